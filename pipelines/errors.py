@@ -1,0 +1,60 @@
+"""The errors a person can meet.
+
+FootnoteError
+├── ConfigError          a setting, a missing package or a database that does not fit; exit code 3
+├── SourceError          a source cannot be listed (missing path, refused address)
+├── LoadError            a file cannot be read as its type (encrypted, truncated, binary, too large)
+├── ParseError           a parser broke its contract for a document
+├── StoreError           the database refused a write, or an invariant does not hold
+├── RetrievalError       a question cannot be searched (empty, too long)
+├── ModelError           an embedding or language model answered with an error or with nonsense
+└── ServiceUnavailable   the database, a model or a source cannot be reached; exit code 5
+
+Each says what happened, to which document or question, and what to do (`hint`).
+"""
+
+
+class FootnoteError(Exception):
+    """The base of every error that Footnote raises on purpose.
+
+    Attributes:
+        message: One sentence: what happened, and to what.
+        hint: What to do about it, often a command; may be empty.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(f"{message} {hint}".strip())
+        self.message = message
+        self.hint = hint
+
+
+class ConfigError(FootnoteError):
+    """Raised when the settings, the installed packages or the database's shape do not fit together."""
+
+
+class SourceError(FootnoteError):
+    """Raised when a source cannot be listed."""
+
+
+class LoadError(FootnoteError):
+    """Raised when bytes cannot be turned into a Document."""
+
+
+class ParseError(FootnoteError):
+    """Raised when a document cannot be cut into nodes that satisfy the contract."""
+
+
+class StoreError(FootnoteError):
+    """Raised when a write is refused; nothing of that document was written."""
+
+
+class RetrievalError(FootnoteError):
+    """Raised when a question cannot be searched."""
+
+
+class ModelError(FootnoteError):
+    """Raised when a model answers with an error or with something that cannot be used."""
+
+
+class ServiceUnavailable(FootnoteError):
+    """Raised when a database, a model endpoint or a source cannot be reached."""

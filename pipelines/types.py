@@ -1,0 +1,510 @@
+"""The value types that cross stages: frozen, and free of LlamaIndex."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Audience = Literal["owner", "visitor"]
+Visibility = Literal["public", "private"]
+BlockKind = Literal["heading", "paragraph", "list", "table", "code", "caption"]
+Mode = Literal["hybrid", "dense", "sparse"]
+Outcome = Literal["added", "updated", "metadata", "unchanged", "removed", "failed"]
+VerdictName = Literal["supported", "partial", "misattributed", "unsupported", "uncited"]
+
+_SLUG_LENGTH = 40
+CATEGORIES = ("resume", "linkedin", "journey", "github", "blog", "notion", "web", "generic")
+
+
+# Models
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingIdentity:
+    """What tells one vector space from another: vectors compare only within one identity."""
+
+    provider: str
+    model: str
+    dimension: int
+
+    @property
+    def slug(self) -> str:
+        """A name for tables: `[a-z0-9_]`, at most 40 characters, ending in a hash when it had to be cut."""
+        full = f"{self.provider}/{self.model}/{self.dimension}"
+        slug = re.sub(r"[^a-z0-9]+", "_", full.lower()).strip("_")
+        if len(slug) <= _SLUG_LENGTH:
+            return slug
+        digest = hashlib.blake2b(full.encode(), digest_size=4).hexdigest()
+        return f"{slug[: _SLUG_LENGTH - len(digest) - 1].rstrip('_')}_{digest}"
+
+
+# Documents
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of a document's structure: `text[start:end]`, its kind, and for a heading its level from 1."""
+
+    start: int
+    end: int
+    kind: BlockKind
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Furniture:
+    """A running header, footer or page number that was lifted out of the canonical text."""
+
+    page: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceItem:
+    """One thing a source lists: where it is and what tells cheaply whether it changed.
+
+    Attributes:
+        uri: Unique and stable, e.g. `file:///home/ann/resume.pdf`.
+        name: Readable, relative to the source, with `/`.
+        stamp: What spares the reading when it is unchanged, e.g. `size:mtime`; empty = always read.
+    """
+
+    uri: str
+    name: str
+    source: str
+    source_kind: str
+    stamp: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as a reader reads it; every node of it is one contiguous span of `text`.
+
+    Attributes:
+        id: Minted from its first URI, then stored.
+        text: Canonical text: NFC, `\\n` newlines, no control characters but tab and newline.
+        pages: Start offset of each page, ascending, first 0; empty when the format has no pages.
+        first_line: Line number in the file of `text`'s first line (front matter comes before it).
+        file_sha: SHA-256 of the raw bytes; decides *unchanged*.
+        content_sha: SHA-256 of the text and all that is embedded with it; decides *content*.
+        meta_sha: SHA-256 of the other facts; decides *metadata only*.
+    """
+
+    id: str
+    text: str
+    source_uri: str
+    source: str
+    source_kind: str
+    name: str
+    mime: str
+    bytes: int
+    file_sha: str
+    title: str = ""
+    collection: str = "default"
+    category: str = "generic"
+    subcategory: str = ""
+    year: int | None = None
+    visibility: Visibility = "public"
+    author: str = ""
+    published_at: datetime | None = None
+    modified_at: datetime | None = None
+    ingested_at: datetime | None = None
+    content_sha: str = ""
+    meta_sha: str = ""
+    stamp: str = ""
+    first_line: int = 1
+    furniture: tuple[Furniture, ...] = ()
+    pages: tuple[int, ...] = ()
+    pages_without_text: tuple[int, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def with_(self, **changes: Any) -> "Document":
+        """A copy with these fields changed."""
+        return replace(self, **changes)
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class JobFacts(_Record):
+    """A job, as its own span states it; months are ISO (`2023-04`), an open end is None."""
+
+    type: Literal["job"] = "job"
+    company: str
+    position: str = ""
+    location: str = ""
+    date_range: str = ""
+    start_month: str = ""
+    end_month: str | None = None
+    industry: str = ""
+
+
+class EducationFacts(_Record):
+    """A degree, as its own span states it."""
+
+    type: Literal["education"] = "education"
+    institution: str
+    degree: str = ""
+    date_range: str = ""
+
+
+class JourneyFacts(_Record):
+    """Where a journey node stands: part k of n, its paragraphs from 1, its fiscal year."""
+
+    type: Literal["journey"] = "journey"
+    fiscal_year: int | None = None
+    part: int
+    parts: int
+    first_paragraph: int
+    last_paragraph: int
+
+
+class RepositoryFacts(_Record):
+    """A repository, as its host describes it."""
+
+    type: Literal["repository"] = "repository"
+    name: str
+    description: str = ""
+    language: str = ""
+    stars: int | None = None
+    topics: tuple[str, ...] = ()
+    homepage: str = ""
+    licence: str = ""
+    updated_at: str = ""
+
+
+Facts = Annotated[JobFacts | EducationFacts | JourneyFacts | RepositoryFacts, Field(discriminator="type")]
+
+
+class NodeMetadata(_Record):
+    """Everything a node carries beside its text; checked in `make_node`, nothing more gets in.
+
+    `line_start` and `line_end` count the file's lines from 1, `page` counts from 1 (None without pages),
+    `ordinal` counts a document's nodes from 0, `header` is embedded and indexed before the text.
+    """
+
+    document_id: str
+    collection: str
+    source: str
+    mime: str
+    title: str
+    category: str
+    subcategory: str = ""
+    section: str = ""
+    section_path: tuple[str, ...] = ()
+    kind: str = "text"
+    page: int | None = None
+    line_start: int
+    line_end: int
+    year: int | None = None
+    visibility: Visibility = "public"
+    ordinal: int = Field(ge=0)
+    total: int = Field(ge=1)
+    start: int = Field(ge=0)
+    end: int = Field(ge=1)
+    token_count: int = Field(ge=0)
+    parser: str
+    parser_version: int
+    header: str = ""
+    ingested_at: str = ""
+    facts: Facts | None = None
+
+
+# Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which nodes may be seen; every field narrows, an empty field does not.
+
+    `since` and `until` (ISO dates, both included) compare a document's published, else modified, date.
+    `document` holds document ids, names or titles.
+    """
+
+    collection: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
+    year: tuple[int, ...] = ()
+    author: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    kind: tuple[str, ...] = ()
+    document: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self != Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One question and its answer, as the conversation remembers them."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueryIntent:
+    """What was understood of a question: what is searched for, and the words it hangs on."""
+
+    question: str
+    search_text: str
+    terms: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    follow_up: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LegScore:
+    """Where one leg put a node: rank from 1, and that leg's own score."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node's way through one query; `fate` is `kept`, `merged into n` or `cut: <why>`."""
+
+    node_id: str
+    document_id: str
+    title: str
+    dense: LegScore | None = None
+    sparse: LegScore | None = None
+    fused: float = 0.0
+    factors: Mapping[str, float] = field(default_factory=dict)
+    final: float = 0.0
+    fate: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How well the passages cover the question, from signals before fusion.
+
+    Attributes:
+        similarity: Best cosine similarity of the dense leg; None without that leg.
+        coverage: Share (0..1) of the question's idf weight that the best passages hold.
+        agreement: Share (0..1) of the dense leg's first five that the sparse leg found too.
+        matches: How many candidates there were.
+        missing: Question terms that no candidate holds.
+        sufficient: Whether an answer should be written from them.
+    """
+
+    similarity: float | None
+    coverage: float
+    agreement: float
+    matches: int
+    missing: tuple[str, ...]
+    sufficient: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try at finding evidence: the base search, or an escalation, and whether it was kept."""
+
+    name: str
+    search_text: str
+    evidence: Evidence
+    kept: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The ledger of a query."""
+
+    id: str
+    intent: QueryIntent
+    attempts: tuple[Attempt, ...]
+    candidates: tuple[Candidate, ...]
+    corpus_version: int
+    audience: Audience
+    filters: Filters
+    mode: Mode
+    notes: tuple[str, ...]
+    timings_ms: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A numbered, contiguous span of a stored document, as the writer and the reader see it.
+
+    `snippet == document.text[start:end]`; `node_ids` are the nodes that were merged into it.
+    """
+
+    n: int
+    document_id: str
+    documentName: str
+    title: str
+    uri: str
+    content_sha: str
+    category: str
+    page: int | None
+    line_start: int
+    line_end: int
+    section_path: tuple[str, ...]
+    snippet: str
+    start: int
+    end: int
+    node_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the writer is shown: sources 1..n without gaps, within the budget; `dropped` says what is not."""
+
+    sources: tuple[Source, ...]
+    text: str
+    delimiter: str
+    tokens: int
+    dropped: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A marker of a sentence: source `n`, and the span of the document that bears the sentence out."""
+
+    n: int
+    document_id: str
+    content_sha: str
+    start: int
+    end: int
+    quote: str
+    verdict: VerdictName
+    support: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of an answer without its markers, the sources it cites, and whether they bear it out."""
+
+    text: str
+    citations: tuple[int, ...]
+    verdict: VerdictName
+    evidence: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What comes out: sentences with verified citations, or an abstention that says what was searched."""
+
+    question: str
+    answered: bool
+    confidence: Literal["high", "medium", "low"]
+    mode: Literal["llm", "extractive"]
+    model: str
+    answer: str
+    sentences: tuple[Sentence, ...]
+    sources: tuple[Source, ...]
+    nearest: tuple[Source, ...] = ()
+    searched: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    follow_ups: tuple[str, ...] = ()
+    truncated: bool = False
+    fallback_reason: str = ""
+    trace_id: str = ""
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+    usage: Mapping[str, int] = field(default_factory=dict)
+
+
+# What `answer(...)` yields before its Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of the answer's text, markers taken out."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Footnote:
+    """A marker that has just arrived, with the source that it points at."""
+
+    n: int
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A finished sentence, verified; `index` counts sentences from 0."""
+
+    index: int
+    sentence: Sentence
+
+
+# Ingestion
+
+
+@dataclass(frozen=True, slots=True)
+class IngestItem:
+    """What became of one document in one run."""
+
+    document: str
+    outcome: Outcome
+    stage: str = ""
+    error: str = ""
+    message: str = ""
+    hint: str = ""
+    nodes: int = 0
+    embedded: int = 0
+    document_id: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What a run did: one item a document, in the order of the plan."""
+
+    run_id: int
+    items: tuple[IngestItem, ...]
+    nodes: int
+    embedded: int
+    seconds: float
+
+    def count(self, outcome: Outcome) -> int:
+        """How many documents ended so."""
+        return sum(item.outcome == outcome for item in self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One ranked node with its place in the document and its scores by stage."""
+
+    rank: int
+    node_id: str
+    document_id: str
+    document_name: str
+    title: str
+    category: str
+    section_path: tuple[str, ...]
+    kind: str
+    page: int | None
+    line_start: int
+    line_end: int
+    start: int
+    end: int
+    text: str
+    score: float
+    dense: LegScore | None
+    sparse: LegScore | None
+    fused: float
+    factors: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchReport:
+    """A ranking for a question, and why it is so."""
+
+    query: str
+    intent: QueryIntent
+    results: tuple[SearchResult, ...]
+    evidence: Evidence
+    timings_ms: Mapping[str, float]
+    trace: Trace
