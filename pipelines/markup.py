@@ -1,0 +1,111 @@
+"""Markdown and HTML noise taken out of a text, for indexing only."""
+
+import html
+import re
+
+_TAGS = (
+    "a abbr address article aside audio b big blockquote body br button caption center cite code col colgroup dd del"
+    " details dfn div dl dt em embed figcaption figure font footer form h1 h2 h3 h4 h5 h6 head header hr html i iframe"
+    " img input ins kbd label li link main map mark meta nav object ol option p param picture pre q rp rt ruby s samp"
+    " script section select small source span strike strong style sub summary sup table tbody td template textarea"
+    " tfoot th thead time title tr tt u ul var video wbr"
+).split()
+INLINE_TAGS = frozenset(
+    "a abbr b big cite code del dfn em font i ins kbd label mark q s samp small span strike strong sub sup time tt u var wbr".split()
+)
+_TAG = re.compile(rf"</?({'|'.join(sorted(_TAGS, key=len, reverse=True))})(?:[\s/][^<>]{{0,2000}})?>", re.IGNORECASE)
+_ALT = re.compile(r"""\salt\s{0,3}=\s{0,3}(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
+_TARGET = r"\((?:[^()\n]|\([^()\n]{0,300}\)){0,2000}+\)"
+_IMAGE = re.compile(rf"!\[([^\[\]]{{0,1000}})\](?:{_TARGET}|\[[^\[\]\n]{{0,200}}\])")
+_LINK = re.compile(rf"\[([^\[\]]{{1,1000}})\](?:{_TARGET}|\[[^\[\]\n]{{0,200}}\])")
+_DEFINITION = re.compile(r"^ {0,3}\[[^\[\]\n]{1,200}\]:[ \t]*\S[^\n]*$", re.MULTILINE)
+_FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,50}\]")
+_AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]{1,2000})>")
+_TEMPLATE = re.compile(r"\{%[^%\n]{0,500}%\}|\{:[^{}\n]{1,200}\}")
+_STARS = re.compile(r"(?<!\\)(?:\*{1,3}|~~)(?=\S)|(?<=\S)(?<!\\)(?:\*{1,3}|~~)")
+_UNDERSCORES = re.compile(r"(?<![\w\\])(_{1,3})(?=[^\s_])([^_\n]{1,500}(?:_[^_\n]{1,200}){0,10}?)(?<=\S)\1(?!\w)")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_CODE = re.compile(r"(?<!`)(`{1,3})(?!`)([^`\n]{1,2000})\1(?!`)")
+_LINE_MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)*[ \t]*(?:#{1,6}[ \t]+|[-*+•][ \t]+(?:\[[ xX]\][ \t]+)?)?")
+_RULE = re.compile(r"[-=*_~|:+^#\s]+")
+_FENCE = re.compile(r"[ \t>]*(?:```|~~~)")
+_SPACES = re.compile(r"[ \t\xa0]+")
+_BLANK_LINES = re.compile(r"\n{3,}")
+
+
+def plain(text: str) -> str:
+    """The words of a Markdown or HTML text: what is linked, emphasised or pictured stays, the marks go.
+
+    Images become their alternative text, links their text; comments, tags, link targets, emphasis, table rules and
+    list markers are dropped. Code keeps its characters. Takes time linear in the text.
+    """
+    kept: list[str] = []
+    prose: list[str] = []
+    fenced = False
+    for line in without_comments(text).split("\n"):
+        if _FENCE.match(line):
+            fenced = not fenced
+            kept.append(_prose("\n".join(prose)))
+            prose = []
+        elif fenced:
+            kept.append(line.rstrip())
+        else:
+            prose.append(line)
+    kept.append(_prose("\n".join(prose)))
+    return _BLANK_LINES.sub("\n\n", "\n".join(kept)).strip()
+
+
+def without_comments(text: str) -> str:
+    """The text without `<!-- ... -->`; an unclosed comment stays."""
+    kept, start = [], 0
+    while (opened := text.find("<!--", start)) >= 0:
+        closed = text.find("-->", opened + 4)
+        if closed < 0:
+            break
+        kept.append(text[start:opened])
+        start = closed + 3
+    kept.append(text[start:])
+    return "".join(kept)
+
+
+def _prose(text: str) -> str:
+    """Everything outside code fences; code spans are put aside so that nothing inside them counts as markup."""
+    codes: list[str] = []
+
+    def aside(match: re.Match[str]) -> str:
+        codes.append(match[2])
+        return f"\x00{len(codes) - 1}\x00"
+
+    text = _CODE.sub(aside, text) if "`" in text else text
+    if "](" in text or "]:" in text or "][" in text or "[^" in text:
+        text = _LINK.sub(r"\1", _IMAGE.sub(r"\1", _FOOTNOTE.sub("", _DEFINITION.sub("", text))))
+    if "<" in text:
+        text = _TAG.sub(_tag_text, _AUTOLINK.sub(r"\1", text))
+    if "{" in text:
+        text = _TEMPLATE.sub("", text)
+    text = _STARS.sub("", text)
+    text = _UNDERSCORES.sub(r"\2", text) if "_" in text else text
+    text = "\n".join(_line(line) for line in text.split("\n"))
+    text = html.unescape(_ESCAPE.sub(r"\1", text))
+    return re.sub("\x00(\\d+)\x00", lambda match: codes[int(match[1])], text) if codes else text
+
+
+def _tag_text(match: re.Match[str]) -> str:
+    name = match[1].lower()
+    if name == "img":
+        alt = _ALT.search(match[0])
+        return (alt[1] or alt[2] or "") if alt else ""
+    return "" if name in INLINE_TAGS else " "
+
+
+def _line(line: str) -> str:
+    if _RULE.fullmatch(line):
+        return ""
+    marks = _LINE_MARKS.match(line)
+    if marks is not None:
+        line = line[marks.end() :]
+        if "#" in marks[0]:
+            line = line.rstrip().rstrip("#")
+    if "|" in line:
+        line = line.strip().strip("|").replace("|", " ")
+    return _SPACES.sub(" ", line).strip()

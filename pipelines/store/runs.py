@@ -1,0 +1,113 @@
+"""The run log and the query log: what was ingested, what failed and why, what was asked."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, desc, func, insert, select, text, update
+
+from pipelines.store.database import reading
+from pipelines.store.tables import documents, ingest_items, ingest_runs, queries
+from pipelines.types import Answer, IngestItem, IngestReport, SourceItem, Trace
+
+
+def start_run(engine: Engine, sources: Sequence[str]) -> int:
+    """Open a run; its id."""
+    with engine.begin() as connection:
+        row = connection.execute(
+            insert(ingest_runs).values(sources=list(sources), counts={}).returning(ingest_runs.c.id)
+        )
+        return int(row.scalar_one())
+
+
+def write_item(connection: Connection, run_id: int, collection: str, item: SourceItem, done: IngestItem) -> None:
+    """Write what became of one document, in the transaction that made it so."""
+    connection.execute(
+        insert(ingest_items).values(
+            run_id=run_id, collection=collection, source=item.source, source_uri=item.uri, **asdict(done)
+        )
+    )
+
+
+def finish_run(engine: Engine, report: IngestReport, counts: Mapping[str, int]) -> None:
+    """Close a run with its counts."""
+    with engine.begin() as connection:
+        connection.execute(
+            update(ingest_runs)
+            .where(ingest_runs.c.id == report.run_id)
+            .values(finished_at=datetime.now(UTC), counts=dict(counts), seconds=report.seconds)
+        )
+
+
+def standing_failures(engine: Engine, collection: str) -> list[dict[str, Any]]:
+    """The sources whose last attempt failed, ordered by document: an older version may still be stored.
+
+    Each has `document`, `source_uri`, `stage`, `error`, `message`, `hint`, `at`, `stored` (whether a version serves).
+    """
+    newest = select(func.max(ingest_items.c.id)).where(ingest_items.c.collection == collection)
+    last = newest.group_by(ingest_items.c.source_uri)
+    with reading(engine, "reading the run log") as connection:
+        rows = connection.execute(
+            select(ingest_items, documents.c.id.label("stored"))
+            .outerjoin(
+                documents,
+                (documents.c.source_uri == ingest_items.c.source_uri)
+                & (documents.c.collection == ingest_items.c.collection),
+            )
+            .where(ingest_items.c.id.in_(last), ingest_items.c.outcome == "failed")
+            .order_by(ingest_items.c.document)
+        ).all()
+    wanted = ("document", "source_uri", "stage", "error", "message", "hint")
+    return [
+        {name: getattr(row, name) for name in wanted} | {"at": row.at.isoformat(), "stored": row.stored is not None}
+        for row in rows
+    ]
+
+
+def save_query(engine: Engine, trace: Trace, *, kind: str, settings: str, answer: Answer | None = None) -> None:
+    """Write a query's ledger, with its answer if there was one; a crash may lose the last moment's."""
+    with reading(engine, "logging a query") as connection, connection.begin():
+        connection.execute(text("SET LOCAL synchronous_commit = off"))
+        connection.execute(
+            insert(queries).values(
+                id=trace.id,
+                kind=kind,
+                question=trace.intent.question,
+                audience=trace.audience,
+                corpus_version=trace.corpus_version,
+                settings=settings,
+                trace=jsonable(trace),
+                answer=None if answer is None else jsonable(answer),
+                latency_ms=trace.timings_ms["total"],
+            )
+        )
+
+
+def latest_queries(engine: Engine, limit: int) -> list[dict[str, Any]]:
+    """The last queries, newest first."""
+    with reading(engine, "reading the query log") as connection:
+        rows = connection.execute(select(queries).order_by(desc(queries.c.asked_at)).limit(limit)).all()
+    return [dict(row._mapping) for row in rows]
+
+
+def jsonable(value: Any) -> Any:
+    """A value type as what `json.dumps` takes: dataclasses become objects, tuples lists, dates ISO strings."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: jsonable(item) for name, item in _shallow(value).items()}
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [jsonable(item) for item in value]
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _shallow(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+
+
+def fingerprint(settings: Mapping[str, Any]) -> str:
+    """Twelve hex digits that tell two settings apart."""
+    return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()[:12]

@@ -1,0 +1,215 @@
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import inspect, text
+
+from config.settings import Settings
+from pipelines.errors import ConfigError, ServiceUnavailable
+from pipelines.store import tables
+from pipelines.store.database import HEAD, alembic_config, make_engine, migrate, open_database, reset
+from pipelines.store.embedded import Account, EmbeddedServer, _first_closed
+from tests.conftest import open_folder
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from pipelines.store.embedded import EmbeddedServer
+server = EmbeddedServer(Path(sys.argv[1]), durable=False)
+server.acquire()
+print("up", flush=True)
+time.sleep(float(sys.argv[2]))
+"""
+
+
+def hold(home: Path, seconds: float = 60) -> subprocess.Popen[str]:
+    """A process that uses the server of this home."""
+    process = subprocess.Popen([sys.executable, "-c", HOLD, str(home), str(seconds)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "up\n"
+    return process
+
+
+def end(process: subprocess.Popen[str], how: int) -> None:
+    process.send_signal(how)
+    process.wait(30)
+    process.stdout.close()
+
+
+@pytest.fixture
+def home():
+    folder = open_folder("footnote-pg-")
+    yield folder
+    server = EmbeddedServer(folder, durable=False)
+    server.stop()
+    subprocess.run(["rm", "-rf", str(folder)], check=True)
+
+
+def test_the_last_process_to_leave_stops_the_server(home: Path) -> None:
+    first, second = hold(home), hold(home)
+    probe = EmbeddedServer(home)
+    end(first, signal.SIGINT)
+    assert probe.is_running()
+    end(second, signal.SIGINT)
+    assert not probe.is_running()
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_after_a_killed_owner_the_next_command_starts_and_stops_cleanly(home: Path, how: int) -> None:
+    end(hold(home), how)
+    server = EmbeddedServer(home, durable=False)
+    server.acquire()
+    assert server.is_running()
+    server.release()
+    assert not server.is_running()
+
+
+def test_after_a_killed_server_the_next_command_recovers_it(home: Path) -> None:
+    owner = hold(home)
+    server = EmbeddedServer(home, durable=False)
+    postmaster = int((server.data / "postmaster.pid").read_text().split()[0])
+    os.kill(postmaster, signal.SIGKILL)
+    end(owner, signal.SIGKILL)
+    time.sleep(0.5)
+    server.acquire()
+    assert server.is_running()
+    server.release()
+
+
+def test_a_server_in_use_is_not_stopped_by_another(home: Path) -> None:
+    owner = hold(home)
+    assert EmbeddedServer(home).stop() is False
+    end(owner, signal.SIGINT)
+    assert EmbeddedServer(home).stop() is True
+
+
+def test_a_kept_server_outlives_its_users(home: Path) -> None:
+    server = EmbeddedServer(home, durable=False)
+    server.acquire()
+    server.keep(True)
+    server.release()
+    assert server.is_running()
+    assert server.stop()
+    assert not server.is_running()
+
+
+def test_a_path_too_long_for_a_socket_gets_a_private_folder_elsewhere(home: Path) -> None:
+    server = EmbeddedServer(home / ("x" * 120), durable=False)
+    server.acquire()
+    try:
+        assert len(str(server.socket_dir)) < 90
+        assert server.socket_dir.stat().st_mode & 0o777 == 0o700
+    finally:
+        server.release()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root needs another account to run Postgres")
+def test_root_refuses_a_closed_folder_instead_of_opening_it(home: Path) -> None:
+    closed = home / "closed"
+    closed.mkdir(mode=0o700)
+    with pytest.raises(ConfigError, match="is closed to the account") as caught:
+        EmbeddedServer(closed / "var").acquire()
+    assert "FOOTNOTE_HOME" in caught.value.hint
+    assert closed.stat().st_mode & 0o777 == 0o700
+
+
+def _run_as_nobody(home: Path) -> None:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+    server = EmbeddedServer(home, durable=False)
+    server.acquire()
+    assert not server.account.switch
+    assert server.data.stat().st_uid == 65534
+    assert server.is_running()
+    server.release()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+def test_an_ordinary_user_runs_the_server_as_himself(home: Path) -> None:
+    home.chmod(0o777)
+    child = multiprocessing.get_context("fork").Process(target=_run_as_nobody, args=(home / "var",))
+    child.start()
+    child.join(60)
+    assert child.exitcode == 0
+
+
+def test_the_first_closed_parent_is_named(tmp_path: Path) -> None:
+    stranger = Account(uid=54321, gid=54321, switch=True)
+    (tmp_path / "a").mkdir(mode=0o700)
+    assert _first_closed(tmp_path / "a", stranger) is not None
+
+
+def test_migrations_make_the_tables_of_the_code(settings: Settings) -> None:
+    with open_database(settings).engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), tables.metadata) == []
+
+
+def test_the_head_in_the_code_is_the_newest_migration() -> None:
+    assert ScriptDirectory.from_config(alembic_config()).get_current_head() == HEAD
+
+
+def test_migrations_go_down_and_up_again(settings: Settings) -> None:
+    engine = open_database(settings).engine
+    migrate(engine, "base")
+    assert set(inspect(engine).get_table_names()) == {"alembic_version"}
+    migrate(engine)
+    assert "documents" in inspect(engine).get_table_names()
+
+
+def test_a_database_of_a_newer_version_is_refused(settings: Settings) -> None:
+    with open_database(settings).engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(ConfigError, match="newer than this Footnote"):
+        open_database(settings)
+
+
+def test_reset_empties_the_database(settings: Settings) -> None:
+    engine = open_database(settings).engine
+    with engine.begin() as connection:
+        connection.execute(text("INSERT INTO ingest_runs (sources, counts) VALUES ('[]', '{}')"))
+    reset(engine)
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT count(*) FROM ingest_runs")).scalar() == 0
+
+
+@pytest.mark.parametrize("url", ["nonsense", "mysql://u@h/d", "sqlite:///x.db"])
+def test_a_wrong_url_is_one_sentence_with_the_right_form(url: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        open_database(Settings(_env_file=None, home=tmp_path, database_url=url))
+    assert "postgresql://USER:PASSWORD@HOST" in caught.value.hint
+
+
+def test_an_unreachable_server_is_named_without_its_password(tmp_path: Path) -> None:
+    url = "postgresql://ann:hunter2@127.0.0.1:1/x"
+    with pytest.raises(ServiceUnavailable) as caught:
+        open_database(Settings(_env_file=None, home=tmp_path, database_url=url))
+    assert "127.0.0.1" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_server_without_pgvector_is_told_how_to_get_it(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = open_database(settings).engine
+    with engine.begin() as connection:
+        connection.execute(text("DROP EXTENSION vector CASCADE"))
+        connection.execute(text("CREATE ROLE plain LOGIN"))
+        connection.execute(text("GRANT ALL ON SCHEMA public TO plain"))
+    engine.dispose()
+    url = settings.database_url.get_secret_value().replace("footnote@", "plain@")
+    try:
+        with pytest.raises(ConfigError, match="has no pgvector") as caught:
+            open_database(settings.model_copy(update={"database_url": type(settings.database_url)(url)}))
+        assert "CREATE EXTENSION vector" in caught.value.hint
+    finally:
+        engine = make_engine(engine.url, embedded=True)
+        with engine.begin() as connection:
+            connection.execute(text("DROP OWNED BY plain CASCADE"))
+            connection.execute(text("DROP ROLE plain"))
+        engine.dispose()

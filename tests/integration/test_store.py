@@ -1,0 +1,287 @@
+import multiprocessing
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sqlalchemy import select, text
+
+from config.settings import EmbeddingSettings, Settings
+from pipelines.errors import ConfigError, RetrievalError, StoreError
+from pipelines.ingestion.fingerprint import content_sha, meta_sha
+from pipelines.ingestion.parsers import parse
+from pipelines.models.embed import build_embed_model
+from pipelines.models.identity import identity
+from pipelines.store import documents as document_rows
+from pipelines.store.audit import audit
+from pipelines.store.database import open_database, reading
+from pipelines.store.nodes import NodeStore, build_node_store
+from pipelines.store.tables import document_versions, documents
+from pipelines.store.vectors import cache_vectors, cached_vectors
+from pipelines.text import searchable
+from pipelines.types import Document, Filters
+
+OWNER = {"filters": Filters(), "audience": "owner"}
+
+
+@pytest.fixture
+def store(settings: Settings) -> NodeStore:
+    return build_node_store(settings, open_database(settings), identity(settings))
+
+
+def document(name: str = "a.md", body: str = "# Go\n\nShe wrote Go.\n\n# Rust\n\nThen Rust.", **changes) -> Document:
+    made = Document(
+        id=f"id-{name}", text=body, source_uri=f"file:///{name}", source="file:///", source_kind="file", name=name,
+        mime="text/markdown", bytes=len(body), file_sha="f", title=name, category="blog",
+    ).with_(**changes)  # fmt: skip
+    return made.with_(content_sha=content_sha(made, "generic"), meta_sha=meta_sha(made))
+
+
+def nodes_of(made: Document, settings: Settings):
+    nodes = parse(made, "generic")
+    model = build_embed_model(settings)
+    texts = [searchable(node.metadata["header"], node.text, made.mime) for node in nodes]
+    vectors = model.get_text_embedding_batch(texts)
+    return [node.model_copy(update={"embedding": vector}) for node, vector in zip(nodes, vectors, strict=True)]
+
+
+def put(store: NodeStore, settings: Settings, made: Document, recipe: str = "r") -> bool:
+    return store.replace(made, nodes_of(made, settings), recipe, "generic")
+
+
+def dense(store: NodeStore, settings: Settings, question: str, **bound) -> list[str]:
+    vector = build_embed_model(settings).get_query_embedding(question)
+    return [hit.node.text for hit in store.dense(vector, 5, look=40, **(OWNER | bound))]
+
+
+def test_ingesting_b_never_loses_a(store: NodeStore, settings: Settings) -> None:
+    put(store, settings, document("a.md", "She wrote Go."))
+    put(store, settings, document("b.md", "Then she wrote Rust."))
+    assert sorted(dense(store, settings, "wrote")) == ["She wrote Go.", "Then she wrote Rust."]
+
+
+def _ingest_in_child(url: str, home: Path, names: list[str]) -> None:
+    child = Settings(_env_file=None, home=home, database_url=url, embedding=EmbeddingSettings(provider="hashed"))
+    own = build_node_store(child, open_database(child), identity(child))
+    for name in names:
+        put(own, child, document(name, f"The text of {name}."))
+
+
+def test_two_processes_that_ingest_at_once_lose_and_double_nothing(store: NodeStore, settings: Settings) -> None:
+    names = [[f"x{n}.md" for n in range(12)], [f"x{n}.md" for n in reversed(range(6, 18))]]
+    context = multiprocessing.get_context("spawn")
+    url = settings.database_url.get_secret_value()
+    children = [context.Process(target=_ingest_in_child, args=(url, settings.home, part)) for part in names]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join(60)
+    assert [child.exitcode for child in children] == [0, 0]
+    assert store.count() == 18
+    assert audit(store.engine)["violations"] == []
+
+
+def test_replacing_leaves_only_the_new_nodes_and_keeps_the_old_version(store: NodeStore, settings: Settings) -> None:
+    put(store, settings, document(body="Old words about Go."))
+    before = store.version()
+    put(store, settings, document(body="New words about Rust."))
+    assert dense(store, settings, "words") == ["New words about Rust."]
+    assert store.version() == before + 1
+    with store.engine.connect() as connection:
+        kept = connection.execute(select(document_versions.c.row["text"].astext)).scalars().all()
+    assert kept == ["Old words about Go."]
+
+
+def test_writing_the_same_version_again_changes_nothing(store: NodeStore, settings: Settings) -> None:
+    assert put(store, settings, document())
+    before = store.version()
+    assert not put(store, settings, document())
+    assert store.version() == before
+
+
+def test_a_node_that_is_not_its_span_is_refused_and_nothing_is_written(store: NodeStore, settings: Settings) -> None:
+    made = document()
+    nodes = nodes_of(made, settings)
+    nodes[0].set_content("something else")
+    with pytest.raises(StoreError, match="is not its span"):
+        store.replace(made, nodes, "r", "generic")
+    assert store.count() == 0
+
+
+@pytest.mark.parametrize("vector", [None, [0.1] * 3, [float("nan")] * 256])
+def test_a_node_without_a_usable_vector_is_refused(store: NodeStore, settings: Settings, vector) -> None:
+    made = document()
+    nodes = nodes_of(made, settings)
+    nodes[0].embedding = vector
+    with pytest.raises(StoreError):
+        store.replace(made, nodes, "r", "generic")
+
+
+def test_a_failure_inside_the_transaction_leaves_the_old_version_whole(store: NodeStore, settings: Settings) -> None:
+    put(store, settings, document(body="Old words."))
+    new = document(body="New words.")
+
+    def fail(_connection) -> None:
+        raise RuntimeError("power cut")
+
+    with pytest.raises(RuntimeError):
+        store.replace(new, nodes_of(new, settings), "r", "generic", within=fail)
+    assert dense(store, settings, "words") == ["Old words."]
+    assert audit(store.engine)["violations"] == []
+
+
+def test_removing_takes_the_nodes_and_keeps_a_version(store: NodeStore, settings: Settings) -> None:
+    made = document()
+    put(store, settings, made)
+    assert store.remove(made.id) > 0
+    assert store.count() == 0
+    assert store.segments("owner") == []
+    with store.engine.connect() as connection:
+        assert connection.execute(select(documents.c.id)).all() == []
+        assert len(connection.execute(select(document_versions.c.id)).all()) == 1
+
+
+def test_metadata_changes_reach_rows_and_nodes_but_no_vector(store: NodeStore, settings: Settings) -> None:
+    made = document(category="blog")
+    put(store, settings, made)
+    before = _vectors(store)
+    changed = made.with_(visibility="private", author="Ann")
+    store.update_metadata(changed)
+    assert dense(store, settings, "Go", audience="visitor") == []
+    assert store.all_nodes(made.id)[0].metadata["visibility"] == "private"
+    assert _vectors(store) == before
+
+
+def _vectors(store: NodeStore) -> list[str]:
+    with store.engine.connect() as connection:
+        return list(connection.execute(text(f"SELECT embedding::text FROM data_{store.table} ORDER BY id")).scalars())
+
+
+def test_visitors_see_only_public_documents(store: NodeStore, settings: Settings) -> None:
+    put(store, settings, document("open.md", "Public words."))
+    put(store, settings, document("shut.md", "Private words.", visibility="private"))
+    assert dense(store, settings, "words", audience="visitor") == ["Public words."]
+    assert len(store.segments("visitor")) == 1
+    shut = store.all_nodes("id-shut.md")[0].node_id
+    assert store.fetch([shut], filters=Filters(), audience="visitor") == {}
+    with reading(store.engine, "testing") as connection:
+        assert document_rows.passages(connection, [("id-shut.md", 0, 5)], "visitor") == {}
+
+
+def test_filters_narrow_by_every_field(store: NodeStore, settings: Settings) -> None:
+    from datetime import UTC, datetime
+
+    dated = datetime(2023, 5, 1, tzinfo=UTC)
+    put(store, settings, document("a.md", "Words of a.", author="Ann Lee", published_at=dated, year=2023))
+    put(store, settings, document("b.md", "Words of b.", category="resume", collection="other"))
+    wanted = {
+        Filters(category=("blog",)): "a",
+        Filters(category=("resume", "linkedin")): "b",
+        Filters(collection=("other",)): "b",
+        Filters(year=(2023,)): "a",
+        Filters(author=("ann lee",)): "a",
+        Filters(since="2023-05-01", until="2023-05-01"): "a",
+        Filters(document=("b.md",)): "b",
+        Filters(kind=("text",), category=("blog",)): "a",
+    }
+    for filters, name in wanted.items():
+        assert dense(store, settings, "words", filters=filters) == [f"Words of {name}."], filters
+    assert dense(store, settings, "words", filters=Filters(since="2023-05-02")) == []
+
+
+HOSTILE = ["O'Neil", "x' OR 'a'='a", "see :foo", "%", "_", "\\", '"', "5", "a|b & !c", "'; DROP TABLE documents; --"]
+
+
+@pytest.mark.parametrize("value", HOSTILE)
+def test_hostile_filter_values_are_only_values(store: NodeStore, settings: Settings, value: str) -> None:
+    put(store, settings, document("a.md", "Words.", author=value))
+    for name in ("collection", "category", "kind", "document"):
+        assert dense(store, settings, "words", filters=Filters(**{name: (value,)})) == []
+    assert dense(store, settings, "words", filters=Filters(author=(value,))) == ["Words."]
+    assert store.count() == 1
+
+
+@pytest.mark.parametrize("filters", [Filters(author=("a\x00b",)), Filters(since="soon"), Filters(category=("\ud800",))])
+def test_filter_values_that_cannot_be_compared_are_typed_errors(store: NodeStore, filters: Filters) -> None:
+    with pytest.raises(RetrievalError):
+        store.matching_ids(filters, "owner")
+
+
+def test_the_planner_uses_the_vector_index_with_the_matching_operator(store: NodeStore, settings: Settings) -> None:
+    put(store, settings, document())
+    vector = build_embed_model(settings).get_query_embedding("Go")
+    statement = store._pg._build_query(vector, limit=5, where=store.visible(Filters(), "owner"))
+    with store.engine.begin() as connection:
+        connection.execute(text("SET LOCAL enable_seqscan = off"))
+        compiled = statement.compile(store.engine, compile_kwargs={"literal_binds": True})
+        plan = "\n".join(connection.exec_driver_sql(f"EXPLAIN {compiled}").scalars())
+    assert f"Index Scan using data_{store.table}_hnsw" in plan
+
+
+def test_iterative_scans_are_on_for_every_connection(store: NodeStore) -> None:
+    with store.engine.connect() as connection:
+        assert connection.execute(text("SHOW hnsw.iterative_scan")).scalar() == "relaxed_order"
+
+
+def test_a_selective_filter_finds_everything_through_the_index(store: NodeStore, settings: Settings) -> None:
+    for number in range(60):
+        put(store, settings, document(f"{number}.md", f"Words {number}.", category="resume" if number < 3 else "blog"))
+    vector = build_embed_model(settings).get_query_embedding("words")
+    with store.engine.begin() as connection:
+        connection.execute(text("SET LOCAL enable_seqscan = off"))
+        rows = connection.execute(
+            store._pg._build_query(vector, limit=3, where=store.visible(Filters(category=("resume",)), "owner"))
+        ).all()
+    assert len(rows) == 3
+
+
+def test_a_window_holds_the_neighbours_in_order(store: NodeStore, settings: Settings) -> None:
+    made = document(body="\n\n".join(f"# H{n}\n\nParagraph {n} " + "word " * 150 for n in range(5)))
+    put(store, settings, made)
+    around = store.window(made.id, 2, 1, **OWNER)
+    assert [node.metadata["ordinal"] for node in around] == [1, 2, 3]
+
+
+def test_another_dimension_lands_in_its_own_table(make_settings: Callable[..., Settings]) -> None:
+    first = make_settings()
+    store = build_node_store(first, open_database(first), identity(first))
+    put(store, first, document())
+    wide = first.model_copy(update={"embedding": EmbeddingSettings(provider="hashed", dimension=768)})
+    other = build_node_store(wide, open_database(wide), identity(wide))
+    assert other.table != store.table
+    assert (other.count(), store.count()) == (0, 2)
+    put(other, wide, document(), recipe="r")
+    assert other.count() == 2
+
+
+def test_a_table_of_another_dimension_is_refused_with_the_setting_that_mends_it(store: NodeStore) -> None:
+    with pytest.raises(ConfigError, match="FOOTNOTE_EMBEDDING__DIMENSION=256"):
+        NodeStore(store.engine, store.table, 300).ensure("hashed", "hashed")
+
+
+def test_more_than_2000_dimensions_are_indexed_as_halfvec(settings: Settings) -> None:
+    engine = open_database(settings).engine
+    wide = NodeStore(engine, "nodes_wide_v1", 3072)
+    wide.ensure("test", "wide")
+    with engine.begin() as connection:
+        connection.execute(text("SET LOCAL enable_seqscan = off"))
+        statement = wide._pg._build_query([0.1] * 3072, limit=5, where=wide.visible(Filters(), "owner"))
+        compiled = statement.compile(engine, compile_kwargs={"literal_binds": True})
+        plan = "\n".join(connection.exec_driver_sql(f"EXPLAIN {compiled}").scalars())
+    assert "data_nodes_wide_v1_hnsw" in plan
+
+
+def test_private_names_of_pgvectorstore_are_still_there(store: NodeStore) -> None:
+    for name in ("_table_class", "_node_to_table_row", "_build_query"):
+        assert hasattr(store._pg, name)
+    columns = {column.name for column in store._rows.__table__.columns}
+    assert columns == {"id", "text", "metadata_", "node_id", "embedding"}
+
+
+def test_cached_vectors_come_back_as_they_were(settings: Settings) -> None:
+    engine = open_database(settings).engine
+    vector = np.array([0.1, -2.5, 3e-8], dtype=np.float32)
+    cache_vectors(engine, "m", {"k": vector})
+    cache_vectors(engine, "m", {"k": vector * 2})
+    assert np.array_equal(cached_vectors(engine, "m", ["k", "x"])["k"], vector)
+    assert cached_vectors(engine, "other", ["k"]) == {}
