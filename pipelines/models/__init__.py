@@ -1,0 +1,1 @@
+"""The models: text to vectors, and prompts to text."""

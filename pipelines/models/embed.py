@@ -1,0 +1,141 @@
+"""EMBED: the embedding model that the settings ask for."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from numpy.typing import NDArray
+
+from config.settings import OPENAI_BASE, Settings
+from pipelines.errors import ConfigError
+from pipelines.models.hashed import hashed_vector
+from pipelines.models.identity import identity, requested_dimensions
+from pipelines.models.minilm import MiniLM, load_minilm
+from pipelines.models.session import Device, Precision
+from pipelines.types import EmbeddingIdentity
+
+
+def build_embed_model(settings: Settings) -> BaseEmbedding:
+    """The embedding model of `identity(settings)`; nothing is loaded or asked before its first use.
+
+    Its first use raises ConfigError when local weights are missing, ServiceUnavailable when a server cannot be reached,
+    and ModelError when a server answers with an error or with vectors that cannot be used.
+
+    Raises:
+        ConfigError: If the settings contradict each other, or a key is missing.
+    """
+    chosen, asked = identity(settings), settings.embedding
+    if chosen.provider == "openai":
+        return _remote(settings, chosen)
+    if chosen.provider == "hashed":
+        return HashedEmbedding(model_name=chosen.model, dimension=chosen.dimension, embed_batch_size=asked.batch_size)
+    return MiniLMEmbedding(
+        model_name=chosen.model,
+        embed_batch_size=asked.batch_size,
+        home=settings.home,
+        precision=asked.precision,
+        device=asked.device,
+        threads=asked.threads,
+        model_path=asked.model_path,
+        allow_download=asked.allow_download,
+    )
+
+
+class MiniLMEmbedding(BaseEmbedding):
+    """The local model behind LlamaIndex's interface; all instances of a process share one loaded model."""
+
+    home: Path
+    precision: Precision = "int8"
+    device: Device = "auto"
+    threads: int = 0
+    model_path: str = ""
+    allow_download: bool = False
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "MiniLMEmbedding"
+
+    def _model(self) -> MiniLM:
+        return load_minilm(
+            self.home,
+            precision=self.precision,
+            device=self.device,
+            threads=self.threads,
+            model_path=self.model_path,
+            allow_download=self.allow_download,
+        )
+
+    def get_window_embeddings(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """For each text, one vector for each window of 254 word pieces, instead of one pooled vector."""
+        return self._model().embed_windows(texts)
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        vectors: list[list[float]] = self._model().embed_texts(texts).tolist()
+        return vectors
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._get_text_embeddings([text])[0]
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embeddings([query])[0]
+
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return await asyncio.to_thread(self._get_text_embeddings, texts)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return await asyncio.to_thread(self._get_query_embedding, query)
+
+
+class HashedEmbedding(BaseEmbedding):
+    """Hashed words and trigrams behind LlamaIndex's interface; for tests, where no model may be needed."""
+
+    dimension: int = 256
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "HashedEmbedding"
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        vector: list[float] = hashed_vector(text, self.dimension).tolist()
+        return vector
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+
+def _remote(settings: Settings, chosen: EmbeddingIdentity) -> BaseEmbedding:
+    from pipelines.models.openai_embedding import RemoteEmbedding
+    from pipelines.models.remote import Endpoint, secret
+
+    asked, url = settings.embedding, settings.openai_api_base
+    if not settings.openai_api_key and url == OPENAI_BASE:
+        hint = "Set OPENAI_API_KEY, or FOOTNOTE_EMBEDDING__PROVIDER=local."
+        raise ConfigError(f"{chosen.model} needs a key.", hint=hint)
+    endpoint = Endpoint(
+        url=url,
+        model=chosen.model,
+        key=secret(settings.openai_api_key),
+        retries=asked.retries,
+        key_variable="OPENAI_API_KEY",
+        model_variable="FOOTNOTE_EMBEDDING__MODEL",
+    )
+    return RemoteEmbedding(
+        endpoint,
+        dimension=chosen.dimension,
+        send_dimensions=requested_dimensions(chosen),
+        batch_size=asked.batch_size,
+        pause_seconds=asked.pause_ms / 1000,
+        timeout_seconds=asked.timeout_seconds,
+    )
+
+
+def window_vectors(model: BaseEmbedding, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+    """For each text the vectors of its windows, (windows, dimension): one for a model that reads it whole."""
+    if isinstance(model, MiniLMEmbedding):
+        return model.get_window_embeddings(texts)
+    return [np.asarray([vector], dtype=np.float32) for vector in model.get_text_embedding_batch(list(texts))]

@@ -1,0 +1,95 @@
+"""Which models the settings mean, known without loading or asking them."""
+
+from dataclasses import dataclass
+
+from config.settings import Settings
+from pipelines.errors import ConfigError
+from pipelines.types import EmbeddingIdentity
+
+LOCAL_MODEL = "all-MiniLM-L6-v2"
+OPENAI_MODEL = "text-embedding-3-small"
+HASHED_MODEL = "hashed"
+OPENROUTER_MODEL = "meta-llama/llama-3.1-8b-instruct:free"
+
+_NATIVE_DIMENSIONS = {
+    LOCAL_MODEL: 384,
+    OPENAI_MODEL: 1536,
+    "text-embedding-3-large": 3072,
+    "text-embedding-ada-002": 1536,
+    "gemini-embedding-001": 3072,
+}
+_DEFAULT_DIMENSIONS = {**_NATIVE_DIMENSIONS, "gemini-embedding-001": 768, HASHED_MODEL: 256}
+
+
+def identity(settings: Settings) -> EmbeddingIdentity:
+    """The provider, model and dimension that the settings resolve to; `auto` follows OPENAI_API_KEY.
+
+    Raises:
+        ConfigError: If the dimension of a model is not known and not set, or the local model is asked to be another.
+    """
+    asked = settings.embedding
+    provider = asked.provider
+    if provider == "auto":
+        provider = "openai" if settings.openai_api_key else "local"
+    if provider == "local":
+        return _local(asked.model, asked.dimension)
+    if provider == "hashed":
+        return EmbeddingIdentity(provider, asked.model or HASHED_MODEL, asked.dimension or 256)
+    model = asked.model or OPENAI_MODEL
+    dimension = asked.dimension or _DEFAULT_DIMENSIONS.get(_base_name(model), 0)
+    if not dimension:
+        raise ConfigError(
+            f"The dimension of the embedding model {model} is not known.",
+            hint="Set FOOTNOTE_EMBEDDING__DIMENSION to the length of its vectors.",
+        )
+    return EmbeddingIdentity(provider, model, dimension)
+
+
+@dataclass(frozen=True, slots=True)
+class LLMIdentity:
+    """Who writes: `openrouter` or `openai` (any compatible server), and the model's name there."""
+
+    provider: str
+    model: str
+
+
+def llm_identity(settings: Settings) -> LLMIdentity | None:
+    """The language model that the settings resolve to; None means extractive answers.
+
+    `auto` takes OpenRouter when its key is set, else a compatible server when its address or OPENAI_MODEL is set.
+    """
+    asked = settings.llm
+    provider = asked.provider
+    if provider == "auto" and settings.openrouter_api_key:
+        provider = "openrouter"
+    elif provider == "auto" and (asked.api_base or settings.openai_model):
+        provider = "openai"
+    if provider == "openrouter":
+        return LLMIdentity(provider, asked.model or OPENROUTER_MODEL)
+    if provider == "openai":
+        return LLMIdentity(provider, asked.model or settings.openai_model)
+    return None
+
+
+def requested_dimensions(chosen: EmbeddingIdentity) -> int | None:
+    """The `dimensions` to send with a request; None where the model has one length only and would refuse it."""
+    name = _base_name(chosen.model)
+    native = _NATIVE_DIMENSIONS.get(name, chosen.dimension)
+    return chosen.dimension if name.startswith("text-embedding-3") or native != chosen.dimension else None
+
+
+def _local(model: str, dimension: int) -> EmbeddingIdentity:
+    if _base_name(model or LOCAL_MODEL).lower() != LOCAL_MODEL.lower():
+        raise ConfigError(
+            f"The local embedding model is {LOCAL_MODEL}, not {model}.",
+            hint="Unset FOOTNOTE_EMBEDDING__MODEL, or set FOOTNOTE_EMBEDDING__PROVIDER=openai for a server of yours.",
+        )
+    if dimension not in (0, 384):
+        raise ConfigError(
+            f"{LOCAL_MODEL} has 384 dimensions, not {dimension}.", hint="Unset FOOTNOTE_EMBEDDING__DIMENSION."
+        )
+    return EmbeddingIdentity("local", LOCAL_MODEL, 384)
+
+
+def _base_name(model: str) -> str:
+    return model.rsplit("/", 1)[-1]

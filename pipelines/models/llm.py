@@ -1,0 +1,182 @@
+"""LLM: the language model that the settings ask for, and its answers as they arrive."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.llms import LLM, ChatMessage, ChatResponse
+from llama_index.llms.openai_like import OpenAILike
+from llama_index.llms.openrouter import OpenRouter
+from pydantic import SecretStr
+
+from config.settings import OPENAI_BASE, Settings
+from pipelines.errors import ConfigError, FootnoteError, ModelError
+from pipelines.models.identity import LLMIdentity, llm_identity
+from pipelines.models.remote import HIDDEN_KEY, REQUEST_ERRORS, Endpoint, ask, explain, secret
+
+_CUT = (None, "", "length", "content_filter", "error")
+
+
+def build_llm(settings: Settings) -> LLM | None:
+    """The language model of `llm_identity(settings)`, None when there is none; nothing is asked yet.
+
+    Raises:
+        ConfigError: If a key or a model's name is missing.
+    """
+    chosen, asked = llm_identity(settings), settings.llm
+    if chosen is None:
+        return None
+    endpoint = _endpoint(settings, chosen)
+    limits: dict[str, Any] = {
+        "max_tokens": asked.max_tokens,
+        "context_window": asked.context_window,
+        "temperature": asked.temperature,
+        "timeout": asked.timeout_seconds,
+    }
+    return OpenRouterLLM(endpoint, **limits) if chosen.provider == "openrouter" else CompatibleLLM(endpoint, **limits)
+
+
+class OpenRouterLLM(OpenRouter):
+    """LlamaIndex's OpenRouter without retries of its own, and with a key that nothing shows."""
+
+    _endpoint: Endpoint = PrivateAttr()
+
+    def __init__(self, endpoint: Endpoint, **limits: Any) -> None:
+        super().__init__(**_arguments(endpoint), **limits)
+        self._endpoint = endpoint
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Who is asked."""
+        return self._endpoint
+
+    def _get_credential_kwargs(self, is_async: bool = False) -> dict[str, Any]:
+        return {**super()._get_credential_kwargs(is_async), "api_key": self._endpoint.key.get_secret_value()}
+
+
+class CompatibleLLM(OpenAILike):
+    """Any OpenAI-compatible chat server, without retries of LlamaIndex's own, and with a key that nothing shows."""
+
+    _endpoint: Endpoint = PrivateAttr()
+
+    def __init__(self, endpoint: Endpoint, **limits: Any) -> None:
+        super().__init__(is_chat_model=True, **_arguments(endpoint), **limits)
+        self._endpoint = endpoint
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Who is asked."""
+        return self._endpoint
+
+    def _get_credential_kwargs(self, is_async: bool = False) -> dict[str, Any]:
+        return {**super()._get_credential_kwargs(is_async), "api_key": self._endpoint.key.get_secret_value()}
+
+
+class Completion:
+    """One answer of a language model: iterate over its pieces of text, once; the rest is known when that ends.
+
+    Attributes:
+        finish_reason: Why the model stopped, in its server's word; None when the stream was cut.
+        usage: `prompt_tokens`, `completion_tokens` and `total_tokens`; empty when the server does not say.
+        failure: What broke the stream after its first piece; what had arrived stays.
+    """
+
+    def __init__(self, llm: LLM, messages: Sequence[ChatMessage]) -> None:
+        self.finish_reason: str | None = None
+        self.usage: dict[str, int] = {}
+        self.failure: FootnoteError | None = None
+        self._llm = llm
+        self._messages = messages
+        self._endpoint = llm.endpoint if isinstance(llm, OpenRouterLLM | CompatibleLLM) else _unknown(llm)
+        self._pieces = self._stream()
+
+    def __iter__(self) -> Iterator[str]:
+        return self._pieces
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the text ends before the model meant it to: cut off, out of tokens, or filtered."""
+        return self.finish_reason in _CUT
+
+    def _stream(self) -> Iterator[str]:
+        chunks, piece = ask(self._endpoint, self._open)
+        yield piece
+        try:
+            for chunk in chunks:
+                if piece := self._read(chunk):
+                    yield piece
+        except REQUEST_ERRORS as error:
+            self.finish_reason = None
+            self.failure = explain(error, self._endpoint)
+
+    def _open(self) -> tuple[Iterator[ChatResponse], str]:
+        self.finish_reason, self.usage = None, {}
+        chunk, chunks = None, iter(self._llm.stream_chat(self._messages))
+        for chunk in chunks:
+            if piece := self._read(chunk):
+                return chunks, piece
+        if chunk is None:
+            raise ValueError("The stream held no chunk.")
+        who = f"{self._endpoint.model} at {self._endpoint.name}"
+        if self.finish_reason == "length":
+            raise ModelError(f"{who} used up its tokens before it wrote.", hint="Raise FOOTNOTE_LLM__MAX_TOKENS.")
+        raise ModelError(f"{who} answered without a word.", hint="Try again, or choose another model.")
+
+    def _read(self, chunk: ChatResponse) -> str:
+        counts = ("prompt_tokens", "completion_tokens", "total_tokens")
+        self.usage |= {name: chunk.additional_kwargs[name] for name in counts if name in chunk.additional_kwargs}
+        if chunk.raw is None:
+            self.finish_reason = "stop"
+        for choice in getattr(chunk.raw, "choices", None) or ():
+            self.finish_reason = choice.finish_reason or self.finish_reason
+        return chunk.delta or ""
+
+
+def complete(llm: LLM, messages: Sequence[tuple[str, str]]) -> Completion:
+    """The answer to `messages`, (role, content) each; it is asked when the iteration begins.
+
+    A request is sent again as LLMSettings.retries allows, but never after the first piece of text. Before that piece
+    the iteration raises what went wrong; after it, it ends early with `truncated` and `failure` set.
+
+    Raises:
+        ServiceUnavailable: While iterating, if the server cannot be reached or does not answer in time.
+        ModelError: While iterating, if it answers with an error, with nonsense or without a word.
+    """
+    return Completion(llm, [ChatMessage(role=role, content=_encodable(content)) for role, content in messages])
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def _endpoint(settings: Settings, chosen: LLMIdentity) -> Endpoint:
+    openrouter = chosen.provider == "openrouter"
+    variable = "OPENROUTER_API_KEY" if openrouter else "OPENAI_API_KEY"
+    key = settings.openrouter_api_key if openrouter else settings.openai_api_key
+    url = settings.openrouter_api_base if openrouter else settings.llm.api_base or settings.openai_api_base
+    if not chosen.model:
+        raise ConfigError(f"No language model is named for {url}.", hint="Set FOOTNOTE_LLM__MODEL or OPENAI_MODEL.")
+    if key is None and (openrouter or url == OPENAI_BASE):
+        raise ConfigError(f"{chosen.model} needs a key.", hint=f"Set {variable}, or FOOTNOTE_LLM__PROVIDER=none.")
+    return Endpoint(
+        url=url,
+        model=chosen.model,
+        key=secret(key),
+        retries=settings.llm.retries,
+        key_variable=variable,
+        model_variable="FOOTNOTE_LLM__MODEL",
+    )
+
+
+def _unknown(llm: LLM) -> Endpoint:
+    return Endpoint("", llm.metadata.model_name, SecretStr(""), 0, "its key", "FOOTNOTE_LLM__MODEL")
+
+
+def _arguments(endpoint: Endpoint) -> dict[str, Any]:
+    return {
+        "model": endpoint.model,
+        "api_base": endpoint.url,
+        "api_key": HIDDEN_KEY,
+        "max_retries": 0,
+        "additional_kwargs": {"stream_options": {"include_usage": True}},
+    }
