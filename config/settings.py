@@ -82,8 +82,7 @@ class RetrievalSettings(_Stage):
 class EvidenceSettings(_Stage):
     """When a question counts as answerable from what was found."""
 
-    min_coverage: float = Field(0.5, ge=0, le=1, description="share of the question's term weight that must be found")
-    min_similarity: float = Field(0.0, ge=-1, le=1, description="0 = the default of the embedding model")
+    min_strength: float = Field(0.0, ge=0, le=1.5, description="0 = what suits the embedding model")
 
 
 class ContextSettings(_Stage):

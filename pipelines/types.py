@@ -288,8 +288,9 @@ class Evidence:
 
     Attributes:
         similarity: Best cosine similarity of the dense leg; None without that leg.
-        coverage: Share (0..1) of the question's idf weight that the best passages hold.
+        coverage: Largest share (0..1) of the question's idf weight that one passage holds.
         agreement: Share (0..1) of the dense leg's first five that the sparse leg found too.
+        strength: What the decision is made on; see `assess.strength`.
         matches: How many candidates there were.
         missing: Question terms that no candidate holds.
         sufficient: Whether an answer should be written from them.
@@ -298,6 +299,7 @@ class Evidence:
     similarity: float | None
     coverage: float
     agreement: float
+    strength: float
     matches: int
     missing: tuple[str, ...]
     sufficient: bool

@@ -1,16 +1,13 @@
 """The audit: every stored node, and every citation of every answer, is exactly its span of the stored text."""
 
-import re
 from typing import Any
 
 from sqlalchemy import Connection, Engine, column, select, table
 from sqlalchemy.dialects.postgresql import JSONB
 
-from pipelines.errors import StoreError
 from pipelines.store.database import reading
+from pipelines.store.node_table import checked
 from pipelines.store.tables import document_versions, documents, embedding_models, queries
-
-_NODE_TABLE = re.compile(r"[a-z0-9_]{1,63}")
 
 
 def audit(engine: Engine) -> dict[str, Any]:
@@ -30,9 +27,9 @@ def audit(engine: Engine) -> dict[str, Any]:
 
 def node_rows(name: str) -> Any:
     """A node table by name, for statements that need no model."""
-    if not _NODE_TABLE.fullmatch(name):
-        raise StoreError(f"{name!r} is no node table.", hint="Run `footnote doctor`.")
-    return table(f"data_{name}", column("node_id"), column("text"), column("metadata_", JSONB), column("embedding"))
+    return table(
+        f"data_{checked(name)}", column("node_id"), column("text"), column("metadata_", JSONB), column("embedding")
+    )
 
 
 def _check_nodes(connection: Connection, name: str, names: dict[str, str], report: dict[str, Any]) -> None:

@@ -165,7 +165,7 @@ def reset(engine: Engine) -> None:
         held = connection.execute(text("SELECT node_table FROM embedding_models")).scalars().all()
         for name in held:
             if re.fullmatch(r"[a-z0-9_]{1,63}", name):
-                connection.execute(text(f"DROP TABLE IF EXISTS data_{name}"))
+                connection.execute(text(f"DROP TABLE IF EXISTS {name}_windows, data_{name}"))
     migrate(engine, "base")
     migrate(engine)
 

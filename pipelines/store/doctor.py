@@ -11,7 +11,7 @@ from config.settings import Settings
 from pipelines.errors import FootnoteError
 from pipelines.store.audit import node_rows
 from pipelines.store.database import HEAD, Database, open_database, reading
-from pipelines.store.nodes import node_table
+from pipelines.store.node_table import hnsw_statement, node_table
 from pipelines.store.tables import document_indexes, documents, embedding_models, lexical_segments
 from pipelines.types import EmbeddingIdentity
 
@@ -79,7 +79,7 @@ def _vector_index(connection: Connection, table: str) -> Finding:
             "JOIN pg_am a ON a.oid = c.relam JOIN pg_opclass o ON o.oid = i.indclass[0] "
             "WHERE i.indrelid = to_regclass(:t) AND a.amname = 'hnsw' AND i.indisvalid"
         ),
-        {"t": f"data_{table}"},
+        {"t": f"{table}_windows"},
     ).scalar()
     ok = operators in ("vector_cosine_ops", "halfvec_cosine_ops")
     return Finding("vector index", ok, f"hnsw, {operators}" if operators else "missing", "footnote doctor --fix")
@@ -91,7 +91,7 @@ def _explain(connection: Connection, table: str, dimension: int) -> Finding:
     connection.execute(text("SET LOCAL enable_seqscan = off"))
     rows = connection.execute(
         text(
-            f"EXPLAIN SELECT node_id FROM data_{table} ORDER BY embedding <=> CAST(:v AS {kind}) LIMIT 5"  # noqa: S608 - both names are ours
+            f"EXPLAIN SELECT node_id FROM {table}_windows ORDER BY embedding <=> CAST(:v AS {kind}) LIMIT 5"  # noqa: S608 - both names are ours
         ),
         {"v": "[" + ",".join(["0.1"] * dimension) + "]"},
     ).scalars()
@@ -155,10 +155,4 @@ def _repair(engine: Engine) -> None:
             rows = node_rows(row.node_table)
             key = rows.c.metadata_["document_id"].astext
             connection.execute(delete(rows).where(key.not_in(select(documents.c.id))))
-            operators = "halfvec_cosine_ops" if row.dimension > 2000 else "vector_cosine_ops"
-            connection.execute(
-                text(
-                    f"CREATE INDEX IF NOT EXISTS data_{row.node_table}_hnsw ON data_{row.node_table} "
-                    f"USING hnsw (embedding {operators}) WITH (m = 16, ef_construction = 64)"
-                )
-            )
+            connection.execute(text(hnsw_statement(row.node_table, row.dimension)))

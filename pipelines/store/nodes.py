@@ -3,13 +3,13 @@
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any
-from typing import cast as cast_type
 
 import numpy as np
 from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
 from llama_index.core.vector_stores.utils import metadata_dict_to_node
-from llama_index.vector_stores.postgres import PGVectorStore
+from numpy.typing import NDArray
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -29,30 +29,30 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.orm import Session
-from sqlalchemy.pool import NullPool
 
 from config.settings import Settings
-from pipelines.errors import ConfigError, StoreError
+from pipelines.errors import StoreError
 from pipelines.store import documents as document_rows
 from pipelines.store import tables
 from pipelines.store.database import Database, reading, translate
 from pipelines.store.lexical import TOKENISER_VERSION, LexicalIndexes, Parameters, tokenise
+from pipelines.store.node_table import NodeTable, node_table
 from pipelines.text import searchable
 from pipelines.types import Audience, Document, EmbeddingIdentity, Filters
 
-_HALFVEC_ABOVE = 2000  # an HNSW index takes at most 2,000 dimensions as float4, 4,000 as halfvec
-_FILTER_COLUMNS = ("document_id", "collection", "category", "kind", "year")
 _NODE_METADATA_OF_DOCUMENT = ("collection", "category", "subcategory", "visibility", "source", "title")
 Within = Callable[[Connection], None]
+Vectors = NDArray[np.float32]
 
 
-def node_table(slug: str, version: int = 1) -> str:
-    """The table of an embedding model's nodes, without PGVectorStore's `data_` prefix."""
-    return f"nodes_{slug}_v{version}"
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What made a document's nodes: the parser's name, and the recipe of code versions and sizes."""
+
+    parser: str
+    recipe: str
 
 
 def build_node_store(settings: Settings, database: Database, identity: EmbeddingIdentity) -> "NodeStore":
@@ -86,75 +86,35 @@ class NodeStore:
         self.table = table
         self.dimension = dimension
         self._versions_kept = versions_kept
-        self._pg = PGVectorStore(
-            table_name=table,
-            embed_dim=dimension,
-            perform_setup=False,
-            use_jsonb=True,
-            use_halfvec=dimension > _HALFVEC_ABOVE,
-            engine=engine,
-            async_engine=create_async_engine(engine.url.set(drivername="postgresql+asyncpg"), poolclass=NullPool),
-            customize_query_fn=cast_type(Any, _narrow),
-            initialization_fail_on_error=True,
-        )
-        self._rows: Any = self._pg._table_class
-
-    # Set-up
+        self._shape = NodeTable(engine, table, dimension)
+        self._rows: Any = self._shape.rows
+        self._windows = self._shape.windows
 
     def ensure(self, provider: str, model: str) -> None:
-        """Make the table and its indexes when they are missing; safe from several processes.
+        """Make the tables of this model's nodes when they are missing.
 
         Raises:
-            ConfigError: If the table holds vectors of another dimension.
+            ConfigError: If they hold vectors of another dimension.
         """
-        name = self._rows.__tablename__
-        with self.engine.begin() as connection:
-            held = connection.execute(
-                text("SELECT atttypmod FROM pg_attribute WHERE attrelid = to_regclass(:t) AND attname = 'embedding'"),
-                {"t": name},
-            ).scalar()
-            if held is not None and held != self.dimension:
-                raise ConfigError(
-                    f"The table {name} holds vectors of {held} dimensions, and the model gives {self.dimension}.",
-                    hint=f"Set FOOTNOTE_EMBEDDING__DIMENSION={held}, or change FOOTNOTE_EMBEDDING__MODEL.",
-                )
-            if held is not None:
-                return
-            connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:t, 0))"), {"t": name})
-            self._rows.__table__.create(connection, checkfirst=True)
-            for statement in self._index_statements(name):
-                connection.execute(text(statement))
-            connection.execute(
-                upsert(tables.embedding_models)
-                .values(node_table=self.table, provider=provider, model=model, dimension=self.dimension)
-                .on_conflict_do_nothing()
-            )
-
-    def _index_statements(self, name: str) -> list[str]:
-        """DDL of the indexes; `name` is made of [a-z0-9_] by `node_table`, never by a document."""
-        operators = "halfvec_cosine_ops" if self.dimension > _HALFVEC_ABOVE else "vector_cosine_ops"
-        return [
-            f"CREATE UNIQUE INDEX IF NOT EXISTS {name}_id ON {name} (node_id)",
-            f"CREATE INDEX IF NOT EXISTS {name}_hnsw ON {name} USING hnsw (embedding {operators}) "
-            "WITH (m = 16, ef_construction = 64)",
-            *(
-                f"CREATE INDEX IF NOT EXISTS {name}_{key} ON {name} ((metadata_ ->> '{key}'))"
-                for key in _FILTER_COLUMNS
-            ),
-        ]
+        self._shape.ensure(provider, model)
 
     # Writing
 
     def replace(
-        self, document: Document, nodes: Sequence[TextNode], recipe: str, parser: str, within: Within | None = None
+        self,
+        document: Document,
+        nodes: Sequence[TextNode],
+        vectors: Sequence[Vectors],
+        made_by: Made,
+        within: Within | None = None,
     ) -> bool:
         """Make `nodes` the nodes of `document`, in one transaction; the old version is kept for undo.
 
         Args:
             document: The new version; its row is written in the same transaction.
-            nodes: Embedded, in order, each a span of the document's text.
-            recipe: What the nodes were made by; stored, and compared by the next plan.
-            parser: The name of the parser.
+            nodes: In order, each a span of the document's text.
+            vectors: For each node, its windows' vectors, (windows, dimension), normalised.
+            made_by: What made the nodes; stored, and compared by the next plan.
             within: Called with the open connection before the commit, for the run's own rows.
 
         Returns:
@@ -164,17 +124,17 @@ class NodeStore:
             StoreError: If a span, an id or a vector breaks the contract, or the database refuses; nothing is written.
             ServiceUnavailable: If the database cannot be reached; nothing is written.
         """
-        self._assert_contract(document, nodes)
-        state = {"content_sha": document.content_sha, "recipe": recipe}
+        self._assert_contract(document, nodes, vectors)
+        state = {"content_sha": document.content_sha, "recipe": made_by.recipe}
         try:
             with self.engine.begin() as connection:
                 _lock_document(connection, document.id)
                 written = document_rows.index_state(connection, document.id, self.table) != state
                 if written:
                     document_rows.write(connection, document, keep=self._versions_kept)
-                    self._swap_nodes(connection, document, nodes)
+                    self._swap_nodes(connection, document, nodes, vectors)
                     document_rows.write_index(
-                        connection, document.id, self.table, **state, parser=parser, nodes=len(nodes),
+                        connection, document.id, self.table, **state, parser=made_by.parser, nodes=len(nodes),
                         covered=covered_characters(document.text, nodes),
                         characters=sum(map(len, document.text.split())),
                     )  # fmt: skip
@@ -185,27 +145,33 @@ class NodeStore:
             raise translate(error, f"writing {document.name}") from error
         return written
 
-    def _assert_contract(self, document: Document, nodes: Sequence[TextNode]) -> None:
+    def _assert_contract(self, document: Document, nodes: Sequence[TextNode], vectors: Sequence[Vectors]) -> None:
         if not nodes:
             raise StoreError(f"{document.name} has no nodes.", hint="A document without text is a failure, not empty.")
         if len({node.node_id for node in nodes}) != len(nodes):
             raise StoreError(f"Two nodes of {document.name} have the same id.")
-        for node in nodes:
-            start, end = node.metadata["start"], node.metadata["end"]
+        for node, windows in zip(nodes, vectors, strict=True):
+            start, end, ordinal = (node.metadata[name] for name in ("start", "end", "ordinal"))
             if node.metadata["document_id"] != document.id or document.text[start:end] != node.text:
-                raise StoreError(f"Node {node.metadata['ordinal']} of {document.name} is not its span {start}:{end}.")
-            if node.embedding is None or len(node.embedding) != self.dimension:
-                raise StoreError(
-                    f"Node {node.metadata['ordinal']} of {document.name} has no {self.dimension}-d vector."
-                )
-            if not np.isfinite(node.embedding).all():
-                raise StoreError(f"The vector of node {node.metadata['ordinal']} of {document.name} is not finite.")
+                raise StoreError(f"Node {ordinal} of {document.name} is not its span {start}:{end}.")
+            if windows.ndim != 2 or not len(windows) or windows.shape[1] != self.dimension:
+                raise StoreError(f"Node {ordinal} of {document.name} has no {self.dimension}-d vector.")
+            if not np.isfinite(windows).all():
+                raise StoreError(f"A vector of node {ordinal} of {document.name} is not finite.")
 
-    def _swap_nodes(self, connection: Connection, document: Document, nodes: Sequence[TextNode]) -> None:
+    def _swap_nodes(
+        self, connection: Connection, document: Document, nodes: Sequence[TextNode], vectors: Sequence[Vectors]
+    ) -> None:
         self._delete_nodes(connection, document.id, self.table)
         with Session(bind=connection) as session:
-            session.add_all([self._pg._node_to_table_row(node) for node in nodes])
+            session.add_all([self._shape.row(node, windows) for node, windows in zip(nodes, vectors, strict=True)])
             session.flush()
+        placed = [
+            {"node_id": node.node_id, "place": place, "embedding": vector}
+            for node, windows in zip(nodes, vectors, strict=True)
+            for place, vector in enumerate(windows)
+        ]
+        connection.execute(insert(self._windows), placed)
         segments = [
             {
                 "node_table": self.table,
@@ -283,14 +249,26 @@ class NodeStore:
 
         `look` is how many the index examines (its ef_search); filtered searches go on until k are found.
         """
-        statement = self._pg._build_query(list(vector), limit=k, where=self.visible(filters, audience))
+        distance = self._windows.c.embedding.cosine_distance(vector).label("distance")
+        statement = (
+            select(self._rows.node_id, self._rows.text, self._rows.metadata_, distance)
+            .join(self._windows, self._windows.c.node_id == self._rows.node_id)
+            .where(self.visible(filters, audience))
+            .order_by(distance)
+        )
+        best: dict[str, Any] = {}
+        rows = 2 * k  # a node may come by several of its windows
         with self._reading("searching by vector") as connection:
-            connection.execute(
-                text("SELECT set_config('hnsw.ef_search', :look, true)"), {"look": str(min(max(look, k, 1), 1000))}
-            )
-            rows = connection.execute(statement).all()
-        found = [NodeWithScore(node=_node(row), score=1.0 - float(row.distance)) for row in rows]
-        return sorted(found, key=lambda hit: (-(hit.score or 0.0), hit.node.node_id))
+            reach = {"look": str(min(max(look, k, 1), 1000))}
+            connection.execute(text("SELECT set_config('hnsw.ef_search', :look, true)"), reach)
+            while len(best) < k:
+                found = connection.execute(statement.limit(rows)).all()
+                best = {row.node_id: row for row in reversed(found)}
+                if len(found) < rows:
+                    break
+                rows *= 4
+        ranked = sorted(best.values(), key=lambda row: (row.distance, row.node_id))[:k]
+        return [NodeWithScore(node=_node(row), score=1.0 - float(row.distance)) for row in ranked]
 
     def fetch(self, node_ids: Iterable[str], *, filters: Filters, audience: Audience) -> dict[str, TextNode]:
         """The nodes of these ids that this audience may see; ids that are gone are missing."""
@@ -402,11 +380,6 @@ def covered_characters(document_text: str, nodes: Sequence[BaseNode]) -> int:
 def segment(node: BaseNode, mime: str) -> str:
     """A node's index terms, joined by spaces; terms hold none."""
     return " ".join(tokenise(searchable(node.metadata["header"], node.get_content(), mime)))
-
-
-def _narrow(statement: Any, _table: Any, /, *, where: ColumnElement[bool]) -> Any:
-    """PGVectorStore's hook: a dense query cannot be built without its condition."""
-    return statement.where(where)
 
 
 def _node(row: Any) -> TextNode:

@@ -1,4 +1,4 @@
-"""The embedding cache: (model, SHA-256 of the embedded text) -> vector."""
+"""The embedding cache: (model, SHA-256 of the embedded text) -> the vectors of its windows."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -19,8 +19,8 @@ def text_sha(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def cached_vectors(engine: Engine, model: str, keys: Sequence[str]) -> dict[str, np.ndarray]:
-    """The known vectors of these keys, float32."""
+def cached_vectors(engine: Engine, model: str, keys: Sequence[str], dimension: int) -> dict[str, np.ndarray]:
+    """The known vectors of these keys, each (windows, dimension) float32."""
     found: dict[str, np.ndarray] = {}
     cache = embedding_cache.c
     with reading(engine, "reading the embedding cache") as connection:
@@ -30,7 +30,7 @@ def cached_vectors(engine: Engine, model: str, keys: Sequence[str]) -> dict[str,
                     cache.model == model, cache.text_sha.in_(keys[start : start + _BATCH])
                 )
             )
-            found |= {row.text_sha: np.frombuffer(row.vector, dtype="<f4") for row in rows}
+            found |= {row.text_sha: np.frombuffer(row.vector, dtype="<f4").reshape(-1, dimension) for row in rows}
     return found
 
 

@@ -4,23 +4,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import event, select, text
 
 from config.settings import EmbeddingSettings, Settings
 from pipelines.errors import ConfigError, RetrievalError, StoreError
 from pipelines.ingestion.fingerprint import content_sha, meta_sha
 from pipelines.ingestion.parsers import parse
-from pipelines.models.embed import build_embed_model
+from pipelines.models.embed import build_embed_model, window_vectors
 from pipelines.models.identity import identity
 from pipelines.store import documents as document_rows
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database, reading
-from pipelines.store.nodes import NodeStore, build_node_store
+from pipelines.store.nodes import Made, NodeStore, build_node_store
 from pipelines.store.tables import document_versions, documents
 from pipelines.store.vectors import cache_vectors, cached_vectors
 from pipelines.text import searchable
 from pipelines.types import Document, Filters
 
+MADE = Made("generic", "r")
 OWNER = {"filters": Filters(), "audience": "owner"}
 
 
@@ -39,14 +40,12 @@ def document(name: str = "a.md", body: str = "# Go\n\nShe wrote Go.\n\n# Rust\n\
 
 def nodes_of(made: Document, settings: Settings):
     nodes = parse(made, "generic")
-    model = build_embed_model(settings)
     texts = [searchable(node.metadata["header"], node.text, made.mime) for node in nodes]
-    vectors = model.get_text_embedding_batch(texts)
-    return [node.model_copy(update={"embedding": vector}) for node, vector in zip(nodes, vectors, strict=True)]
+    return nodes, window_vectors(build_embed_model(settings), texts)
 
 
 def put(store: NodeStore, settings: Settings, made: Document, recipe: str = "r") -> bool:
-    return store.replace(made, nodes_of(made, settings), recipe, "generic")
+    return store.replace(made, *nodes_of(made, settings), Made("generic", recipe))
 
 
 def dense(store: NodeStore, settings: Settings, question: str, **bound) -> list[str]:
@@ -101,20 +100,34 @@ def test_writing_the_same_version_again_changes_nothing(store: NodeStore, settin
 
 def test_a_node_that_is_not_its_span_is_refused_and_nothing_is_written(store: NodeStore, settings: Settings) -> None:
     made = document()
-    nodes = nodes_of(made, settings)
+    nodes, vectors = nodes_of(made, settings)
     nodes[0].set_content("something else")
     with pytest.raises(StoreError, match="is not its span"):
-        store.replace(made, nodes, "r", "generic")
+        store.replace(made, nodes, vectors, MADE)
     assert store.count() == 0
 
 
-@pytest.mark.parametrize("vector", [None, [0.1] * 3, [float("nan")] * 256])
+@pytest.mark.parametrize("vector", [[], [[0.1] * 3], [[float("nan")] * 256]])
 def test_a_node_without_a_usable_vector_is_refused(store: NodeStore, settings: Settings, vector) -> None:
     made = document()
-    nodes = nodes_of(made, settings)
-    nodes[0].embedding = vector
+    nodes, vectors = nodes_of(made, settings)
+    vectors[0] = np.asarray(vector, dtype=np.float32)
     with pytest.raises(StoreError):
-        store.replace(made, nodes, "r", "generic")
+        store.replace(made, nodes, vectors, MADE)
+    assert store.count() == 0
+
+
+def test_a_node_of_several_windows_is_found_once_by_its_best(store: NodeStore, settings: Settings) -> None:
+    made = document(body="One node.")
+    nodes, vectors = nodes_of(made, settings)
+    other = build_embed_model(settings).get_query_embedding("zebra")
+    store.replace(made, nodes, [np.vstack([vectors[0], [other]]).astype(np.float32)], MADE)
+    hits = store.dense(other, 5, look=40, **OWNER)
+    assert [(hit.node.text, round(hit.score, 3)) for hit in hits] == [("One node.", 1.0)]
+    assert store.count() == 1
+    store.remove(made.id)
+    with store.engine.connect() as connection:
+        assert connection.execute(text(f"SELECT count(*) FROM {store.table}_windows")).scalar() == 0
 
 
 def test_a_failure_inside_the_transaction_leaves_the_old_version_whole(store: NodeStore, settings: Settings) -> None:
@@ -125,7 +138,7 @@ def test_a_failure_inside_the_transaction_leaves_the_old_version_whole(store: No
         raise RuntimeError("power cut")
 
     with pytest.raises(RuntimeError):
-        store.replace(new, nodes_of(new, settings), "r", "generic", within=fail)
+        store.replace(new, *nodes_of(new, settings), MADE, within=fail)
     assert dense(store, settings, "words") == ["Old words."]
     assert audit(store.engine)["violations"] == []
 
@@ -154,7 +167,7 @@ def test_metadata_changes_reach_rows_and_nodes_but_no_vector(store: NodeStore, s
 
 def _vectors(store: NodeStore) -> list[str]:
     with store.engine.connect() as connection:
-        return list(connection.execute(text(f"SELECT embedding::text FROM data_{store.table} ORDER BY id")).scalars())
+        return list(connection.execute(text(f"SELECT embedding::text FROM {store.table}_windows ORDER BY 1")).scalars())
 
 
 def test_visitors_see_only_public_documents(store: NodeStore, settings: Settings) -> None:
@@ -207,15 +220,26 @@ def test_filter_values_that_cannot_be_compared_are_typed_errors(store: NodeStore
         store.matching_ids(filters, "owner")
 
 
+def plan_of(store: NodeStore, vector: list[float]) -> str:
+    """What Postgres would do for a dense search, were the table large."""
+    plans: list[str] = []
+
+    def explain(connection, cursor, statement, parameters, *_) -> None:
+        if "<=>" in statement:
+            cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
+            cursor.execute(f"EXPLAIN {statement}", parameters)
+            plans.append("\n".join(row[0] for row in cursor.fetchall()))
+
+    event.listen(store.engine, "before_cursor_execute", explain)
+    store.dense(vector, 5, look=40, **OWNER)
+    event.remove(store.engine, "before_cursor_execute", explain)
+    return plans[0]
+
+
 def test_the_planner_uses_the_vector_index_with_the_matching_operator(store: NodeStore, settings: Settings) -> None:
     put(store, settings, document())
-    vector = build_embed_model(settings).get_query_embedding("Go")
-    statement = store._pg._build_query(vector, limit=5, where=store.visible(Filters(), "owner"))
-    with store.engine.begin() as connection:
-        connection.execute(text("SET LOCAL enable_seqscan = off"))
-        compiled = statement.compile(store.engine, compile_kwargs={"literal_binds": True})
-        plan = "\n".join(connection.exec_driver_sql(f"EXPLAIN {compiled}").scalars())
-    assert f"Index Scan using data_{store.table}_hnsw" in plan
+    plan = plan_of(store, build_embed_model(settings).get_query_embedding("Go"))
+    assert f"Index Scan using {store.table}_hnsw" in plan
 
 
 def test_iterative_scans_are_on_for_every_connection(store: NodeStore) -> None:
@@ -227,12 +251,15 @@ def test_a_selective_filter_finds_everything_through_the_index(store: NodeStore,
     for number in range(60):
         put(store, settings, document(f"{number}.md", f"Words {number}.", category="resume" if number < 3 else "blog"))
     vector = build_embed_model(settings).get_query_embedding("words")
-    with store.engine.begin() as connection:
-        connection.execute(text("SET LOCAL enable_seqscan = off"))
-        rows = connection.execute(
-            store._pg._build_query(vector, limit=3, where=store.visible(Filters(category=("resume",)), "owner"))
-        ).all()
-    assert len(rows) == 3
+
+    def force(connection, cursor, statement, *_) -> None:
+        if "<=>" in statement:
+            cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
+
+    event.listen(store.engine, "before_cursor_execute", force)
+    found = store.dense(vector, 3, look=10, filters=Filters(category=("resume",)), audience="owner")
+    event.remove(store.engine, "before_cursor_execute", force)
+    assert len(found) == 3
 
 
 def test_a_window_holds_the_neighbours_in_order(store: NodeStore, settings: Settings) -> None:
@@ -263,25 +290,19 @@ def test_more_than_2000_dimensions_are_indexed_as_halfvec(settings: Settings) ->
     engine = open_database(settings).engine
     wide = NodeStore(engine, "nodes_wide_v1", 3072)
     wide.ensure("test", "wide")
-    with engine.begin() as connection:
-        connection.execute(text("SET LOCAL enable_seqscan = off"))
-        statement = wide._pg._build_query([0.1] * 3072, limit=5, where=wide.visible(Filters(), "owner"))
-        compiled = statement.compile(engine, compile_kwargs={"literal_binds": True})
-        plan = "\n".join(connection.exec_driver_sql(f"EXPLAIN {compiled}").scalars())
-    assert "data_nodes_wide_v1_hnsw" in plan
+    assert "Index Scan using nodes_wide_v1_hnsw" in plan_of(wide, [0.1] * 3072)
 
 
 def test_private_names_of_pgvectorstore_are_still_there(store: NodeStore) -> None:
-    for name in ("_table_class", "_node_to_table_row", "_build_query"):
-        assert hasattr(store._pg, name)
+    assert callable(store._shape._pg._node_to_table_row)
     columns = {column.name for column in store._rows.__table__.columns}
     assert columns == {"id", "text", "metadata_", "node_id", "embedding"}
 
 
 def test_cached_vectors_come_back_as_they_were(settings: Settings) -> None:
     engine = open_database(settings).engine
-    vector = np.array([0.1, -2.5, 3e-8], dtype=np.float32)
-    cache_vectors(engine, "m", {"k": vector})
-    cache_vectors(engine, "m", {"k": vector * 2})
-    assert np.array_equal(cached_vectors(engine, "m", ["k", "x"])["k"], vector)
-    assert cached_vectors(engine, "other", ["k"]) == {}
+    vectors = np.array([[0.1, -2.5, 3e-8], [1, 2, 3]], dtype=np.float32)
+    cache_vectors(engine, "m", {"k": vectors})
+    cache_vectors(engine, "m", {"k": vectors * 2})
+    assert np.array_equal(cached_vectors(engine, "m", ["k", "x"], 3)["k"], vectors)
+    assert cached_vectors(engine, "other", ["k"], 3) == {}

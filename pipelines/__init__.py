@@ -1,0 +1,26 @@
+"""Footnote's notebook surface: `ingest`, `build_query_engine` and the types they give; imported when first used."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from config.settings import Settings
+    from pipelines.ingestion.run import ingest
+    from pipelines.query.engine import Engine, build_query_engine
+    from pipelines.types import Answer, Filters
+
+__all__ = ["Answer", "Engine", "Filters", "Settings", "build_query_engine", "ingest"]
+_HOMES = {
+    "Answer": "pipelines.types",
+    "Engine": "pipelines.query.engine",
+    "Filters": "pipelines.types",
+    "Settings": "config.settings",
+    "build_query_engine": "pipelines.query.engine",
+    "ingest": "pipelines.ingestion.run",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pipelines' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,126 @@
+"""The shape of an embedding model's nodes: PGVectorStore's table, and a table of vectors beside it.
+
+A node that is longer than its model's window has several vectors. One row a vector finds more than one pooled vector
+a node (see the README's Decisions), so the vectors that are searched have a table and an HNSW index of their own;
+the pooled vector in PGVectorStore's table keeps that table whole for whoever opens it with LlamaIndex alone.
+"""
+
+import re
+from typing import Any
+
+import numpy as np
+from llama_index.core.schema import TextNode
+from llama_index.vector_stores.postgres import PGVectorStore
+from numpy.typing import NDArray
+from pgvector.sqlalchemy import HALFVEC, Vector
+from sqlalchemy import Column, Engine, ForeignKey, MetaData, SmallInteger, String, Table, text
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
+
+from pipelines.errors import ConfigError, StoreError
+from pipelines.store import tables
+
+HALFVEC_ABOVE = 2000  # an HNSW index takes at most 2,000 dimensions as float4, 4,000 as halfvec
+_FILTER_COLUMNS = ("document_id", "collection", "category", "kind", "year")
+_NAME = re.compile(r"[a-z0-9_]{1,50}")
+
+
+def node_table(slug: str, version: int = 1) -> str:
+    """The table of an embedding model's nodes, without PGVectorStore's `data_` prefix."""
+    return f"nodes_{slug}_v{version}"
+
+
+def hnsw_statement(table: str, dimension: int) -> str:
+    """The DDL of the vector index, with the operator class that the cosine query uses."""
+    operators = "halfvec_cosine_ops" if dimension > HALFVEC_ABOVE else "vector_cosine_ops"
+    return (
+        f"CREATE INDEX IF NOT EXISTS {checked(table)}_hnsw ON {table}_windows "
+        f"USING hnsw (embedding {operators}) WITH (m = 16, ef_construction = 64)"
+    )
+
+
+def checked(table: str) -> str:
+    """The name, which goes into DDL unquoted.
+
+    Raises:
+        StoreError: If it is not one that `node_table` makes.
+    """
+    if not _NAME.fullmatch(table):
+        raise StoreError(f"{table!r} is no node table.", hint="Run `footnote doctor`.")
+    return table
+
+
+class NodeTable:
+    """The two tables of one model's nodes.
+
+    Attributes:
+        rows: PGVectorStore's mapped class: node_id, text, metadata_, embedding (pooled).
+        windows: node_id, place, embedding; deleted with their node.
+    """
+
+    def __init__(self, engine: Engine, name: str, dimension: int) -> None:
+        self.engine = engine
+        self.name = checked(name)
+        self.dimension = dimension
+        self._pg = PGVectorStore(
+            table_name=name,
+            embed_dim=dimension,
+            perform_setup=False,
+            use_jsonb=True,
+            use_halfvec=dimension > HALFVEC_ABOVE,
+            engine=engine,
+            async_engine=create_async_engine(engine.url.set(drivername="postgresql+asyncpg"), poolclass=NullPool),
+            initialization_fail_on_error=True,
+        )
+        self.rows: Any = self._pg._table_class
+        vector = HALFVEC(dimension) if dimension > HALFVEC_ABOVE else Vector(dimension)
+        owner = ForeignKey(self.rows.__table__.c.node_id, ondelete="CASCADE")
+        self.windows = Table(
+            f"{name}_windows",
+            MetaData(),
+            Column("node_id", String, owner, primary_key=True),
+            Column("place", SmallInteger, primary_key=True),
+            Column("embedding", vector, nullable=False),
+        )
+
+    def row(self, node: TextNode, windows: NDArray[np.float32]) -> Any:
+        """The node as a row of PGVectorStore's table, under the mean of its windows' vectors."""
+        mean = windows.mean(axis=0)
+        pooled = mean / (np.linalg.norm(mean) or 1.0)
+        return self._pg._node_to_table_row(node.model_copy(update={"embedding": pooled.tolist()}))
+
+    def ensure(self, provider: str, model: str) -> None:
+        """Make the tables and their indexes when they are missing; safe from several processes.
+
+        Raises:
+            ConfigError: If they hold vectors of another dimension.
+        """
+        held = self.rows.__tablename__
+        with self.engine.begin() as connection:
+            if self._assert_dimension(connection, held):
+                return
+            connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:t, 0))"), {"t": held})
+            self.rows.__table__.create(connection, checkfirst=True)
+            connection.execute(text(f"CREATE UNIQUE INDEX IF NOT EXISTS {held}_id ON {held} (node_id)"))
+            self.windows.create(connection, checkfirst=True)
+            connection.execute(text(hnsw_statement(self.name, self.dimension)))
+            for key in _FILTER_COLUMNS:
+                connection.execute(text(f"CREATE INDEX IF NOT EXISTS {held}_{key} ON {held} ((metadata_ ->> '{key}'))"))
+            connection.execute(
+                upsert(tables.embedding_models)
+                .values(node_table=self.name, provider=provider, model=model, dimension=self.dimension)
+                .on_conflict_do_nothing()
+            )
+
+    def _assert_dimension(self, connection: Any, held: str) -> bool:
+        dimension = connection.execute(
+            text("SELECT atttypmod FROM pg_attribute WHERE attrelid = to_regclass(:t) AND attname = 'embedding'"),
+            {"t": held},
+        ).scalar()
+        if dimension is not None and dimension != self.dimension:
+            raise ConfigError(
+                f"The table {held} holds vectors of {dimension} dimensions, and the model gives {self.dimension}.",
+                hint=f"Set FOOTNOTE_EMBEDDING__DIMENSION={dimension}, or change FOOTNOTE_EMBEDDING__MODEL.",
+            )
+        return dimension is not None
