@@ -11,7 +11,8 @@ _TAGS = (
     " tfoot th thead time title tr tt u ul var video wbr"
 ).split()
 INLINE_TAGS = frozenset(
-    "a abbr b big cite code del dfn em font i ins kbd label mark q s samp small span strike strong sub sup time tt u var wbr".split()
+    "a abbr b big cite code del dfn em font i ins kbd label mark q s samp small span strike strong sub sup time tt u"
+    " var wbr".split()
 )
 _TAG = re.compile(rf"</?({'|'.join(sorted(_TAGS, key=len, reverse=True))})(?:[\s/][^<>]{{0,2000}})?>", re.IGNORECASE)
 _ALT = re.compile(r"""\salt\s{0,3}=\s{0,3}(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)

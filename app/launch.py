@@ -1,0 +1,116 @@
+"""The chat's server: Streamlit in this process, on one address, with no telemetry."""
+
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+
+import typer
+
+from pipelines.errors import ConfigError, ServiceUnavailable
+
+MAIN_SCRIPT = Path(__file__).parent / "streamlit_app.py"
+PORTS_TRIED = 20
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_START_SECONDS = 30.0
+
+
+def launch(host: str, port: int, *, headless: bool, max_upload_mb: int) -> int:
+    """Serve the chat until Ctrl-C or SIGTERM; the exit code.
+
+    Args:
+        host: Where to listen; anything but loopback lets others in.
+        port: Where to begin looking for a free port; 0 = any.
+        headless: Do not open a browser.
+        max_upload_mb: The largest file that the upload box takes.
+
+    Raises:
+        ConfigError: If this machine has no such address, or may not use the port.
+        ServiceUnavailable: If no port from `port` on is free.
+    """
+    free = free_port(host, port)
+    if port and free != port:
+        typer.echo(f"Port {port} is taken; using {free}.", err=True)
+    threading.Thread(target=_announce, args=(host, free), daemon=True).start()
+    _serve(flags(host, free, headless=headless, max_upload_mb=max_upload_mb))
+    return 0
+
+
+def flags(host: str, port: int, *, headless: bool, max_upload_mb: int) -> list[str]:
+    """Streamlit's flags: they outrank its files and its environment variables."""
+    options = {
+        "server.address": host,
+        "server.port": port,
+        "server.headless": str(headless).lower(),
+        "server.maxUploadSize": max_upload_mb,
+        "server.showEmailPrompt": "false",
+        "server.fileWatcherType": "none",
+        "server.enableAgentApi": "false",
+        "browser.gatherUsageStats": "false",
+        "browser.serverAddress": _reachable(host),
+        "logger.hideWelcomeMessage": "true",
+        "logger.level": "warning",
+    }
+    hosts = [f"--server.allowedHosts={name}" for name in (*_LOOPBACK, "[::1]")] if host in _LOOPBACK else []
+    return [f"--{name}={value}" for name, value in options.items()] + hosts
+
+
+def free_port(host: str, port: int) -> int:
+    """`port` when nothing listens there, else the next free one after it."""
+    for candidate in range(port, port + PORTS_TRIED) if port else (0,):
+        try:
+            return _bind(host, candidate)
+        except OSError as error:
+            if not isinstance(error, (PermissionError, socket.gaierror)) and _is_taken(error):
+                continue
+            raise ConfigError(
+                f"The chat cannot listen on {host} port {candidate}: {error.strerror or error}.",
+                hint="Set FOOTNOTE_CHAT__HOST to an address of this machine and FOOTNOTE_CHAT__PORT above 1023.",
+            ) from error
+    raise ServiceUnavailable(
+        f"No port from {port} to {port + PORTS_TRIED - 1} is free on {host}.", hint="Choose another one with --port."
+    )
+
+
+def _bind(host: str, port: int) -> int:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind((host, port))
+        return int(probe.getsockname()[1])
+
+
+def _is_taken(error: OSError) -> bool:
+    import errno
+
+    return error.errno == errno.EADDRINUSE
+
+
+def _announce(host: str, port: int) -> None:
+    """Print the address once something answers there."""
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection((_reachable(host), port), timeout=1).close()
+        except OSError:
+            time.sleep(0.1)
+            continue
+        shown = f"[{_reachable(host)}]" if ":" in host else _reachable(host)
+        typer.echo(f"Footnote: http://{shown}:{port}   (Ctrl-C stops it)")
+        sys.stdout.flush()
+        return
+
+
+def _reachable(host: str) -> str:
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
+
+
+def _serve(options: list[str]) -> None:
+    from streamlit import net_util
+    from streamlit.web import cli
+
+    # For an Origin that it does not know, Streamlit asks a server on the internet for this machine's own address.
+    net_util.get_internal_ip = lambda: None
+    net_util.get_external_ip = lambda: None
+    cli.main(["run", str(MAIN_SCRIPT), *options], standalone_mode=False)

@@ -1,0 +1,123 @@
+"""What the command line prints: tables and answers for people, one JSON document for programs."""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+stderr = Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
+_OUTCOME_STYLE = {"added": "green", "updated": "cyan", "metadata": "cyan", "removed": "yellow", "failed": "red"}
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on stdout."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """A table; cells are text, never markup."""
+    drawn = Table(title=title or None, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        drawn.add_column(column, overflow="fold", justify="right" if column in _NUMERIC else "left")
+    for row in rows:
+        drawn.add_row(*(Text("" if cell is None else str(cell)) for cell in row))
+    console.print(drawn)
+
+
+_NUMERIC = {"nodes", "coverage", "score", "dense", "sparse", "fused", "#", "page"}
+
+
+def say(text: str, style: str = "") -> None:
+    """A line for people, never read as markup."""
+    console.print(Text(text, style=style))
+
+
+def warn(text: str, style: str = "yellow") -> None:
+    """A line on stderr."""
+    stderr.print(Text(text, style=style))
+
+
+def print_ingest(report: Mapping[str, Any]) -> None:
+    """What changed and what failed; unchanged documents are counted only."""
+    for item in report["items"]:
+        if item["outcome"] in _OUTCOME_STYLE and item["outcome"] != "failed":
+            say(f"{item['outcome']:>9}  {item['document']}  ({item['nodes']} nodes)", _OUTCOME_STYLE[item["outcome"]])
+    for item in report["items"]:
+        if item["outcome"] == "failed":
+            say(f"   failed  {item['document']}: {item['error']} {item['hint']}".rstrip(), "red")
+    names = ("added", "updated", "metadata", "unchanged", "removed", "failed")
+    counts = ", ".join(f"{report[name]} {name}" for name in names if report[name])
+    say(
+        f"{counts or 'nothing to do'}; {report['nodes']} nodes, {report['embedded']} embedded "
+        f"in {report['seconds']:.1f} s (run {report['run_id']})",
+        "bold",
+    )
+
+
+def print_results(report: Mapping[str, Any], *, explain: bool) -> None:
+    """Ranked passages; with `explain`, every candidate and what became of it."""
+    for result in report["results"]:
+        place = f", p.{result['page']}" if result["page"] else f", lines {result['line_start']}-{result['line_end']}"
+        path = " > ".join(result["section_path"])
+        say(f"{result['rank']}. {result['title']}{place}  {path}".rstrip(), "bold")
+        say(f"   {_clip(result['text'], 320)}")
+    if not report["results"]:
+        say("Nothing was found.")
+    if explain:
+        rows = [
+            [
+                number, row["title"], _leg(row["dense"]), _leg(row["sparse"]), f"{row['fused']:.4f}", row["fate"]
+            ]
+            for number, row in enumerate(report["candidates"], start=1)
+        ]  # fmt: skip
+        console.print()
+        table("candidates", ["#", "document", "dense", "sparse", "fused", "fate"], rows)
+        evidence = report["evidence"]
+        say(
+            f"evidence: strength {evidence['strength']:.2f} (similarity {evidence['similarity'] or 0:.2f}, "
+            f"coverage {evidence['coverage']:.0%}), "
+            f"agreement {evidence['agreement']:.0%}; missing: {', '.join(evidence['missing']) or 'nothing'}"
+        )
+        say("; ".join(f"{stage} {ms:.1f} ms" for stage, ms in report["timings_ms"].items()))
+
+
+def _leg(leg: Mapping[str, Any] | None) -> str:
+    return f"{leg['rank']} ({leg['score']:.3f})" if leg else "-"
+
+
+def _clip(text: str, limit: int) -> str:
+    folded = " ".join(text.split())
+    return folded if len(folded) <= limit else folded[: limit - 1].rsplit(" ", 1)[0] + "…"
+
+
+def print_sources(answer: Mapping[str, Any]) -> None:
+    """The footnotes of an answer; of an abstention, what was searched and what came nearest."""
+    cited = {n for sentence in answer["sentences"] for n in sentence["citations"]}
+    if answer["sources"]:
+        console.print()
+    for source in answer["sources"]:
+        if source["n"] in cited:
+            say(f"[{source['n']}] {_place(source)}", "dim")
+    for index, sentence in enumerate(answer["sentences"], start=1):
+        if sentence["verdict"] != "supported":
+            warn(f"Sentence {index} is {sentence['verdict']}: {_clip(sentence['text'], 100)}")
+    if not answer["answered"]:
+        for tried in answer["searched"]:
+            say(f"Searched: {tried}", "dim")
+        for source in answer["nearest"]:
+            say(f"Nearest: {_place(source)}: {_clip(source['snippet'], 120)}", "dim")
+    if answer["fallback_reason"]:
+        warn(f"Answered by extraction: {answer['fallback_reason']}")
+    if answer["truncated"]:
+        warn("The model's answer was cut short.")
+    say(f"{answer['mode']}{' ' + answer['model'] if answer['model'] else ''}, confidence {answer['confidence']}", "dim")
+
+
+def _place(source: Mapping[str, Any]) -> str:
+    where = f"p.{source['page']}" if source["page"] else f"lines {source['line_start']}-{source['line_end']}"
+    return " > ".join([f"{source['title']} ({source['documentName']}, {where})", *source["section_path"]])

@@ -1,0 +1,1 @@
+"""INGEST: from sources to rows; `python -m pipelines.ingestion` does what `footnote ingest` does."""

@@ -1,0 +1,35 @@
+"""EMBED: nodes -> the vectors of their windows, through the embedding cache."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.schema import BaseNode
+from sqlalchemy import Engine
+
+from pipelines.models.embed import window_vectors
+from pipelines.store.nodes import Vectors
+from pipelines.store.vectors import cache_vectors, cached_vectors, text_sha
+from pipelines.text import searchable
+from pipelines.types import EmbeddingIdentity
+
+
+@dataclass(frozen=True, slots=True)
+class Embedder:
+    """Gives nodes the vectors of their searchable text; only texts that the cache lacks reach the model."""
+
+    model: BaseEmbedding
+    engine: Engine
+    identity: EmbeddingIdentity
+
+    def __call__(self, nodes: Sequence[BaseNode]) -> tuple[list[Vectors], int]:
+        """(for each node, (windows, dimension) float32; how many texts were new to the cache)."""
+        texts = [searchable(node.metadata["header"], node.get_content(), node.metadata["mime"]) for node in nodes]
+        keys = [text_sha(text) for text in texts]
+        known = cached_vectors(self.engine, self.identity.slug, list(dict.fromkeys(keys)), self.identity.dimension)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if missing:
+            fresh = dict(zip(missing, window_vectors(self.model, list(missing.values())), strict=True))
+            cache_vectors(self.engine, self.identity.slug, fresh)
+            known |= fresh
+        return [known[key] for key in keys], len(missing)

@@ -1,0 +1,54 @@
+"""What decides whether a document is as it was: its content, its other facts, and the recipe of its nodes."""
+
+import hashlib
+import json
+from typing import Any
+
+from pipelines.ingestion.contextualise import HEADER_VERSION
+from pipelines.ingestion.parsers import PARSERS, build_parser
+from pipelines.ingestion.parsers.nodes import Sizes, SpanParser
+from pipelines.text import SEARCHABLE_VERSION
+from pipelines.types import Document
+
+LOADER_VERSION = 1
+
+
+def content_sha(document: Document, parser: str) -> str:
+    """SHA-256 of all that is embedded, and of what makes nodes of it; another value means parse and embed again."""
+    return _sha(document.text, document.title, document.year, document.category, parser, _version(parser), _HEADERS)
+
+
+def meta_sha(document: Document) -> str:
+    """SHA-256 of the facts that rows carry but vectors do not."""
+    return _sha(
+        document.author,
+        document.visibility,
+        document.published_at,
+        document.modified_at,
+        document.year,
+        document.subcategory,
+        document.collection,
+        document.metadata,
+    )
+
+
+def recipe(parser: str, sizes: Sizes) -> str:
+    """How today's code and settings make nodes: a document stored under another recipe is loaded again."""
+    sized = ""
+    if parser in PARSERS:
+        made = build_parser(parser, sizes)
+        own = type(made).model_fields.keys() - SpanParser.model_fields.keys()
+        sized = " ".join(f"{field}={getattr(made, field)}" for field in sorted(own))
+    return f"{parser}@{_version(parser)}({sized}) loaders@{LOADER_VERSION} {_HEADERS}"
+
+
+_HEADERS = f"header@{HEADER_VERSION} searchable@{SEARCHABLE_VERSION}"
+
+
+def _version(parser: str) -> int:
+    """The version of a parser; 0 for one that is no more."""
+    return PARSERS[parser]().version if parser in PARSERS else 0
+
+
+def _sha(*parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str, ensure_ascii=False).encode()).hexdigest()

@@ -1,0 +1,51 @@
+"""LOAD: bytes to a Document with exact text, blocks and page map."""
+
+from pipelines.errors import LoadError
+from pipelines.ingestion.loaders.base import Limits, Loader, as_document
+from pipelines.ingestion.loaders.html import load_html
+from pipelines.ingestion.loaders.markdown import load_markdown
+from pipelines.ingestion.loaders.office import load_docx
+from pipelines.ingestion.loaders.pdf import load_pdf
+from pipelines.ingestion.loaders.sniff import BINARY, DOCX, HTML, MARKDOWN, MIME_OF_SUFFIX, PDF, PLAIN, sniff
+from pipelines.ingestion.loaders.text import load_text
+from pipelines.types import Document, SourceItem
+
+__all__ = ["LOADERS", "SUFFIXES", "Limits", "Loader", "load"]
+
+LOADERS: dict[str, Loader] = {
+    PLAIN: load_text,
+    MARKDOWN: load_markdown,
+    HTML: load_html,
+    PDF: load_pdf,
+    DOCX: load_docx,
+}
+SUFFIXES = frozenset(MIME_OF_SUFFIX)
+
+
+def load(data: bytes, item: SourceItem, *, limits: Limits | None = None) -> Document:
+    """The Document that these bytes hold: canonical text, blocks, pages, and what the file says of itself.
+
+    The type is told by the content first and the suffix second. The id is the item's URI until the runner mints one.
+
+    Raises:
+        LoadError: If the bytes are empty, too large, broken, protected, or without text.
+    """
+    limits = limits or Limits()
+    if not data:
+        raise LoadError(f"{item.name} is empty.", hint="Fill it or remove it.")
+    mime = sniff(data, item.name)
+    _check_size(len(data), mime, item.name, limits)
+    document = as_document(LOADERS[mime](data, item, limits), data, item, mime)
+    if not document.text.strip():
+        raise LoadError(f"{item.name} is empty: it holds no text.", hint="Fill it or remove it.")
+    return document
+
+
+def _check_size(size: int, mime: str, name: str, limits: Limits) -> None:
+    binary = mime in BINARY
+    limit = limits.max_binary_bytes if binary else limits.max_text_bytes
+    setting = "FOOTNOTE_INGESTION__MAX_BINARY_BYTES" if binary else "FOOTNOTE_INGESTION__MAX_TEXT_BYTES"
+    if size > limit:
+        raise LoadError(
+            f"{name} has {size:,} bytes, over the limit of {limit:,}.", hint=f"Split it, or raise {setting}."
+        )

@@ -1,0 +1,119 @@
+"""LOAD HTML: docling's reading of the page, navigation apart."""
+
+import html
+import re
+from collections.abc import Iterator
+
+from pipelines.errors import LoadError
+from pipelines.ingestion.loaders.base import Content, Limits
+from pipelines.ingestion.loaders.docling_text import convert
+from pipelines.ingestion.loaders.front_matter import moment
+from pipelines.ingestion.loaders.rendering import Rendering
+from pipelines.ingestion.loaders.text import decode
+from pipelines.markup import INLINE_TAGS, without_comments
+from pipelines.text import canonical
+from pipelines.types import SourceItem
+
+_UNREAD = ("script", "style", "template", "noscript")
+_TAG = re.compile(r"<[/!?]?([a-zA-Z][a-zA-Z0-9:]*)?[^<>]{0,10000}>")
+_TITLE = re.compile(r"<title\b[^<>]*>([^<]*)</title", re.IGNORECASE)
+_META = re.compile(r"<meta\b[^<>]{0,5000}>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""([a-zA-Z:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+_CHARSET = re.compile(rb"""<meta[^<>]{0,300}charset\s*=\s*["']?([\w.:-]{1,40})""", re.IGNORECASE)
+_HEAD = 4_096
+_MAX_DEPTH = 500
+_MAY_STAY_OPEN = frozenset(
+    "area base br col embed hr img input link meta param source track wbr"
+    " p li dt dd td th tr tbody thead tfoot option optgroup colgroup rt rp body head html".split()
+)
+_PUBLISHED = ("article:published_time", "date", "dc.date", "dcterms.date", "pubdate", "datepublished")
+_BOM = b"\xef\xbb\xbf"
+
+
+def load_html(data: bytes, item: SourceItem, limits: Limits) -> Content:
+    """The page as Markdown-like text; `<title>` is its title, `<meta>` gives author, date and description."""
+    source = without_comments(_decode(data, item.name))
+    meta = dict(_meta(source))
+    rendering = _render(_without(source, "nav", *_UNREAD), item.name)
+    if not rendering.text:
+        rendering = _render(_without(source, *_UNREAD), item.name)
+    title = _TITLE.search(source)
+    return Content(
+        text=rendering.text,
+        blocks=rendering.blocks,
+        title=" ".join(canonical(html.unescape(title[1])).split()) if title else "",
+        author=meta.get("author", ""),
+        published_at=next((found for key in _PUBLISHED if (found := moment(meta.get(key)))), None),
+        metadata={"description": meta["description"]} if meta.get("description") else {},
+    )
+
+
+def _decode(data: bytes, name: str) -> str:
+    """UTF-8 or a byte order mark, else the encoding that the page declares, else what plain text may be in."""
+    declared = _CHARSET.search(data[:_HEAD])
+    try:
+        return canonical(data.decode("utf-8")) if b"\x00" not in data else canonical(decode(data, name)[0])
+    except UnicodeDecodeError:
+        if declared is None:
+            return canonical(decode(data, name)[0])
+    try:
+        return canonical(data.decode(declared[1].decode("ascii")))
+    except (LookupError, UnicodeDecodeError) as error:
+        encoding = declared[1].decode("ascii", "replace")
+        raise LoadError(
+            f"{name} says it is in {encoding} but is not.", hint="Save it as UTF-8 and say so in its <meta charset>."
+        ) from error
+
+
+def _render(page: str, name: str) -> Rendering:
+    if _is_too_deep(page):
+        raise LoadError(
+            f"{name} nests more than {_MAX_DEPTH} elements, or leaves them open.", hint="Save it again from a browser."
+        )
+    return convert(_BOM + page.encode(), name, ".html", _words(page))
+
+
+def _is_too_deep(page: str) -> bool:
+    """Whether elements lie so deep in each other that reading them would take minutes and then fail."""
+    depth = 0
+    for tag in _TAG.finditer(page):
+        if (tag[1] or "").lower() in _MAY_STAY_OPEN or tag[0].endswith("/>") or tag[0][1] in "!?":
+            continue
+        depth = depth + 1 if tag[0][1] != "/" else max(depth - 1, 0)
+        if depth > _MAX_DEPTH:
+            return True
+    return False
+
+
+def _without(source: str, *names: str) -> str:
+    """The page without these elements; one that is never closed stays."""
+    opening = re.compile(rf"<({'|'.join(names)})\b[^<>]*>", re.IGNORECASE)
+    kept, start = [], 0
+    unclosed: set[str] = set()
+    while opened := opening.search(source, start):
+        name = opened[1].lower()
+        closed = None
+        if name not in unclosed:
+            closed = re.compile(rf"</{name}\s*>", re.IGNORECASE).search(source, opened.end())
+        if closed is None:
+            unclosed.add(name)
+        kept.append(source[start : opened.start() if closed else opened.end()])
+        start = closed.end() if closed else opened.end()
+    kept.append(source[start:])
+    return "".join(kept)
+
+
+def _words(source: str) -> str:
+    """The bare text: nothing stands for an inline tag, a space for every other."""
+    bare = _TAG.sub(lambda tag: "" if (tag[1] or "").lower() in INLINE_TAGS else " ", source)
+    return html.unescape(bare)
+
+
+def _meta(source: str) -> Iterator[tuple[str, str]]:
+    for match in _META.finditer(source):
+        attributes = {
+            found[1].lower(): found[2] or found[3] or found[4] or "" for found in _ATTRIBUTE.finditer(match[0])
+        }
+        name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
+        if name and attributes.get("content"):
+            yield name.lower(), " ".join(html.unescape(attributes["content"]).split())

@@ -1,0 +1,209 @@
+"""Ids and metadata of nodes: the contract that every parser's pieces pass through."""
+
+import re
+import uuid
+from abc import abstractmethod
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any, Protocol, Self
+
+from llama_index.core.node_parser import NodeParser
+from llama_index.core.schema import BaseNode, NodeRelationship, ObjectType, RelatedNodeInfo, TextNode
+from llama_index.core.schema import Document as LlamaDocument
+from pydantic import Field
+
+from pipelines.errors import ParseError
+from pipelines.ingestion.parsers.cuts import Piece
+from pipelines.text import count_tokens
+from pipelines.types import Document, Facts, NodeMetadata
+
+_KEYS = list(NodeMetadata.model_fields)
+
+
+class Sizes(Protocol):
+    """The sizes that parsers cut to; `Settings.ingestion` has them."""
+
+    @property
+    def generic_characters(self) -> int: ...
+    @property
+    def markdown_target_words(self) -> int: ...
+    @property
+    def markdown_max_words(self) -> int: ...
+    @property
+    def markdown_overlap_words(self) -> int: ...
+
+
+class Lines:
+    """Line numbers of offsets in a text."""
+
+    def __init__(self, text: str, first_line: int = 1) -> None:
+        self._ends = [match.start() for match in re.finditer("\n", text)]
+        self._first = first_line
+
+    def __getitem__(self, offset: int) -> int:
+        return self._first + bisect_right(self._ends, offset - 1)
+
+
+def make_node(
+    document: Document,
+    span: tuple[int, int],
+    *,
+    ordinal: int,
+    total: int,
+    parser: str,
+    parser_version: int,
+    section_path: Sequence[str] = (),
+    kind: str = "text",
+    header: str = "",
+    facts: Facts | None = None,
+    lines: Lines | None = None,
+) -> TextNode:
+    """The node of `document.text[start:end]`, with exactly the fields of NodeMetadata and an id that two runs share.
+
+    Args:
+        document: Its `id` and `content_sha` are part of the node's id.
+        span: Start and end in `document.text`; no white space at either end.
+        ordinal: Which of the document's nodes this is, from 0.
+        total: How many nodes the document has.
+        parser: The parser's name.
+        parser_version: Raised whenever the parser's output changes.
+        section_path: Headings from the top to the span's own.
+        kind: What the span is: text, table, code, job ...
+        header: What is embedded and indexed before the text.
+        facts: What the span says, as a typed record.
+        lines: Line numbers of the text, made once per document.
+
+    Raises:
+        ParseError: If the span is empty, out of the text, or framed by white space.
+    """
+    start, end = span
+    text = document.text[start:end]
+    if not (0 <= start < end <= len(document.text)) or text != text.strip():
+        raise ParseError(
+            f"{document.name}: {parser} made a node that is no exact span ({start}-{end}).", hint="This is a bug."
+        )
+    lines = lines or Lines(document.text, document.first_line)
+    metadata = NodeMetadata(
+        document_id=document.id,
+        collection=document.collection,
+        source=document.source,
+        mime=document.mime,
+        title=document.title,
+        category=document.category,
+        subcategory=document.subcategory,
+        section=section_path[-1] if section_path else "",
+        section_path=tuple(section_path),
+        kind=kind,
+        page=bisect_right(document.pages, start) or None,
+        line_start=lines[start],
+        line_end=lines[end - 1],
+        year=document.year,
+        visibility=document.visibility,
+        ordinal=ordinal,
+        total=total,
+        start=start,
+        end=end,
+        token_count=count_tokens(text),
+        parser=parser,
+        parser_version=parser_version,
+        header=header,
+        ingested_at=document.ingested_at.isoformat() if document.ingested_at else "",
+        facts=facts,
+    )
+    return TextNode(
+        id_=node_id(document, f"{parser}@{parser_version}", ordinal),
+        text=text,
+        metadata=metadata.model_dump(mode="json"),
+        start_char_idx=start,
+        end_char_idx=end,
+        excluded_embed_metadata_keys=_KEYS,
+        excluded_llm_metadata_keys=_KEYS,
+        relationships={
+            NodeRelationship.SOURCE: RelatedNodeInfo(node_id=document.id, node_type=ObjectType.DOCUMENT, metadata={})
+        },
+    )
+
+
+def node_id(document: Document, maker: str, ordinal: int) -> str:
+    """The id of the document's node number `ordinal`; the same content made by the same parser has the same ids."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{document.id}|{document.content_sha}|{maker}|{ordinal}"))
+
+
+def make_nodes(document: Document, pieces: Sequence[Piece], parser: str, parser_version: int) -> list[TextNode]:
+    """A node for each piece, in order."""
+    lines = Lines(document.text, document.first_line)
+    return [
+        make_node(
+            document,
+            (piece.start, piece.end),
+            ordinal=ordinal,
+            total=len(pieces),
+            parser=parser,
+            parser_version=parser_version,
+            section_path=piece.section_path,
+            kind=piece.kind,
+            lines=lines,
+        )
+        for ordinal, piece in enumerate(pieces)
+    ]
+
+
+class CarriedDocument(LlamaDocument):
+    """A LlamaIndex document that carries the Document whose text it holds, blocks and pages included."""
+
+    carried: Any = Field(default=None, exclude=True)
+
+    @classmethod
+    def of(cls, document: Document) -> Self:
+        """The carrier of this document."""
+        return cls(id_=document.id, text=document.text, carried=document)
+
+
+def document_of(node: BaseNode) -> Document:
+    """The Document that a LlamaIndex node carries; a plain node becomes a plain text document."""
+    if isinstance(node, CarriedDocument) and isinstance(node.carried, Document):
+        return node.carried
+    text = node.get_content()
+    return Document(
+        id=node.node_id,
+        text=text,
+        source_uri=node.node_id,
+        source=node.node_id,
+        source_kind="text",
+        name=str(node.metadata.get("file_name", node.node_id)),
+        mime="text/plain",
+        bytes=len(text.encode()),
+        file_sha="",
+    )
+
+
+class SpanParser(NodeParser):
+    """A NodeParser whose nodes are exact spans; a parser is a name, a version and `split`."""
+
+    name: str = ""
+    version: int = 0
+    include_metadata: bool = False
+    include_prev_next_rel: bool = False
+
+    @classmethod
+    @abstractmethod
+    def sized(cls, sizes: Sizes) -> Self:
+        """The parser with the sizes of the settings."""
+
+    @abstractmethod
+    def split(self, document: Document) -> list[Piece]:
+        """The pieces of the document: ascending, trimmed, covering its text."""
+
+    def _parse_nodes(self, nodes: Sequence[BaseNode], show_progress: bool = False, **kwargs: Any) -> list[BaseNode]:
+        documents = [document_of(node) for node in nodes]
+        return [
+            made
+            for document in documents
+            for made in make_nodes(document, self.split(document), self.name, self.version)
+        ]
+
+    def _postprocess_parsed_nodes(
+        self, nodes: list[BaseNode], parent_doc_map: dict[str, LlamaDocument]
+    ) -> list[BaseNode]:
+        """Leave the nodes as they are: the stock search for each text finds the wrong one of two equal passages."""
+        return nodes

@@ -1,0 +1,1 @@
+"""ANSWER: from a question to sentences with checked footnotes."""

@@ -1,0 +1,184 @@
+"""CITE: markers -> Citations; each sentence verified against the spans of its sources."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pipelines.store.lexical import STOP_WORDS, tokenise
+from pipelines.text import fold, plain, sentences
+from pipelines.types import Citation, Sentence, Source, VerdictName
+
+SUPPORTED = 0.7
+PARTIAL = 0.45
+_MARKER = re.compile(
+    r"\s*(?:\[\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*\]|【\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)[^】\n]{0,40}】)"
+)
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NEGATION = re.compile(r"\b(?:no|not|never|none|nobody|nothing|without|cannot|\w+n['’]t)\b", re.IGNORECASE)
+_NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z][\w'’.-]*[\w+#]|\b[A-Z]{2,}\b", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A citation in an answer's text: where it stood once all markers were out, and the number it names."""
+
+    at: int
+    n: int
+
+
+def split_markers(text: str) -> tuple[str, list[Marker]]:
+    """(the text without its markers, the markers in order); `[1, 2]`, `[1][2]` and `【1】` are read alike."""
+    clean: list[str] = []
+    markers: list[Marker] = []
+    length = done = 0
+    for match in _MARKER.finditer(text):
+        clean.append(text[done : match.start()])
+        length += match.start() - done
+        done = match.end()
+        markers += [Marker(length, int(n)) for n in re.findall(r"\d+", match.group(1) or match.group(2))]
+    clean.append(text[done:])
+    return "".join(clean), markers
+
+
+def cited_sentences(text: str, valid: Sequence[int]) -> list[tuple[str, tuple[int, ...]]]:
+    """The sentences of an answer with the sources each cites, in order; a number outside `valid` is dropped.
+
+    A marker belongs to the sentence that it stands in or directly after.
+    """
+    clean, markers = split_markers(text)
+    spans = sentences(clean)
+    cited: list[list[int]] = [[] for _ in spans]
+    for marker in markers:
+        before = [index for index, (start, _) in enumerate(spans) if start < marker.at]
+        if before and marker.n in valid and marker.n not in cited[before[-1]]:
+            cited[before[-1]].append(marker.n)
+    return [
+        (" ".join(clean[start:end].split()), tuple(numbers)) for (start, end), numbers in zip(spans, cited, strict=True)
+    ]
+
+
+class MarkerFilter:
+    """Takes markers out of a stream of text, whatever way it is cut into pieces."""
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, piece: str) -> Iterator[str | int]:
+        """Text that is safe to show, and the number of each marker as it is complete."""
+        self._held += piece
+        yield from self._drain(final=False)
+
+    def close(self) -> Iterator[str | int]:
+        """What was held back: an unfinished marker is text."""
+        yield from self._drain(final=True)
+
+    def _drain(self, *, final: bool) -> Iterator[str | int]:
+        while match := _MARKER.search(self._held):
+            yield from filter(None, [self._held[: match.start()]])
+            yield from map(int, re.findall(r"\d+", match.group(1) or match.group(2)))
+            self._held = self._held[match.end() :]
+        if final:
+            yield from filter(None, [self._held])
+            self._held = ""
+            return
+        cut = _safe_until(self._held)
+        yield from filter(None, [self._held[:cut]])
+        self._held = self._held[cut:]
+
+
+def _safe_until(text: str) -> int:
+    """Where a marker may have begun that is not finished: from there the text is held back, 60 characters at most."""
+    opening = max(text.rfind("["), text.rfind("【"))
+    begun = opening >= 0 and len(text) - opening < 60 and not re.search(r"[\]】]", text[opening:])
+    end = opening if begun else len(text)
+    return len(text[:end].rstrip()) if begun or text[-1:].isspace() else end
+
+
+def verify(sentence: str, cited: Sequence[int], sources: Sequence[Source]) -> Sentence:
+    """The sentence with its verdict and, for each source that bears it out, the exact span.
+
+    `supported`: the cited sources hold it, verbatim or by its terms, with every number, name and negation.
+    `partial`: they hold a good part. `misattributed`: another source holds it. `unsupported`: none does.
+    `uncited`: it names no source.
+    """
+    by_number = {source.n: source for source in sources}
+    checks = [check(sentence, by_number[n]) for n in cited if n in by_number]
+    checks.sort(key=lambda found: -found.support)
+    if not checks:
+        return Sentence(sentence, (), "uncited")
+    best = checks[0].verdict
+    if best in ("unsupported", "partial"):
+        others = [check(sentence, source) for source in sources if source.n not in cited]
+        right = [found for found in others if found.verdict == "supported"]
+        if right:
+            best = "misattributed"
+            checks += right[:1]
+    return Sentence(sentence, tuple(cited), best, tuple(checks))
+
+
+def check(sentence: str, source: Source) -> Citation:
+    """How far one source bears a sentence out, with the span of it that does best; support in 0..1."""
+    spans = sentences(source.snippet) or [(0, len(source.snippet))]
+    claim = fold(plain(sentence))
+    exact = next(((s, e) for s, e in spans if claim and claim in fold(plain(source.snippet[s:e]))), None)
+    if exact is None and claim and claim in fold(plain(source.snippet)):
+        exact = _covering(claim, source.snippet, spans)
+    if exact:
+        return _citation(source, exact, "supported", 1.0)
+    span, support = _best_span(sentence, source.snippet, spans)
+    if not _details_agree(sentence, source.snippet[slice(*span)], _head(source)):
+        support = min(support, PARTIAL - 0.01)
+    verdict: VerdictName = "supported" if support >= SUPPORTED else "partial" if support >= PARTIAL else "unsupported"
+    return _citation(source, span, verdict, round(support, 4))
+
+
+def _citation(source: Source, span: tuple[int, int], verdict: VerdictName, support: float) -> Citation:
+    start, end = span
+    return Citation(
+        n=source.n,
+        document_id=source.document_id,
+        content_sha=source.content_sha,
+        start=source.start + start,
+        end=source.start + end,
+        quote=source.snippet[start:end],
+        verdict=verdict,
+        support=support,
+    )
+
+
+def _covering(claim: str, snippet: str, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The fewest neighbouring sentences that hold a claim which crosses sentence ends."""
+    for width in range(2, len(spans) + 1):
+        for first in range(len(spans) - width + 1):
+            start, end = spans[first][0], spans[first + width - 1][1]
+            if claim in fold(plain(snippet[start:end])):
+                return start, end
+    return 0, len(snippet)
+
+
+def _best_span(sentence: str, snippet: str, spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], float]:
+    """The one or two neighbouring sentences that hold most of a claim's terms, and that share (0..1)."""
+    wanted = set(tokenise(sentence))
+    windows = [*spans, *((left[0], right[1]) for left, right in pairwise(spans))]
+    if not wanted:
+        return windows[0], 0.0
+    held = [len(wanted & set(tokenise(snippet[start:end]))) / len(wanted) for start, end in windows]
+    best = max(range(len(windows)), key=lambda index: (held[index], -index))
+    return windows[best], held[best]
+
+
+def _details_agree(sentence: str, span: str, head: str) -> bool:
+    """Whether every number and name of the claim stands in the span, and both deny or neither does."""
+    place = fold(f"{head} {plain(span)}")
+    numbers = {number.rstrip(".,") for number in _NUMBER.findall(sentence)}
+    if not numbers <= {number.rstrip(".,") for number in _NUMBER.findall(place)}:
+        return False
+    names = {fold(name) for name in _NAME.findall(sentence)} - STOP_WORDS
+    if any(name not in place for name in names):
+        return False
+    return bool(_NEGATION.search(sentence)) == bool(_NEGATION.search(span))
+
+
+def _head(source: Source) -> str:
+    return " ".join((source.title, *source.section_path))

@@ -1,0 +1,286 @@
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from sqlalchemy import select
+
+from config.prompts import NO_ANSWER
+from config.settings import EmbeddingSettings, LLMSettings, Settings
+from pipelines.errors import RetrievalError, ServiceUnavailable
+from pipelines.ingestion.run import Overrides, ingest
+from pipelines.query.engine import Engine, build_query_engine
+from pipelines.store.audit import audit
+from pipelines.store.documents import load
+from pipelines.store.tables import queries
+from pipelines.types import Answer, Filters, Footnote, Token, Turn, Verdict
+from tests.fake_openai import FakeOpenAI, Fault
+
+POSTS = {
+    "harbour.md": "# Harbour crane\n\nMarit built the harbour crane controller in C++ in 2014. It moved 40 containers "
+    "an hour.\n\nThe harbour crane ran for six years without a fault.\n",
+    "search.md": "# Ship search\n\nIn 2023 Marit moved to Garboard Systems. She leads a team of five people there.\n\n"
+    "The search engine runs on Kubernetes.\n",
+    "garden.md": "# Garden\n\nTomatoes need sun. Water them every morning and never at noon.\n",
+}
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    for name, text in POSTS.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def engine(corpus: Path, settings: Settings) -> Engine:
+    ingest(settings, [str(corpus)])
+    return build_query_engine(settings)
+
+
+@pytest.fixture
+def talking(corpus: Path, make_settings: Callable[..., Settings], openai: FakeOpenAI) -> Engine:
+    """An engine whose answers a fake model writes."""
+    llm = LLMSettings(provider="openai", model="fake", api_base=openai.url, retries=0, timeout_seconds=5)
+    settings = make_settings(llm=llm)
+    ingest(settings, [str(corpus)])
+    return build_query_engine(settings)
+
+
+@pytest.fixture
+def openai() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as fake:
+        yield fake
+
+
+def stored(engine: Engine, document_id: str) -> str:
+    with engine.database.engine.connect() as connection:
+        document = load(connection, document_id, "owner")
+    assert document is not None
+    return document.text
+
+
+def assert_checked(engine: Engine, answer: Answer) -> None:
+    """Every citation points at a source, and every snippet and quote is the stored text at its offsets."""
+    numbers = {source.n for source in answer.sources}
+    for source in answer.sources:
+        assert stored(engine, source.document_id)[source.start : source.end] == source.snippet
+    for sentence in answer.sentences:
+        assert set(sentence.citations) <= numbers
+        for citation in sentence.evidence:
+            assert stored(engine, citation.document_id)[citation.start : citation.end] == citation.quote
+
+
+def test_an_extractive_answer_is_verbatim_cited_and_supported(engine: Engine) -> None:
+    answer = engine.ask("How many containers did the harbour crane move?")
+    assert answer.answered
+    assert answer.mode == "extractive"
+    assert "40 containers an hour" in answer.answer
+    assert {sentence.verdict for sentence in answer.sentences} == {"supported"}
+    assert all(sentence.citations for sentence in answer.sentences)
+    assert_checked(engine, answer)
+
+
+def test_events_come_as_tokens_and_footnotes_then_verdicts_then_the_answer(engine: Engine) -> None:
+    events = list(engine.answer("How many containers did the harbour crane move?"))
+    kinds = [type(event) for event in events]
+    assert kinds[-1] is Answer
+    assert kinds.index(Verdict) > max(index for index, kind in enumerate(kinds) if kind in (Token, Footnote))
+
+
+def test_without_evidence_it_abstains_says_what_was_searched_and_cites_nothing(engine: Engine) -> None:
+    answer = engine.ask("Which submarine volcanoes erupted near Kamchatka?")
+    assert not answer.answered
+    assert answer.answer == NO_ANSWER
+    assert (answer.sentences, answer.sources) == ((), ())
+    assert answer.searched
+
+
+def test_an_empty_database_abstains(settings: Settings) -> None:
+    answer = build_query_engine(settings).ask("Anything at all?")
+    assert not answer.answered
+    assert answer.nearest == ()
+
+
+@pytest.mark.parametrize(("question", "said"), [("", "empty"), (" \n\x00", "empty"), ("x" * 1_000_000, "2,000")])
+def test_a_question_that_cannot_be_asked_is_a_typed_error(engine: Engine, question: str, said: str) -> None:
+    with pytest.raises(RetrievalError, match=said):
+        engine.ask(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What's O'Neil's? :foo %s %(x)s", "'; DROP TABLE documents; --", "a & b | !c <-> d", "\ud800?", "🜁" * 300],
+)
+def test_a_hostile_question_is_only_a_question(engine: Engine, question: str) -> None:
+    before = engine.store.count()
+    engine.ask(question)
+    assert engine.store.count() == before
+
+
+def test_a_question_with_a_nul_is_asked_without_it(engine: Engine) -> None:
+    assert engine.ask("How many containers did the har\x00bour crane move?").answered
+
+
+def test_filters_reach_both_legs(engine: Engine) -> None:
+    report = engine.search("harbour crane Marit", filters=Filters(document=("search.md",)))
+    assert {result.document_name for result in report.results} == {"search.md"}
+
+
+def test_private_documents_answer_the_owner_only(corpus: Path, settings: Settings) -> None:
+    ingest(settings, [str(corpus / "search.md")], overrides=Overrides(visibility="private"))
+    engine = build_query_engine(settings)
+    question = "Where did Marit move in 2023?"
+    assert engine.ask(question).answered
+    assert not engine.ask(question, audience="visitor").answered
+    assert engine.search(question, audience="visitor").results == ()
+
+
+@pytest.mark.parametrize("mode", ["dense", "sparse", "hybrid"])
+def test_each_mode_finds_the_passage_with_the_scores_of_its_legs(engine: Engine, mode: Any) -> None:
+    best = engine.search("harbour crane controller", mode=mode).results[0]
+    assert best.document_name == "harbour.md"
+    assert (best.dense is not None, best.sparse is not None) == (mode != "sparse", mode != "dense")
+
+
+def test_a_short_follow_up_is_searched_with_the_question_before_it(engine: Engine) -> None:
+    turn = Turn("Where did Marit move in 2023?", "To Garboard Systems.")
+    found = engine.ask("And how many people does she lead?", history=[turn])
+    assert "five people" in found.answer
+
+
+def test_search_reports_every_candidate_with_its_fate(engine: Engine) -> None:
+    report = engine.search("harbour crane", top_n=1)
+    fates = {candidate.fate for candidate in report.trace.candidates}
+    assert "kept" in fates
+    assert all(fates)
+
+
+def test_queries_are_logged_with_their_ledger_and_answer(engine: Engine) -> None:
+    answer = engine.ask("How many containers did the harbour crane move?")
+    with engine.database.engine.connect() as connection:
+        row = connection.execute(select(queries).where(queries.c.id == answer.trace_id)).one()
+    assert row.kind == "ask"
+    assert row.trace["candidates"]
+    assert row.answer["answer"] == answer.answer
+
+
+def test_the_audit_checks_the_citations_of_past_answers(engine: Engine) -> None:
+    engine.ask("How many containers did the harbour crane move?")
+    report = audit(engine.database.engine)
+    assert report["citations"] > 0
+    assert report["violations"] == []
+
+
+def test_the_audit_finds_a_span_that_was_tampered_with(engine: Engine) -> None:
+    engine.ask("How many containers did the harbour crane move?")
+    with engine.database.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE documents SET text = replace(text, '40 containers', '41 containers')")
+    kinds = {violation["kind"] for violation in audit(engine.database.engine)["violations"]}
+    assert kinds == {"span", "citation"}
+
+
+def test_the_engine_is_a_tool_for_llamaindex_agents(engine: Engine) -> None:
+    output = engine.as_tool()(input="How many containers did the harbour crane move?")
+    assert "40 containers" in str(output)
+
+
+# With a language model
+
+
+def cite_first(body: Any) -> str:
+    """A model that quotes the source which speaks of the crane, cites it, and adds a hostile marker."""
+    prompt = body["messages"][-1]["content"]
+    n = next(n for n, text in re.findall(r"<<source (\d+) \w+>>(.*?)<</source", prompt, re.DOTALL) if "crane" in text)
+    return f"It moved 40 containers an hour [{n}][99]. The crane was painted pink [{n}]."
+
+
+def test_a_model_s_answer_is_streamed_cited_and_verified(talking: Engine, openai: FakeOpenAI) -> None:
+    openai.reply = cite_first
+    events = list(talking.answer("How many containers did the harbour crane move?"))
+    answer = events[-1]
+    assert isinstance(answer, Answer)
+    assert (answer.mode, answer.model) == ("llm", "fake")
+    assert [sentence.verdict for sentence in answer.sentences] == ["supported", "unsupported"]
+    streamed = "".join(event.text for event in events if isinstance(event, Token))
+    assert "[" not in streamed
+    assert len([event for event in events if isinstance(event, Token)]) > 5
+    assert answer.usage["total_tokens"] > 0
+    assert_checked(talking, answer)
+
+
+def test_a_model_that_says_no_answer_abstains(talking: Engine, openai: FakeOpenAI) -> None:
+    openai.reply = NO_ANSWER
+    answer = talking.ask("How many containers did the harbour crane move?")
+    assert (answer.answered, answer.sources, answer.mode) == (False, (), "llm")
+
+
+@pytest.mark.parametrize("fault", [Fault("status", 429), Fault("status", 500), Fault("status", 401), Fault("garbage")])
+def test_a_failing_model_is_replaced_by_extraction_and_the_answer_says_so(
+    talking: Engine, openai: FakeOpenAI, fault: Fault
+) -> None:
+    openai.fail(fault)
+    answer = talking.ask("How many containers did the harbour crane move?")
+    assert answer.mode == "extractive"
+    assert openai.url in answer.fallback_reason
+    assert "40 containers" in answer.answer
+
+
+def test_a_cut_stream_keeps_what_came_and_says_that_it_was_cut(talking: Engine, openai: FakeOpenAI) -> None:
+    openai.reply = cite_first
+    openai.fail(Fault("cut", after=5))
+    answer = talking.ask("How many containers did the harbour crane move?")
+    assert answer.truncated
+    assert answer.answer.startswith("It moved 40 containers")
+
+
+def test_sources_are_shown_between_delimiters_that_no_document_can_guess(talking: Engine, openai: FakeOpenAI) -> None:
+    openai.reply = cite_first
+    for _ in range(2):
+        talking.ask("How many containers did the harbour crane move?")
+    prompts = [json.dumps(request.body) for request in openai.requests if "chat" in request.path]
+    keys = [set(re.findall(r"<<source \d+ (\w+)>>", prompt)) for prompt in prompts]
+    assert all(len(key) == 1 for key in keys)
+    assert keys[0] != keys[1]
+
+
+def test_remote_embeddings_of_768_dimensions_live_in_their_own_table(
+    corpus: Path, make_settings: Callable[..., Settings]
+) -> None:
+    with FakeOpenAI(dimension=768) as fake:
+        embedding = EmbeddingSettings(provider="openai", model="gemini-embedding-001", dimension=768, pause_ms=0)
+        settings = make_settings(embedding=embedding, openai_api_key=SecretStr("k"), openai_api_base=fake.url)
+        report = ingest(settings, [str(corpus)])
+        engine = build_query_engine(settings)
+        assert report.embedded == engine.store.count() > 0
+        assert engine.store.table == "nodes_openai_gemini_embedding_001_768_v1"
+        assert engine.search("harbour crane").results
+
+
+def test_when_the_embedding_server_is_down_the_sparse_leg_answers_and_says_so(
+    corpus: Path, make_settings: Callable[..., Settings]
+) -> None:
+    with FakeOpenAI(dimension=768) as fake:
+        embedding = EmbeddingSettings(provider="openai", model="m", dimension=768, pause_ms=0, retries=0)
+        settings = make_settings(embedding=embedding, openai_api_key=SecretStr("k"), openai_api_base=fake.url)
+        ingest(settings, [str(corpus)])
+    engine = build_query_engine(settings)
+    report = engine.search("harbour crane")
+    assert report.results[0].document_name == "harbour.md"
+    assert report.trace.notes[0].startswith("The dense search failed")
+    assert "40 containers" in engine.ask("How many containers did the harbour crane move?").answer
+
+
+def test_an_embedding_server_that_is_down_ends_an_ingest_with_nothing_half_written(
+    corpus: Path, make_settings: Callable[..., Settings]
+) -> None:
+    embedding = EmbeddingSettings(provider="openai", model="m", dimension=768, retries=0, timeout_seconds=1)
+    settings = make_settings(
+        embedding=embedding, openai_api_key=SecretStr("k"), openai_api_base="http://127.0.0.1:9/v1"
+    )
+    with pytest.raises(ServiceUnavailable):
+        ingest(settings, [str(corpus)])
+    assert build_query_engine(settings).store.count() == 0

@@ -1,0 +1,241 @@
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from app import cli
+from config.settings import Settings, get_settings
+from tests.conftest import open_folder
+
+QUESTION = "How many containers did the crane move?"
+
+
+class Shell:
+    """Runs `footnote` in this process, with the exit code and output that a shell would see."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.monkeypatch = monkeypatch
+
+    def __call__(self, *words: str) -> tuple[int, str]:
+        get_settings.cache_clear()
+        self.monkeypatch.setattr(sys, "argv", ["footnote", *words])
+        result: Result = CliRunner().invoke(cli.app, list(words))
+        error = result.exception
+        if error is not None and not isinstance(error, SystemExit):
+            from pipelines.errors import FootnoteError
+
+            if not isinstance(error, FootnoteError):
+                raise error
+            return cli.exit_code(error), f"{error}"
+        return result.exit_code, result.stdout
+
+    def json(self, *words: str, code: int = 0) -> Any:
+        status, out = self(*words, "--json")
+        assert status == code, out
+        return json.loads(out)
+
+
+@pytest.fixture
+def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FOOTNOTE_HOME", str(settings.home))
+    monkeypatch.setenv("DATABASE_URL", settings.database_url.get_secret_value())
+    monkeypatch.setenv("FOOTNOTE_EMBEDDING__PROVIDER", "hashed")
+    return Shell(monkeypatch)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "docs"
+    place.mkdir()
+    (place / "crane.md").write_text("# Crane\n\nThe crane moved 40 containers an hour.\n")
+    (place / "garden.md").write_text("# Garden\n\nTomatoes need sun every day.\n")
+    return place
+
+
+def test_ingest_reports_what_became_of_each_document(shell: Shell, folder: Path) -> None:
+    report = shell.json("ingest", str(folder))
+    assert (report["added"], report["failed"], report["nodes"]) == (2, 0, 2)
+    assert {item["document"]: item["outcome"] for item in report["items"]} == {
+        "crane.md": "added", "garden.md": "added",
+    }  # fmt: skip
+    assert shell.json("ingest", str(folder))["unchanged"] == 2
+
+
+def test_a_failed_document_gives_exit_code_4_and_its_reason(shell: Shell, folder: Path) -> None:
+    (folder / "empty.md").write_text("")
+    report = shell.json("ingest", str(folder), code=4)
+    assert "empty" in next(item["error"] for item in report["items"] if item["outcome"] == "failed")
+    assert shell("status")[0] == 4
+
+
+def test_a_missing_path_fails_by_name_and_the_rest_goes_in(shell: Shell, folder: Path) -> None:
+    report = shell.json("ingest", str(folder), "nowhere.md", code=4)
+    assert (report["added"], report["failed"]) == (2, 1)
+
+
+def test_a_plan_changes_nothing(shell: Shell, folder: Path) -> None:
+    assert shell.json("ingest", str(folder), "--plan")["counts"]["add"] == 2
+    assert shell.json("status")["totals"]["documents"] == 0
+
+
+def test_search_prints_the_documented_json(shell: Shell, folder: Path) -> None:
+    shell("ingest", str(folder))
+    report = shell.json("search", QUESTION)
+    assert report.keys() >= {"query", "intent", "results", "evidence", "timings_ms", "trace_id"}
+    best = report["results"][0]
+    assert best["document_name"] == "crane.md"
+    assert best.keys() >= {
+        "rank", "node_id", "document_id", "document_name", "title", "category", "section_path", "kind", "page",
+        "line_start", "line_end", "start", "end", "text", "score", "dense", "sparse", "fused", "factors",
+    }  # fmt: skip
+
+
+def test_search_explains_every_candidate(shell: Shell, folder: Path) -> None:
+    shell("ingest", str(folder))
+    code, out = shell("search", QUESTION, "--explain")
+    assert code == 0
+    assert "kept" in out
+    assert "evidence: strength" in out
+
+
+def test_ask_prints_the_answer_with_its_footnotes(shell: Shell, folder: Path) -> None:
+    shell("ingest", str(folder))
+    code, out = shell("ask", QUESTION)
+    assert code == 0
+    assert "The crane moved 40 containers an hour. [1]" in out
+    assert "[1] Crane (crane.md, lines" in out
+
+
+def test_ask_json_cites_exact_spans(shell: Shell, folder: Path) -> None:
+    shell("ingest", str(folder))
+    answer = shell.json("ask", QUESTION)
+    source = answer["sources"][0]
+    text = (folder / "crane.md").read_text()
+    assert text[source["start"] : source["end"]] == source["snippet"]
+    assert answer["sentences"][0]["verdict"] == "supported"
+
+
+def test_filters_narrow_search_and_ask(shell: Shell, folder: Path) -> None:
+    shell("ingest", str(folder))
+    names = {r["document_name"] for r in shell.json("search", QUESTION, "--document", "garden.md")["results"]}
+    assert names == {"garden.md"}
+    assert shell.json("ask", QUESTION, "--year", "1901")["answered"] is False
+
+
+def test_remove_takes_a_document_out(shell: Shell, folder: Path) -> None:
+    shell("ingest", str(folder))
+    assert shell.json("remove", "crane.md")["removed"][0]["document"] == "crane.md"
+    assert [d["document"] for d in shell.json("status")["documents"]] == ["garden.md"]
+    assert shell("remove", "crane.md")[0] == 2
+
+
+def test_remove_by_source_takes_everything_from_there(shell: Shell, folder: Path) -> None:
+    shell("ingest", str(folder))
+    assert len(shell.json("remove", "--source", str(folder))["removed"]) == 2
+
+
+def test_doctor_is_content_with_a_healthy_database(shell: Shell, folder: Path) -> None:
+    shell("ingest", str(folder))
+    report = shell.json("doctor")
+    assert report["healthy"], report
+
+
+def test_doctor_names_and_mends_what_is_wrong(shell: Shell, folder: Path, settings: Settings) -> None:
+    from pipelines.store.database import open_database
+
+    shell("ingest", str(folder))
+    with open_database(settings).engine.begin() as connection:
+        connection.exec_driver_sql("DROP INDEX nodes_hashed_hashed_256_v1_hnsw")
+        connection.exec_driver_sql("DELETE FROM documents WHERE name = 'garden.md'")
+    report = shell.json("doctor", code=3)
+    wrong = {check["name"]: check["mend"] for check in report["checks"] if not check["ok"]}
+    assert wrong["vector index"] == wrong["orphans"] == "footnote doctor --fix"
+    assert shell.json("doctor", "--fix")["healthy"]
+
+
+def test_audit_finds_nothing_wrong(shell: Shell, folder: Path) -> None:
+    shell("ingest", str(folder))
+    shell("ask", QUESTION)
+    report = shell.json("audit")
+    assert (report["nodes"], report["violations"]) == (2, [])
+    assert report["citations"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "code"),
+    [
+        (["search"], {}, 2),
+        (["search", "x", "--mode", "psychic"], {}, 2),
+        (["search", ""], {}, 2),
+        (["search", "x", "--since", "soon"], {}, 2),
+        (["remove"], {}, 2),
+        (["db", "reset"], {}, 2),
+        (["search", "x"], {"FOOTNOTE_RETRIEVAL__TOP_N": "many"}, 3),
+        (["search", "x"], {"DATABASE_URL": "mysql://x"}, 3),
+        (["search", "x"], {"DATABASE_URL": "postgresql://a:b@127.0.0.1:1/x"}, 5),
+        (["search", "x"], {"FOOTNOTE_EMBEDDING__PROVIDER": "openai"}, 3),
+        (["db", "start"], {}, 3),
+        (["eval", "portfolio", "nowhere.jsonl"], {}, 2),
+    ],
+)
+def test_exit_codes_say_whose_fault_it_is(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, words: list[str], environment: dict[str, str], code: int
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert shell(*words)[0] == code
+
+
+def test_help_has_an_example_for_every_command() -> None:
+    from typer.main import get_command
+
+    def commands(command: Any) -> list[Any]:
+        inner = getattr(command, "commands", None)
+        return [command] if inner is None else [leaf for sub in inner.values() for leaf in commands(sub)]
+
+    for command in commands(get_command(cli.app)):
+        assert re.search(r"Example: footnote \w+", command.help), command.name
+
+
+def _run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    import os
+
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("FOOTNOTE_", "OPENAI_"))}
+    return subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, check=False, timeout=120, env=clean | environment
+    )
+
+
+def test_help_loads_none_of_the_heavy_libraries() -> None:
+    code = (
+        "import sys; sys.argv = ['footnote', '--help']\n"
+        "from app import cli\n"
+        "try: cli.main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'llama_index', 'sqlalchemy', 'streamlit', 'numpy', 'onnxruntime', 'docling'} & set(sys.modules)\n"
+        "print('heavy:', sorted(heavy))"
+    )
+    assert _run("-c", code).stdout.splitlines()[-1] == "heavy: []"
+
+
+def test_an_error_is_one_json_document_and_one_line_without_a_traceback(tmp_path: Path) -> None:
+    done = _run("-m", "app.cli", "search", "x", "--json", DATABASE_URL="postgresql://ann:hunter2@127.0.0.1:1/x")
+    assert done.returncode == 5
+    assert json.loads(done.stdout)["error"]["type"] == "ServiceUnavailable"
+    assert "Traceback" not in done.stderr
+    assert "hunter2" not in done.stdout + done.stderr
+
+
+def test_the_module_does_what_the_command_does(folder: Path) -> None:
+    home = open_folder("footnote-cli-")
+    environment = {"FOOTNOTE_HOME": str(home), "FOOTNOTE_EMBEDDING__PROVIDER": "hashed"}
+    done = _run("-m", "pipelines.ingestion", str(folder), "--json", **environment)
+    assert json.loads(done.stdout)["added"] == 2, done.stderr
+    again = _run("-m", "app.cli", "db", "stop", **environment)
+    assert again.returncode == 0

@@ -1,0 +1,104 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.query.cite import MarkerFilter, cited_sentences, split_markers, verify
+from pipelines.types import Source
+
+TEXT = (
+    "# Work\n\nAnna Berg joined Acme in March 2019 as a data engineer. She led a team of 12 people.\n"
+    "The pipeline handled 4,000 events a second. It did not use Kafka."
+)
+
+
+def source(n: int = 1, snippet: str = TEXT, start: int = 100) -> Source:
+    return Source(
+        n=n, document_id="d", documentName="cv.md", title="Resume of Anna Berg", uri="file:///cv.md", content_sha="c",
+        category="resume", page=None, line_start=1, line_end=4, section_path=("Work",), snippet=snippet, start=start,
+        end=start + len(snippet), node_ids=("n",),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "clean", "numbers"),
+    [
+        ("She left [1].", "She left.", [1]),
+        ("She left [1, 2] early.", "She left early.", [1, 2]),
+        ("She left.[1][3]", "She left.", [1, 3]),
+        ("She left【2】.", "She left.", [2]),
+        ("She left【2†source】.", "She left.", [2]),
+        ("a[0] = b[i]", "a = b[i]", [0]),
+        ("Nothing [here] to [see", "Nothing [here] to [see", []),
+    ],
+)
+def test_markers_of_every_form_are_taken_out(text: str, clean: str, numbers: list[int]) -> None:
+    found, markers = split_markers(text)
+    assert (found, [marker.n for marker in markers]) == (clean, numbers)
+
+
+def test_a_marker_outside_the_context_does_not_survive() -> None:
+    assert cited_sentences("One thing. [99] Two things [1][0].", [1, 2]) == [("One thing.", ()), ("Two things.", (1,))]
+
+
+def test_a_marker_after_the_full_stop_belongs_to_the_sentence_before() -> None:
+    assert cited_sentences("She left. [1] She came back [2].", [1, 2]) == [
+        ("She left.", (1,)),
+        ("She came back.", (2,)),
+    ]
+
+
+@given(st.lists(st.sampled_from(["[1]", "[", "]", " ", "a", "[2, 3]", "【1】", "[x", "1"]), max_size=40).map("".join))
+def test_a_stream_cut_anywhere_shows_what_the_whole_text_shows(text: str) -> None:
+    whole, markers = split_markers(text)
+    stream = MarkerFilter()
+    pieces = [piece for char in text for piece in stream.feed(char)] + list(stream.close())
+    assert [piece for piece in pieces if isinstance(piece, int)] == [marker.n for marker in markers]
+    assert "".join(piece for piece in pieces if isinstance(piece, str)) == whole
+
+
+def test_a_verbatim_sentence_is_supported_by_its_exact_span() -> None:
+    checked = verify("She led a team of 12 people.", [1], [source()])
+    assert checked.verdict == "supported"
+    quote = checked.evidence[0]
+    assert quote.quote == "She led a team of 12 people."
+    assert TEXT[quote.start - 100 : quote.end - 100] == quote.quote
+
+
+def test_case_space_and_markup_do_not_matter_to_a_verbatim_sentence() -> None:
+    marked = source(snippet="She **led** a [team](http://x.example) of\n12 people.")
+    assert verify("she led a team of 12 people.", [1], [marked]).evidence[0].support == 1.0
+
+
+def test_a_paraphrase_with_the_same_facts_is_supported() -> None:
+    assert verify("In March 2019 Anna Berg joined Acme as data engineer.", [1], [source()]).verdict == "supported"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "She led a team of 14 people.",
+        "The pipeline did handle Kafka.",
+        "The pipeline handled 4,000 events a second at Globex.",
+        "She did not lead a team of 12 people.",
+    ],
+)
+def test_a_wrong_number_name_or_negation_is_unsupported(claim: str) -> None:
+    assert verify(claim, [1], [source()]).verdict == "unsupported"
+
+
+def test_a_sentence_that_another_source_bears_out_is_misattributed_and_the_right_span_given() -> None:
+    other = source(2, "Zurich is where she studied physics.", 0)
+    checked = verify("She led a team of 12 people.", [2], [source(1), other])
+    assert checked.verdict == "misattributed"
+    assert checked.evidence[-1].n == 1
+
+
+def test_a_sentence_without_a_marker_is_uncited() -> None:
+    assert verify("She led a team of 12 people.", [], [source()]).verdict == "uncited"
+
+
+def test_a_claim_across_two_sentences_is_found_with_a_span_that_covers_both() -> None:
+    checked = verify("as a data engineer. She led a team of 12", [1], [source()])
+    assert checked.evidence[0].support == 1.0
+    assert "joined Acme" in checked.evidence[0].quote
+    assert "12 people" in checked.evidence[0].quote

@@ -1,0 +1,94 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from pipelines.errors import RetrievalError, ServiceUnavailable
+from pipelines.query.fuse import HybridRetriever, convex_fusion, reciprocal_rank_fusion
+from pipelines.query.trace import Ledger
+
+EVEN = {"dense": 1.0, "sparse": 1.0}
+
+
+class ListRetriever(BaseRetriever):
+    """Returns what it was given, or raises it."""
+
+    def __init__(self, found: list[tuple[str, float]] | Exception) -> None:
+        super().__init__()
+        self.found = found
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        if isinstance(self.found, Exception):
+            raise self.found
+        facts = {"document_id": "d", "title": "t"}
+        return [NodeWithScore(node=TextNode(id_=i, text="same", metadata=facts), score=s) for i, s in self.found]
+
+
+def rank(**legs: list[tuple[str, float]] | Exception) -> tuple[list[str], Ledger]:
+    ledger = Ledger()
+    retriever = HybridRetriever(
+        {name: ListRetriever(found) for name, found in legs.items()},
+        lambda rankings: reciprocal_rank_fusion(rankings, EVEN),
+        ledger,
+    )
+    return [hit.node.node_id for hit in retriever.retrieve("q")], ledger
+
+
+def test_rrf_sums_reciprocal_ranks_of_shared_nodes() -> None:
+    fused = reciprocal_rank_fusion({"dense": [("a", 9), ("b", 1)], "sparse": [("b", 3)]}, EVEN)
+    assert fused == {"a": 1 / 61, "b": 1 / 62 + 1 / 61}
+
+
+def test_rrf_honours_the_weights_of_the_legs() -> None:
+    fused = reciprocal_rank_fusion({"dense": [("a", 1)], "sparse": [("b", 1)]}, {"dense": 0.7, "sparse": 0.3}, k=1)
+    assert fused == {"a": 0.7 / 2, "b": 0.3 / 2}
+
+
+def test_convex_fusion_divides_each_leg_by_its_maximum() -> None:
+    fused = convex_fusion({"dense": [("a", 0.8), ("b", 0.4)], "sparse": [("b", 12.0)]}, {"dense": 0.6, "sparse": 0.4})
+    assert fused == {"a": 0.6 * 1, "b": 0.6 * 0.5 + 0.4 * 1}
+
+
+def test_convex_fusion_counts_negative_scores_as_nothing() -> None:
+    assert convex_fusion({"dense": [("a", -0.2)]}, {"dense": 1.0}) == {"a": 0.0}
+
+
+@pytest.mark.parametrize("fuse", [reciprocal_rank_fusion, convex_fusion])
+def test_a_ranking_that_repeats_an_id_is_refused(fuse) -> None:
+    with pytest.raises(ValueError, match="repeats"):
+        fuse({"dense": [("a", 1), ("a", 1)]}, EVEN)
+
+
+def test_rrf_refuses_a_k_below_one() -> None:
+    with pytest.raises(ValueError, match="k must be"):
+        reciprocal_rank_fusion({}, {}, k=0)
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), unique=True), st.lists(st.sampled_from("abcdefgh"), unique=True))
+def test_rrf_holds_every_node_once_and_rewards_being_in_both(dense: list[str], sparse: list[str]) -> None:
+    fused = reciprocal_rank_fusion({"dense": [(i, 1) for i in dense], "sparse": [(i, 1) for i in sparse]}, EVEN)
+    assert set(fused) == set(dense) | set(sparse)
+    assert max(fused.values(), default=0) <= 2 / 61
+
+
+def test_nodes_of_equal_text_stay_two() -> None:
+    ids, _ = rank(dense=[("a", 0.9), ("b", 0.8)], sparse=[("b", 2.0)])
+    assert ids == ["b", "a"]
+
+
+def test_the_ledger_keeps_the_rank_and_score_of_each_leg() -> None:
+    _, ledger = rank(dense=[("a", 0.9), ("b", 0.8)], sparse=[("b", 2.0)])
+    row = ledger.candidate("b")
+    assert (row.dense.rank, row.dense.score, row.sparse.rank, row.sparse.score) == (2, 0.8, 1, 2.0)
+
+
+def test_a_failing_leg_leaves_the_ranking_of_the_other_and_a_note() -> None:
+    ids, ledger = rank(dense=ServiceUnavailable("The model is down."), sparse=[("b", 2.0)])
+    assert ids == ["b"]
+    assert ledger.notes == ["The dense search failed: The model is down."]
+
+
+def test_when_every_leg_fails_the_first_error_is_raised() -> None:
+    with pytest.raises(RetrievalError):
+        rank(dense=RetrievalError("broken filter"), sparse=ServiceUnavailable("down"))
