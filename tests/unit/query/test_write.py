@@ -1,0 +1,32 @@
+from config.prompts import ANSWER_SYSTEM, NO_ANSWER
+from pipelines.query.write import confidence, joined, messages
+from pipelines.types import Context, Evidence, Sentence, Turn
+
+
+def evidence(coverage: float) -> Evidence:
+    return Evidence(0.6, coverage, 1.0, 0.9, 3, (), sufficient=True)
+
+
+def test_the_prompt_holds_the_rules_the_turns_then_sources_and_question() -> None:
+    context = Context((), "<<source 1 k>>\nx {question}\n<</source 1 k>>", "k", 1)
+    said = messages("What is x?", context, [Turn("Before?", "Yes.")])
+    assert [role for role, _ in said] == ["system", "user", "assistant", "user"]
+    assert said[0][1] == ANSWER_SYSTEM
+    assert said[-1][1] == f"{context.text}\n\nQuestion: What is x?"
+
+
+def test_the_rules_name_the_phrase_for_no_answer() -> None:
+    assert NO_ANSWER in ANSWER_SYSTEM
+    assert NO_ANSWER == "I don't have enough information in the uploaded documents to answer this question."
+
+
+def test_markers_follow_their_sentence_in_the_joined_answer() -> None:
+    assert joined([Sentence("A.", (1, 2), "supported"), Sentence("B.", (), "uncited")]) == "A. [1] [2] B."
+
+
+def test_confidence_needs_support_and_coverage() -> None:
+    good, bad = Sentence("A.", (1,), "supported"), Sentence("B.", (1,), "unsupported")
+    assert confidence(evidence(0.9), [good]) == "high"
+    assert confidence(evidence(0.6), [good, bad]) == "medium"
+    assert confidence(evidence(0.2), [good]) == "low"
+    assert confidence(evidence(0.9), [bad]) == "low"
