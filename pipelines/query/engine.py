@@ -17,8 +17,7 @@ from llama_index.core.tools import QueryEngineTool
 from config.settings import Settings
 from pipelines.errors import FootnoteError
 from pipelines.models.embed import build_embed_model
-from pipelines.models.identity import identity
-from pipelines.models.llm import build_llm
+from pipelines.models.identity import identity, llm_identity
 from pipelines.observe import log_failure
 from pipelines.query.analyse import analyse
 from pipelines.query.assemble import Passage, assemble
@@ -74,9 +73,17 @@ def build_query_engine(settings: Settings) -> "Engine":
         store=store,
         indexes=build_lexical_indexes(settings, database, store),
         embed_model=build_embed_model(settings),
-        llm=build_llm(settings),
+        llm=_build_llm(settings),
         evidence_floor=settings.evidence.min_strength or STRENGTH_FLOOR.get(model.model, DEFAULT_FLOOR),
     )
+
+
+def _build_llm(settings: Settings) -> LLM | None:
+    if llm_identity(settings) is None:
+        return None
+    from pipelines.models.llm import build_llm  # its libraries take a second to import
+
+    return build_llm(settings)
 
 
 @dataclass(frozen=True, slots=True)

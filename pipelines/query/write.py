@@ -7,7 +7,6 @@ from typing import Literal
 from llama_index.core.llms import LLM
 
 from config.prompts import ANSWER_SYSTEM, NO_ANSWER, QUESTION
-from pipelines.models.llm import complete
 from pipelines.query.cite import MarkerFilter, cited_sentences, verify
 from pipelines.query.extract import Pick
 from pipelines.types import Answer, Context, Evidence, Footnote, QueryIntent, Sentence, Source, Token, Turn, Verdict
@@ -38,6 +37,8 @@ def write_by_llm(brief: Brief, llm: LLM, history: Sequence[Turn]) -> Written:
     Raises:
         ModelError, ServiceUnavailable: If the model fails before its first word.
     """
+    from pipelines.models.llm import complete  # its libraries take a second to import
+
     sources = {source.n: source for source in brief.context.sources}
     model = str(llm.metadata.model_name)
     completion = complete(llm, messages(brief.intent.question, brief.context, history))
