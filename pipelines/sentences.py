@@ -22,6 +22,8 @@ _FIRST_NUMBER = re.compile(r"\(?1[.)]")
 _QUOTE = re.compile(r"(?:>[ \t]?)+")
 _FENCE = re.compile(r"(?:```|~~~)")
 _HEADING = re.compile(r"#{1,6}\s")
+_ITEM_NUMBER = re.compile(r"[\s*_(\[]*\d{1,3}[\s*_)\]\\]*")
+_MAX_ROW = 200
 _MARKS_ONLY = re.compile(r"[-=*_~`|:+#>^\s]+")
 
 # Followed by a name or a number, or inside a clause: never the end of a sentence.
@@ -127,7 +129,8 @@ def _is_own_line(text: str, start: int, end: int) -> bool:
     if end - start > 1_000:
         return False
     line = text[start:end].rstrip()
-    if " | " in line or (line[0] == "<" and line[-1] == ">"):
+    row = " | " in line and "{{" not in line and len(line) <= _MAX_ROW and line[-1] not in ".!?"
+    if row or (line[0] == "<" and line[-1] == ">"):
         return True
     return len(line) <= 80 and line.isupper() and sum(map(str.isalpha, line)) >= 4 and line[-1] not in ".,;!?"
 
@@ -137,8 +140,11 @@ def _ends(text: str, start: int, end: int) -> Iterator[int]:
         stop = match.end()
         if stop >= end:
             break
+        if match.start() - start < 12 and _ITEM_NUMBER.fullmatch(text, start, match.start()):
+            continue
         if match[0].rstrip(_CLOSERS)[-1:] in _CJK_STOPS or (text[stop].isspace() and _ends_here(text, match, end)):
             yield stop
+            start = stop
     yield end
 
 

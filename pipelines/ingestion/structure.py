@@ -1,7 +1,6 @@
 """The blocks of a Markdown or plain text: headings, paragraphs, list items, tables, code."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -14,6 +13,8 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 MAX_TITLE = 200
+
+Span = tuple[int, int]
 
 _ATX = re.compile(r"(#{1,6})[ \t]+\S")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪▫●○∙➢➤►▶✓✔–]|\(?\d{1,3}[.)])[ \t]+\S")
@@ -73,43 +74,43 @@ def text_blocks(text: str) -> tuple[Block, ...]:
     A heading is a `#` line, an underlined line (levels in order of appearance), or a short line in capitals
     (level 1), unless so many lines are in capitals that it says nothing.
     """
-    lines = [(start, end) for start, end in _lines(text)]
-    shouting = _is_shouting(text, lines)
-    underlines: list[str] = []
+    lines = list(_lines(text))
+    headings = dict(_headings(text, lines))
     blocks: list[Block] = []
     opened: tuple[int, BlockKind] | None = None
-    number = 0
-
-    def close(at: int) -> None:
-        nonlocal opened
-        if opened is not None:
-            start, end = trimmed(text, opened[0], at)
-            blocks.append(Block(start, end, opened[1]))
-            opened = None
-
-    while number < len(lines):
-        start, end = lines[number]
-        number += 1
-        if not text[start:end].strip():
-            close(start)
+    done = 0
+    for start, end in [*lines, (len(text), len(text))]:
+        if start < done:
             continue
-        following = lines[number] if number < len(lines) else (end, end)
-        mark = _underline(text, (start, end), following) if opened is None else ""
+        heading = headings.get(start)
+        item = not heading and _ITEM.match(text, start, end)
+        blank = not text[start:end].strip()
+        if opened and (heading or item or blank):
+            blocks.append(Block(*trimmed(text, opened[0], start), opened[1]))
+            opened = None
+        if heading:
+            blocks.append(heading)
+            done = heading.end
+        elif not blank and not opened:
+            opened = (start, "list" if item else "paragraph")
+    return tuple(blocks)
+
+
+def _headings(text: str, lines: Sequence[Span]) -> Iterator[tuple[int, Block]]:
+    """The headings of a plain text, each by where its line starts."""
+    shouting = _is_shouting(text, lines)
+    underlines: list[str] = []
+    blank_before = True
+    for line, following in pairwise([*lines, (len(text), len(text))]):
+        filled = text[slice(*line)].strip()
+        mark = _underline(text, line, following) if filled and blank_before else ""
         if mark and mark not in underlines:
             underlines.append(mark)
-        level = underlines.index(mark) + 1 if mark else _heading_level(text[start:end], shouting)
+        level = underlines.index(mark) + 1 if mark else _heading_level(text[slice(*line)], shouting)
         if level:
-            close(start)
-            end = following[1] if mark else end
-            number += bool(mark)
-            blocks.append(Block(*trimmed(text, start, end), "heading", min(level, 6)))
-        elif _ITEM.match(text, start, end):
-            close(start)
-            opened = (start, "list")
-        elif opened is None:
-            opened = (start, "paragraph")
-    close(len(text))
-    return tuple(blocks)
+            span = trimmed(text, line[0], following[1] if mark else line[1])
+            yield line[0], Block(*span, "heading", min(level, 6))
+        blank_before = not filled or bool(level)
 
 
 def covered(text: str, blocks: Sequence[Block]) -> list[Block]:
@@ -143,13 +144,13 @@ def _line_starts(text: str) -> list[int]:
     return [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
 
 
-def _lines(text: str) -> Iterator[tuple[int, int]]:
+def _lines(text: str) -> Iterator[Span]:
     starts = _line_starts(text)
     for start, following in pairwise(starts):
         yield start, following - (following > start and text[following - 1] == "\n")
 
 
-def _underline(text: str, line: tuple[int, int], following: tuple[int, int]) -> str:
+def _underline(text: str, line: Span, following: Span) -> str:
     """The character that underlines the line, or nothing."""
     match = _UNDERLINE.fullmatch(text, *following)
     title = text[line[0] : line[1]].strip()
@@ -171,11 +172,6 @@ def is_capitals(line: str) -> bool:
     return 4 <= len(line) <= 80 and line.isupper() and line[-1] not in _CAPS_END and sum(map(str.isalpha, line)) >= 4
 
 
-def _is_shouting(text: str, lines: Sequence[tuple[int, int]]) -> bool:
+def _is_shouting(text: str, lines: Sequence[Span]) -> bool:
     filled = [line for line in (text[start:end] for start, end in lines) if line.strip()]
     return len(filled) > 3 and sum(map(is_capitals, filled)) > _CAPS_SHARE * len(filled)
-
-
-def block_at(blocks: Sequence[Block], start: int) -> int:
-    """The index of the first block that starts at or after `start`."""
-    return bisect_left(blocks, start, key=lambda block: block.start)

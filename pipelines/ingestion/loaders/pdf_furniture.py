@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
-from pipelines.ingestion.loaders.pdf_lines import Line
+from pipelines.ingestion.loaders.pdf_lines import Line, usual_size
 from pipelines.text import fold
 
 MIN_PAGES = 3
@@ -11,54 +12,83 @@ MIN_PAGES = 3
 _OUTER_ROWS = 2
 _SAME_ROW = 3.0
 _BAND = 8.0
-_DIGITS = re.compile(r"\d+")
+_GAP = 1.7
+_NUMBER = re.compile(r"\d{1,6}")
 _PAGE_NUMBER = re.compile(
     r"(?:page|seite|página|pagina|p\.?)\s*\d+(?:\s*(?:of|/|von|sur|de|di)\s*\d+)?|\d+\s*/\s*\d+|[-–—]\s*\d+\s*[-–—]",
     re.IGNORECASE,
 )
+_OF_ALL = re.compile(r".{0,80}?(\d+)\s*(?:of|/|von|sur|de|di)\s*(\d+)", re.IGNORECASE)
+
+Key = tuple[str, int]
 
 
 def split_furniture(pages: Sequence[Sequence[Line]]) -> tuple[list[list[Line]], list[Line]]:
     """(the lines of each page without furniture, the furniture in order).
 
-    Furniture stands in the two outermost rows of its page, and either says which page it is or comes again at the
-    same height on at least three pages, numbers apart. A page that would lose all its lines keeps them.
+    Furniture stands in the two outermost rows of its page, apart from the rest, and either says which page it is, or
+    comes again in the same words at the same height on at least three pages; in the outermost row, in type no larger
+    than the body's, numbers may count with the pages. A page that would lose all its lines keeps them.
     """
-    places: dict[tuple[str, int], set[int]] = {}
-    outer = [[line for row in _outer_rows(lines) for line in row] for lines in pages]
-    for edge in outer:
-        for line in edge:
-            for key in _keys(line):
-                places.setdefault(key, set()).add(line.page)
+    size = usual_size(list(chain.from_iterable(pages)))
+    edges = [list(_edge(lines, size)) for lines in pages]
+    places: dict[Key, set[int]] = {}
+    for line, keys in chain.from_iterable(edges):
+        for key in keys:
+            places.setdefault(key, set()).add(line.page)
     kept: list[list[Line]] = []
     lifted: list[Line] = []
-    for lines, edge in zip(pages, outer, strict=True):
-        gone = [line for line in edge if _repeats(line, places) or _PAGE_NUMBER.fullmatch(line.text)]
-        if len(gone) == len(lines):
-            gone = [line for line in gone if _PAGE_NUMBER.fullmatch(line.text)]
+    for lines, edge in zip(pages, edges, strict=True):
+        numbered = [line for line, _ in edge if _says_its_page(line, len(pages))]
+        gone = [line for line, keys in edge if line in numbered or any(len(places[key]) >= MIN_PAGES for key in keys)]
+        gone = numbered if len(gone) == len(lines) else gone
         kept.append([line for line in lines if not any(line is other for other in gone)])
         lifted += gone
     return kept, lifted
 
 
-def _outer_rows(lines: Sequence[Line]) -> list[list[Line]]:
-    """The two highest and the two lowest rows."""
+def _edge(lines: Sequence[Line], size: float) -> Iterator[tuple[Line, list[Key]]]:
+    """The lines at the top and at the foot that a gap sets apart, each with what it is recognised by."""
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: -line.y):
         if rows and rows[-1][0].y - line.y <= _SAME_ROW:
             rows[-1].append(line)
         else:
             rows.append([line])
-    return rows if len(rows) <= 2 * _OUTER_ROWS else [*rows[:_OUTER_ROWS], *rows[-_OUTER_ROWS:]]
+    head = _apart(rows)
+    foot = min(_apart(rows[::-1]), len(rows) - head)
+    for number, row in enumerate(rows):
+        if number < head or number >= len(rows) - foot:
+            counts = number in (0, len(rows) - 1)
+            for line in row:
+                yield line, list(_keys(line, counts and line.size <= size))
 
 
-def _keys(line: Line) -> Iterator[tuple[str, int]]:
-    """The wording without its numbers, in its band of the page and the next, so that no edge of a band matters."""
-    wording = _DIGITS.sub("#", fold(line.text))
-    band = int(line.y // _BAND)
-    yield wording, band
-    yield wording, band + 1
+def _apart(rows: Sequence[Sequence[Line]]) -> int:
+    """How many of the first two rows stand before a gap; a lone row counts."""
+    for count in range(min(_OUTER_ROWS, len(rows) - 1), 0, -1):
+        inner, outer = rows[count][0], rows[count - 1][0]
+        if abs(outer.y - inner.y) > _GAP * max(outer.size, inner.size):
+            return count
+    return len(rows) if len(rows) == 1 else 0
 
 
-def _repeats(line: Line, places: dict[tuple[str, int], set[int]]) -> bool:
-    return any(len(places[key]) >= MIN_PAGES for key in _keys(line))
+def _keys(line: Line, counts: bool) -> Iterator[Key]:
+    """The wording, and with its first or last number counted from the page, in its band of the page and the next."""
+    wording = fold(line.text)
+    numbers = list(_NUMBER.finditer(wording)) if counts else []
+    counted = {
+        f"{wording[: found.start()]}\x00{int(found[0]) - line.page}\x00{wording[found.end() :]}"
+        for found in [*numbers[:1], *numbers[-1:]]
+    }
+    band = int(line.y // _BAND)  # the next band too, so that no edge of a band matters
+    for words in {wording, *counted}:
+        yield words, band
+        yield words, band + 1
+
+
+def _says_its_page(line: Line, page_count: int) -> bool:
+    of_all = _OF_ALL.fullmatch(line.text)
+    if of_all and (int(of_all[1]), int(of_all[2])) == (line.page, page_count):
+        return True
+    return _PAGE_NUMBER.fullmatch(line.text) is not None

@@ -82,38 +82,22 @@ def make_node(
         raise ParseError(
             f"{document.name}: {parser} made a node that is no exact span ({start}-{end}).", hint="This is a bug."
         )
-    lines = lines or Lines(document.text, document.first_line)
-    metadata = NodeMetadata(
-        document_id=document.id,
-        collection=document.collection,
-        source=document.source,
-        mime=document.mime,
-        title=document.title,
-        category=document.category,
-        subcategory=document.subcategory,
-        section=section_path[-1] if section_path else "",
-        section_path=tuple(section_path),
-        kind=kind,
-        page=bisect_right(document.pages, start) or None,
-        line_start=lines[start],
-        line_end=lines[end - 1],
-        year=document.year,
-        visibility=document.visibility,
-        ordinal=ordinal,
-        total=total,
-        start=start,
-        end=end,
-        token_count=count_tokens(text),
-        parser=parser,
-        parser_version=parser_version,
-        header=header,
-        ingested_at=document.ingested_at.isoformat() if document.ingested_at else "",
-        facts=facts,
-    )
+    metadata = _placed(document, span, lines or Lines(document.text, document.first_line)) | {
+        "section": section_path[-1] if section_path else "",
+        "section_path": tuple(section_path),
+        "kind": kind,
+        "ordinal": ordinal,
+        "total": total,
+        "token_count": count_tokens(text),
+        "parser": parser,
+        "parser_version": parser_version,
+        "header": header,
+        "facts": facts,
+    }
     return TextNode(
         id_=node_id(document, f"{parser}@{parser_version}", ordinal),
         text=text,
-        metadata=metadata.model_dump(mode="json"),
+        metadata=NodeMetadata(**metadata).model_dump(mode="json"),
         start_char_idx=start,
         end_char_idx=end,
         excluded_embed_metadata_keys=_KEYS,
@@ -122,6 +106,28 @@ def make_node(
             NodeRelationship.SOURCE: RelatedNodeInfo(node_id=document.id, node_type=ObjectType.DOCUMENT, metadata={})
         },
     )
+
+
+def _placed(document: Document, span: tuple[int, int], lines: Lines) -> dict[str, Any]:
+    """What a node says of its document, and of its place in it."""
+    start, end = span
+    return {
+        "document_id": document.id,
+        "collection": document.collection,
+        "source": document.source,
+        "mime": document.mime,
+        "title": document.title,
+        "category": document.category,
+        "subcategory": document.subcategory,
+        "year": document.year,
+        "visibility": document.visibility,
+        "ingested_at": document.ingested_at.isoformat() if document.ingested_at else "",
+        "page": bisect_right(document.pages, start) or None,
+        "line_start": lines[start],
+        "line_end": lines[end - 1],
+        "start": start,
+        "end": end,
+    }
 
 
 def node_id(document: Document, maker: str, ordinal: int) -> str:

@@ -1,0 +1,69 @@
+"""HTML through docling."""
+
+import pytest
+
+from pipelines.errors import LoadError
+
+PAGE = b"""<!DOCTYPE html><html><head><title>Ann &amp; Bob</title>
+<meta name="author" content="Ann Lee"><meta property="article:published_time" content="2024-03-02T08:00:00Z">
+<meta name="description" content="Of bread."></head>
+<body><nav><a href="/">Home</a> <a href="/about">About</a></nav>
+<p>An introduction before any heading.</p>
+<h1>Bread</h1>
+<p>We bake <b>every</b> day, see <a href="x">the log</a>, and H<sub>2</sub>O is <i>half</i>way gone.</p>
+<h2>Steps</h2>
+<ol><li>Mix<ul><li>flour</li></ul></li><li>Bake <em>well</em>.</li></ol>
+<table><tr><th>Day</th><th>Loaves</th></tr><tr><td>Mon</td><td>3 | 4</td></tr></table>
+<pre>oven = 230
+time = 45</pre>
+<script>var x = "no";</script><!-- no --></body></html>"""
+
+
+def test_a_page_is_rendered_with_exact_blocks(load_bytes) -> None:
+    document = load_bytes(PAGE, "bread.html")
+    assert [(block.kind, document.text[block.start : block.end]) for block in document.blocks] == [
+        ("paragraph", "An introduction before any heading."),
+        ("heading", "# Bread"),
+        ("paragraph", "We bake every day, see the log, and H2O is halfway gone."),
+        ("heading", "## Steps"),
+        ("list", "1. Mix"),
+        ("list", "- flour"),
+        ("list", "2. Bake well."),
+        ("table", "| Day | Loaves |\n| --- | --- |\n| Mon | 3 \\| 4 |"),
+        ("code", "```\noven = 230\ntime = 45\n```"),
+    ]
+
+
+def test_the_head_gives_title_author_date_and_description(load_bytes) -> None:
+    document = load_bytes(PAGE, "bread.html")
+    assert (document.title, document.author) == ("Ann & Bob", "Ann Lee")
+    assert document.published_at is not None
+    assert document.published_at.isoformat() == "2024-03-02T08:00:00+00:00"
+    assert document.metadata["description"] == "Of bread."
+
+
+def test_a_menu_before_the_first_heading_is_dropped(load_bytes) -> None:
+    page = b"<ul><li><a href=a>One</a></li><li><a href=b>Two</a></li></ul><h1>Title</h1><p>Text.</p>"
+    assert load_bytes(page, "a.html").text == "# Title\n\nText."
+
+
+def test_a_page_of_nothing_but_navigation_keeps_it(load_bytes) -> None:
+    assert "Chapter one" in load_bytes(b"<nav><p>Chapter one</p></nav>", "toc.html").text
+
+
+def test_the_declared_encoding_counts(load_bytes) -> None:
+    page = '<meta charset="iso-8859-2"><p>Łódź żyje</p>'.encode("iso-8859-2")
+    assert load_bytes(page, "a.html").text == "Łódź żyje"
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        (b"<html><body></body></html>", "is empty"),
+        (b"<div>" * 2_000 + b"x", "nests more than 500"),
+        (b"<meta charset=ascii><p>caf\xe9</p>", "says it is in ascii"),
+    ],
+)
+def test_pages_that_cannot_be_read_say_why(load_bytes, page: bytes, said: str) -> None:
+    with pytest.raises(LoadError, match=said):
+        load_bytes(page, "a.html")
