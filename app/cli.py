@@ -325,6 +325,28 @@ def models_fetch() -> None:
     fetch_model(_settings())
 
 
+@evaluate.command("beir")
+def eval_beir(
+    folder: Annotated[Path, typer.Argument(help="corpus.jsonl, queries.jsonl and qrels/*.tsv.")],
+    system: Annotated[list[str] | None, typer.Option(help="Measure this system; may be repeated.")] = None,
+    measure: Annotated[list[str] | None, typer.Option(help="nDCG@k, recall@k, success@k or RR@k.")] = None,
+    compare: Annotated[str, typer.Option(help="The system that the others are tested against.")] = "",
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many topics.")] = None,
+    per_topic: Annotated[Path | None, typer.Option(help="Write each topic's measures to this JSON file.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Rank a judged set in BEIR's form, indexed in a database of its own.
+
+    Example: footnote eval beir data/scifact --system hybrid-convex --system hybrid-rrf --compare hybrid-convex
+    """
+    from app.evaluations import run_beir
+
+    run_beir(
+        _settings(), folder, systems=system or [], measures=measure or [], baseline=compare, limit=limit,
+        per_topic=per_topic, as_json=as_json,
+    )  # fmt: skip
+
+
 @evaluate.command("portfolio")
 def eval_portfolio(
     topics: Annotated[Path, typer.Argument(help="Topics with quoted answers.")] = Path("data/eval/topics.jsonl"),
@@ -334,7 +356,7 @@ def eval_portfolio(
 
     Example: footnote eval portfolio --json
     """
-    from app.commands import run_portfolio
+    from app.evaluations import run_portfolio
 
     run_portfolio(_settings(), topics, as_json=as_json)
 

@@ -38,7 +38,7 @@ def run_ingest(
     if plan_only:
         _show_plan(plan, as_json=as_json)
         return
-    with _progress(len(plan.steps), quiet=as_json) as advance:
+    with IngestProgress(len(plan.steps), quiet=as_json) as advance:
         report = ingestion.run(plan, overrides=overrides, on_progress=advance)
     shown = ingest_json(report) | {
         "skipped": list(plan.skipped),
@@ -103,16 +103,11 @@ def _say_refused(plan: Any) -> None:
         )
 
 
-class _progress:
+class IngestProgress:
     """A progress bar on a terminal, nothing elsewhere; entering gives the callback."""
 
     def __init__(self, total: int, *, quiet: bool) -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._bar = Progress(
-            TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-            console=output.stderr, transient=True, disable=quiet or not sys.stderr.isatty(),
-        )  # fmt: skip
+        self._bar = output.progress_bar(quiet=quiet)
         self._task = self._bar.add_task("ingesting", total=total)
 
     def __enter__(self) -> Any:
@@ -216,7 +211,7 @@ def ensure_sample(settings: Settings) -> None:
         return
     output.say("Ingesting the sample portfolio ...")
     plan = ingestion.plan([str(SAMPLE)])
-    with _progress(len(plan.steps), quiet=False) as advance:
+    with IngestProgress(len(plan.steps), quiet=False) as advance:
         output.print_ingest(ingest_json(ingestion.run(plan, on_progress=advance)))
 
 
@@ -354,19 +349,3 @@ def fetch_model(settings: Settings) -> None:
     from pipelines.models.weights import fetch
 
     output.say(f"fetched: {fetch()}")
-
-
-def run_portfolio(settings: Settings, topics: Path, *, as_json: bool) -> None:
-    """Evaluate over the portfolio topics and print the measures."""
-    from pipelines.evaluation.portfolio import evaluate
-    from pipelines.query.engine import build_query_engine
-
-    ensure_sample(settings)
-    report = evaluate(build_query_engine(settings), topics)
-    if as_json:
-        output.print_json(report)
-        return
-    for name, value in report["measures"].items():
-        output.say(f"{name:<28} {value:.3f}")
-    for miss in report["misses"]:
-        output.say(f"missed {miss['id']} ({miss['why']}): {miss['question']}", "dim")

@@ -42,6 +42,14 @@ def warn(text: str, style: str = "yellow") -> None:
     stderr.print(Text(text, style=style))
 
 
+def progress_bar(*, quiet: bool) -> Any:
+    """A rich Progress on stderr with counts and the time left; nothing is drawn when quiet or off a terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal)
+
+
 def print_ingest(report: Mapping[str, Any]) -> None:
     """What changed and what failed; unchanged documents are counted only."""
     for item in report["items"]:

@@ -1,8 +1,11 @@
-"""Topics with quoted answers, as data/eval holds them."""
+"""Topics and judgements: the portfolio's quoted answers, and folders in BEIR's form."""
 
+import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pipelines.errors import SourceError
 
@@ -56,3 +59,84 @@ def load_topics(path: Path) -> list[Topic]:
         except (ValueError, KeyError, TypeError) as error:
             raise SourceError(f"Line {number} of {path} is no topic: {error}.", hint="See data/README.md.") from error
     return topics
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One document of a corpus."""
+
+    id: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A corpus with judged topics; only topics that have a relevant document are kept.
+
+    Attributes:
+        sha: Twelve hex digits of the corpus file.
+        qrels: By topic, by document, how relevant (0 = not).
+    """
+
+    name: str
+    sha: str
+    corpus: tuple[Item, ...]
+    topics: dict[str, str]
+    qrels: dict[str, dict[str, int]]
+
+
+def load_beir(folder: Path, *, limit: int | None = None) -> Dataset:
+    """The dataset of a BEIR folder: corpus.jsonl, queries.jsonl and the one split in qrels/ (test before the others).
+
+    Raises:
+        SourceError: If a file is missing or a line is broken.
+    """
+    splits = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
+    if not splits:
+        raise SourceError(f"{folder}/qrels holds no .tsv file.", hint="Name a folder in BEIR's form.")
+    qrels = _qrels(splits.get("test") or next(iter(splits.values())))
+    questions = {str(row["_id"]): str(row["text"]) for row in _rows(folder / "queries.jsonl", ("_id", "text"))}
+    judged = [topic for topic in questions if any(grade > 0 for grade in qrels.get(topic, {}).values())][:limit]
+    corpus = tuple(
+        Item(str(row["_id"]), str(row.get("title") or "").strip(), str(row["text"] or "").strip())
+        for row in _rows(folder / "corpus.jsonl", ("_id", "text"))
+    )
+    return Dataset(
+        name=folder.resolve().name,
+        sha=hashlib.sha256((folder / "corpus.jsonl").read_bytes()).hexdigest()[:12],
+        corpus=tuple(item for item in corpus if item.title or item.text),
+        topics={topic: questions[topic] for topic in judged},
+        qrels={topic: qrels[topic] for topic in judged},
+    )
+
+
+def _rows(path: Path, needed: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    try:
+        file = path.open(encoding="utf-8")
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}.", hint="Name a folder in BEIR's form.") from error
+    with file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+                missing = [name for name in needed if name not in row]
+            except (ValueError, TypeError) as error:
+                raise SourceError(f"Line {number} of {path} is not JSON: {error}.") from error
+            if missing:
+                raise SourceError(f"Line {number} of {path} lacks {', '.join(missing)}.")
+            yield row
+
+
+def _qrels(path: Path) -> dict[str, dict[str, int]]:
+    qrels: dict[str, dict[str, int]] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        fields = line.split("\t")
+        if len(fields) < 3 or not fields[-1].strip().lstrip("-").isdigit():
+            if number == 1 or not line.strip():
+                continue  # the header
+            raise SourceError(f"Line {number} of {path} is no judgement.", hint="Write: topic TAB document TAB grade.")
+        qrels.setdefault(fields[0], {})[fields[-2]] = int(fields[-1])
+    return qrels

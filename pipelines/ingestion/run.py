@@ -107,6 +107,11 @@ class Ingestion:
         log("info", "run finished", run=run_id, documents=len(items), seconds=report.seconds)
         return report
 
+    def known(self) -> list[Known]:
+        """What is stored, as this model's nodes know it."""
+        with reading(self.database.engine, "planning") as connection:
+            return document_rows.known(connection, self.store.table)
+
     def remove(self, document_ids: Sequence[str]) -> int:
         """Remove these documents, each in one transaction; how many there were."""
         for document_id in document_ids:

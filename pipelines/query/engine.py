@@ -189,6 +189,21 @@ class Engine:
         self._save(trace, "search", None)
         return SearchReport(found.intent.question, found.intent, results, found.evidence, trace.timings_ms, trace)
 
+    def rank(
+        self,
+        question: str,
+        *,
+        k: int,
+        filters: Filters = _NO_FILTERS,
+        audience: Audience = "owner",
+        mode: Mode | None = None,
+    ) -> list[NodeWithScore]:
+        """The fused ranking before any postprocessor, best first, of the first k nodes of each leg; for evaluation."""
+        ledger, options = Ledger(), self.settings.retrieval
+        depth = -(-k // options.leg_factor)
+        request = _Request(question, filters, audience, mode or options.mode, depth)
+        return self._retriever(request, ledger).retrieve(QueryBundle(analyse(question).search_text))
+
     def as_tool(self, *, filters: Filters = _NO_FILTERS, audience: Audience = "owner") -> QueryEngineTool:
         """This engine as a tool for LlamaIndex agents, bound to these filters and audience."""
         return QueryEngineTool.from_defaults(

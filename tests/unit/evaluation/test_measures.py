@@ -1,0 +1,64 @@
+from math import log2
+
+import pytest
+
+from pipelines.errors import ConfigError
+from pipelines.evaluation.compare import compare
+from pipelines.evaluation.measures import means, parse_measure, per_topic
+
+QRELS = {"q1": {"a": 1, "b": 1, "c": 0}, "q2": {"x": 1}}
+RUN = {"q1": {"c": 3.0, "a": 2.0, "z": 1.0}, "q2": {}}
+
+
+def score(name: str, topic: str = "q1") -> float:
+    return per_topic(QRELS, RUN, [name])[topic][name]
+
+
+def test_ndcg_discounts_by_the_log_of_the_rank() -> None:
+    assert score("nDCG@10") == pytest.approx((1 / log2(3)) / (1 / log2(2) + 1 / log2(3)), abs=1e-4)
+
+
+def test_recall_is_the_share_of_the_relevant_that_was_found() -> None:
+    assert score("recall@2") == 1 / 2
+    assert score("recall@1") == 0
+
+
+def test_success_is_whether_any_was_found() -> None:
+    assert (score("success@2"), score("success@1")) == (1, 0)
+
+
+def test_rr_is_one_over_the_rank_of_the_first() -> None:
+    assert score("RR@10") == 1 / 2
+
+
+def test_a_topic_without_results_scores_nothing_and_stays_in_the_mean() -> None:
+    scores = per_topic(QRELS, RUN, ["success@2"])
+    assert scores["q2"] == {"success@2": 0.0}
+    assert means(scores) == {"success@2": 1 / 2}
+
+
+@pytest.mark.parametrize("name", ["ndcg", "recall@0", "precision@5", "nDCG@x", ""])
+def test_a_measure_that_does_not_exist_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="no measure"):
+        parse_measure(name)
+
+
+def test_equal_systems_do_not_differ() -> None:
+    found = compare([0.1, 0.5, 0.9], [0.1, 0.5, 0.9])
+    assert (found.difference, found.p, found.ties) == (0.0, 1.0, 3)
+
+
+def test_a_system_that_is_better_everywhere_differs() -> None:
+    found = compare([0.5] * 20, [0.6] * 20)
+    assert found.p < 0.001
+    assert found.low == pytest.approx(0.1)
+    assert (found.wins, found.losses) == (20, 0)
+
+
+def test_one_lucky_topic_is_no_difference() -> None:
+    assert compare([0.5] * 20, [1.0] + [0.5] * 19).p == 1.0
+
+
+def test_the_same_comparison_twice_is_the_same() -> None:
+    left, right = [0.1, 0.4, 0.3, 0.9], [0.2, 0.3, 0.5, 0.8]
+    assert compare(left, right) == compare(left, right)
