@@ -12,7 +12,7 @@ from typing import Any
 from llama_index.core.embeddings import BaseEmbedding
 
 from config.settings import Settings
-from pipelines.errors import FootnoteError, ParseError, ServiceUnavailable
+from pipelines.errors import ConfigError, FootnoteError, ParseError, ServiceUnavailable
 from pipelines.ingestion.classify import classify
 from pipelines.ingestion.embed import Embedder
 from pipelines.ingestion.fingerprint import content_sha, meta_sha, recipe
@@ -83,6 +83,7 @@ class Ingestion:
 
         Raises:
             ServiceUnavailable: If the database or the embedding model is gone; finished documents stay.
+            ConfigError: If the embedding model or a parser does not exist.
         """
         began = time.perf_counter()
         engine = self.database.engine
@@ -127,7 +128,7 @@ class Ingestion:
         stage = ["plan"]
         try:
             item = self._carry_out(step, run_id, known, overrides, stage)
-        except ServiceUnavailable:
+        except (ConfigError, ServiceUnavailable):
             raise
         except Exception as error:  # noqa: BLE001 - one bad document, whatever it does to a library, stops only itself
             item = _failed(step, error, stage[0])
