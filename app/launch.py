@@ -1,5 +1,7 @@
 """The chat's server: Streamlit in this process, on one address, with no telemetry."""
 
+import errno
+import importlib
 import socket
 import sys
 import threading
@@ -32,6 +34,7 @@ def launch(host: str, port: int, *, headless: bool, max_upload_mb: int) -> int:
     free = free_port(host, port)
     if port and free != port:
         typer.echo(f"Port {port} is taken; using {free}.", err=True)
+    importlib.import_module("app.engine")  # now: the first two visitors would race for it, and see half of it
     threading.Thread(target=_announce, args=(host, free), daemon=True).start()
     _serve(flags(host, free, headless=headless, max_upload_mb=max_upload_mb))
     return 0
@@ -58,11 +61,11 @@ def flags(host: str, port: int, *, headless: bool, max_upload_mb: int) -> list[s
 
 def free_port(host: str, port: int) -> int:
     """`port` when nothing listens there, else the next free one after it."""
-    for candidate in range(port, port + PORTS_TRIED) if port else (0,):
+    for candidate in range(port, min(port + PORTS_TRIED, 65536)) if port else (0,):
         try:
             return _bind(host, candidate)
         except OSError as error:
-            if not isinstance(error, (PermissionError, socket.gaierror)) and _is_taken(error):
+            if error.errno == errno.EADDRINUSE:
                 continue
             raise ConfigError(
                 f"The chat cannot listen on {host} port {candidate}: {error.strerror or error}.",
@@ -79,12 +82,6 @@ def _bind(host: str, port: int) -> int:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind((host, port))
         return int(probe.getsockname()[1])
-
-
-def _is_taken(error: OSError) -> bool:
-    import errno
-
-    return error.errno == errno.EADDRINUSE
 
 
 def _announce(host: str, port: int) -> None:

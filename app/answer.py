@@ -1,0 +1,124 @@
+"""An answer as the plain data that its widget shows: text and numbers, all of them the engine's."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from app.conversation import FINDING, Exchange, written_by
+from app.typeset import place
+from pipelines.types import Answer, Sentence, Source
+
+_TAGS = {"partial": "partly", "misattributed": "wrong source", "unsupported": "unsupported", "uncited": "uncited"}
+
+
+def answer_data(said: Exchange, opened: tuple[int, int | None] | None, *, latest: bool) -> dict[str, Any]:
+    """Paragraphs of sentences with their marks, notes, and sources grouped by document.
+
+    Args:
+        said: The exchange.
+        opened: The number of its open source, and the sentence whose footnote opened it.
+        latest: Whether it is the last one, which a reader wants to see from its beginning.
+    """
+    return {
+        "paragraphs": _paragraphs(said) or _unverified(said),
+        "notes": list(_notes(said)),
+        "groups": [group for group in _groups(said) if group["documents"]],
+        "open": None if opened is None else {"n": opened[0], "sentence": opened[1]},
+        "latest": latest,
+    }
+
+
+def _paragraphs(said: Exchange) -> list[list[dict[str, Any]]]:
+    """The verified sentences; quotations from another document begin a new paragraph."""
+    extractive = said.answer is not None and said.answer.mode == "extractive"
+    paragraphs: list[list[dict[str, Any]]] = []
+    before = ""
+    for index, sentence in enumerate(said.sentences):
+        document = said.sources[sentence.citations[0]].document_id if sentence.citations else ""
+        if not paragraphs or (extractive and document != before):
+            paragraphs.append([])
+        paragraphs[-1].append(_sentence(index, sentence, said.sources))
+        before = document
+    return paragraphs
+
+
+def _sentence(index: int, sentence: Sentence, sources: dict[int, Source]) -> dict[str, Any]:
+    finding = FINDING[sentence.verdict]
+    found = {citation.n: citation.verdict for citation in sentence.evidence}
+    tick = "✓ " if sentence.verdict == "supported" else ""
+    return {
+        "index": index,
+        "text": sentence.text,
+        "verdict": sentence.verdict,
+        "tag": _TAGS.get(sentence.verdict, ""),
+        "tip": f"{tick}{finding.capitalize()}",
+        "marks": [
+            {"n": n, "tip": f"{'✓ ' if found.get(n) == 'supported' else ''}{sources[n].title}, {place(sources[n])}"}
+            for n in sentence.citations
+        ],
+    }
+
+
+def _unverified(said: Exchange) -> list[list[dict[str, Any]]]:
+    """What arrived of an answer that has no verdicts, cut at its footnotes."""
+    parts: list[dict[str, Any]] = []
+    for piece in said.pieces:
+        if isinstance(piece, str):
+            if not parts or parts[-1]["marks"]:
+                parts.append({"index": len(parts), "text": "", "verdict": "", "tag": "", "tip": "", "marks": []})
+            parts[-1]["text"] += piece
+        elif parts:
+            source = said.sources[piece]
+            parts[-1]["marks"].append({"n": piece, "tip": f"{source.title}, {place(source)}"})
+    return [parts] if parts else []
+
+
+def _notes(said: Exchange) -> Iterator[str]:
+    answer = said.answer
+    if answer is None:
+        stopped = "" if said.problem else "Stopped. "
+        yield f"{stopped}This is as far as it came; nothing in it was checked."
+        return
+    if not answer.answered and answer.searched:
+        yield f"Searched for: {'; '.join(answer.searched)}"
+    doubtful = sum(sentence.verdict != "supported" for sentence in said.sentences)
+    if doubtful:
+        yield f"{doubtful} of {len(said.sentences)} sentences are marked: their sources do not fully bear them out."
+    yield from (f"The documents disagree: {conflict}" for conflict in answer.conflicts)
+    if answer.truncated:
+        yield "The language model stopped at its length limit; the answer may be incomplete."
+    if answer.fallback_reason:
+        yield f"The language model did not answer, so sentences are quoted instead. {answer.fallback_reason}"
+    yield _signature(answer)
+
+
+def _signature(answer: Answer) -> str:
+    seconds = answer.timings_ms.get("total", 0.0) / 1000
+    said = [written_by(answer)] if answer.answered or answer.mode == "llm" else ["No language model"]
+    said += [f"{answer.confidence} confidence"] if answer.answered else []
+    return " · ".join([*said, f"{seconds:.1f} s"] if seconds else said)
+
+
+def _groups(said: Exchange) -> list[dict[str, Any]]:
+    if said.answer and not said.answer.answered:
+        return [_group("Nearest passages", list(said.sources.values()), numbered=False)]
+    cited = said.cited()
+    rest = [source for source in said.sources.values() if source not in cited]
+    return [_group("Sources", cited), _group(f"Also read, not cited ({len(rest)})", rest, folded=True)]
+
+
+def _group(heading: str, sources: Sequence[Source], *, numbered: bool = True, folded: bool = False) -> dict[str, Any]:
+    by_document: dict[str, list[Source]] = {}
+    for source in sources:
+        by_document.setdefault(source.document_id, []).append(source)
+    return {
+        "heading": heading,
+        "folded": folded,
+        "documents": [
+            {
+                "title": held[0].title or held[0].documentName,
+                "name": "" if held[0].title in ("", held[0].documentName) else held[0].documentName,
+                "rows": [{"n": s.n, "number": str(s.n) if numbered else "", "place": place(s)} for s in held],
+            }
+            for held in by_document.values()
+        ],
+    }

@@ -1,0 +1,155 @@
+"""The conversation: questions, answers with footnotes, and the open source beside them."""
+
+import streamlit as st
+
+from app import render, session
+from app.conversation import Exchange, Intake, history
+from app.engine import ChatEngine, Shelf
+from app.intake import take_in, upload_box
+from app.starters import starters
+from app.typeset import literal
+from pipelines.errors import FootnoteError
+from pipelines.types import Filters
+
+
+def page() -> None:
+    """Show the conversation; answer what was asked."""
+    render.style()
+    try:
+        engine = session.get_engine()
+        shelf = engine.shelf()
+    except FootnoteError as error:
+        render.problem(error.message, error.hint)
+        return
+    st.set_page_config(page_title=engine.settings.chat.title)
+    if shelf.documents or session.entries():
+        _converse(engine, shelf)
+    else:
+        _welcome(engine)
+
+
+def _welcome(engine: ChatEngine) -> None:
+    with st.container(key="reading"):
+        st.html(
+            '<div class="fn-welcome"><h1>Nothing to read yet</h1><p>Footnote answers from your documents, and puts a '
+            "checked footnote under every sentence. Give it something to read: a resume, a README, notes, blog posts, "
+            "a web page you saved.</p></div>"
+        )
+        upload_box(engine, "Drop files here")
+        last = session.intake()
+        if last:
+            render.intake(last)
+        st.caption("Or bring in a folder from a terminal, and reload this page:")
+        st.code("footnote ingest ~/portfolio", language="sh")
+
+
+def _converse(engine: ChatEngine, shelf: Shelf) -> None:
+    filters = _sidebar(engine, shelf)
+    said = st.chat_input(
+        "Ask about these documents, or add some",
+        key="question",
+        accept_file="multiple",
+        max_upload_size=engine.settings.chat.max_upload_mb,
+    )
+    files = said.files if said else []
+    question = session.pending() or (said.text.strip() if said else "")
+    asked = sum(isinstance(entry, Exchange) for entry in session.entries()) + bool(question)
+    opened = "" if question else session.open_name()
+    render.attend(asked, opened, session.close_source, writing=bool(question))
+    with st.container(key="reading"):
+        if not session.entries() and not question and not files:
+            _greet(engine, shelf)
+        _show_entries()
+        if files:
+            session.entries().append(take_in(engine, files))
+        if question:
+            _answer(engine, question, filters)
+        if files or question:
+            st.rerun()
+    _panel(engine)
+
+
+def _greet(engine: ChatEngine, shelf: Shelf) -> None:
+    count = len(shelf.documents)
+    st.html(
+        f'<div class="fn-welcome"><h1>Ask, and check the answer</h1><p>{count} document{"s" * (count != 1)} to read. '
+        "Every sentence of an answer carries a footnote; press it to see the words that it stands on.</p></div>"
+    )
+    with st.container(key="starters"):
+        for index, text in enumerate(starters(engine.settings.chat.starters, shelf)):
+            st.button(literal(text), key=f"starter_{index}", on_click=session.ask, args=(text,), width="stretch")
+
+
+def _show_entries() -> None:
+    opened = session.opened()
+    place = opened[1] if opened else None
+    entries = session.entries()
+    for index, entry in enumerate(entries):
+        if isinstance(entry, Intake):
+            render.intake(entry)
+            continue
+        key = f"answer_{index}"
+        here = (place.n, place.sentence) if place and place.entry == index else None
+        render.exchange(entry, key, here, session.opener(key, index), latest=index == len(entries) - 1)
+    _follow_ups()
+
+
+def _follow_ups() -> None:
+    last = session.entries()[-1] if session.entries() else None
+    if isinstance(last, Exchange) and last.answer and last.answer.follow_ups:
+        with st.container(key="follow_ups"):
+            for index, text in enumerate(last.answer.follow_ups):
+                st.button(literal(text), key=f"follow_up_{index}", on_click=session.ask, args=(text,),
+                          type="tertiary", icon=":material/subdirectory_arrow_right:")  # fmt: skip
+
+
+def _answer(engine: ChatEngine, question: str, filters: Filters) -> None:
+    """Stream one answer; what has arrived stays in the conversation when it is stopped."""
+    turns = history(session.entries())
+    exchange = Exchange(question)
+    session.entries().append(exchange)
+    session.close_source()
+    render.question(question)
+    slot = st.empty()
+    render.running(slot, exchange)
+    st.button("Stop", key="stop", icon=":material/stop_circle:", type="tertiary")
+    for _ in exchange.follow(engine.answer(question, history=turns, filters=filters)):
+        if exchange.answer is None:
+            render.running(slot, exchange)
+
+
+def _panel(engine: ChatEngine) -> None:
+    opened = session.opened()
+    if opened is None:
+        return
+    exchange, place = opened
+    with st.container(key="source_panel"):
+        st.button("Close", key="close_source", icon=":material/close:", on_click=session.close_source,
+                  type="tertiary")  # fmt: skip
+        try:
+            render.panel(exchange, place.n, place.sentence, engine.passage)
+        except FootnoteError as error:
+            render.problem(error.message, error.hint)
+
+
+def _sidebar(engine: ChatEngine, shelf: Shelf) -> Filters:
+    names = {document.id: document.name for document in shelf.documents}
+    with st.sidebar:
+        st.button("New conversation", key="clear", icon=":material/edit_square:", on_click=session.clear,
+                  disabled=not session.entries(), width="stretch")  # fmt: skip
+        st.subheader("Search only in")
+        categories = sorted({document.category for document in shelf.documents})
+        category = st.multiselect("Category", categories, key="filter_category", placeholder="Every category")
+        year = st.multiselect("Year", shelf.years, key="filter_year", placeholder="Every year")
+        document = st.multiselect(
+            "Document", list(names), format_func=lambda i: names.get(i, i), key="filter_document",
+            placeholder="Every document",
+        )  # fmt: skip
+        model = engine.model_name
+        st.caption(f"Answers are written by {literal(model)}." if model else
+                   "Answers are extractive: sentences quoted verbatim, without a language model.")  # fmt: skip
+    return Filters(category=tuple(category), year=tuple(year), document=tuple(document))
+
+
+if __name__ == "__main__":
+    page()

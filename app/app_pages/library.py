@@ -1,0 +1,100 @@
+"""The documents: what is in, how much of it, what failed and why; more in, some out."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app import render, session
+from app.conversation import Intake
+from app.engine import ChatEngine, Shelf, Shelved
+from app.intake import upload_box
+from pipelines.errors import FootnoteError
+
+
+def page() -> None:
+    """Show the library, take files in, and remove documents."""
+    render.style()
+    st.title("Library")
+    try:
+        engine = session.get_engine()
+        upload_box(engine, "Add documents")
+        last = session.intake()
+        if last:
+            render.intake(last)
+        shelf = engine.shelf()
+        _failures(shelf, told={item.document for item in last.items} if last else set())
+        _documents(shelf)
+        if shelf.documents:
+            _removal(engine, shelf)
+    except FootnoteError as error:
+        render.problem(error.message, error.hint)
+
+
+def _documents(shelf: Shelf) -> None:
+    documents = shelf.documents
+    if not documents:
+        st.caption("No documents yet.")
+        return
+    st.subheader(f"{len(documents)} document{'s' * (len(documents) != 1)}, {sum(d.nodes for d in documents)} nodes")
+    scanned = any(document.pages_without_text for document in documents)
+    st.dataframe(
+        [
+            {"Document": document.name, "Title": document.title, "Category": document.category}
+            | {"Nodes": document.nodes, "Coverage": document.coverage, "Last success": document.last_success}
+            | ({"Pages without text": document.pages_without_text} if scanned else {})
+            for document in documents
+        ],
+        key="documents",
+        hide_index=True,
+        column_config={
+            "Coverage": st.column_config.ProgressColumn(
+                format="percent", min_value=0.0, max_value=1.0, help="The share of a document's text that is searched"
+            ),
+            "Last success": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
+        },
+    )
+
+
+def _failures(shelf: Shelf, told: set[str]) -> None:
+    for failure in (failure for failure in shelf.failures if failure.name not in told):
+        still = " An earlier version of it still answers." if failure.stored else ""
+        render.problem(f"{failure.name} could not be taken in", f"{failure.reason} {failure.hint}{still}".strip())
+
+
+def _removal(engine: ChatEngine, shelf: Shelf) -> None:
+    known = {document.id: document for document in shelf.documents}
+    st.subheader("Remove documents")
+    chosen = st.multiselect(
+        "Documents to remove",
+        list(known),
+        format_func=lambda i: known[i].name if i in known else i,
+        key=session.fresh("removal"),
+        placeholder="Choose documents",
+        label_visibility="collapsed",
+    )
+    if st.button("Remove …", key="remove", disabled=not chosen):
+        _confirm(engine, [known[i] for i in chosen])
+
+
+@st.dialog("Remove these documents?")
+def _confirm(engine: ChatEngine, chosen: Sequence[Shelved]) -> None:
+    render.names(document.name for document in chosen)
+    st.caption("Answers will no longer use them. A file in a folder that you ingest comes back with the next ingest.")
+    with st.container(horizontal=True):
+        yes = st.button("Remove", key="confirm_removal", type="primary", on_click=_remove, args=(engine, chosen))
+        no = st.button("Keep", key="cancel_removal")
+    if yes or no:
+        st.rerun()
+
+
+def _remove(engine: ChatEngine, chosen: Sequence[Shelved]) -> None:
+    session.remember_intake(None)
+    try:
+        engine.remove(chosen)
+        session.empty("removal")
+    except FootnoteError as error:
+        session.remember_intake(Intake(problem=(error.message, error.hint)))
+
+
+if __name__ == "__main__":
+    page()

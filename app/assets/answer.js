@@ -1,0 +1,87 @@
+// An answer with its footnotes and its sources. Everything from documents and models goes in as text, never as HTML.
+function make(tag, className, text) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+// Streamlit keeps the end of a chat in view while it grows, and a reader begins at the question. It pulls against a
+// scroll while it moves, so this waits until the page stands still.
+function backToQuestion(before = -1, tries = 20) {
+  const question = [...document.querySelectorAll("h2.fn-question")].pop();
+  const now = question?.closest('[data-testid="stAppScrollToBottomContainer"]')?.scrollTop;
+  const top = question?.getBoundingClientRect().top;
+  if (now === before && (top < 56 || top > innerHeight / 2)) question.scrollIntoView({ block: "start" });
+  if (tries) pending = setTimeout(backToQuestion, 120, now, tries - 1);
+}
+let pending;
+for (const act of ["wheel", "touchmove", "keydown", "pointerdown"]) {
+  document.addEventListener(act, () => clearTimeout(pending), { passive: true });
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const known = parentElement.querySelector(".fn-answer");
+  const root = known ?? parentElement.appendChild(make("div", "fn-answer"));
+  const pressed = [...root.querySelectorAll("button")].indexOf(document.activeElement);
+  const unfolded = root.querySelector("details")?.open ?? false;
+  const isOpen = (n, sentence) =>
+    data.open && data.open.n === n && (sentence === undefined || data.open.sentence === sentence);
+
+  const press = (button, n, sentence) => {
+    button.type = "button";
+    button.onclick = () => setTriggerValue("open", sentence === undefined ? { n } : { n, sentence });
+    if (isOpen(n, sentence)) button.classList.add("fn-open");
+    return button;
+  };
+
+  const chip = (mark, sentence) => {
+    const button = press(make("button", "fn-chip", String(mark.n)), mark.n, sentence);
+    button.title = mark.tip;
+    button.setAttribute("aria-label", `Footnote ${mark.n}: ${mark.tip}`);
+    const raised = make("sup");
+    raised.append(button);
+    return raised;
+  };
+
+  const sentence = (said) => {
+    const span = make("span", `fn-sentence fn-${said.verdict}`);
+    const words = make("span", "fn-words", said.text);
+    words.title = said.tip;
+    span.append(words, ...said.marks.map((mark) => chip(mark, said.index)));
+    if (said.tag) span.append(make("span", "fn-tag", said.tag));
+    return span;
+  };
+
+  const row = (source) => {
+    const button = press(make("button", "fn-row"), source.n);
+    if (source.number) button.append(make("span", "fn-number", source.number));
+    button.append(make("span", "fn-place", source.place));
+    return button;
+  };
+
+  const shelf = (group) => {
+    const list = make(group.folded ? "details" : "section", "fn-sources");
+    list.setAttribute("aria-label", group.heading);
+    list.open = unfolded || group.documents.some((document) => document.rows.some((source) => isOpen(source.n)));
+    list.append(make(group.folded ? "summary" : "div", "fn-heading", group.heading));
+    for (const document of group.documents) {
+      const card = make("div", "fn-document");
+      const name = make("div", "fn-title", document.title);
+      if (document.name) name.append(make("span", "fn-name", document.name));
+      card.append(name, ...document.rows.map(row));
+      list.append(card);
+    }
+    return list;
+  };
+
+  const prose = make("div", "fn-prose");
+  for (const paragraph of data.paragraphs) {
+    const block = make("p");
+    paragraph.forEach((said, at) => block.append(...(at ? [" "] : []), sentence(said)));
+    prose.append(block);
+  }
+  root.replaceChildren(prose, ...data.notes.map((note) => make("p", "fn-note", note)), ...data.groups.map(shelf));
+  root.querySelectorAll("button")[pressed]?.focus({ preventScroll: true });
+  if (!known && data.latest) backToQuestion();
+}

@@ -1,0 +1,135 @@
+"""What was said in a conversation, and what was taken in during it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from app.typeset import literal, place
+from pipelines.errors import FootnoteError
+from pipelines.query.engine import Event
+from pipelines.types import Answer, Citation, Footnote, IngestItem, Sentence, Source, Token, Turn, Verdict
+
+EXTRACTIVE = "Extractive: sentences quoted verbatim"
+FINDING = {
+    "supported": "borne out by its source",
+    "partial": "partly borne out by its source",
+    "misattributed": "borne out by another source than the one it cites",
+    "unsupported": "not borne out by its source",
+    "uncited": "without a source",
+}
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A question and all that has arrived in answer to it; filled while it arrives, so that a stop keeps the rest.
+
+    Attributes:
+        pieces: Text, and the numbers of footnotes where they came.
+        answer: The whole Answer; None while it is written, and for good when it was stopped or failed.
+        problem: What went wrong and what to do; None when nothing did.
+    """
+
+    question: str
+    pieces: list[str | int] = field(default_factory=list)
+    sentences: list[Sentence] = field(default_factory=list)
+    sources: dict[int, Source] = field(default_factory=dict)
+    answer: Answer | None = None
+    problem: tuple[str, str] | None = None
+
+    def follow(self, events: Iterator[Event]) -> Iterator[Event]:
+        """Pass events on and keep them; an error of Footnote's ends them and becomes the problem."""
+        try:
+            for event in events:
+                self._keep(event)
+                yield event
+        except FootnoteError as error:
+            self.problem = (error.message, error.hint)
+
+    def _keep(self, event: Event) -> None:
+        match event:
+            case Token(text):
+                self.pieces.append(text)
+            case Footnote(n, source):
+                self.pieces.append(n)
+                self.sources[n] = source
+            case Verdict(_, sentence):
+                self.sentences.append(sentence)
+            case Answer() as answer:
+                self.answer = answer
+                self.sentences = list(answer.sentences)
+                self.sources = {source.n: source for source in answer.sources or answer.nearest}
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the answer broke off; true also while it is written."""
+        return self.answer is None and self.problem is None
+
+    @property
+    def text(self) -> str:
+        """The answer's text without its markers, as far as it came."""
+        return "".join(piece for piece in self.pieces if isinstance(piece, str)).strip()
+
+    def turn(self) -> Turn | None:
+        """What a follow-up question is read with; None when nothing was answered."""
+        return Turn(self.question, self.text) if self.text and (self.answer is None or self.answer.answered) else None
+
+    def cited(self) -> list[Source]:
+        """The sources that the answer cites, by number."""
+        used = {n for sentence in self.sentences for n in sentence.citations}
+        used |= {piece for piece in self.pieces if isinstance(piece, int)} if self.answer is None else set()
+        return [source for n, source in sorted(self.sources.items()) if n in used]
+
+    def evidence(self, n: int, sentence: int | None) -> list[Citation]:
+        """The spans of source `n` that bear out one sentence, or all of them."""
+        chosen = self.sentences if sentence is None else self.sentences[sentence : sentence + 1]
+        return [citation for said in chosen for citation in said.evidence if citation.n == n]
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Files that were handed over in the conversation, and what became of each."""
+
+    items: tuple[IngestItem, ...] = ()
+    problem: tuple[str, str] | None = None
+
+
+Entry = Exchange | Intake
+
+
+def history(entries: Sequence[Entry]) -> tuple[Turn, ...]:
+    """The turns of a conversation, in order."""
+    turns = (entry.turn() for entry in entries if isinstance(entry, Exchange))
+    return tuple(turn for turn in turns if turn)
+
+
+def written_by(answer: Answer) -> str:
+    """Who wrote an answer, said plainly."""
+    return EXTRACTIVE if answer.mode == "extractive" else f"Written by {answer.model}"
+
+
+def as_markdown(exchange: Exchange) -> str:
+    """An exchange as a Markdown file: the answer with its numbers, then each source with the words it is cited for."""
+    answer = exchange.answer
+    said = [
+        literal(sentence.text)
+        + "".join(f" [{n}]" for n in sentence.citations)
+        + ("" if sentence.verdict == "supported" else f" *({FINDING[sentence.verdict]})*")
+        for sentence in exchange.sentences
+    ]
+    parts = [f"# {literal(exchange.question)}", " ".join(said) or literal(exchange.text)]
+    if answer is None:
+        parts.append("*This answer was stopped before it was finished.*")
+    else:
+        parts.append(f"{literal(written_by(answer))}. Confidence: {answer.confidence}.")
+        if answer.searched and not answer.answered:
+            parts.append("Searched for:\n\n" + "\n".join(f"- {literal(search)}" for search in answer.searched))
+    if exchange.cited():
+        parts.append("## Sources")
+    parts += [_source_markdown(exchange, source) for source in exchange.cited()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _source_markdown(exchange: Exchange, source: Source) -> str:
+    quotes = dict.fromkeys(citation.quote for citation in exchange.evidence(source.n, None))
+    quoted = "\n>\n".join(f"> {literal(quote)}" for quote in quotes or {source.snippet: None})
+    where = literal(f"{source.title} ({source.documentName}, {place(source)})")
+    return f"**[{source.n}]** {where}\n\n{quoted}"

@@ -1,0 +1,171 @@
+"""The pipelines as the pages see them: ask, read a passage, list, take in, remove."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from sqlalchemy import select
+
+from app.uploads import keep_uploads
+from config.settings import Settings
+from pipelines.errors import ConfigError
+from pipelines.ingestion.run import Ingestion
+from pipelines.models.identity import identity
+from pipelines.observe import configure_logging
+from pipelines.query.engine import Engine, Event, build_query_engine
+from pipelines.store import documents as document_rows
+from pipelines.store.database import reading
+from pipelines.store.status import coverage
+from pipelines.store.tables import documents
+from pipelines.types import Audience, Filters, IngestItem, Turn
+
+AUDIENCE: Audience = "owner"
+SAMPLE = Path(__file__).parent.parent / "data" / "sample"
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """A stored document as the library lists it; `coverage` is the share (0..1) of its text that is in nodes."""
+
+    id: str
+    name: str
+    title: str
+    uri: str
+    category: str
+    nodes: int
+    coverage: float
+    pages_without_text: int
+    last_success: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A document whose last attempt failed; `stored` tells whether an earlier version still answers."""
+
+    name: str
+    reason: str
+    hint: str
+    stored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """What is in the database: documents by name, failures, and the years that documents have."""
+
+    documents: tuple[Shelved, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    years: tuple[int, ...] = ()
+
+
+class ChatEngine:
+    """One object for every page; safe to share between sessions."""
+
+    def __init__(self, engine: Engine, ingestion: Ingestion) -> None:
+        self._engine = engine
+        self._ingestion = ingestion
+        self.settings = engine.settings
+
+    @property
+    def model_name(self) -> str:
+        """The language model that writes; empty when answers are extractive."""
+        return self._engine.model_name
+
+    def answer(self, question: str, *, history: Sequence[Turn], filters: Filters) -> Iterator[Event]:
+        """The answer as it is made, the Answer last; raises what `Engine.answer` raises."""
+        return self._engine.answer(question, history=history, filters=filters, audience=AUDIENCE)
+
+    def passage(self, document_id: str, start: int, end: int, around: int) -> tuple[str, str, str] | None:
+        """The stored text before, inside and after a span; None when the document is gone."""
+        with reading(self._engine.database.engine, "reading a passage") as connection:
+            return document_rows.passage(connection, document_id, start, end, around)
+
+    def shelf(self) -> Shelf:
+        """What is stored now, and what failed."""
+        rows = coverage(self._engine.database, self.settings)["documents"]
+        with reading(self._engine.database.engine, "reading the years") as connection:
+            years = connection.execute(select(documents.c.year).where(documents.c.year.is_not(None)).distinct())
+            found = sorted(years.scalars(), reverse=True)
+        stored = tuple(_shelved(row) for row in rows if row["id"])
+        failed = tuple(
+            Failure(row["document"], row["reason"], row["hint"], bool(row["id"]))
+            for row in rows
+            if row["state"] in ("failed", "stale")
+        )
+        return Shelf(stored, failed, tuple(found))
+
+    def take_in(
+        self, files: Sequence[tuple[str, bytes]], on_progress: Callable[[int, int, IngestItem], None] | None = None
+    ) -> tuple[IngestItem, ...]:
+        """Keep uploaded files under FOOTNOTE_HOME/uploads and ingest them; what became of each.
+
+        Raises:
+            SourceError: If a file cannot be kept.
+            ServiceUnavailable: If the database or the embedding model is gone; finished documents stay.
+        """
+        paths = keep_uploads(self._uploads, files)
+        plan = self._ingestion.plan([str(path) for path in paths])
+        return self._ingestion.run(plan, on_progress=on_progress).items
+
+    def remove(self, chosen: Sequence[Shelved]) -> int:
+        """Remove documents with all that was derived from them, uploads with their files; how many there were."""
+        gone = self._ingestion.remove([document.id for document in chosen])
+        for document in chosen:
+            for path in self._uploads.glob("*"):
+                if path.as_uri() == document.uri:
+                    path.unlink(missing_ok=True)
+        return gone
+
+    def close(self) -> None:
+        """Let the database connections go."""
+        self._engine.database.engine.dispose()
+
+    @property
+    def _uploads(self) -> Path:
+        return self.settings.home.resolve() / "uploads"
+
+
+def build_chat_engine(settings: Settings) -> ChatEngine:
+    """The chat's engine; asking and taking in share one database, one embedding model and one sparse index.
+
+    Raises:
+        ConfigError: If the settings do not fit the database or a package is missing.
+        ServiceUnavailable: If the database cannot be reached.
+    """
+    configure_logging(settings.log.level, settings.log.format)
+    engine = build_query_engine(settings)
+    ingestion = Ingestion(
+        settings, engine.database, engine.store, engine.indexes, engine.embed_model, identity(settings)
+    )
+    return ChatEngine(engine, ingestion)
+
+
+def read_settings() -> Settings:
+    """The settings as they stand now.
+
+    Raises:
+        ConfigError: If one of them is wrong.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "FOOTNOTE_" + "__".join(str(part).upper() for part in first["loc"])
+        raise ConfigError(f"The setting {name} is wrong: {first['msg']}.", hint="See .env.example.") from error
+
+
+def _shelved(row: dict[str, Any]) -> Shelved:
+    when = row["last_success"]
+    return Shelved(
+        id=row["id"],
+        name=row["document"],
+        title=row["title"],
+        uri=row["uri"],
+        category=row["category"],
+        nodes=row["nodes"],
+        coverage=row["coverage"],
+        pages_without_text=row["pages_without_text"],
+        last_success=datetime.fromisoformat(when) if when else None,
+    )

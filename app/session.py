@@ -1,0 +1,135 @@
+"""The state of a browser's session, and the engine that all sessions share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app.conversation import Entry, Exchange, Intake
+from app.engine import ChatEngine, build_chat_engine, read_settings
+from config.settings import Settings
+
+FILTERS = ("filter_category", "filter_year", "filter_document")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The source that is open: of which entry, its number, and the sentence (from 0) whose footnote was opened."""
+
+    entry: int
+    n: int
+    sentence: int | None = None
+
+
+def get_engine() -> ChatEngine:
+    """The engine for the settings as they stand; built once, and again when they change.
+
+    Raises:
+        ConfigError: If the settings are wrong or do not fit the database.
+        ServiceUnavailable: If the database cannot be reached.
+    """
+    return _engine(read_settings())
+
+
+@st.cache_resource(
+    max_entries=1, show_spinner="Opening the library …", hash_funcs={Settings: hash}, on_release=ChatEngine.close
+)
+def _engine(settings: Settings) -> ChatEngine:
+    return build_chat_engine(settings)
+
+
+def keep_widgets() -> None:
+    """Keep the filters while another page is shown: Streamlit forgets widgets that are not on the page."""
+    for key in FILTERS:
+        if key in st.session_state:
+            st.session_state[key] = st.session_state[key]
+
+
+# The conversation
+
+
+def entries() -> list[Entry]:
+    """What was said and taken in, oldest first; append to it, and change the last exchange while it is written."""
+    said: list[Entry] = st.session_state.setdefault("entries", [])
+    return said
+
+
+def clear() -> None:
+    """Begin a new conversation."""
+    st.session_state["entries"] = []
+    st.session_state["opened"] = None
+    st.session_state["pending"] = ""
+
+
+def ask(question: str) -> None:
+    """Have a question answered in the next run, as if it had been typed."""
+    st.session_state["pending"] = question
+
+
+def pending() -> str:
+    """The question that waits to be answered, once."""
+    return str(st.session_state.pop("pending", "") or "")
+
+
+# The open source
+
+
+def opened() -> tuple[Exchange, Opened] | None:
+    """The exchange and the source of it that is open."""
+    place: Opened | None = st.session_state.get("opened")
+    if place is None or not 0 <= place.entry < len(entries()):
+        return None
+    entry = entries()[place.entry]
+    return (entry, place) if isinstance(entry, Exchange) and place.n in entry.sources else None
+
+
+def open_name() -> str:
+    """A name for the source that is open; empty when none is."""
+    place: Opened | None = st.session_state.get("opened")
+    return f"{place.entry}/{place.n}/{place.sentence}" if place else ""
+
+
+def open_source(place: Opened) -> None:
+    """Open a source instead of the one that is open."""
+    st.session_state["opened"] = place
+
+
+def close_source() -> None:
+    """Close the open source."""
+    st.session_state["opened"] = None
+
+
+def opener(key: str, entry: int) -> Callable[[], None]:
+    """What happens when a footnote in the answer with this widget key is pressed."""
+
+    def opened_one() -> None:
+        said = st.session_state[key].get("open")
+        if isinstance(said, dict) and isinstance(said.get("n"), int):
+            sentence = said.get("sentence")
+            open_source(Opened(entry, said["n"], sentence if isinstance(sentence, int) else None))
+
+    return opened_one
+
+
+# The library
+
+
+def intake() -> Intake | None:
+    """What the last upload in the library came to."""
+    last: Intake | None = st.session_state.get("intake")
+    return last
+
+
+def remember_intake(done: Intake | None) -> None:
+    """Keep what an upload came to."""
+    st.session_state["intake"] = done
+
+
+def fresh(widget: str) -> str:
+    """A key for a widget that `empty` can empty: Streamlit lets nobody else change a widget that is on the page."""
+    return f"{widget}_{st.session_state.get(f'{widget}_round', 0)}"
+
+
+def empty(widget: str) -> None:
+    """Have a widget begin anew, without its value, in the next run."""
+    st.session_state[f"{widget}_round"] = st.session_state.get(f"{widget}_round", 0) + 1

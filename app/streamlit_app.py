@@ -1,0 +1,24 @@
+"""The chat's entrance: page settings and navigation only."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from app.session import keep_widgets
+
+ICON = Path(__file__).parent / "assets" / "icon.svg"
+
+st.set_page_config(
+    page_title="Footnote",
+    page_icon=ICON,
+    layout="wide",
+    menu_items={"About": "Footnote answers from your documents, with a checked footnote under every sentence."},
+)
+st.logo(ICON, size="large")
+keep_widgets()
+st.navigation(
+    [
+        st.Page("app_pages/chat.py", title="Chat", icon=":material/forum:", default=True),
+        st.Page("app_pages/library.py", title="Library", icon=":material/library_books:"),
+    ]
+).run()

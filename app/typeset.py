@@ -1,0 +1,89 @@
+"""Text from documents and models as HTML and Markdown that cannot act: escaped, reflowed, highlighted."""
+
+import re
+from collections.abc import Sequence
+from html import escape
+from itertools import pairwise
+
+from pipelines.types import Source
+
+AROUND = 400
+# What means something in Markdown, in Streamlit's additions to it, or to a reader that makes links of addresses.
+_MARKDOWN = re.compile(
+    r"[\\`*_{}\[\]<>#|~$!&@]|:(?=[A-Za-z/_+-])|(?<=www)\.|^[+\-](?=\s)|(?<=^\d)[.)](?=\s)|(?<=^\d\d)[.)](?=\s)"
+)
+_OWN_LINE = re.compile(r"[ \t]*(?:[-*+•·–>|#]|\d{1,3}[.)]\s|```|~~~|$)")
+_WRAPPED = 50  # a line this long that is followed by running text was broken by width, not by meaning
+
+
+def literal(text: str) -> str:
+    """Markdown that shows exactly this text, on one line: no link, image, icon, colour or formula comes of it."""
+    return _MARKDOWN.sub(r"\\\g<0>", " ".join(text.split()))
+
+
+def running_html(pieces: Sequence[str | int]) -> str:
+    """An answer while it is written: escaped text, and the numbers of its footnotes."""
+    body = "".join(
+        f'<sup class="fn-mark">{piece}</sup>' if isinstance(piece, int) else escape(piece) for piece in pieces
+    )
+    return f'<div class="fn-prose fn-running" aria-live="polite">{body}<span class="fn-caret"></span></div>'
+
+
+def passage_html(text: str, spans: Sequence[tuple[int, int]], *, cut_before: bool, cut_after: bool) -> str:
+    """A passage with its spans (offsets in `text`) marked; an ellipsis where the document goes on."""
+    begin = _whole_word(text, 0) if cut_before else 0
+    end = _last_word(text) if cut_after else len(text)
+    begin = min([begin, *(start for start, _ in spans)])
+    end = max([end, *(stop for _, stop in spans)])
+    body = marked(reflow(text)[begin:end], [(start - begin, stop - begin) for start, stop in spans])
+    return f"{'… ' if begin or cut_before else ''}{body}{' …' if cut_after else ''}"
+
+
+def marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Escaped text with `<mark>` around each span; spans may overlap or touch and are then one."""
+    html, done = [], 0
+    for start, stop in _merged(spans):
+        html += [escape(text[done:start]), "<mark>", escape(text[start:stop]), "</mark>"]
+        done = stop
+    return "".join([*html, escape(text[done:])])
+
+
+def reflow(text: str) -> str:
+    """The same text, as long as before, in which a line that was only broken by width runs on."""
+    lines = text.split("\n")
+    joined = [lines[0]]
+    for before, line in pairwise(lines):
+        runs_on = len(before) >= _WRAPPED and not _OWN_LINE.match(before[:4]) and not _OWN_LINE.match(line)
+        joined.append((" " if runs_on else "\n") + line)
+    return "".join(joined)
+
+
+def place(source: Source) -> str:
+    """Where in its document a source stands: page, lines, section."""
+    lines = (
+        f"line {source.line_start}"
+        if source.line_start == source.line_end
+        else f"lines {source.line_start}–{source.line_end}"
+    )
+    where = f"p. {source.page}" if source.page else lines
+    sections = [part for part in source.section_path if part != source.title]
+    return " · ".join([where, " › ".join(sections)]) if sections else where
+
+
+def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, stop in sorted(span for span in spans if span[0] < span[1]):
+        if merged and start <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+        else:
+            merged.append((start, stop))
+    return merged
+
+
+def _whole_word(text: str, at: int) -> int:
+    gap = re.search(r"\s+", text[at : at + 40])
+    return at + gap.end() if gap else at
+
+
+def _last_word(text: str) -> int:
+    return max((match.start() + max(0, len(text) - 40) for match in re.finditer(r"\s+", text[-40:])), default=len(text))

@@ -1,0 +1,64 @@
+"""The chat over a library that is kept in memory."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from app import session
+from tests.app.fakes import FakeEngine
+
+SCRIPT = Path(__file__).parent.parent.parent / "app" / "streamlit_app.py"
+
+
+@pytest.fixture(autouse=True)
+def _no_shared_engine() -> Iterator[None]:
+    st.cache_resource.clear()
+    yield
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
+    """What the pages get for an engine."""
+    fake = FakeEngine()
+    monkeypatch.setattr(session, "get_engine", lambda: fake)
+    return fake
+
+
+@pytest.fixture
+def chat(engine: FakeEngine) -> Callable[[], AppTest]:
+    """Opens the chat, as the engine then stands."""
+    return lambda: AppTest.from_file(str(SCRIPT), default_timeout=30).run()
+
+
+@pytest.fixture
+def library(chat: Callable[[], AppTest]) -> Callable[[], AppTest]:
+    """Opens the library."""
+    return lambda: chat().switch_page("app_pages/library.py").run()
+
+
+def ask(at: AppTest, question: str) -> AppTest:
+    """Type a question and send it."""
+    return at.chat_input(key="question").set_value(question).run()
+
+
+def answers(at: AppTest) -> list[dict[str, Any]]:
+    """What each answer's widget is given, oldest first."""
+    widgets = (element.proto for element in at.get("bidi_component"))
+    return [json.loads(proto.json) for proto in widgets if proto.component_name == "footnote_answer"]
+
+
+def words(answer: dict[str, Any]) -> list[tuple[str, list[int], str]]:
+    """(text, footnotes, tag) of an answer's sentences."""
+    said = [sentence for paragraph in answer["paragraphs"] for sentence in paragraph]
+    return [(sentence["text"], [mark["n"] for mark in sentence["marks"]], sentence["tag"]) for sentence in said]
+
+
+def html(at: AppTest) -> str:
+    """All HTML on the page but the style sheet."""
+    return "\n".join(element.value for element in at.get("html") if "<style>" not in element.value)

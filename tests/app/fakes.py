@@ -1,0 +1,159 @@
+"""A library that is kept in memory, and answers that are written down beforehand."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from app.engine import Failure, Shelf, Shelved
+from config.prompts import NO_ANSWER
+from config.settings import ChatSettings, EmbeddingSettings, Settings
+from pipelines.query.engine import Event
+from pipelines.types import (
+    Answer,
+    Citation,
+    Filters,
+    Footnote,
+    IngestItem,
+    Sentence,
+    Source,
+    Token,
+    Turn,
+    Verdict,
+    VerdictName,
+)
+
+RESUME = (
+    "# Ann Bell\n\nShe tuned organs for nine years. In 2019 she moved to Leith. She now builds clavichords in Leith."
+)
+POST = "# On reeds\n\nA reed is a strip of brass. It speaks when wind bends it."
+
+
+def shelved(name: str, *, category: str = "resume", title: str = "", nodes: int = 3) -> Shelved:
+    """A stored document, named and identified alike."""
+    return Shelved(name, name, title or name, f"file:///home/ann/{name}", category, nodes, 1.0, 0, datetime.now(UTC))
+
+
+def source(n: int, document: str, text: str, snippet: str, *, page: int | None = None, title: str = "") -> Source:
+    """Source `n`: where `snippet` stands in the text of a document."""
+    start = text.index(snippet)
+    return Source(
+        n=n,
+        document_id=document,
+        documentName=document,
+        title=title or document,
+        uri=f"file:///home/ann/{document}",
+        content_sha="",
+        category="resume",
+        page=page,
+        line_start=3,
+        line_end=4,
+        section_path=("Ann Bell",),
+        snippet=snippet,
+        start=start,
+        end=start + len(snippet),
+        node_ids=("n",),
+    )
+
+
+def sentence(text: str, cited: Source | None, quote: str = "", verdict: VerdictName = "supported") -> Sentence:
+    """A sentence that cites a source for a quotation (the sentence itself when none is given)."""
+    if cited is None:
+        return Sentence(text, (), "uncited")
+    start = cited.start + cited.snippet.index(quote or text)
+    end = start + len(quote or text)
+    evidence = Citation(cited.n, cited.document_id, "", start, end, quote or text, verdict, 1.0)
+    return Sentence(text, (cited.n,), verdict, (evidence,))
+
+
+def answered(
+    question: str, sentences: Sequence[Sentence], sources: Sequence[Source], *, model: str = "", **changes: object
+) -> list[Event]:
+    """The events of an answer: every sentence with its footnotes, the verdicts, the Answer."""
+    by_number = {one.n: one for one in sources}
+    events: list[Event] = []
+    for index, said in enumerate(sentences):
+        events.append(Token(f"{' ' if index else ''}{said.text}"))
+        events += [Footnote(n, by_number[n]) for n in said.citations]
+    events += [Verdict(index, said) for index, said in enumerate(sentences)]
+    fields: dict[str, object] = {
+        "question": question,
+        "answered": True,
+        "confidence": "high",
+        "mode": "llm" if model else "extractive",
+        "model": model,
+        "answer": " ".join(said.text for said in sentences),
+        "sentences": tuple(sentences),
+        "sources": tuple(sources),
+        "timings_ms": {"total": 420.0},
+    }
+    return [*events, Answer(**{**fields, **changes})]  # type: ignore[arg-type]
+
+
+def abstained(question: str, nearest: Sequence[Source], searched: Sequence[str]) -> list[Event]:
+    """The events of an abstention."""
+    return [
+        Token(NO_ANSWER),
+        *answered(question, (), (), answered=False, confidence="low", answer=NO_ANSWER, nearest=tuple(nearest),
+                  searched=tuple(searched)),
+    ]  # fmt: skip
+
+
+@dataclass
+class FakeEngine:
+    """Answers from a script; remembers how it was called."""
+
+    texts: dict[str, str] = field(default_factory=lambda: {"resume.md": RESUME, "reeds.md": POST})
+    documents: list[Shelved] = field(
+        default_factory=lambda: [shelved("resume.md"), shelved("reeds.md", category="blog")]
+    )
+    failures: tuple[Failure, ...] = ()
+    years: tuple[int, ...] = (2024, 2019)
+    script: dict[str, list[Event | Exception]] = field(default_factory=dict)
+    intake: list[IngestItem] | Exception = field(default_factory=list)
+    model_name: str = ""
+    starters: tuple[str, ...] = ()
+    asked: list[tuple[str, tuple[Turn, ...], Filters]] = field(default_factory=list)
+    taken: list[tuple[str, bytes]] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+
+    @property
+    def settings(self) -> Settings:
+        chat = ChatSettings(starters=self.starters)
+        return Settings(_env_file=None, embedding=EmbeddingSettings(provider="hashed"), chat=chat)
+
+    def answer(self, question: str, *, history: Sequence[Turn], filters: Filters) -> Iterator[Event]:
+        self.asked.append((question, tuple(history), filters))
+        for event in self.script[question]:
+            if isinstance(event, Exception):
+                raise event
+            yield event
+
+    def passage(self, document_id: str, start: int, end: int, around: int) -> tuple[str, str, str] | None:
+        text = self.texts.get(document_id)
+        return (
+            None if text is None else (text[max(0, start - around) : start], text[start:end], text[end : end + around])
+        )
+
+    def shelf(self) -> Shelf:
+        return Shelf(tuple(self.documents), self.failures, self.years)
+
+    def take_in(
+        self, files: Sequence[tuple[str, bytes]], on_progress: Callable[[int, int, IngestItem], None] | None = None
+    ) -> tuple[IngestItem, ...]:
+        self.taken += files
+        if isinstance(self.intake, Exception):
+            raise self.intake
+        for done, item in enumerate(self.intake, start=1):
+            if item.outcome == "added":
+                self.documents.append(shelved(item.document))
+            if on_progress:
+                on_progress(done, len(self.intake), item)
+        return tuple(self.intake)
+
+    def remove(self, chosen: Sequence[Shelved]) -> int:
+        self.removed += [document.id for document in chosen]
+        self.documents = [document for document in self.documents if document not in chosen]
+        return len(chosen)
+
+    def close(self) -> None:
+        """Nothing is open."""

@@ -1,0 +1,264 @@
+"""A conversation, as a person has it."""
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.runtime.scriptrunner_utils.exceptions import StopException
+from streamlit.testing.v1 import AppTest
+
+from app import session
+from app.session import Opened
+from app.starters import starters
+from config.prompts import NO_ANSWER
+from pipelines.errors import ConfigError, ModelError
+from pipelines.types import Filters, IngestItem, Token, Turn
+from tests.app.conftest import answers, ask, html, words
+from tests.app.fakes import POST, RESUME, FakeEngine, abstained, answered, sentence, shelved, source
+
+Open = Callable[[], AppTest]
+ORGANS = "What did she do before Leith?"
+REEDS = "What is a reed?"
+resume = source(1, "resume.md", RESUME, "She tuned organs for nine years. In 2019 she moved to Leith.", page=2)
+reeds = source(2, "reeds.md", POST, "A reed is a strip of brass. It speaks when wind bends it.", title="On reeds")
+tuned = sentence("She tuned organs for nine years.", resume)
+brass = sentence("A reed is a strip of brass.", reeds)
+
+
+@pytest.fixture(autouse=True)
+def _script(engine: FakeEngine) -> None:
+    engine.script = {
+        ORGANS: answered(ORGANS, [tuned], [resume, reeds]),
+        REEDS: answered(REEDS, [tuned, brass], [resume, reeds]),
+    }
+
+
+def test_an_answer_carries_the_engines_numbers_and_says_that_it_is_quoted(engine: FakeEngine, chat: Open) -> None:
+    at = ask(chat(), REEDS)
+    [answer] = answers(at)
+    assert words(answer) == [("She tuned organs for nine years.", [1], ""), ("A reed is a strip of brass.", [2], "")]
+    assert answer["notes"] == ["Extractive: sentences quoted verbatim · high confidence · 0.4 s"]
+    assert REEDS in html(at)
+    assert engine.asked == [(REEDS, (), Filters())]
+    assert not at.exception
+
+
+def test_quotations_from_another_document_begin_a_paragraph(chat: Open) -> None:
+    assert [len(paragraph) for paragraph in answers(ask(chat(), REEDS))[0]["paragraphs"]] == [1, 1]
+
+
+def test_an_answer_by_a_model_names_it(engine: FakeEngine, chat: Open) -> None:
+    engine.model_name = "llama-3.1"
+    engine.script[REEDS] = answered(REEDS, [brass], [reeds], model="llama-3.1", truncated=True)
+    at = ask(chat(), REEDS)
+    assert answers(at)[0]["notes"] == [
+        "The language model stopped at its length limit; the answer may be incomplete.",
+        "Written by llama-3.1 · high confidence · 0.4 s",
+    ]
+    assert at.sidebar.caption[0].value == "Answers are written by llama-3.1."
+    assert not at.exception
+
+
+def test_a_model_that_failed_is_not_hidden(engine: FakeEngine, chat: Open) -> None:
+    engine.script[REEDS] = answered(REEDS, [brass], [reeds], fallback_reason="The model answered 500.")
+    at = ask(chat(), REEDS)
+    assert "The model answered 500." in answers(at)[0]["notes"][0]
+    assert not at.exception
+
+
+def test_sentences_that_no_source_bears_out_are_marked_and_the_others_are_quiet(engine: FakeEngine, chat: Open) -> None:
+    quote = "In 2019 she moved to Leith."
+    said = [
+        tuned,
+        sentence("She moved in 2021.", resume, quote, "unsupported"),
+        sentence("She likes Leith.", resume, quote, "partial"),
+        sentence("Reeds are brass.", resume, quote, "misattributed"),
+        sentence("So it goes.", None),
+    ]
+    engine.script[REEDS] = answered(REEDS, said, [resume, reeds], model="llama-3.1")
+    at = ask(chat(), REEDS)
+    [answer] = answers(at)
+    assert [tag for _, _, tag in words(answer)] == ["", "unsupported", "partly", "wrong source", "uncited"]
+    assert answer["paragraphs"][0][0]["tip"] == "✓ Borne out by its source"
+    assert answer["notes"][0] == "4 of 5 sentences are marked: their sources do not fully bear them out."
+    assert not at.exception
+
+
+def test_sources_stand_below_by_document_and_the_uncited_ones_are_folded_away(chat: Open) -> None:
+    [cited, rest] = answers(ask(chat(), ORGANS))[0]["groups"]
+    assert (cited["heading"], cited["folded"]) == ("Sources", False)
+    [document] = cited["documents"]
+    assert (document["title"], document["rows"]) == (
+        "resume.md",
+        [{"n": 1, "number": "1", "place": "p. 2 · Ann Bell"}],
+    )
+    assert (rest["heading"], rest["folded"]) == ("Also read, not cited (1)", True)
+    assert rest["documents"][0]["title"] == "On reeds"
+
+
+def test_an_abstention_says_what_was_searched_and_offers_the_nearest_passages(engine: FakeEngine, chat: Open) -> None:
+    engine.script["Who?"] = abstained("Who?", [resume], ["Who? (hybrid: nothing like it)"])
+    at = ask(chat(), "Who?")
+    [answer] = answers(at)
+    assert words(answer) == [(NO_ANSWER, [], "")]
+    assert answer["notes"] == ["Searched for: Who? (hybrid: nothing like it)", "No language model · 0.4 s"]
+    [nearest] = answer["groups"]
+    assert (nearest["heading"], nearest["documents"][0]["rows"][0]["number"]) == ("Nearest passages", "")
+    assert not at.exception
+
+
+def _open(at: AppTest, place: Opened) -> str:
+    at.session_state["opened"] = place
+    at.run()
+    assert not at.exception
+    return html(at)
+
+
+def test_an_opened_footnote_shows_the_cited_words_in_their_surroundings(chat: Open) -> None:
+    at = ask(chat(), ORGANS)
+    panel = _open(at, Opened(0, 1, 0))
+    assert "<mark>She tuned organs for nine years.</mark> In 2019 she moved to Leith. She now builds" in panel
+    assert "✓ The sentence is borne out by its source." in panel
+    assert answers(at)[0]["open"] == {"n": 1, "sentence": 0}
+    at.button(key="close_source").click().run()
+    assert "<mark>" not in html(at)
+    assert not at.exception
+
+
+def test_a_source_without_a_citation_shows_its_whole_passage(chat: Open) -> None:
+    panel = _open(ask(chat(), ORGANS), Opened(0, 2))
+    assert "# On reeds\n\n<mark>A reed is a strip of brass. It speaks when wind bends it.</mark>" in panel
+
+
+@pytest.mark.parametrize(("text", "said"), [("# Ann Bell\n\nNew text.", "changed"), (None, "removed")])
+def test_the_cited_words_stay_when_their_document_does_not(
+    engine: FakeEngine, chat: Open, text: str | None, said: str
+) -> None:
+    at = ask(chat(), ORGANS)
+    engine.texts = {"resume.md": text} if text else {}
+    panel = _open(at, Opened(0, 1, 0))
+    assert f"The document was {said} since" in panel
+    assert "<mark>She tuned organs for nine years.</mark>" in panel
+
+
+def test_a_follow_up_is_asked_with_the_conversation_and_a_new_one_begins_without(
+    engine: FakeEngine, chat: Open
+) -> None:
+    at = ask(ask(chat(), ORGANS), REEDS)
+    assert engine.asked[1] == (REEDS, (Turn(ORGANS, tuned.text),), Filters())
+    assert len(answers(at)) == 2
+    at.button(key="clear").click().run()
+    assert answers(at) == []
+    ask(at, ORGANS)
+    assert engine.asked[2][1] == ()
+    assert not at.exception
+
+
+def test_an_abstention_is_no_part_of_the_history(engine: FakeEngine, chat: Open) -> None:
+    engine.script["Who?"] = abstained("Who?", [], [])
+    ask(ask(chat(), "Who?"), REEDS)
+    assert engine.asked[1][1] == ()
+
+
+def test_filters_narrow_the_question_and_survive_a_look_at_the_library(engine: FakeEngine, chat: Open) -> None:
+    at = chat()
+    at.multiselect(key="filter_category").select("blog")
+    at.multiselect(key="filter_year").select(2019)
+    at.multiselect(key="filter_document").select("reeds.md").run()
+    at.switch_page("app_pages/library.py").run()
+    at = ask(at.switch_page("app_pages/chat.py").run(), REEDS)
+    assert engine.asked[0][2] == Filters(category=("blog",), year=(2019,), document=("reeds.md",))
+    assert not at.exception
+
+
+def test_a_starter_question_is_asked_when_it_is_pressed(engine: FakeEngine, chat: Open) -> None:
+    engine.starters = (ORGANS, REEDS)
+    at = chat()
+    at.button(key="starter_1").click().run()
+    assert engine.asked[0][0] == REEDS
+    assert not [button for button in at.button if button.key and button.key.startswith("starter")]
+    assert not at.exception
+
+
+def test_starters_come_from_the_documents_of_different_categories() -> None:
+    documents = [shelved(f"{n}.md", category="blog", title=f"Post {n}", nodes=9 - n) for n in range(5)]
+    shelf = FakeEngine(documents=[*documents, shelved("cv.pdf", title="CV")]).shelf()
+    assert starters((), shelf)[:2] == ["What is “Post 0” about?", "What is “CV” about?"]
+    assert len(starters((), shelf)) == 4
+
+
+def test_follow_ups_are_offered_below_the_last_answer(engine: FakeEngine, chat: Open) -> None:
+    engine.script[ORGANS] = answered(ORGANS, [tuned], [resume], follow_ups=(REEDS,))
+    at = ask(chat(), ORGANS)
+    at.button(key="follow_up_0").click().run()
+    assert [asked[0] for asked in engine.asked] == [ORGANS, REEDS]
+    assert not at.exception
+
+
+def test_an_error_is_told_with_its_hint_and_what_had_arrived_stays(engine: FakeEngine, chat: Open) -> None:
+    engine.script[REEDS] = [Token("A reed "), ModelError("The model <b>died</b>.", hint="Start it.")]
+    at = ask(chat(), REEDS)
+    assert "<strong>The model &lt;b&gt;died&lt;/b&gt;.</strong><div>Start it.</div>" in html(at)
+    [answer] = answers(at)
+    assert words(answer) == [("A reed ", [], "")]
+    assert answer["notes"] == ["This is as far as it came; nothing in it was checked."]
+    assert not at.exception
+
+
+def test_a_stopped_answer_keeps_what_had_arrived_with_its_sources(engine: FakeEngine, chat: Open) -> None:
+    engine.script[REEDS] = [*answered(REEDS, [brass, tuned], [resume, reeds])[:3], StopException()]
+    at = ask(chat(), REEDS).run()
+    [answer] = answers(at)
+    assert words(answer) == [(brass.text, [2], ""), (f" {tuned.text}", [], "")]
+    assert answer["notes"] == ["Stopped. This is as far as it came; nothing in it was checked."]
+    assert [document["title"] for document in answer["groups"][0]["documents"]] == ["On reeds"]
+    ask(at, ORGANS)
+    assert engine.asked[1][1] == (Turn(REEDS, f"{brass.text} {tuned.text}"),)
+    assert not at.exception
+
+
+def test_a_database_that_cannot_be_reached_is_told_instead_of_a_chat(
+    engine: FakeEngine, chat: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> FakeEngine:
+        raise ConfigError("DATABASE_URL is not a URL.", hint="Write postgresql://…")
+
+    monkeypatch.setattr(session, "get_engine", fail)
+    at = chat()
+    assert "DATABASE_URL is not a URL." in html(at)
+    assert not at.chat_input
+    assert not at.exception
+
+
+def test_an_empty_library_asks_for_files_and_takes_them(engine: FakeEngine, chat: Open) -> None:
+    engine.documents = []
+    engine.intake = [
+        IngestItem("kiln.md", "added", nodes=1),
+        IngestItem("x.pdf", "failed", message="x.pdf is encrypted.", hint="Remove the password."),
+    ]
+    at = chat()
+    assert "Nothing to read yet" in html(at)
+    assert at.code[0].value == "footnote ingest ~/portfolio"
+    at.file_uploader(key="upload_0").set_value([("kiln.md", b"# Kiln", "text/markdown"), ("x.pdf", b"%", "")]).run()
+    assert engine.taken == [("kiln.md", b"# Kiln"), ("x.pdf", b"%")]
+    assert at.chat_input(key="question")
+    assert not at.exception
+
+
+def test_files_dropped_on_the_question_are_taken_in_before_it_is_answered(engine: FakeEngine, chat: Open) -> None:
+    engine.intake = [IngestItem("kiln.md", "failed", message="kiln.md is empty.", hint="Fill it.")]
+    at = chat()
+    box = at.chat_input(key="question")
+    box.set_value(ORGANS)
+    box.upload("kiln.md", b"", "text/markdown")
+    at.run()
+    assert engine.taken == [("kiln.md", b"")]
+    assert "<strong>kiln.md</strong> not taken in" in html(at)
+    assert "kiln.md is empty. Fill it." in html(at)
+    assert words(answers(at)[0])[0][0] == tuned.text
+    assert not at.exception
+
+
+def test_the_answer_can_be_downloaded(chat: Open) -> None:
+    at = ask(chat(), ORGANS)
+    assert [button.label for button in at.get("download_button")] == ["Download"]
+    assert not at.exception

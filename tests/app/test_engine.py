@@ -1,0 +1,86 @@
+"""The chat's engine over a real database."""
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from app import session
+from app.engine import ChatEngine, build_chat_engine, read_settings
+from config.settings import Settings
+from pipelines.errors import ConfigError
+from pipelines.types import Answer, Filters, IngestItem
+from tests.app.fakes import FakeEngine
+
+KILN = b"---\ndate: 2014-05-01\n---\n# Kiln\n\nThe anagama kiln at Dunsyre was built by Ruth Aldous.\n"
+
+
+def test_uploads_are_answered_from_listed_and_removed_with_their_files(settings: Settings) -> None:
+    engine = build_chat_engine(settings)
+    seen: list[tuple[int, int, str]] = []
+
+    def watch(done: int, total: int, item: IngestItem) -> None:
+        seen.append((done, total, item.outcome))
+
+    items = engine.take_in([("kiln.md", KILN), ("empty.md", b"")], watch)
+    assert [(item.document, item.outcome) for item in items] == [("kiln.md", "added"), ("empty.md", "failed")]
+    assert seen == [(1, 2, "added"), (2, 2, "failed")]
+
+    shelf = engine.shelf()
+    assert [(d.name, d.title, d.nodes, d.coverage) for d in shelf.documents] == [("kiln.md", "Kiln", 1, 1.0)]
+    assert [(f.name, f.stored) for f in shelf.failures] == [("empty.md", False)]
+    assert shelf.years == (2014,)
+
+    *_, answer = engine.answer("Who built the anagama kiln?", history=(), filters=Filters())
+    assert isinstance(answer, Answer)
+    evidence = answer.sentences[0].evidence[0]
+    passage = engine.passage(evidence.document_id, evidence.start, evidence.end, 400)
+    assert passage is not None
+    assert passage[1] == evidence.quote == "The anagama kiln at Dunsyre was built by Ruth Aldous."
+
+    assert engine.remove(shelf.documents) == 1
+    assert engine.shelf().documents == ()
+    assert not (settings.home / "uploads" / "kiln.md").exists()
+    engine.close()
+
+
+def test_the_same_file_again_is_unchanged_and_another_of_its_name_replaces_it(settings: Settings) -> None:
+    engine = build_chat_engine(settings)
+    outcomes = [
+        engine.take_in([("kiln.md", data)])[0].outcome for data in (KILN, KILN, KILN + b"\nIt is fired twice.\n")
+    ]
+    assert outcomes == ["added", "unchanged", "updated"]
+    assert len(engine.shelf().documents) == 1
+    engine.close()
+
+
+def test_the_engine_is_kept_until_a_setting_changes(
+    make_settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = make_settings(), make_settings()
+    current = [first]
+    monkeypatch.setattr(session, "read_settings", lambda: current[0])
+    engine = session.get_engine()
+    assert session.get_engine() is engine
+    current[0] = first.model_copy(update={"openai_api_key": SecretStr("another")})
+    assert session.get_engine() is not engine
+    current[0] = second
+    session.get_engine().close()
+
+
+def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FOOTNOTE_RETRIEVAL__TOP_N", "none")
+    with pytest.raises(ConfigError, match="FOOTNOTE_RETRIEVAL__TOP_N"):
+        read_settings()
+
+
+def test_the_fake_of_the_page_tests_is_called_like_the_engine() -> None:
+    public = [name for name in vars(ChatEngine) if not name.startswith("_")]
+    for name in public:
+        real, fake = getattr(ChatEngine, name), getattr(FakeEngine, name, None)
+        if inspect.isfunction(real):
+            assert fake is not None
+            assert list(inspect.signature(real).parameters) == list(inspect.signature(fake).parameters), name

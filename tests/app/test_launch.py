@@ -1,0 +1,61 @@
+"""How the chat's server is started."""
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.launch import MAIN_SCRIPT, flags, free_port
+from pipelines.errors import ConfigError
+
+READ = """
+from streamlit import config
+config._main_script_path = {script!r}
+config.get_config_options(force_reparse=True)
+for name in ("server.address", "browser.gatherUsageStats", "server.showEmailPrompt", "server.allowedHosts"):
+    print(config.get_option(name))
+"""
+
+
+def test_a_taken_port_is_passed_over() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        taken = server.getsockname()[1]
+        assert taken < free_port("127.0.0.1", taken) < taken + 20
+
+
+def test_port_0_is_any_free_port() -> None:
+    assert free_port("127.0.0.1", 0) > 0
+
+
+def test_an_address_of_another_machine_is_refused_with_the_setting_to_change() -> None:
+    with pytest.raises(ConfigError, match="cannot listen on 192\\.0\\.2\\.1") as caught:
+        free_port("192.0.2.1", 8501)
+    assert "FOOTNOTE_CHAT__HOST" in caught.value.hint
+
+
+def test_the_flags_bind_one_address_and_send_nothing() -> None:
+    said = flags("127.0.0.1", 8600, headless=True, max_upload_mb=7)
+    for flag in (
+        "--server.address=127.0.0.1",
+        "--server.port=8600",
+        "--server.headless=true",
+        "--server.maxUploadSize=7",
+        "--browser.gatherUsageStats=false",
+        "--server.allowedHosts=127.0.0.1",
+    ):
+        assert flag in said
+    assert not any("allowedHosts" in flag for flag in flags("0.0.0.0", 8600, headless=True, max_upload_mb=7))
+
+
+def test_the_file_beside_the_script_holds_from_any_folder(tmp_path: Path) -> None:
+    read = subprocess.run(
+        [sys.executable, "-c", READ.format(script=str(MAIN_SCRIPT))],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert read.stdout.split("\n")[:3] == ["127.0.0.1", "False", "False"]
+    assert "localhost" in read.stdout

@@ -1,0 +1,125 @@
+"""Nothing that a document or a model says can act on the page."""
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+
+from app.conversation import Exchange, as_markdown
+from app.session import Opened
+from app.typeset import literal, marked, passage_html, place, reflow, running_html
+from tests.app.conftest import answers, ask, html, words
+from tests.app.fakes import FakeEngine, answered, sentence, shelved, source
+
+HOSTILE = (
+    "<script>alert(1)</script> <img src=x onerror=alert(2)> [here](javascript:alert(3)) "
+    "![](https://evil.example/t.png) <a href='https://evil.example'>x</a> </div></blockquote> :material/home: $x$"
+)
+
+
+def test_text_becomes_html_without_a_single_tag() -> None:
+    shown = passage_html(HOSTILE, [(0, 8)], cut_before=False, cut_after=False) + running_html([HOSTILE, 1])
+    tags = {piece.split(">")[0] for piece in shown.split("<")[1:]}
+    assert tags == {
+        "mark", "/mark", 'div class="fn-prose fn-running" aria-live="polite"', 'sup class="fn-mark"', "/sup",
+        'span class="fn-caret"', "/span", "/div",
+    }  # fmt: skip
+
+
+def test_every_mark_of_markdown_is_escaped_in_a_label() -> None:
+    assert literal("![a](b) *c* `d` <e> :red[f] $g$ a@b") == r"\!\[a\](b) \*c\* \`d\` \<e\> \:red\[f\] \$g\$ a\@b"
+    assert literal("https://x.example www.x.example") == r"https\://x.example www\.x.example"
+    assert [literal(text) for text in ("- a", "1. b", "12) c")] == [r"\- a", r"1\. b", r"12\) c"]
+
+
+@pytest.mark.parametrize("plain", ["What is “resume.md” about?", "At 06:46, 9.8 of 10 (98 %): done - 1st/2nd."])
+def test_plain_words_stay_plain_in_a_label(plain: str) -> None:
+    assert literal(plain) == plain
+
+
+def test_a_hostile_document_is_only_words_in_answer_and_panel(engine: FakeEngine, chat: Any) -> None:
+    found = source(1, "evil.md", HOSTILE, HOSTILE, title=HOSTILE)
+    engine.texts["evil.md"] = HOSTILE
+    engine.documents = [shelved("evil.md", title=HOSTILE)]
+    engine.script["Well?"] = answered("Well?", [sentence(HOSTILE, found)], [found])
+    at: AppTest = chat()
+    assert any(literal(HOSTILE) in button.label for button in at.button)
+    at = ask(at, "Well?")
+    at.session_state["opened"] = Opened(0, 1, 0)
+    at.run()
+    shown = html(at)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown
+    for tag in ("<script", "<img", "<a ", "</blockquote></div>" * 2):
+        assert tag not in shown
+    assert words(answers(at)[0])[0][0] == HOSTILE  # data, which the widget's script puts into text nodes
+    assert not at.exception
+
+
+def test_the_widgets_never_write_html() -> None:
+    from app.render import _ASSETS
+
+    for script in _ASSETS.glob("*.js"):
+        for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", ".href", ".src"):
+            assert way not in script.read_text(), script.name
+
+
+def test_a_downloaded_answer_holds_no_live_markdown_of_its_documents() -> None:
+    found = source(1, "evil.md", HOSTILE, HOSTILE, title=HOSTILE)
+    exchange = Exchange("Well? [x](https://evil.example)")
+    list(exchange.follow(iter(answered("Well?", [sentence(HOSTILE, found)], [found]))))
+    file = as_markdown(exchange)
+    assert file.startswith(r"# Well? \[x\](https\://evil.example)")
+    assert re.sub(r"\\.", "", file).count("[1]") == 2
+    assert not set(re.sub(r"\\.|\[1\]|\*\*|^> |^#+ ", "", file, flags=re.MULTILINE)) & set("[]<>*#!`")
+
+
+def test_a_downloaded_answer_has_its_verdicts_and_quotes() -> None:
+    found = source(1, "cv.md", "She left in May. She came back.", "She left in May. She came back.", title="CV")
+    exchange = Exchange("When?")
+    said = [sentence("She left in May.", found), sentence("In 1999.", found, "She came back.", "unsupported")]
+    list(exchange.follow(iter(answered("When?", said, [found]))))
+    file = as_markdown(exchange)
+    assert "She left in May. [1] In 1999. [1] *(not borne out by its source)*" in file
+    assert "Extractive: sentences quoted verbatim. Confidence: high." in file
+    assert "**[1]** CV (cv.md, lines 3–4 · Ann Bell)\n\n> She left in May.\n>\n> She came back." in file
+
+
+def test_a_passage_says_where_the_document_goes_on_and_cuts_no_word() -> None:
+    text = "ping at the edge. The cited words. And so on and so fo"
+    shown = passage_html(text, [(18, 34)], cut_before=True, cut_after=True)
+    assert shown == "… at the edge. <mark>The cited words.</mark> And so on and so …"
+
+
+def test_marks_that_overlap_are_one() -> None:
+    assert marked("abcdef", [(3, 5), (1, 4)]) == "a<mark>bcde</mark>f"
+
+
+def test_lines_broken_by_width_run_on_and_others_do_not() -> None:
+    wide = "x" * 60
+    assert reflow(f"{wide}\nand on\nshort\nend") == f"{wide} and on\nshort\nend"
+    for own in ("- item", "1. item", "| cell", "# heading", "", "```", "> quote"):
+        assert reflow(f"{wide}\n{own}") == f"{wide}\n{own}"
+
+
+@given(st.text())
+def test_reflowing_moves_no_character(text: str) -> None:
+    flown = reflow(text)
+    assert len(flown) == len(text)
+    assert all(a == b or (a, b) == ("\n", " ") for a, b in zip(text, flown, strict=True))
+
+
+@given(st.text(), st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30))))
+def test_marking_keeps_every_character(text: str, spans: list[tuple[int, int]]) -> None:
+    from html import unescape
+
+    within = [(min(a, len(text)), min(b, len(text))) for a, b in spans]
+    bare = marked(text, within).replace("<mark>", "").replace("</mark>", "")
+    assert unescape(bare) == unescape(text) or "&" in text
+
+
+@pytest.mark.parametrize(("page", "shown"), [(2, "p. 2 · Ann Bell"), (None, "lines 3–4 · Ann Bell")])
+def test_a_place_is_a_page_or_lines_and_the_section(page: int | None, shown: str) -> None:
+    assert place(source(1, "cv.md", "Text.", "Text.", page=page)) == shown

@@ -1,0 +1,122 @@
+"""A real `footnote chat` over a small corpus, forbidden the network, and a headless browser."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.conftest import open_folder
+from tests.guard import guarded_environment, read_log
+
+BROWSERS = ("chromium", "google-chrome", "chromium-browser")
+QUIET = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+CORPUS = {
+    "kiln.md": "# The kiln at Dunsyre\n\n"
+    "Wood is stacked for a year before it is burnt. A firing needs eleven people.\n\n"
+    "The anagama kiln was built in 2014 by Ruth Aldous. It is fired twice a year with larch.\n\n"
+    "Between firings the chamber is swept and the shelves are washed with alumina.\n",
+    "glaze.txt": "Tenmoku is a black glaze that breaks to rust where it is thin.\n",
+    "hostile.md": "# <img src=x onerror=alert(1)> [press](javascript:alert(2))\n\n"
+    "The saboteur writes <script>alert(3)</script> and ![pixel](https://evil.example/pixel.png) in every postcard.\n",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LiveChat:
+    """A running chat: its address, and the file that names every forbidden connection."""
+
+    url: str
+    log: Path
+
+
+@pytest.fixture(scope="session")
+def live_chat() -> Iterator[LiveChat]:
+    """The chat as `footnote chat` serves it, with hashed embeddings and its own Postgres.
+
+    When it is told to stop it must do so, take its Postgres with it, and have opened no connection off this machine.
+    """
+    home = open_folder("footnote-live-")
+    for name, text in CORPUS.items():
+        (home / "corpus").mkdir(exist_ok=True)
+        (home / "corpus" / name).write_text(text)
+    log = home / "forbidden.txt"
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "FOOTNOTE_HOME": str(home / "var")}
+    environment |= {"FOOTNOTE_EMBEDDING__PROVIDER": "hashed", **guarded_environment(log)}
+    footnote = [sys.executable, "-m", "app.cli"]
+    subprocess.run(
+        [*footnote, "ingest", str(home / "corpus")], env=environment, check=True, capture_output=True, timeout=60
+    )
+    with (home / "chat.log").open("w") as errors:
+        process = subprocess.Popen(
+            [*footnote, "chat", "--headless"], env=environment, text=True, stdout=subprocess.PIPE, stderr=errors
+        )
+        try:
+            assert process.stdout
+            yield LiveChat(_address(process.stdout, home / "chat.log"), log)
+            code = _stop(process)
+            assert (code, read_log(log)) == (0, [])
+            assert "Traceback" not in (home / "chat.log").read_text()
+            assert not (home / "var" / "postgres" / "data" / "postmaster.pid").exists()
+        finally:
+            _stop(process)
+            shutil.rmtree(home, ignore_errors=True)
+
+
+def _stop(process: subprocess.Popen[str]) -> int:
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+    try:
+        process.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+    return process.returncode
+
+
+def _address(output: TextIO, errors: Path) -> str:
+    for line in output:
+        found = re.search(r"http://\S+", line)
+        if found:
+            return found.group()
+    raise AssertionError(f"the chat did not start: {errors.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip(f"none of {', '.join(BROWSERS)} is installed")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=list(QUIET))
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def page(browser: Browser, live_chat: LiveChat) -> Iterator[Page]:
+    """The chat in a window of its own; fails when the page asks anyone else for anything or a script breaks."""
+    context = browser.new_context(viewport={"width": 1280, "height": 860})
+    opened = context.new_page()
+    opened.set_default_timeout(20_000)
+    asked, broken = [], []
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.on("pageerror", lambda error: broken.append(str(error)))
+    opened.on("dialog", lambda dialog: (broken.append(dialog.message), dialog.dismiss()))
+    opened.goto(live_chat.url)
+    yield opened
+    context.close()
+    elsewhere = [url for url in asked if not url.startswith((live_chat.url, "data:", "blob:"))]
+    assert (elsewhere, broken) == ([], [])

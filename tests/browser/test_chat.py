@@ -1,0 +1,112 @@
+"""A person asks, reads the footnote, and opens its source; in a real browser on a real server."""
+
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import CORPUS, LiveChat
+from tests.guard import read_log
+
+BUILT = "The anagama kiln was built in 2014 by Ruth Aldous."
+
+
+def _ask(page: Page, question: str) -> None:
+    answers = page.locator(".fn-answer").count()
+    box = page.get_by_test_id("stChatInputTextArea")
+    box.fill(question)
+    box.press("Enter")
+    expect(page.locator(".fn-answer")).to_have_count(answers + 1)
+
+
+def test_a_footnote_opens_the_passage_with_the_cited_words_marked(page: Page) -> None:
+    _ask(page, "Who built the anagama kiln?")
+    answer = page.locator(".fn-answer")
+    expect(answer.locator(".fn-words", has_text=BUILT)).to_have_attribute("title", "✓ Borne out by its source")
+    expect(answer).to_contain_text("Extractive: sentences quoted verbatim")
+    answer.locator(".fn-sentence", has_text=BUILT).locator(".fn-chip").click()
+    panel = page.locator(".st-key-source_panel")
+    expect(panel.locator("mark")).to_have_text(BUILT)
+    expect(panel).to_contain_text("A firing needs eleven people.")
+    expect(panel).to_contain_text("swept and the shelves")
+    expect(panel).to_contain_text("kiln.md")
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+
+
+def test_a_source_row_opens_the_same_panel_and_a_button_closes_it(page: Page) -> None:
+    _ask(page, "Who built the anagama kiln?")
+    page.locator(".fn-row").first.click()
+    expect(page.locator(".st-key-source_panel mark").first).to_be_in_viewport()
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator(".st-key-source_panel")).to_have_count(0)
+
+
+def test_the_keyboard_stays_in_the_question_box(page: Page) -> None:
+    box = page.get_by_test_id("stChatInputTextArea")
+    expect(box).to_be_focused()
+    page.keyboard.type("Who built the anagama kiln?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".fn-answer")).to_have_count(1)
+    expect(box).to_be_focused()
+    page.locator(".fn-chip").first.press("Enter")
+    expect(page.locator(".st-key-source_panel mark")).to_be_visible()
+    expect(page.locator(".fn-chip").first).to_be_focused()
+
+
+def test_every_new_question_comes_into_view(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 600})
+    for number in range(3):
+        _ask(page, "Who built the anagama kiln?")
+        expect(page.locator("h2.fn-question").nth(number)).to_be_in_viewport()
+
+
+def test_what_a_document_says_never_acts_on_the_page(page: Page) -> None:
+    _ask(page, "What does the saboteur write in every postcard?")
+    page.locator(".fn-chip").first.click()
+    expect(page.locator(".fn-passage")).to_contain_text("<script>alert(3)</script>")
+    expect(page.locator(".fn-passage")).to_contain_text("[press](javascript:alert(2))")
+    for injected in (".fn-panel a", ".fn-panel img", ".fn-panel script", ".fn-answer a", ".fn-answer img", "[onerror]"):
+        expect(page.locator(injected)).to_have_count(0)
+
+
+def test_an_answer_fits_a_telephone(page: Page) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    _ask(page, "Who built the anagama kiln?")
+    page.locator(".fn-chip").first.click()
+    expect(page.locator(".st-key-source_panel mark").first).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_a_dropped_file_can_be_asked_about_at_once(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "clay.md").write_text("# Clay\n\nFireclay from Prestonpans holds its shape until 1350 degrees.\n")
+    page.locator('[data-testid="stChatInput"] input[type="file"]').set_input_files(tmp_path / "clay.md")
+    expect(page.get_by_test_id("stChatInput")).to_contain_text("clay")
+    _ask(page, "How hot may fireclay from Prestonpans get?")
+    expect(page.locator(".fn-intake")).to_contain_text("clay.md added")
+    expect(page.locator(".fn-words").first).to_contain_text("until 1350 degrees")
+
+
+def test_the_library_lists_what_was_ingested(page: Page) -> None:
+    page.get_by_role("link", name="Library").click()
+    expect(
+        page.get_by_text(f"{len(CORPUS)} documents").or_(page.get_by_text(f"{len(CORPUS) + 1} documents"))
+    ).to_be_visible()
+
+
+@pytest.mark.parametrize("header", [{"Origin": "https://evil.example"}, {"Host": "evil.example"}])
+def test_a_page_of_another_site_is_refused_without_asking_the_internet(
+    live_chat: LiveChat, header: dict[str, str]
+) -> None:
+    address = urlsplit(live_chat.url)
+    handshake = {
+        "Host": address.netloc, "Origin": live_chat.url, "Connection": "Upgrade", "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "c2l4dGVlbiBieXRlcyEhIQ==",
+    }  # fmt: skip
+    connection = HTTPConnection(str(address.hostname), address.port, timeout=20)
+    connection.request("GET", "/_stcore/stream", headers=handshake | header)
+    assert connection.getresponse().status == 403
+    connection.close()
+    assert read_log(live_chat.log) == []
