@@ -69,18 +69,10 @@ def _report(error: "FootnoteError") -> None:
 
 
 def _settings() -> Any:
-    from pydantic import ValidationError
-
-    from config.settings import get_settings
-    from pipelines.errors import ConfigError
+    from app.settings import read_settings
     from pipelines.observe import configure_logging
 
-    try:
-        settings = get_settings()
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = "FOOTNOTE_" + "__".join(str(part).upper() for part in first["loc"])
-        raise ConfigError(f"The setting {name} is wrong: {first['msg']}.", hint="See .env.example.") from error
+    settings = read_settings()
     configure_logging(settings.log.level, settings.log.format)
     return settings
 

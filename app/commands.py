@@ -197,7 +197,7 @@ def run_chat(settings: Settings, *, port: int | None, sample: bool, headless: bo
 
     if sample:
         ensure_sample(settings)
-    code = launch(settings.chat.host, port or settings.chat.port, headless=headless,
+    code = launch(settings.chat.host, settings.chat.port if port is None else port, headless=headless,
                   max_upload_mb=settings.chat.max_upload_mb)  # fmt: skip
     raise typer.Exit(code)
 

@@ -6,12 +6,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-from sqlalchemy import select
-
 from app.uploads import keep_uploads
 from config.settings import Settings
-from pipelines.errors import ConfigError
 from pipelines.ingestion.run import Ingestion
 from pipelines.models.identity import identity
 from pipelines.observe import configure_logging
@@ -19,7 +15,6 @@ from pipelines.query.engine import Engine, Event, build_query_engine
 from pipelines.store import documents as document_rows
 from pipelines.store.database import reading
 from pipelines.store.status import coverage
-from pipelines.store.tables import documents
 from pipelines.types import Audience, Filters, IngestItem, Turn
 
 AUDIENCE: Audience = "owner"
@@ -80,14 +75,12 @@ class ChatEngine:
     def passage(self, document_id: str, start: int, end: int, around: int) -> tuple[str, str, str] | None:
         """The stored text before, inside and after a span; None when the document is gone."""
         with reading(self._engine.database.engine, "reading a passage") as connection:
-            return document_rows.passage(connection, document_id, start, end, around)
+            return document_rows.passage(connection, document_id, (start, end), around=around, audience=AUDIENCE)
 
     def shelf(self) -> Shelf:
         """What is stored now, and what failed."""
         rows = coverage(self._engine.database, self.settings)["documents"]
-        with reading(self._engine.database.engine, "reading the years") as connection:
-            years = connection.execute(select(documents.c.year).where(documents.c.year.is_not(None)).distinct())
-            found = sorted(years.scalars(), reverse=True)
+        found = sorted({row["year"] for row in rows if row["year"]}, reverse=True)
         stored = tuple(_shelved(row) for row in rows if row["id"])
         failed = tuple(
             Failure(row["document"], row["reason"], row["hint"], bool(row["id"]))
@@ -140,20 +133,6 @@ def build_chat_engine(settings: Settings) -> ChatEngine:
         settings, engine.database, engine.store, engine.indexes, engine.embed_model, identity(settings)
     )
     return ChatEngine(engine, ingestion)
-
-
-def read_settings() -> Settings:
-    """The settings as they stand now.
-
-    Raises:
-        ConfigError: If one of them is wrong.
-    """
-    try:
-        return Settings()
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = "FOOTNOTE_" + "__".join(str(part).upper() for part in first["loc"])
-        raise ConfigError(f"The setting {name} is wrong: {first['msg']}.", hint="See .env.example.") from error
 
 
 def _shelved(row: dict[str, Any]) -> Shelved:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app.conversation import Entry, Exchange, Intake
-from app.engine import ChatEngine, build_chat_engine, read_settings
+from app.engine import ChatEngine, build_chat_engine
+from app.settings import read_settings
 from config.settings import Settings
 
 FILTERS = ("filter_category", "filter_year", "filter_document")

@@ -18,6 +18,7 @@ from sqlalchemy import (
     insert,
     or_,
     select,
+    true,
     update,
     values,
 )
@@ -55,6 +56,7 @@ class Known:
     visibility: str
     ingested_at: datetime
     pages_without_text: int
+    year: int | None
 
 
 def write(connection: Connection, document: Document, *, keep: int) -> None:
@@ -133,7 +135,7 @@ def known(connection: Connection, node_table: str, *, collection: str | None = N
     statement = (
         select(
             d.id, d.collection, d.source, d.source_uri, d.name, d.category, d.stamp, d.file_sha, d.content_sha,
-            d.meta_sha, d.mime, d.title, d.visibility, d.ingested_at,
+            d.meta_sha, d.mime, d.title, d.year, d.visibility, d.ingested_at,
             func.coalesce(i.content_sha, "").label("indexed_sha"),
             func.coalesce(i.parser, "").label("parser"),
             func.coalesce(i.recipe, "").label("recipe"),
@@ -152,10 +154,7 @@ def known(connection: Connection, node_table: str, *, collection: str | None = N
 
 def load(connection: Connection, document_id: str, audience: Audience) -> Document | None:
     """A stored document with its text; None when it is gone or this audience may not see it."""
-    statement = select(documents).where(documents.c.id == document_id)
-    if audience != "owner":
-        statement = statement.where(documents.c.visibility == "public")
-    row = connection.execute(statement).one_or_none()
+    row = connection.execute(select(documents).where(documents.c.id == document_id, _seen_by(audience))).one_or_none()
     return None if row is None else from_row(row._mapping)
 
 
@@ -193,30 +192,30 @@ def passages(
         d.content_sha,
         d.category,
     ).join_from(wanted, documents, d.id == wanted.c.document_id)
-    if audience != "owner":
-        statement = statement.where(d.visibility == "public")
+    statement = statement.where(_seen_by(audience))
     return {(row.document_id, row.start, row.end): row for row in connection.execute(statement)}
 
 
 def names(connection: Connection, document_ids: Iterable[str], audience: Audience) -> dict[str, str]:
     """The name of each of these documents that this audience may see."""
-    statement = select(documents.c.id, documents.c.name).where(documents.c.id.in_(list(document_ids)))
-    if audience != "owner":
-        statement = statement.where(documents.c.visibility == "public")
+    statement = select(documents.c.id, documents.c.name).where(
+        documents.c.id.in_(list(document_ids)), _seen_by(audience)
+    )
     return {row.id: row.name for row in connection.execute(statement)}
 
 
-def passage(connection: Connection, document_id: str, start: int, end: int, around: int) -> tuple[str, str, str] | None:
-    """The text before, inside and after a span, `around` characters on each side; None when the document is gone."""
-    body = documents.c.text
+def passage(
+    connection: Connection, document_id: str, span: tuple[int, int], *, around: int, audience: Audience
+) -> tuple[str, str, str] | None:
+    """The text before, inside and after a span, `around` characters on each side; None when it is not to be seen."""
+    (start, end), body = span, documents.c.text
     before = max(0, start - around)
-    row: Row[Any] | None = connection.execute(
-        select(
-            func.substr(body, before + 1, start - before),
-            func.substr(body, start + 1, end - start),
-            func.substr(body, end + 1, around),
-        ).where(documents.c.id == document_id)
-    ).one_or_none()
+    statement = select(
+        func.substr(body, before + 1, start - before),
+        func.substr(body, start + 1, end - start),
+        func.substr(body, end + 1, around),
+    ).where(documents.c.id == document_id, _seen_by(audience))
+    row: Row[Any] | None = connection.execute(statement).one_or_none()
     return None if row is None else (row[0], row[1], row[2])
 
 
@@ -266,6 +265,10 @@ def check(filters: Filters) -> None:
                     f"The {field.name} filter holds a character that cannot be stored.",
                     hint="Remove the NUL or the broken character.",
                 )
+
+
+def _seen_by(audience: Audience) -> ColumnElement[bool]:
+    return true() if audience == "owner" else documents.c.visibility == "public"
 
 
 def _midnight(day: str) -> datetime:

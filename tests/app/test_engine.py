@@ -8,7 +8,8 @@ import pytest
 from pydantic import SecretStr
 
 from app import session
-from app.engine import ChatEngine, build_chat_engine, read_settings
+from app.engine import ChatEngine, build_chat_engine
+from app.settings import read_settings
 from config.settings import Settings
 from pipelines.errors import ConfigError
 from pipelines.types import Answer, Filters, IngestItem

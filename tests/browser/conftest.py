@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.conftest import open_folder
 from tests.guard import guarded_environment, read_log
@@ -99,6 +99,7 @@ def browser() -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         pytest.skip(f"none of {', '.join(BROWSERS)} is installed")
+    expect.set_options(timeout=15_000)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path, args=list(QUIET))
         yield running

@@ -1,0 +1,20 @@
+"""The settings as a person meets them: a wrong one is one sentence that names it."""
+
+from pydantic import ValidationError
+
+from config.settings import Settings
+from pipelines.errors import ConfigError
+
+
+def read_settings() -> Settings:
+    """The settings as they stand now.
+
+    Raises:
+        ConfigError: If one of them is wrong.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "FOOTNOTE_" + "__".join(str(part).upper() for part in first["loc"])
+        raise ConfigError(f"The setting {name} is wrong: {first['msg']}.", hint="See .env.example.") from error
