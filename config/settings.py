@@ -72,6 +72,7 @@ class RetrievalSettings(_Stage):
     leg_factor: int = Field(4, ge=1, description="each leg returns this many times top_n")
     fusion: Literal["convex", "rrf"] = Field("convex")
     rrf_k: int = Field(60, ge=1)
+    complete: bool = Field(True, description="convex fusion: a node that one leg found is scored by the other too")
     dense_weight: float = Field(0.6, ge=0, le=1, description="convex fusion; the sparse leg has the rest")
     rrf_dense_weight: float = Field(0.5, ge=0, le=1, description="RRF; the sparse leg has the rest")
     bm25_k1: float = Field(1.2, gt=0)

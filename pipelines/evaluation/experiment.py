@@ -29,7 +29,7 @@ SYSTEMS: dict[str, System] = {
     "dense": System("dense"),
     "sparse": System("sparse"),
     "hybrid-rrf": System(changes={"fusion": "rrf"}),
-    "hybrid-convex": System(changes={"fusion": "convex"}),
+    "hybrid-convex": System(changes={"fusion": "convex", "complete": False, "dense_weight": 0.6}),
     "default": System(),
 }
 

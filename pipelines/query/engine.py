@@ -10,7 +10,6 @@ from llama_index.core.base.response.schema import Response
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.llms import LLM
 from llama_index.core.query_engine import CustomQueryEngine
-from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.tools import QueryEngineTool
 
@@ -23,7 +22,7 @@ from pipelines.query.analyse import analyse
 from pipelines.query.assemble import Passage, assemble
 from pipelines.query.assess import DEFAULT_FLOOR, STRENGTH_FLOOR, assess
 from pipelines.query.extract import extract
-from pipelines.query.fuse import Fusion, HybridRetriever, convex_fusion, reciprocal_rank_fusion
+from pipelines.query.fuse import Fusion, HybridRetriever, ScoringRetriever, convex_fusion, reciprocal_rank_fusion
 from pipelines.query.postprocess.duplicates import Duplicates
 from pipelines.query.postprocess.quota import Quota
 from pipelines.query.retrieve import DenseRetriever, SparseRetriever
@@ -241,13 +240,14 @@ class Engine:
             "audience": request.audience,
             "timings": ledger.timings,
         }
-        legs: dict[str, BaseRetriever] = {}
+        legs: dict[str, ScoringRetriever] = {}
         if request.mode != "sparse":
             look = options.ann_factor * request.top_n
             legs["dense"] = DenseRetriever(self.store, self.embed_model, look=look, **bound)
         if request.mode != "dense":
             legs["sparse"] = SparseRetriever(self.store, self.indexes, **bound)
-        return HybridRetriever(legs, self._fusion(), ledger)
+        complete = options.complete and options.fusion == "convex"
+        return HybridRetriever(legs, self._fusion(), ledger, complete=complete)
 
     def _fusion(self) -> Fusion:
         options = self.settings.retrieval

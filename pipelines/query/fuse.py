@@ -1,7 +1,8 @@
 """FUSE: weighted RRF and convex fusion on node ids, and the HybridRetriever that applies them."""
 
 import contextvars
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -13,6 +14,7 @@ from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.query.trace import Ledger
 
+Ranked = list[tuple[str, float]]
 Fusion = Callable[[Mapping[str, Sequence[tuple[str, float]]]], dict[str, float]]
 
 
@@ -75,30 +77,54 @@ def _assert_unique(leg: str, ranking: Sequence[tuple[str, float]]) -> None:
         raise ValueError(f"the {leg} ranking repeats an id")
 
 
+class ScoringRetriever(BaseRetriever):
+    """A retriever that can also score nodes which it did not find."""
+
+    @abstractmethod
+    def score(self, node_ids: Sequence[str]) -> Mapping[str, float]:
+        """What these nodes score for the question that was retrieved last; nodes that are gone are missing."""
+
+
 class HybridRetriever(QueryFusionRetriever):
     """A QueryFusionRetriever whose legs run in parallel and whose fusion is one of the functions above.
 
     The stock fusion identifies nodes by a hash of text and metadata, ignores weights in RRF and fails whole when one
     leg fails. Here a failing leg leaves the other's ranking, and the ledger says so.
+
+    With `complete`, a node that one leg found gets its true score from the other before the fusion, so that its rank
+    does not hang on where the other leg was cut off.
     """
 
-    def __init__(self, legs: Mapping[str, BaseRetriever], fusion: Fusion, ledger: Ledger) -> None:
+    def __init__(
+        self, legs: Mapping[str, ScoringRetriever], fusion: Fusion, ledger: Ledger, *, complete: bool = False
+    ) -> None:
         super().__init__(list(legs.values()), llm=MockLLM(), num_queries=1, use_async=False)
         self._legs = dict(legs)
         self._fusion = fusion
         self._ledger = ledger
+        self._complete = complete
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        rankings = self._run_legs(query_bundle)
-        nodes = {hit.node.node_id: hit.node for ranking in rankings.values() for hit in ranking}
+        found = self._run_legs(query_bundle)
+        nodes = {hit.node.node_id: hit.node for ranking in found.values() for hit in ranking}
+        rankings = {
+            leg: [(hit.node.node_id, float(hit.score or 0.0)) for hit in ranking] for leg, ranking in found.items()
+        }
+        if self._complete:
+            rankings = {leg: self._completed(leg, ranking, nodes.keys()) for leg, ranking in rankings.items()}
         with self._ledger.timings.stage("fuse"):
-            scores = self._fusion(
-                {leg: [(hit.node.node_id, float(hit.score or 0.0)) for hit in found] for leg, found in rankings.items()}
-            )
+            scores = self._fusion(rankings)
         order = sorted(scores, key=lambda node_id: (-scores[node_id], node_id))
         ranking = [NodeWithScore(node=nodes[node_id], score=scores[node_id]) for node_id in order]
         self._ledger.fused(ranking)
         return ranking
+
+    def _completed(self, leg: str, ranking: Ranked, candidates: Iterable[str]) -> Ranked:
+        known = {node_id for node_id, _ in ranking}
+        missing = [node_id for node_id in candidates if node_id not in known]
+        with self._ledger.timings.stage("complete"):
+            scores = self._legs[leg].score(missing) if missing else {}
+        return sorted([*ranking, *scores.items()], key=lambda scored: (-scored[1], scored[0]))
 
     def _run_legs(self, query: QueryBundle) -> dict[str, list[NodeWithScore]]:
         with ThreadPoolExecutor(max_workers=len(self._legs)) as pool:

@@ -1,16 +1,18 @@
 """RETRIEVE: the dense and the sparse leg, each bound to its filters and audience."""
 
+from collections.abc import Mapping, Sequence
+
 from llama_index.core.embeddings import BaseEmbedding
-from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from pipelines.observe import Timings
+from pipelines.query.fuse import ScoringRetriever
 from pipelines.store.lexical import LexicalIndexes, tokenise
 from pipelines.store.nodes import NodeStore
 from pipelines.types import Audience, Filters
 
 
-class DenseRetriever(BaseRetriever):
+class DenseRetriever(ScoringRetriever):
     """The nodes whose vectors are nearest to the question's; scores are cosine similarities, best first."""
 
     def __init__(
@@ -35,12 +37,18 @@ class DenseRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         with self._timings.stage("embed"):
-            vector = self._embed_model.get_agg_embedding_from_queries(query_bundle.embedding_strs)
+            self._vector = self._embed_model.get_agg_embedding_from_queries(query_bundle.embedding_strs)
         with self._timings.stage("dense"):
-            return self._store.dense(vector, self._k, look=self._look, filters=self._filters, audience=self._audience)
+            return self._store.dense(
+                self._vector, self._k, look=self._look, filters=self._filters, audience=self._audience
+            )
+
+    def score(self, node_ids: Sequence[str]) -> Mapping[str, float]:
+        """Cosine similarities to the question that was retrieved last."""
+        return self._store.similarities(self._vector, node_ids)
 
 
-class SparseRetriever(BaseRetriever):
+class SparseRetriever(ScoringRetriever):
     """The nodes of highest BM25; scores are > 0, best first. Filters apply before the scores are ranked."""
 
     def __init__(
@@ -63,8 +71,13 @@ class SparseRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         with self._timings.stage("sparse"):
-            index = self._indexes.current(self._audience)
+            self._index = self._indexes.current(self._audience)
+            self._terms = tokenise(query_bundle.query_str)
             allowed = self._store.matching_ids(self._filters, self._audience) if self._filters else None
-            hits = index.search(tokenise(query_bundle.query_str), self._k, allowed)
+            hits = self._index.search(self._terms, self._k, allowed)
             nodes = self._store.fetch([node_id for node_id, _ in hits], filters=self._filters, audience=self._audience)
         return [NodeWithScore(node=nodes[node_id], score=score) for node_id, score in hits if node_id in nodes]
+
+    def score(self, node_ids: Sequence[str]) -> Mapping[str, float]:
+        """BM25 for the question that was retrieved last; 0 where no term matches."""
+        return self._index.score_of(self._terms, node_ids)

@@ -270,6 +270,19 @@ class NodeStore:
         ranked = sorted(best.values(), key=lambda row: (row.distance, row.node_id))[:k]
         return [NodeWithScore(node=_node(row), score=1.0 - float(row.distance)) for row in ranked]
 
+    def similarities(self, vector: Sequence[float], node_ids: Sequence[str]) -> dict[str, float]:
+        """The cosine similarity (-1..1) of each of these nodes' nearest window to `vector`; gone nodes are missing.
+
+        Takes no filters: the caller has the ids from reads that did.
+        """
+        windows = self._windows.c
+        nearest = func.min(windows.embedding.cosine_distance(vector)).label("distance")
+        statement = (
+            select(windows.node_id, nearest).where(windows.node_id.in_(list(node_ids))).group_by(windows.node_id)
+        )
+        with self._reading("comparing vectors") as connection:
+            return {row.node_id: 1.0 - float(row.distance) for row in connection.execute(statement)}
+
     def fetch(self, node_ids: Iterable[str], *, filters: Filters, audience: Audience) -> dict[str, TextNode]:
         """The nodes of these ids that this audience may see; ids that are gone are missing."""
         wanted = list(node_ids)

@@ -93,9 +93,9 @@ def _address(output: TextIO, errors: Path) -> str:
     raise AssertionError(f"the chat did not start: {errors.read_text()}")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A headless Chromium."""
+    """A headless Chromium; it ends with its tests, because Playwright keeps an event loop running in this thread."""
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         pytest.skip(f"none of {', '.join(BROWSERS)} is installed")

@@ -1,22 +1,25 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from pipelines.errors import RetrievalError, ServiceUnavailable
-from pipelines.query.fuse import HybridRetriever, convex_fusion, reciprocal_rank_fusion
+from pipelines.query.fuse import HybridRetriever, ScoringRetriever, convex_fusion, reciprocal_rank_fusion
 from pipelines.query.trace import Ledger
 
 EVEN = {"dense": 1.0, "sparse": 1.0}
 
 
-class ListRetriever(BaseRetriever):
+class ListRetriever(ScoringRetriever):
     """Returns what it was given, or raises it."""
 
-    def __init__(self, found: list[tuple[str, float]] | Exception) -> None:
+    def __init__(self, found: list[tuple[str, float]] | Exception, others: dict[str, float] | None = None) -> None:
         super().__init__()
         self.found = found
+        self.others = others or {}
+
+    def score(self, node_ids) -> dict[str, float]:
+        return {node_id: self.others[node_id] for node_id in node_ids if node_id in self.others}
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         if isinstance(self.found, Exception):
@@ -92,3 +95,27 @@ def test_a_failing_leg_leaves_the_ranking_of_the_other_and_a_note() -> None:
 def test_when_every_leg_fails_the_first_error_is_raised() -> None:
     with pytest.raises(RetrievalError):
         rank(dense=RetrievalError("broken filter"), sparse=ServiceUnavailable("down"))
+
+
+def test_completion_gives_a_node_its_true_score_in_the_leg_that_missed_it() -> None:
+    ledger = Ledger()
+    legs = {
+        "dense": ListRetriever([("a", 0.8)], {"b": 0.4}),
+        "sparse": ListRetriever([("b", 2.0)], {"a": 1.0}),
+    }
+    seen = {}
+
+    def fusion(rankings):
+        seen.update(rankings)
+        return convex_fusion(rankings, {"dense": 0.6, "sparse": 0.4})
+
+    ranking = HybridRetriever(legs, fusion, ledger, complete=True).retrieve("q")
+    assert seen == {"dense": [("a", 0.8), ("b", 0.4)], "sparse": [("b", 2.0), ("a", 1.0)]}
+    assert [(hit.node.node_id, hit.score) for hit in ranking] == [("a", 0.6 + 0.4 * 0.5), ("b", 0.6 * 0.5 + 0.4)]
+    assert ledger.candidate("a").sparse is None
+
+
+def test_a_leg_that_failed_completes_nothing() -> None:
+    legs = {"dense": ListRetriever(ServiceUnavailable("down")), "sparse": ListRetriever([("b", 2.0)])}
+    ranking = HybridRetriever(legs, lambda r: convex_fusion(r, EVEN), Ledger(), complete=True).retrieve("q")
+    assert [hit.node.node_id for hit in ranking] == ["b"]
