@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from pipelines.errors import RetrievalError
-from pipelines.store.lexical import tokenise
+from pipelines.store.tokens import tokenise
 from pipelines.text import canonical
 from pipelines.types import QueryIntent, Turn
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from llama_index.core.schema import NodeWithScore
 
 from pipelines.query.trace import Ledger
-from pipelines.store.lexical import tokenise
+from pipelines.store.tokens import tokenise
 from pipelines.types import Evidence
 
 COVERAGE_WEIGHT = 0.5

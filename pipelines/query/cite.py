@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pipelines.store.lexical import STOP_WORDS, tokenise
+from pipelines.store.tokens import STOP_WORDS, tokenise
 from pipelines.text import fold, plain, sentences
 from pipelines.types import Citation, Sentence, Source, VerdictName
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipelines.query.postprocess.duplicates import jaccard
-from pipelines.store.lexical import tokenise
+from pipelines.store.tokens import tokenise
 from pipelines.text import plain, sentences
 from pipelines.types import Context, QueryIntent, Source
 

@@ -7,8 +7,9 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from pipelines.observe import Timings
 from pipelines.query.fuse import ScoringRetriever
-from pipelines.store.lexical import LexicalIndexes, tokenise
+from pipelines.store.lexical import LexicalIndexes
 from pipelines.store.nodes import NodeStore
+from pipelines.store.tokens import tokenise
 from pipelines.types import Audience, Filters
 
 

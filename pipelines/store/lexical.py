@@ -1,89 +1,20 @@
-"""The BM25 index: its tokens, its immutable snapshots, and the one that is in step with the database."""
+"""The BM25 index: immutable snapshots, and the one that is in step with the database."""
 
 import json
 import os
-import re
 import shutil
 import tempfile
 import threading
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pipelines.observe import log, log_failure
+from pipelines.store.tokens import TOKENISER_VERSION
 from pipelines.types import Audience
-
-TOKENISER_VERSION = 1
-# A word, with inner joints (node.js, CI/CD, GPT-4, snake_case) and trailing signs (C++, C#), or a leading dot (.NET).
-_RAW = re.compile(r"(?<![\w.])\.[a-z]{2,}\b|\w+(?:[.\-/&'’+#@:]\w+)*(?:\+\+|#)?", re.IGNORECASE)
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
-_MAX_RAW = 64  # longer runs (base64, minified code) count by their parts only
-STOP_WORDS = frozenset(
-    """a about an and are as at be but by can could did do does for from had has have he her hers him his how i if in
-    into is it its me my no not of on or our she should so such that the their them then there these they this to us
-    was we were what when where which who whom whose why will with would you your s t""".split()
-)  # fmt: skip
-_SPARED = {"IT", "US"}
-
-
-@lru_cache(maxsize=1)
-def _aliases() -> dict[str, tuple[str, ...]]:
-    table: dict[str, str] = json.loads((files("pipelines.store") / "aliases.json").read_text())
-    return {short: tuple(token for token in tokenise(full, aliases=False)) for short, full in table.items()}
-
-
-@lru_cache(maxsize=1)
-def _stemmer() -> Any:
-    import Stemmer
-
-    return Stemmer.Stemmer("english")
-
-
-@lru_cache(maxsize=200_000)
-def _stem(word: str) -> str:
-    return str(_stemmer().stemWord(word)) if len(word) > 3 and word.isalpha() else word
-
-
-def _fold(text: str) -> str:
-    if text.isascii():
-        return text
-    return "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
-
-
-def tokenise(text: str, *, aliases: bool = True) -> list[str]:
-    """The index terms of a text, in order: the same for nodes and for questions.
-
-    Case and accents are folded, English stop words dropped, words stemmed. A word with joints counts whole and by its
-    parts (`node.js` -> `node.js node js`, `getUserName` -> `getusernam get user name`), except that `C++`, `C#` and
-    `.NET` are only themselves. A known short form also counts as its long one (`k8s` -> `k8s kubernet`).
-    """
-    terms: list[str] = []
-    for match in _RAW.finditer(_fold(text)):
-        raw = match.group()
-        whole = raw.lower().replace("’", "'").removesuffix("'s")
-        if whole in STOP_WORDS and raw not in _SPARED:
-            continue
-        if len(whole) <= _MAX_RAW:
-            terms.append(_stem(whole))
-        if not whole.isalpha() or (raw != raw.lower() and raw != raw.upper() and not raw.istitle()):
-            terms += _parts(raw, whole)
-        if aliases and whole in _aliases():
-            terms += _aliases()[whole]
-    return terms
-
-
-def _parts(raw: str, whole: str) -> list[str]:
-    if whole.endswith(("++", "#")) or whole.startswith(".") or "'" in whole:
-        return []
-    parts = [part.lower() for part in _PARTS.findall(raw)]
-    wanted = (part for part in parts if (len(part) > 1 or part.isdigit()) and part not in STOP_WORDS)
-    return [_stem(part) for part in wanted if part != whole]
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,9 @@ from pipelines.errors import StoreError
 from pipelines.store import documents as document_rows
 from pipelines.store import tables
 from pipelines.store.database import Database, reading, translate
-from pipelines.store.lexical import TOKENISER_VERSION, LexicalIndexes, Parameters, tokenise
+from pipelines.store.lexical import LexicalIndexes, Parameters
 from pipelines.store.node_table import NodeTable, node_table
+from pipelines.store.tokens import TOKENISER_VERSION, tokenise
 from pipelines.text import searchable
 from pipelines.types import Audience, Document, EmbeddingIdentity, Filters
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.store.lexical import LexicalIndex, LexicalIndexes, Parameters, tokenise
+from pipelines.store.lexical import LexicalIndex, LexicalIndexes, Parameters
+from pipelines.store.tokens import tokenise
 
 
 def index(*texts: str, version: int = 1) -> LexicalIndex:
