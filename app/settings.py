@@ -1,6 +1,7 @@
 """The settings as a person meets them: a wrong one is one sentence that names it."""
 
 from pydantic import ValidationError
+from pydantic_settings import SettingsError
 
 from config.settings import Settings
 from pipelines.errors import ConfigError
@@ -14,6 +15,8 @@ def read_settings() -> Settings:
     """
     try:
         return Settings()
+    except SettingsError as error:
+        raise ConfigError(f"A setting cannot be read: {error}.", hint="Lists are JSON; see .env.example.") from error
     except ValidationError as error:
         first = error.errors()[0]
         name = "FOOTNOTE_" + "__".join(str(part).upper() for part in first["loc"])

@@ -24,7 +24,7 @@ from pipelines.models.embed import build_embed_model
 from pipelines.models.identity import identity
 from pipelines.observe import log
 from pipelines.store import documents as document_rows
-from pipelines.store.database import Database, open_database, reading
+from pipelines.store.database import Database, open_database, reading, writing
 from pipelines.store.documents import Known
 from pipelines.store.lexical import LexicalIndexes
 from pipelines.store.nodes import Made, NodeStore, build_lexical_indexes, build_node_store
@@ -223,7 +223,7 @@ class Ingestion:
         return lambda connection: write_item(connection, run_id, collection, step.item, item)
 
     def _record(self, run_id: int, step: Step, item: IngestItem, overrides: Overrides) -> None:
-        with self.database.engine.begin() as connection:
+        with writing(self.database.engine, "logging a failure") as connection:
             self._writer(run_id, step, item, overrides)(connection)
 
 

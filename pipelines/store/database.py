@@ -76,7 +76,7 @@ def database_url(settings: Settings) -> URL:
                 f"DATABASE_URL names {url.get_backend_name()}, and Footnote needs Postgres.",
                 hint="Write postgresql://USER:PASSWORD@HOST:5432/NAME.",
             )
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:
         raise ConfigError(
             "DATABASE_URL is not a URL.", hint="Write postgresql://USER:PASSWORD@HOST:5432/NAME."
         ) from error
@@ -190,11 +190,23 @@ def reading(engine: Engine, doing: str) -> Iterator[Connection]:
         raise translate(error, doing) from error
 
 
+@contextmanager
+def writing(engine: Engine, doing: str) -> Iterator[Connection]:
+    """A transaction, whose database errors become Footnote's; `doing` ends "while ..."."""
+    try:
+        with engine.begin() as connection:
+            yield connection
+    except DBAPIError as error:
+        raise translate(error, doing) from error
+
+
 def translate(error: Exception, doing: str) -> Exception:
     """The Footnote error that a database error means; `doing` ends the sentence "while ...".
 
     Connection trouble is ServiceUnavailable, everything else StoreError.
     """
+    if isinstance(error, ProgrammingError) and "invalid dsn" in str(error.orig):
+        return ConfigError(f"DATABASE_URL has an option that Postgres does not know: {_first_line(error)}")
     if isinstance(error, OperationalError):
         return ServiceUnavailable(
             f"The database could not be reached while {doing}: {_first_line(error)}",

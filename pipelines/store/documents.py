@@ -25,6 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from pipelines.errors import RetrievalError
+from pipelines.store.database import writing
 from pipelines.store.tables import document_indexes, document_versions, documents
 from pipelines.types import Audience, Block, Document, Filters, Furniture
 
@@ -118,7 +119,7 @@ def node_tables(connection: Connection, document_id: str) -> set[str]:
 
 def restamp(engine: Engine, document_id: str, stamp: str) -> None:
     """Note that a file was touched but not changed, which spares the next run the reading."""
-    with engine.begin() as connection:
+    with writing(engine, "noting a file's time") as connection:
         connection.execute(update(documents).where(documents.c.id == document_id).values(stamp=stamp))
 
 

@@ -13,10 +13,12 @@ import hashlib
 import importlib.util
 import os
 import pwd
+import re
 import shutil
 import stat
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +30,8 @@ SUPERUSER = "footnote"
 DATABASE = "footnote"
 _SOCKET_PATH_LIMIT = 90  # of the 107 bytes that a Unix socket's path may have, `/.s.PGSQL.5432` comes after it
 _START_SECONDS = 60
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9._/-]+")
+_UNSAFE = set('"`$\\\n\r')  # pg_ctl hands the path of the data to a shell, in double quotes
 _SERVER_OPTIONS = {
     "listen_addresses": "",
     "max_connections": "100",
@@ -67,8 +71,8 @@ class EmbeddedServer:
 
     @property
     def socket_dir(self) -> Path:
-        """The folder of the socket: inside the data, or a private one in the temporary folder when that is too long."""
-        if len(os.fsencode(self.data)) <= _SOCKET_PATH_LIMIT:
+        """The folder of the socket: the data's, or a private temporary one when that path will not do."""
+        if len(os.fsencode(self.data)) <= _SOCKET_PATH_LIMIT and _PLAIN_PATH.fullmatch(str(self.data)):
             return self.data
         digest = hashlib.sha256(os.fsencode(self.data)).hexdigest()[:12]
         return Path(tempfile.gettempdir()) / f"footnote-{self.account.uid}-{digest}"
@@ -93,16 +97,27 @@ class EmbeddedServer:
         if self._in_use is not None and self._owner == os.getpid():
             return
         binaries()
+        try:
+            self._acquire()
+        except OSError as error:
+            raise ConfigError(
+                f"FOOTNOTE_HOME cannot be {self.root.parent}: {error.strerror or error}.",
+                hint="Set it to a folder that this user may write to.",
+            ) from error
+
+    def _acquire(self) -> None:
         self._make_folders()
         with self._exclusive():
             handle = os.open(self.root / "in-use", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(handle, fcntl.LOCK_SH)
             try:
-                if not (self.data / "PG_VERSION").exists():
+                if not (self.data / "global" / "pg_control").exists():
                     self._initdb()
                 if not self.is_running():
                     self._start()
             except BaseException:
+                if self._alone(handle):
+                    self._stop("immediate")
                 os.close(handle)
                 raise
             self._in_use, self._owner = handle, os.getpid()
@@ -138,10 +153,16 @@ class EmbeddedServer:
             (self.root / "keep").unlink(missing_ok=True)
 
     def is_running(self) -> bool:
-        """Whether a server of this folder answers pg_ctl."""
+        """Whether a server of this folder lets itself be reached; a pid file alone proves nothing."""
         if not (self.data / "postmaster.pid").exists():
             return False
-        return self._run("pg_ctl", "status", "-D", str(self.data), check=False).returncode == 0
+        import psycopg2
+
+        try:
+            psycopg2.connect(host=str(self.socket_dir), user=SUPERUSER, dbname="postgres", connect_timeout=10).close()
+        except psycopg2.OperationalError as error:
+            return "starting up" in str(error)
+        return True
 
     def stop(self) -> bool:
         """Stop the server now; False when other processes still use it."""
@@ -175,6 +196,11 @@ class EmbeddedServer:
             os.close(handle)
 
     def _make_folders(self) -> None:
+        if _UNSAFE & set(str(self.data)):
+            raise ConfigError(
+                f"Postgres cannot be started in {self.data}: its path has a quote, a dollar sign or a backslash.",
+                hint="Set FOOTNOTE_HOME to a folder with a plainer name.",
+            )
         for folder in (self.root.parent, self.root):
             if not folder.exists():
                 folder.mkdir(parents=True)
@@ -189,33 +215,39 @@ class EmbeddedServer:
                         hint=f"Set {'FOOTNOTE_HOME' if folder == self.root else 'up Footnote'} in a folder that others "
                         "may enter, such as /var/lib/footnote, or work as an ordinary user.",
                     )
-        self.data.mkdir(mode=0o700, exist_ok=True)
-        private = {self.data, self.socket_dir}
-        for folder in private:
-            folder.mkdir(mode=0o700, exist_ok=True)
-            if self.account.switch and folder.stat().st_uid != self.account.uid:
-                os.chown(folder, self.account.uid, self.account.gid)
-            if folder.stat().st_uid != self.account.uid:
-                raise ConfigError(f"{folder} belongs to another user.", hint="Set FOOTNOTE_HOME to a folder of yours.")
+        for folder in {self.data, self.socket_dir}:
+            self._make_private(folder)
+
+    def _make_private(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        info = folder.lstat()
+        if self.account.switch and info.st_uid == 0 and stat.S_ISDIR(info.st_mode):
+            os.chown(folder, self.account.uid, self.account.gid, follow_symlinks=False)
+            info = folder.lstat()
+        if info.st_uid != self.account.uid or not stat.S_ISDIR(info.st_mode):
+            raise ConfigError(f"{folder} belongs to another user.", hint="Set FOOTNOTE_HOME to a folder of yours.")
 
     def _initdb(self) -> None:
-        for leftover in self.data.iterdir():  # an initdb that was killed
-            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+        """Make the data beside its place and move it there whole: an initdb may be killed."""
+        fresh = self.root / "data.new"
+        for leftover in (fresh, self.data):
+            shutil.rmtree(leftover, ignore_errors=True)
+        self._make_private(fresh)
         sync = [] if self.durable else ["--no-sync"]
-        self._run(
-            "initdb", "-D", str(self.data), "-U", SUPERUSER, "-A", "trust", "-E", "UTF8", "--locale=C", *sync
-        )  # fmt: skip
+        self._run("initdb", "-D", str(fresh), "-U", SUPERUSER, "-A", "trust", "-E", "UTF8", "--locale=C", *sync)
+        fresh.rename(self.data)
 
     def _start(self) -> None:
         settings = _SERVER_OPTIONS | {"unix_socket_directories": str(self.socket_dir)}
         if not self.durable:
             settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
-        options = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
+        lines = [f"{name} = '{value}'\n" for name, value in settings.items()]
+        (self.data / "postgresql.auto.conf").write_text("".join(lines))
+        self._drop_foreign_pid()
         journal = self.data / "server.log"
         done = self._run(
-            "pg_ctl", "start", "-w", "-t", str(_START_SECONDS), "-D", str(self.data), "-l", str(journal), "-o", options,
-            check=False,
-        )  # fmt: skip
+            "pg_ctl", "start", "-w", "-t", str(_START_SECONDS), "-D", str(self.data), "-l", str(journal), check=False
+        )
         if done.returncode:
             tail = journal.read_text(errors="replace")[-800:] if journal.exists() else done.stdout
             raise ServiceUnavailable(
@@ -224,6 +256,18 @@ class EmbeddedServer:
             )
         log("debug", "postgres started", data=str(self.data))
         self._create_database()
+
+    def _drop_foreign_pid(self) -> None:
+        """Remove a pid file whose number belongs to another program (a restarted container's) or to a dead server."""
+        path = self.data / "postmaster.pid"
+        if not path.exists():
+            return
+        number = path.read_text().split()[0]
+        done = subprocess.run(["ps", "-o", "stat=,comm=", "-p", number], capture_output=True, text=True, check=False)
+        if done.stdout.startswith("Z") or "postgres" not in done.stdout:
+            time.sleep(1)  # a dead server's children end by themselves
+            path.unlink(missing_ok=True)
+            (self.socket_dir / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
 
     def _create_database(self) -> None:
         connect = ("-h", str(self.socket_dir), "-U", SUPERUSER)

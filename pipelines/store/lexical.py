@@ -142,7 +142,7 @@ class LexicalIndexes:
         """The newest snapshot to be had without waiting for a build, unless there is none at all."""
         version = self._version()
         held = self._current.get(audience)
-        if held is not None and held.version >= version:
+        if held is not None and held.version == version:
             return held
         if held is None or self._path(audience, version).exists():
             return self.refresh(audience)
@@ -154,7 +154,7 @@ class LexicalIndexes:
         with self._building[audience]:
             version = self._version()
             held = self._current.get(audience)
-            if held is not None and held.version >= version:
+            if held is not None and held.version == version:
                 return held
             path = self._path(audience, version)
             index = _load(path)

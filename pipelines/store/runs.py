@@ -9,18 +9,25 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, desc, func, insert, select, text, update
 
-from pipelines.store.database import reading
+from pipelines.store.database import reading, writing
 from pipelines.store.tables import documents, ingest_items, ingest_runs, queries
 from pipelines.types import Answer, IngestItem, IngestReport, SourceItem, Trace
 
 
 def start_run(engine: Engine, sources: Sequence[str]) -> int:
     """Open a run; its id."""
-    with engine.begin() as connection:
+    with writing(engine, "opening a run") as connection:
         row = connection.execute(
-            insert(ingest_runs).values(sources=list(sources), counts={}).returning(ingest_runs.c.id)
+            insert(ingest_runs)
+            .values(sources=[_storable(source) for source in sources], counts={})
+            .returning(ingest_runs.c.id)
         )
         return int(row.scalar_one())
+
+
+def _storable(text: str) -> str:
+    """The text without halves of characters, which file names may hold and the database may not."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def write_item(connection: Connection, run_id: int, collection: str, item: SourceItem, done: IngestItem) -> None:
@@ -34,7 +41,7 @@ def write_item(connection: Connection, run_id: int, collection: str, item: Sourc
 
 def finish_run(engine: Engine, report: IngestReport, counts: Mapping[str, int]) -> None:
     """Close a run with its counts."""
-    with engine.begin() as connection:
+    with writing(engine, "closing a run") as connection:
         connection.execute(
             update(ingest_runs)
             .where(ingest_runs.c.id == report.run_id)

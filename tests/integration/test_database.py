@@ -15,7 +15,7 @@ from sqlalchemy import inspect, text
 from config.settings import Settings
 from pipelines.errors import ConfigError, ServiceUnavailable
 from pipelines.store import tables
-from pipelines.store.database import HEAD, alembic_config, make_engine, migrate, open_database, reset
+from pipelines.store.database import HEAD, alembic_config, embedded_server, make_engine, migrate, open_database, reset
 from pipelines.store.embedded import Account, EmbeddedServer, _first_closed
 from tests.conftest import open_folder
 
@@ -180,7 +180,9 @@ def test_reset_empties_the_database(settings: Settings) -> None:
         assert connection.execute(text("SELECT count(*) FROM ingest_runs")).scalar() == 0
 
 
-@pytest.mark.parametrize("url", ["nonsense", "mysql://u@h/d", "sqlite:///x.db"])
+@pytest.mark.parametrize(
+    "url", ["nonsense", "mysql://u@h/d", "sqlite:///x.db", "postgresql://u:p@h:port/x", "postgresql://a@[::1/x"]
+)
 def test_a_wrong_url_is_one_sentence_with_the_right_form(url: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         open_database(Settings(_env_file=None, home=tmp_path, database_url=url))
@@ -213,3 +215,60 @@ def test_a_server_without_pgvector_is_told_how_to_get_it(settings: Settings, mon
             connection.execute(text("DROP OWNED BY plain CASCADE"))
             connection.execute(text("DROP ROLE plain"))
         engine.dispose()
+
+
+def test_a_pid_file_of_another_program_does_not_block_the_start(home: Path) -> None:
+    server = EmbeddedServer(home, durable=False)
+    server.acquire()
+    server.release()
+    stranger = subprocess.Popen(["sleep", "60"])
+    (server.data / "postmaster.pid").write_text(f"{stranger.pid}\n{server.data}\n")
+    try:
+        server.acquire()
+        assert server.is_running()
+        server.release()
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_an_initdb_that_was_killed_is_made_again(home: Path) -> None:
+    data = home / "postgres" / "data"
+    data.mkdir(parents=True)
+    (data / "PG_VERSION").write_text("18\n")
+    server = EmbeddedServer(home, durable=False)
+    server.acquire()
+    assert server.is_running()
+    server.release()
+
+
+@pytest.mark.parametrize("name", ["it's", "a, b", "a+b", "sp ace", "ü"])
+def test_a_home_of_an_odd_name_works(home: Path, name: str) -> None:
+    settings = Settings(_env_file=None, home=home / name)
+    database = open_database(settings)
+    with database.engine.connect() as connection:
+        assert connection.execute(text("SELECT 1")).scalar() == 1
+    database.engine.dispose()
+    embedded_server(home / name).release()
+
+
+@pytest.mark.parametrize("name", ['a"b', "a`b", "a$b"])
+def test_a_home_that_a_shell_would_read_is_refused(home: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match="path has"):
+        EmbeddedServer(home / name).acquire()
+
+
+def test_a_home_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="FOOTNOTE_HOME"):
+        EmbeddedServer(tmp_path / "file" / "home").acquire()
+
+
+def test_a_database_made_anew_never_repeats_a_version(settings: Settings) -> None:
+    engine = open_database(settings).engine
+    read = text("SELECT version FROM corpus_version")
+    with engine.connect() as connection:
+        before = connection.execute(read).scalar_one()
+    reset(engine)
+    with engine.connect() as connection:
+        assert connection.execute(read).scalar_one() > before

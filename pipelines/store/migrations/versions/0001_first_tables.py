@@ -148,7 +148,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("node_table", "node_id"),
     )
     op.create_index("lexical_segments_document", "lexical_segments", ["document_id"], unique=False)
-    op.execute("INSERT INTO corpus_version (id, version) VALUES (1, 0)")
+    # Begins at the time, so that a database which was made anew never repeats a version of the one before it.
+    op.execute("INSERT INTO corpus_version VALUES (1, (extract(epoch from clock_timestamp()) * 1000)::bigint)")
 
 
 def downgrade() -> None:
