@@ -1,7 +1,7 @@
 """What the commands do: call pipelines, print, and choose the exit code."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -216,29 +216,39 @@ def ensure_sample(settings: Settings) -> None:
 
 
 def run_remove(settings: Settings, named: Sequence[str], source: str, *, yes: bool, as_json: bool) -> None:
-    """Remove documents by name or by source, after asking."""
+    """Remove documents by name or by source, after asking; where nobody can be asked, only with --yes."""
     from pipelines.ingestion.run import build_ingestion
-    from pipelines.store.documents import find, known
+    from pipelines.store.database import reading
+    from pipelines.store.documents import find
     from pipelines.store.status import from_source
 
     ingestion = build_ingestion(settings)
-    with ingestion.database.engine.connect() as connection:
-        everything = {document.id: document.name for document in known(connection, ingestion.store.table)}
-        chosen = [i for name in named for i in _some(find(connection, name), name)]
+    everything = {document.id: document.name for document in ingestion.known()}
+    with reading(ingestion.database.engine, "looking documents up") as connection:
+        chosen = [_one(find(connection, name), name, everything) for name in named]
         if source:
             chosen += _some(from_source(connection, source), source)
     chosen = list(dict.fromkeys(chosen))
     if not chosen:
         raise RetrievalError("No document was named.", hint="Name one, or use --source; `footnote status` lists them.")
-    if not yes and not as_json and sys.stdin.isatty():
+    if not yes:
         for document_id in chosen:
-            output.say(f"   remove  {everything[document_id]}")
+            output.warn(f"   remove  {everything[document_id]}")
+        if as_json or not sys.stdin.isatty():
+            raise RetrievalError(f"{len(chosen)} documents would be removed.", hint="Say --yes to do it.")
         typer.confirm("Remove these?", abort=True)
     ingestion.remove(chosen)
     if as_json:
         output.print_json({"removed": [{"id": i, "document": everything[i]} for i in chosen]})
     else:
         output.say(f"{len(chosen)} removed", "bold")
+
+
+def _one(found: list[str], name: str, everything: Mapping[str, str]) -> str:
+    if len(_some(found, name)) > 1:
+        names = ", ".join(everything.get(document_id, document_id) for document_id in found[:5])
+        raise RetrievalError(f"{name!r} could be {len(found)} documents: {names}.", hint="Give the whole name.")
+    return found[0]
 
 
 def _some(found: list[str], name: str) -> list[str]:

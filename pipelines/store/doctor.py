@@ -11,11 +11,12 @@ from config.settings import Settings
 from pipelines.errors import FootnoteError
 from pipelines.store.audit import node_rows
 from pipelines.store.database import HEAD, Database, open_database, reading
-from pipelines.store.node_table import hnsw_statement, node_table
+from pipelines.store.node_table import checked, hnsw_statement, node_table
 from pipelines.store.tables import document_indexes, documents, embedding_models, lexical_segments
 from pipelines.types import EmbeddingIdentity
 
 _FREE_BYTES = 500_000_000
+_SAMPLE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ def _checks(connection: Connection, database: Database, identity: EmbeddingIdent
     yield _dimension(connection, table, identity)
     yield _vector_index(connection, table)
     yield _explain(connection, table, identity.dimension)
+    yield _self_recall(connection, table)
     yield _orphans(connection, table)
     yield _duplicates(connection, table)
     yield _lexical(connection, table)
@@ -98,6 +100,24 @@ def _explain(connection: Connection, table: str, dimension: int) -> Finding:
     used = any("hnsw" in row for row in rows)
     connection.execute(text("SET LOCAL enable_seqscan = on"))
     return Finding("vector search", used, "uses the index" if used else "scans every row", "footnote doctor --fix")
+
+
+def _self_recall(connection: Connection, table: str) -> Finding:
+    """Whether stored vectors find themselves through the index; many equal vectors can tear it apart."""
+    name = f"{checked(table)}_windows"
+    connection.execute(text("SET LOCAL enable_seqscan = off"))
+    rows = connection.execute(
+        text(
+            f"SELECT (SELECT min(f.d) FROM (SELECT w.embedding <=> s.embedding AS d FROM {name} w "  # noqa: S608 - ours
+            f"ORDER BY w.embedding <=> s.embedding LIMIT 1) f) FROM (SELECT embedding FROM {name} "
+            f"ORDER BY md5(node_id) LIMIT {_SAMPLE}) s"
+        )
+    ).scalars()
+    distances = list(rows)
+    connection.execute(text("SET LOCAL enable_seqscan = on"))
+    lost = sum(distance is None or distance > 1e-3 for distance in distances)
+    said = f"{len(distances) - lost} of {len(distances)} sampled vectors find themselves"
+    return Finding("vector recall", lost == 0, said, "footnote doctor --fix")
 
 
 def _orphans(connection: Connection, table: str) -> Finding:
@@ -149,10 +169,11 @@ def _disk(settings: Settings) -> Finding:
 
 
 def _repair(engine: Engine) -> None:
-    """Delete orphans and rebuild a missing vector index; nothing that holds a document is touched."""
+    """Delete orphans and build the vector indexes again; nothing that holds a document is touched."""
     with engine.begin() as connection:
         for row in connection.execute(select(embedding_models)).all():
             rows = node_rows(row.node_table)
             key = rows.c.metadata_["document_id"].astext
             connection.execute(delete(rows).where(key.not_in(select(documents.c.id))))
+            connection.execute(text(f"DROP INDEX IF EXISTS {checked(row.node_table)}_hnsw"))
             connection.execute(text(hnsw_statement(row.node_table, row.dimension)))

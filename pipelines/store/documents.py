@@ -221,11 +221,20 @@ def passage(
 
 
 def find(connection: Connection, named: str) -> list[str]:
-    """The ids of the documents whose id, URI, name or title is `named`, or whose name ends with `/named`."""
+    """The ids of the documents whose id, URI or name is `named`; without one, those whose title it is or whose name
+    ends with `/named`.
+
+    Raises:
+        RetrievalError: If the name holds a character that cannot be compared.
+    """
+    check(Filters(document=(named,)))
     d = documents.c
-    ending = func.right(d.name, len(named) + 1) == f"/{named}"
-    statement = select(d.id).where(or_(d.id == named, d.source_uri == named, d.name == named, d.title == named, ending))
-    return list(connection.execute(statement.order_by(d.id)).scalars())
+    exact = select(d.id).where(or_(d.id == named, d.source_uri == named, d.name == named)).order_by(d.id)
+    found = list(connection.execute(exact).scalars())
+    if not found:
+        ending = func.right(d.name, len(named) + 1) == f"/{named}"
+        found = list(connection.execute(select(d.id).where(or_(d.title == named, ending)).order_by(d.id)).scalars())
+    return found
 
 
 def matching(filters: Filters) -> list[ColumnElement[bool]]:

@@ -44,6 +44,7 @@ from pipelines.text import searchable
 from pipelines.types import Audience, Document, EmbeddingIdentity, Filters
 
 _NODE_METADATA_OF_DOCUMENT = ("collection", "category", "subcategory", "visibility", "source", "title")
+_EXACT_BELOW = 5000
 Within = Callable[[Connection], None]
 Vectors = NDArray[np.float32]
 
@@ -167,12 +168,7 @@ class NodeStore:
         with Session(bind=connection) as session:
             session.add_all([self._shape.row(node, windows) for node, windows in zip(nodes, vectors, strict=True)])
             session.flush()
-        placed = [
-            {"node_id": node.node_id, "place": place, "embedding": vector}
-            for node, windows in zip(nodes, vectors, strict=True)
-            for place, vector in enumerate(windows)
-        ]
-        connection.execute(insert(self._windows), placed)
+        connection.execute(insert(self._windows), _placed(nodes, vectors))
         segments = [
             {
                 "node_table": self.table,
@@ -262,6 +258,8 @@ class NodeStore:
         with self._reading("searching by vector") as connection:
             reach = {"look": str(min(max(look, k, 1), 1000))}
             connection.execute(text("SELECT set_config('hnsw.ef_search', :look, true)"), reach)
+            if self._is_narrow(connection, filters, audience):
+                connection.execute(text("SET LOCAL enable_indexscan = off"))
             while len(best) < k:
                 found = connection.execute(statement.limit(rows)).all()
                 best = {row.node_id: row for row in reversed(found)}
@@ -270,6 +268,14 @@ class NodeStore:
                 rows *= 4
         ranked = sorted(best.values(), key=lambda row: (row.distance, row.node_id))[:k]
         return [NodeWithScore(node=_node(row), score=1.0 - float(row.distance)) for row in ranked]
+
+    def _is_narrow(self, connection: Connection, filters: Filters, audience: Audience) -> bool:
+        """Whether so few nodes pass that comparing all of them is exact and cheap."""
+        if not filters and audience == "owner":
+            return False
+        passing = select(self._rows.node_id).where(self.visible(filters, audience)).limit(_EXACT_BELOW + 1)
+        counted = connection.execute(select(func.count()).select_from(passing.subquery())).scalar_one()
+        return int(counted) <= _EXACT_BELOW
 
     def similarities(self, vector: Sequence[float], node_ids: Sequence[str]) -> dict[str, float]:
         """The cosine similarity (-1..1) of each of these nodes' nearest window to `vector`; gone nodes are missing.
@@ -377,6 +383,18 @@ class NodeStore:
 
     def _reading(self, doing: str) -> AbstractContextManager[Connection]:
         return reading(self.engine, doing)
+
+
+def _placed(nodes: Sequence[TextNode], vectors: Sequence[Vectors]) -> list[dict[str, Any]]:
+    """A row for each distinct vector of a document, under the first node that has it.
+
+    Thousands of equal vectors (a log, a table of zeros) tear an HNSW graph apart: nothing else is found any more.
+    """
+    rows: dict[bytes, dict[str, Any]] = {}
+    for node, windows in zip(nodes, vectors, strict=True):
+        for place, vector in enumerate(windows):
+            rows.setdefault(vector.tobytes(), {"node_id": node.node_id, "place": place, "embedding": vector})
+    return list(rows.values())
 
 
 def covered_characters(document_text: str, nodes: Sequence[BaseNode]) -> int:

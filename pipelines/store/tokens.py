@@ -7,10 +7,14 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-TOKENISER_VERSION = 1
-# A word, with inner joints (node.js, CI/CD, GPT-4, snake_case) and trailing signs (C++, C#), or a leading dot (.NET).
-_RAW = re.compile(r"(?<![\w.])\.[a-z]{2,}\b|\w+(?:[.\-/&'’+#@:]\w+)*(?:\+\+|#)?", re.IGNORECASE)
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
+TOKENISER_VERSION = 2
+# A word, with inner joints (node.js, GPT-4, snake_case) and trailing signs (C++, C#), or a leading dot (.NET); words
+# that are joined by / & + are one run (CI/CD, R&D, C/C++).
+_WORD = r"(?:(?<![\w.])\.[a-z]{2,}\b|\w+(?:[.\-'’#@:]\w+)*(?:\+\+|#)?)"
+_RAW = re.compile(rf"{_WORD}(?:[/&+]{_WORD})*", re.IGNORECASE)
+_SIDE = re.compile(_WORD, re.IGNORECASE)
+# Digits between letters (k8s, i18n) are no part.
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|(?<![^\W_])\d+|\d+(?![^\W_])|[^\W\d_]+")
 _MAX_RAW = 64  # longer runs (base64, minified code) count by their parts only
 STOP_WORDS = frozenset(
     """a about an and are as at be but by can could did do does for from had has have he her hers him his how i if in
@@ -49,20 +53,46 @@ def tokenise(text: str, *, aliases: bool = True) -> list[str]:
 
     Case and accents are folded, English stop words dropped, words stemmed. A word with joints counts whole and by its
     parts (`node.js` -> `node.js node js`, `getUserName` -> `getusernam get user name`), except that `C++`, `C#` and
-    `.NET` are only themselves. A known short form also counts as its long one (`k8s` -> `k8s kubernet`).
+    `.NET` are only themselves. Words joined by `/`, `&` or `+` count whole and each as a word (`C/C++` -> `c/c++ c
+    c++`); a single letter only beside `/`. A known short form also counts as its long one (`k8s` -> `k8s kubernet`).
     """
     terms: list[str] = []
     for match in _RAW.finditer(_fold(text)):
         raw = match.group()
-        whole = raw.lower().replace("’", "'").removesuffix("'s")
-        if whole in STOP_WORDS and raw not in _SPARED:
+        sides = _sides(raw)
+        if sides == [raw]:
+            terms += _word(raw, aliases=aliases)
             continue
+        whole = _lowered(raw)
         if len(whole) <= _MAX_RAW:
-            terms.append(_stem(whole))
-        if not whole.isalpha() or (raw != raw.lower() and raw != raw.upper() and not raw.istitle()):
-            terms += _parts(raw, whole)
-        if aliases and whole in _aliases():
-            terms += _aliases()[whole]
+            terms.append(whole)
+        terms += (_aliases().get(whole, ()) if aliases else ())
+        terms += (term for side in sides for term in _word(side, aliases=aliases))
+    return terms
+
+
+def _sides(raw: str) -> list[str]:
+    """The words of a run; a single letter beside `&` or `+` is none (R&D), beside `/` it is (Python/R)."""
+    sides: list[str] = []
+    for group in raw.split("/"):
+        words = _SIDE.findall(group)
+        sides += words if len(words) == 1 else (word for word in words if len(word) > 1 or word.isdigit())
+    return sides
+
+
+def _lowered(raw: str) -> str:
+    return raw.lower().replace("’", "'").removesuffix("'s")
+
+
+def _word(raw: str, *, aliases: bool) -> list[str]:
+    whole = _lowered(raw)
+    if whole in STOP_WORDS and raw not in _SPARED:
+        return []
+    terms = [_stem(whole)] if len(whole) <= _MAX_RAW else []
+    if not whole.isalpha() or (raw != raw.lower() and raw != raw.upper() and not raw.istitle()):
+        terms += _parts(raw, whole)
+    if aliases and whole in _aliases():
+        terms += _aliases()[whole]
     return terms
 
 
@@ -71,4 +101,5 @@ def _parts(raw: str, whole: str) -> list[str]:
         return []
     parts = [part.lower() for part in _PARTS.findall(raw)]
     wanted = (part for part in parts if (len(part) > 1 or part.isdigit()) and part not in STOP_WORDS)
-    return [_stem(part) for part in wanted if part != whole]
+    family = [".net"] if whole.endswith(".net") and "@" not in whole else []
+    return [_stem(part) for part in wanted if part != whole] + family

@@ -130,14 +130,26 @@ def test_filters_narrow_search_and_ask(shell: Shell, folder: Path) -> None:
 
 def test_remove_takes_a_document_out(shell: Shell, folder: Path) -> None:
     shell("ingest", str(folder))
-    assert shell.json("remove", "crane.md")["removed"][0]["document"] == "crane.md"
+    assert shell("remove", "crane.md")[0] == 2
+    assert shell.json("remove", "crane.md", "--yes")["removed"][0]["document"] == "crane.md"
     assert [d["document"] for d in shell.json("status")["documents"]] == ["garden.md"]
     assert shell("remove", "crane.md")[0] == 2
 
 
 def test_remove_by_source_takes_everything_from_there(shell: Shell, folder: Path) -> None:
     shell("ingest", str(folder))
-    assert len(shell.json("remove", "--source", str(folder))["removed"]) == 2
+    assert len(shell.json("remove", "--source", str(folder), "--yes")["removed"]) == 2
+    assert shell.json("status")["totals"]["documents"] == 0
+
+
+def test_remove_prefers_the_exact_name_and_refuses_a_guess(shell: Shell, folder: Path) -> None:
+    for place in ("a", "b"):
+        (folder / place).mkdir()
+        (folder / place / "crane.md").write_text(f"# Crane {place}\n\nAnother text about {place}.\n")
+    shell("ingest", str(folder))
+    assert [d["document"] for d in shell.json("remove", "crane.md", "--yes")["removed"]] == ["crane.md"]
+    code, said = shell("remove", "crane.md", "--yes")
+    assert (code, "a/crane.md, b/crane.md" in said) == (2, True)
 
 
 def test_doctor_is_content_with_a_healthy_database(shell: Shell, folder: Path) -> None:

@@ -262,6 +262,14 @@ def test_a_selective_filter_finds_everything_through_the_index(store: NodeStore,
     assert len(found) == 3
 
 
+def test_thousands_of_equal_passages_do_not_hide_the_others(store: NodeStore, settings: Settings) -> None:
+    put(store, settings, document("one.md", "The crane moved forty containers."))
+    made = document("log.txt", "\n\n".join(["All quiet on every channel tonight " * 20] * 1500), mime="text/plain")
+    put(store, settings, made)
+    assert store.count() > 1000
+    assert dense(store, settings, "crane containers")[0] == "The crane moved forty containers."
+
+
 def test_a_window_holds_the_neighbours_in_order(store: NodeStore, settings: Settings) -> None:
     made = document(body="\n\n".join(f"# H{n}\n\nParagraph {n} " + "word " * 150 for n in range(5)))
     put(store, settings, made)
