@@ -1,5 +1,6 @@
 """The `footnote` command: a thin shell over pipelines. Heavy imports live inside the commands."""
 
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
@@ -19,6 +20,7 @@ app = typer.Typer(
 )
 
 EXIT_FAILED_DOCUMENTS = 4
+CategoryName = Literal["resume", "linkedin", "journey", "github", "blog", "notion", "web", "generic"]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 Collection = Annotated[list[str] | None, typer.Option(help="Only this collection; may be repeated.")]
 Category = Annotated[list[str] | None, typer.Option(help="Only this category, e.g. resume, blog; may be repeated.")]
@@ -35,6 +37,8 @@ def main() -> NoReturn:
     """Run the command line; errors become one sentence and the exit code that DESIGN.md gives them."""
     from pipelines.errors import FootnoteError
 
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(143))  # so that what is registered for the exit runs
     try:
         app(standalone_mode=True)
     except FootnoteError as error:
@@ -106,9 +110,13 @@ def ingest(
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would be done, and do nothing.")] = False,
     collection: Annotated[str, typer.Option(help="Put the documents into this collection.")] = "",
-    category: Annotated[str, typer.Option(help="Say what the documents are, instead of finding it out.")] = "",
-    visibility: Annotated[str, typer.Option(help="public or private.")] = "",
-    parser: Annotated[str, typer.Option(help="Parse with this parser: markdown or generic.")] = "",
+    category: Annotated[CategoryName | None, typer.Option(help="Say what the documents are; it is remembered.")] = None,
+    visibility: Annotated[
+        Literal["public", "private"] | None, typer.Option(help="Who may see them; it is remembered.")
+    ] = None,
+    parser: Annotated[
+        Literal["markdown", "generic"] | None, typer.Option(help="Parse with this parser; it is remembered.")
+    ] = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Read files even where size and time did not change.")
     ] = False,
@@ -122,8 +130,8 @@ def ingest(
     from app.commands import run_ingest
 
     run_ingest(
-        _settings(), sources or [], plan_only=plan, collection=collection, category=category, visibility=visibility,
-        parser=parser, verify=verify, yes=yes, as_json=as_json,
+        _settings(), sources or [], plan_only=plan, collection=collection, category=category or "",
+        visibility=visibility or "", parser=parser or "", verify=verify, yes=yes, as_json=as_json,
     )  # fmt: skip
 
 
@@ -142,7 +150,9 @@ def status(as_json: Json = False) -> None:
 def search(
     question: str,
     mode: Annotated[Literal["hybrid", "dense", "sparse"] | None, typer.Option(help="Which legs search.")] = None,
-    top_n: Annotated[int, typer.Option("--top-n", "-n", min=1, max=100, help="How many passages.")] = 5,
+    top_n: Annotated[
+        int | None, typer.Option("--top-n", "-n", min=1, max=100, help="How many passages; else as set.")
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show every candidate and what became of it.")] = False,
     collection: Collection = None,
     category: Category = None,

@@ -42,9 +42,7 @@ def run_ingest(
         report = ingestion.run(plan, overrides=overrides, on_progress=advance)
     shown = ingest_json(report) | {
         "skipped": list(plan.skipped),
-        "refused_removals": [
-            {"source": source, "documents": absent, "of": held} for source, absent, held in plan.refused
-        ],
+        "refused_removals": _refused(plan),
     }
     if as_json:
         output.print_json(shown)
@@ -84,7 +82,9 @@ def _show_plan(plan: Any, *, as_json: bool) -> None:
     counts = {action: plan.count(action) for action in ("add", "update", "remove", "unchanged", "fail")}
     if as_json:
         steps = [{"action": s.action, "document": s.item.name, "reason": s.reason} for s in wanted]
-        output.print_json({"counts": counts, "steps": steps, "skipped": list(plan.skipped)})
+        output.print_json(
+            {"counts": counts, "steps": steps, "skipped": list(plan.skipped), "refused_removals": _refused(plan)}
+        )
         return
     for step in wanted:
         reason = step.error.message if step.error else step.reason
@@ -93,6 +93,10 @@ def _show_plan(plan: Any, *, as_json: bool) -> None:
         ", ".join(f"{count} to {action}" for action, count in counts.items() if count) or "nothing to do", "bold"
     )
     _say_refused(plan)
+
+
+def _refused(plan: Any) -> list[dict[str, Any]]:
+    return [{"source": source, "documents": absent, "of": held} for source, absent, held in plan.refused]
 
 
 def _say_refused(plan: Any) -> None:
@@ -151,7 +155,7 @@ def run_search(
     filters: Filters,
     *,
     mode: Mode | None,
-    top_n: int,
+    top_n: int | None,
     explain: bool,
     as_json: bool,
 ) -> None:

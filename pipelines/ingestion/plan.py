@@ -54,6 +54,7 @@ def make_plan(
     *,
     recipe_of: Callable[[str], str],
     limit: int,
+    said: Mapping[str, str] | None = None,
     verify: bool = False,
     allow_removals: bool = False,
 ) -> Plan:
@@ -64,13 +65,14 @@ def make_plan(
         known: What the database holds of the collection.
         recipe_of: The current recipe of a parser's name; a document of another recipe is made again.
         limit: Bytes read of a file to tell whether it changed.
+        said: What a person says of every document now; one of which something else was said is brought in again.
         verify: Read every file, even where size and time are as they were.
         allow_removals: Remove even more than a fifth of a source.
     """
     by_uri = {document.source_uri: document for document in known}
     listed = {item.uri for listing in listings for item in listing.items}
     gone = [_gone(listing, known, listed) for listing in listings]
-    moved = {step.file_sha: step for steps_of_source in gone for step in steps_of_source}
+    moved = {document.file_sha: document.id for document in known if _has_left(document, listed)}
     steps: list[Step] = []
     seen: set[str] = set()
     for listing in listings:
@@ -82,12 +84,13 @@ def make_plan(
                 continue
             seen.add(item.uri)
             document = by_uri.get(item.uri)
-            current = document is not None and _current(document, recipe_of)
+            agrees = document is not None and _agrees(document, said or {})
+            current = document is not None and agrees and _current(document, recipe_of)
             if document and current and not verify and item.stamp and document.stamp == item.stamp:
                 steps.append(Step("unchanged", item, "same size and time", document.id, document.file_sha))
                 continue
-            step = _decide(item, document, moved, current=current, limit=limit)
-            if step.action == "update" and step.reason == "moved":
+            step = _decide(item, document, moved, current=current, agrees=agrees, limit=limit)
+            if step.reason == "moved":
                 moved.pop(step.file_sha)
             steps.append(step)
     refused: list[tuple[str, int, int]] = []
@@ -102,26 +105,34 @@ def make_plan(
     return Plan(tuple(steps), tuple(name for listing in listings for name in listing.skipped), tuple(refused))
 
 
-def _decide(item: SourceItem, document: Known | None, moved: Mapping[str, Step], *, current: bool, limit: int) -> Step:
+def _decide(
+    item: SourceItem, document: Known | None, moved: Mapping[str, str], *, current: bool, agrees: bool, limit: int
+) -> Step:
     try:
         file_sha = hashlib.sha256(SOURCES[item.source_kind].read(item, limit)).hexdigest()
     except FootnoteError as error:
         return Step("fail", item, "cannot be read", document.id if document else "", error=error)
     if document is None:
         if file_sha in moved:
-            return Step("update", item, "moved", moved[file_sha].document_id, file_sha)
+            return Step("update", item, "moved", moved[file_sha], file_sha)
         return Step("add", item, "new", "", file_sha)
     if document.file_sha == file_sha and current:
         return Step("unchanged", item, "same bytes", document.id, file_sha)
     if document.file_sha != file_sha:
         reason = "the file changed"
+    elif document.indexed_sha != document.content_sha:
+        reason = "not yet in this model's nodes"
     else:
-        reason = "parsed by other rules" if document.recipe else "not yet in this model's nodes"
+        reason = "parsed by other rules" if agrees else "said to be something else"
     return Step("update", item, reason, document.id, file_sha)
 
 
 def _current(document: Known, recipe_of: Callable[[str], str]) -> bool:
     return document.indexed_sha == document.content_sha and document.recipe == recipe_of(document.parser)
+
+
+def _agrees(document: Known, said: Mapping[str, str]) -> bool:
+    return all(document.said.get(name) == value for name, value in said.items())
 
 
 def _gone(listing: Listing, known: Sequence[Known], listed: set[str]) -> list[Step]:
@@ -138,6 +149,12 @@ def _gone(listing: Listing, known: Sequence[Known], listed: set[str]) -> list[St
         for document in known
         if document.source_uri not in listed and _belongs(document, listing)
     ]
+
+
+def _has_left(document: Known, listed: set[str]) -> bool:
+    """Whether a document's file is no longer where it was, so that the same bytes elsewhere are that document."""
+    uri = document.source_uri
+    return uri not in listed and uri.startswith("file://") and not path_of(uri).exists()
 
 
 def _belongs(document: Known, listing: Listing) -> bool:

@@ -44,6 +44,12 @@ class Overrides:
     visibility: str = ""
     parser: str = ""
 
+    @property
+    def said(self) -> dict[str, str]:
+        """What is said of the documents themselves, and kept with them."""
+        given = {"category": self.category, "visibility": self.visibility, "parser": self.parser}
+        return {name: value for name, value in given.items() if value}
+
 
 @dataclass(slots=True)
 class Ingestion:
@@ -72,6 +78,7 @@ class Ingestion:
             known,
             recipe_of=lambda parser: recipe(overrides.parser or parser, self.settings.ingestion),
             limit=self.settings.ingestion.max_binary_bytes,
+            said=overrides.said,
             verify=verify,
             allow_removals=allow_removals,
         )
@@ -171,7 +178,7 @@ class Ingestion:
         )
         document = self._identified(loaded, step, known, overrides)
         held = known.get(document.id)
-        parser = overrides.parser or parser_for(document)
+        parser = document.metadata.get("said", {}).get("parser") or parser_for(document)
         made_by = recipe(parser, limits)
         document = document.with_(content_sha=content_sha(document, parser), meta_sha=meta_sha(document))
         if held and held.indexed_sha == document.content_sha and held.recipe == made_by:
@@ -197,16 +204,18 @@ class Ingestion:
         """The loaded document with its identity, its class and what the command line says of it."""
         collection = self._collection(overrides)
         document_id = step.document_id or mint_id(collection, step.item.uri, known)
-        document = classify(loaded, category=overrides.category)
-        changes: dict[str, Any] = {
-            "id": document_id,
-            "collection": collection,
-            "stamp": step.item.stamp,
-            "ingested_at": datetime.now(UTC),
-        }
-        if overrides.visibility:
-            changes["visibility"] = overrides.visibility
-        return document.with_(**changes)
+        said = {**(known[document_id].said if document_id in known else {}), **overrides.said}
+        document = classify(loaded, category=said.get("category", ""))
+        changes: dict[str, Any] = {"visibility": said["visibility"]} if "visibility" in said else {}
+        if said:
+            changes["metadata"] = {**document.metadata, "said": said}
+        return document.with_(
+            id=document_id,
+            collection=collection,
+            stamp=step.item.stamp,
+            ingested_at=datetime.now(UTC),
+            **changes,
+        )
 
     # The record
 

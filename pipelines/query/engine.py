@@ -215,6 +215,7 @@ class Engine:
 
     def _find(self, request: _Request, ledger: Ledger) -> _Found:
         limit = self.settings.retrieval.max_question_characters
+        document_rows.matching(request.filters)  # a filter that cannot be compared is an error before any leg runs
         with ledger.timings.stage("analyse"):
             intent = analyse(request.question, history=request.history, limit=limit)
         with ledger.timings.stage("retrieve"):

@@ -12,6 +12,7 @@ from sqlalchemy import (
     Integer,
     Row,
     Text,
+    cast,
     column,
     delete,
     func,
@@ -22,6 +23,7 @@ from sqlalchemy import (
     update,
     values,
 )
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from pipelines.errors import RetrievalError
@@ -34,7 +36,11 @@ _PLAIN = {field.name for field in fields(Document)} - {"furniture", "pages", "pa
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a plan must know of a stored document, without its text; `content_sha` and `recipe` are its index's."""
+    """What a plan must know of a stored document, without its text.
+
+    `indexed_sha`, `parser`, `recipe`, `nodes`, `characters` and `covered` are those of one node table. `said` is what a
+    person said of the document (category, visibility, parser); it holds until something else is said.
+    """
 
     id: str
     collection: str
@@ -58,6 +64,7 @@ class Known:
     ingested_at: datetime
     pages_without_text: int
     year: int | None
+    said: Mapping[str, str]
 
 
 def write(connection: Connection, document: Document, *, keep: int) -> None:
@@ -136,7 +143,8 @@ def known(connection: Connection, node_table: str, *, collection: str | None = N
     statement = (
         select(
             d.id, d.collection, d.source, d.source_uri, d.name, d.category, d.stamp, d.file_sha, d.content_sha,
-            d.meta_sha, d.mime, d.title, d.year, d.visibility, d.ingested_at,
+            d.meta_sha, d.mime, d.title, d.year,
+            func.coalesce(d["metadata"]["said"], cast({}, JSONB)).label("said"), d.visibility, d.ingested_at,
             func.coalesce(i.content_sha, "").label("indexed_sha"),
             func.coalesce(i.parser, "").label("parser"),
             func.coalesce(i.recipe, "").label("recipe"),
@@ -229,11 +237,11 @@ def find(connection: Connection, named: str) -> list[str]:
     """
     check(Filters(document=(named,)))
     d = documents.c
-    exact = select(d.id).where(or_(d.id == named, d.source_uri == named, d.name == named)).order_by(d.id)
+    exact = select(d.id).where(or_(d.id == named, d.source_uri == named, d.name == named)).order_by(d.name)
     found = list(connection.execute(exact).scalars())
     if not found:
         ending = func.right(d.name, len(named) + 1) == f"/{named}"
-        found = list(connection.execute(select(d.id).where(or_(d.title == named, ending)).order_by(d.id)).scalars())
+        found = list(connection.execute(select(d.id).where(or_(d.title == named, ending)).order_by(d.name)).scalars())
     return found
 
 

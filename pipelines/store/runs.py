@@ -50,7 +50,9 @@ def finish_run(engine: Engine, report: IngestReport, counts: Mapping[str, int]) 
 
 
 def standing_failures(engine: Engine, collection: str) -> list[dict[str, Any]]:
-    """The sources whose last attempt failed, ordered by document: an older version may still be stored.
+    """The documents whose last attempt failed, by name: an older version may still be stored.
+
+    A place that could not even be listed is no document; its run says so.
 
     Each has `document`, `source_uri`, `stage`, `error`, `message`, `hint`, `at`, `stored` (whether a version serves).
     """
@@ -64,7 +66,7 @@ def standing_failures(engine: Engine, collection: str) -> list[dict[str, Any]]:
                 (documents.c.source_uri == ingest_items.c.source_uri)
                 & (documents.c.collection == ingest_items.c.collection),
             )
-            .where(ingest_items.c.id.in_(last), ingest_items.c.outcome == "failed")
+            .where(ingest_items.c.id.in_(last), ingest_items.c.outcome == "failed", ingest_items.c.stage != "list")
             .order_by(ingest_items.c.document)
         ).all()
     wanted = ("document", "source_uri", "stage", "error", "message", "hint")

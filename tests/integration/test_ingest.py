@@ -99,6 +99,27 @@ def test_a_moved_file_keeps_its_identity(folder: Path, settings: Settings) -> No
     assert report.count("removed") == 0
 
 
+def test_a_renamed_folder_keeps_the_identity_of_all_its_files(folder: Path, settings: Settings) -> None:
+    ingest(settings, [str(folder)])
+    ids = {d["id"] for d in coverage(open_database(settings), settings)["documents"]}
+    renamed = folder.rename(folder.with_name("renamed"))
+    report = ingest(settings, [str(renamed)])
+    assert {d["id"] for d in coverage(open_database(settings), settings)["documents"]} == ids
+    assert report.embedded == 0
+
+
+def test_a_place_that_does_not_exist_is_no_standing_failure(settings: Settings) -> None:
+    assert ingest(settings, ["/nowhere/at/all", ""]).count("failed") == 2
+    assert coverage(open_database(settings), settings)["totals"]["failed"] == 0
+
+
+def test_a_link_out_of_the_folder_is_not_followed(folder: Path, settings: Settings, tmp_path_factory) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "secret.txt"
+    outside.write_text("A secret that nobody named.")
+    (folder / "link.txt").symlink_to(outside)
+    assert "link.txt" not in outcomes(ingest(settings, [str(folder)]))
+
+
 def test_a_new_file_where_a_moved_one_was_is_another_document(folder: Path, settings: Settings) -> None:
     ingest(settings, [str(folder)])
     (folder / "rust.md").rename(folder / "old-rust.md")
@@ -165,6 +186,25 @@ def test_the_command_line_overrides_what_would_be_found_out(folder: Path, settin
     store = build_ingestion(settings).store
     assert store.matching_ids(Filters(category=("journey",)), "owner")
     assert not store.matching_ids(Filters(), "visitor")
+
+
+def test_what_was_said_of_a_document_holds_when_its_file_changes(folder: Path, settings: Settings) -> None:
+    said = Overrides(category="journey", visibility="private", parser="generic")
+    ingest(settings, [str(folder / "rust.md")], overrides=said)
+    (folder / "rust.md").write_text("# Rust\n\nRewritten altogether.\n")
+    assert outcomes(ingest(settings, [str(folder / "rust.md")])) == {"rust.md": "updated"}
+    store = build_ingestion(settings).store
+    assert store.matching_ids(Filters(category=("journey",)), "owner")
+    assert not store.matching_ids(Filters(), "visitor")
+
+
+def test_saying_something_else_of_a_known_document_takes_effect(folder: Path, settings: Settings) -> None:
+    ingest(settings, [str(folder)])
+    private = Overrides(visibility="private")
+    report = ingest(settings, [str(folder)], overrides=private)
+    assert (set(outcomes(report).values()), report.embedded) == ({"metadata"}, 0)
+    assert not build_ingestion(settings).store.matching_ids(Filters(), "visitor")
+    assert set(outcomes(ingest(settings, [str(folder)], overrides=private)).values()) == {"unchanged"}
 
 
 def test_collections_stay_apart(folder: Path, settings: Settings) -> None:

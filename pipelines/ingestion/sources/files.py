@@ -20,16 +20,19 @@ def list_files(location: str) -> Listed:
     licence texts are passed over. A folder that cannot be read makes the listing incomplete.
     """
     path = Path(location).expanduser()
+    shown = location.encode("utf-8", "replace").decode()
     try:
+        if not location.strip():
+            raise FileNotFoundError
         path = path.resolve(strict=True)
         if path.is_dir():
             return _list_folder(path)
         return path.as_uri(), [_item(path, path.name, path.as_uri())], False, [], []
     except FileNotFoundError:
-        error = SourceError(f"{location} does not exist.", hint="Check the path.")
+        error = SourceError(f"{shown or repr(shown)} does not exist.", hint="Check the path.")
     except (OSError, ValueError) as cause:
-        error = SourceError(f"{location} cannot be read: {cause}.", hint="Check its permissions.")
-    return f"file:{location}", [], False, [], [(location, error)]
+        error = SourceError(f"{shown} cannot be read: {cause}.", hint="Check its permissions.")
+    return f"file:{shown}", [], False, [], [(shown, error)]
 
 
 def _list_folder(folder: Path) -> Listed:
@@ -50,6 +53,9 @@ def _list_folder(folder: Path) -> Listed:
             path = Path(parent) / name
             relative = path.relative_to(folder).as_posix()
             if name.startswith(".") or not path.is_file():
+                continue
+            if path.is_symlink() and not path.resolve().is_relative_to(folder):
+                skipped.append(relative)  # a link out of the folder brings in what nobody named
                 continue
             if path.suffix.lower() not in SUFFIXES or path.stem.lower() in _LEGAL:
                 skipped.append(relative)
