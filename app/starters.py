@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from app.engine import SAMPLE, Shelf, Shelved
+from app.engine import Shelf, Shelved
+from app.settings import SAMPLE
 
 _SAMPLE_QUESTIONS = (
     "Does Marit know C++?",
