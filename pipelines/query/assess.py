@@ -24,7 +24,7 @@ DEFAULT_FLOOR = 0.60
 def strength(similarity: float | None, coverage: float) -> float:
     """How strongly passages bear on a question: best cosine similarity plus half the best term coverage, -1..1.5.
 
-    Without a dense leg the coverage stands in for the similarity.
+    Without a dense leg the coverage stands in for the similarity; a question without terms has only its similarity.
     """
     return (coverage if similarity is None else similarity) + COVERAGE_WEIGHT * coverage
 
@@ -32,13 +32,11 @@ def strength(similarity: float | None, coverage: float) -> float:
 def term_coverage(
     terms: Sequence[str], texts: Sequence[str], weight: Callable[[str], float]
 ) -> tuple[float, list[str]]:
-    """(the largest share of the terms' weight that one text holds, the terms that none holds); 1 without terms."""
+    """(the largest share of the terms' weight that one text holds, the terms that none holds); 0 without terms."""
     total = sum(weight(term) for term in terms)
-    if not total:
-        return 1.0, []
     held = [set(tokenise(text)) for text in texts]
     best = max((sum(weight(term) for term in terms if term in own) for own in held), default=0.0)
-    return best / total, [term for term in terms if not any(term in own for own in held)]
+    return best / total if total else 0.0, [term for term in terms if not any(term in own for own in held)]
 
 
 def assess(

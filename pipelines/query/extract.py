@@ -8,7 +8,7 @@ import numpy as np
 
 from pipelines.query.postprocess.duplicates import jaccard
 from pipelines.store.tokens import tokenise
-from pipelines.text import plain, sentences
+from pipelines.text import fold, plain, sentences
 from pipelines.types import Context, QueryIntent, Source
 
 _MIN_WORDS = 4
@@ -16,7 +16,9 @@ _MAX_CHARACTERS = 600
 _EMBEDDED = 32  # sentences by terms that are worth embedding
 _KEEP_SHARE = 0.62  # of the best sentence's score
 _REPEAT = 0.6
-_HEADING = re.compile(r"^\s{0,3}#{1,6}\s|^[^a-z]{3,60}$|[?:]$")
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s")
+_CAPITALS = 60  # characters up to which a line in capitals is a heading
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +66,23 @@ def extract(
 
 
 def _sentences_of(source: Source) -> Iterator[Pick]:
+    titles = {fold(plain(title)) for title in (source.title, *source.section_path)}
     for start, end in sentences(source.snippet):
-        text = " ".join(plain(source.snippet[start:end]).split())
-        if len(text.split()) >= _MIN_WORDS and len(text) <= _MAX_CHARACTERS and not _HEADING.search(text):
+        raw = source.snippet[start:end]
+        text = " ".join(plain(raw).split())
+        if _words(text) >= _MIN_WORDS and len(text) <= _MAX_CHARACTERS and not _is_heading(raw, text, titles):
             yield Pick(source, start, end, text, 0.0)
+
+
+def _words(text: str) -> int:
+    """How many words there are; without spaces between words, a CJK character counts as one."""
+    return max(len(text.split()), len(_CJK.findall(text)))
+
+
+def _is_heading(raw: str, text: str, titles: set[str]) -> bool:
+    """Whether a sentence says nothing: a heading, a line in capitals or without letters, a question, a lead-in."""
+    capitals = len(text) <= _CAPITALS and (text.isupper() or not any(map(str.isalpha, text)))
+    return bool(_HEADING.match(raw)) or fold(text) in titles or capitals or text.endswith(("?", ":", "？", "："))
 
 
 def _with_terms(pick: Pick, intent: QueryIntent, weight: Callable[[str], float]) -> Pick:

@@ -9,6 +9,7 @@ from llama_index.core.llms import LLM
 from config.prompts import ANSWER_SYSTEM, NO_ANSWER, QUESTION
 from pipelines.query.cite import MarkerFilter, cited_sentences, verify
 from pipelines.query.extract import Pick
+from pipelines.store.tokens import tokenise
 from pipelines.types import Answer, Context, Evidence, Footnote, QueryIntent, Sentence, Source, Token, Turn, Verdict
 
 Written = Generator[Token | Footnote | Verdict, None, Answer]
@@ -54,7 +55,7 @@ def write_by_llm(brief: Brief, llm: LLM, history: Sequence[Turn]) -> Written:
     return Answer(
         question=brief.intent.question,
         answered=True,
-        confidence=confidence(brief.evidence, written),
+        confidence=confidence(brief.evidence, written, brief.intent.terms),
         mode="llm",
         model=model,
         answer=joined(written),
@@ -79,7 +80,7 @@ def write_by_extraction(brief: Brief, picks: Iterable[Pick], fallback_reason: st
     return Answer(
         question=brief.intent.question,
         answered=True,
-        confidence=confidence(brief.evidence, written),
+        confidence=confidence(brief.evidence, written, brief.intent.terms),
         mode="extractive",
         model="",
         answer=joined(written),
@@ -115,10 +116,17 @@ def joined(sentences: Sequence[Sentence]) -> str:
     return " ".join(sentence.text + "".join(f" [{n}]" for n in sentence.citations) for sentence in sentences)
 
 
-def confidence(evidence: Evidence, sentences: Sequence[Sentence]) -> Literal["high", "medium", "low"]:
-    """high: every sentence is supported and the question well covered; low: most are not, or it is hardly covered."""
+def confidence(
+    evidence: Evidence, sentences: Sequence[Sentence], terms: Sequence[str]
+) -> Literal["high", "medium", "low"]:
+    """high: every sentence is supported and the question well covered; low: most are not, or it is hardly covered.
+
+    Never high when the sentences together hold less than half of the question's terms, or it has none.
+    """
     supported = sum(sentence.verdict == "supported" for sentence in sentences) / max(len(sentences), 1)
-    if supported == 1 and evidence.coverage >= 0.8:
+    said = {term for sentence in sentences for term in tokenise(sentence.text)}
+    held = sum(term in said for term in terms) / max(len(terms), 1)
+    if supported == 1 and evidence.coverage >= 0.8 and held >= 0.5:
         return "high"
     return "medium" if supported >= 0.5 and evidence.coverage >= 0.5 else "low"
 

@@ -66,7 +66,7 @@ def tokenise(text: str, *, aliases: bool = True) -> list[str]:
         whole = _lowered(raw)
         if len(whole) <= _MAX_RAW:
             terms.append(whole)
-        terms += (_aliases().get(whole, ()) if aliases else ())
+        terms += _aliases().get(whole, ()) if aliases else ()
         terms += (term for side in sides for term in _word(side, aliases=aliases))
     return terms
 

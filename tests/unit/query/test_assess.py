@@ -1,5 +1,6 @@
 import pytest
 
+from pipelines.query.analyse import analyse
 from pipelines.query.assess import STRENGTH_FLOOR, assess, strength, term_coverage
 from pipelines.query.trace import Ledger
 from tests.unit.query.builders import hit
@@ -19,8 +20,16 @@ def test_terms_in_no_text_are_missing() -> None:
     assert term_coverage(["go", "team"], ["a team"], weigh) == (1 / 4, ["go"])
 
 
-def test_a_question_without_terms_is_covered() -> None:
-    assert term_coverage([], ["a"], weigh) == (1.0, [])
+def test_a_question_without_terms_is_not_covered() -> None:
+    assert term_coverage([], ["a"], weigh) == (0.0, [])
+
+
+@pytest.mark.parametrize("question", ["???", "the", "What is it?"])
+def test_a_question_without_terms_has_only_its_similarity(question: str) -> None:
+    ledger = Ledger()
+    ledger.leg("dense", [hit("a", score=0.3)])
+    evidence = assess([hit("a", "in Go")], analyse(question).terms, ledger, weight=weigh, floor=0.35)
+    assert (evidence.coverage, evidence.strength, evidence.sufficient) == (0.0, 0.3, False)
 
 
 def test_strength_adds_half_the_coverage_to_the_similarity() -> None:

@@ -102,3 +102,47 @@ def test_a_claim_across_two_sentences_is_found_with_a_span_that_covers_both() ->
     assert checked.evidence[0].support == 1.0
     assert "joined Acme" in checked.evidence[0].quote
     assert "12 people" in checked.evidence[0].quote
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "verdict"),
+    [
+        ("5 years of experience with Go.", "15 years of experience with Go", "unsupported"),
+        ("5 years of experience with Go.", "15 years of experience with Go.", "unsupported"),
+        ("5 years of experience with Go.", "1.5 years of experience with Go.", "unsupported"),
+        ("Able to deploy without downtime.", "was unable to deploy without downtime", "unsupported"),
+        ("The team was able to deploy without downtime.", "The team was unable to deploy without downtime.", "partial"),
+        ("able to deploy without downtime", "The team was not able to deploy without downtime.", "partial"),
+        ("She did lead a team.", "She did not, however, lead a team.", "unsupported"),
+        ("He led the project.", "She led the project.", "partial"),
+        ("Kubernetes was adopted by the team in 2021.", "Nomad was adopted by the team in 2021.", "unsupported"),
+        ("Google hired Marit as an engineer in 2020.", "Acme hired Marit as an engineer in 2020.", "unsupported"),
+        ("She moved to Go in 2020.", "A long time ago she moved to Java in 2020.", "unsupported"),
+        ("Revenue grew from 10 to 20.", "Revenue fell from 20 to 10.", "partial"),
+        ("Revenue grew from 20 to 20.", "Revenue grew from 10 to 20.", "unsupported"),
+        ("Marit reported to Anna.", "Anna reported to Marit.", "partial"),
+        ("Acme hired Marit in 2020.", "Acme was hired by Marit in 2020.", "partial"),
+    ],
+)
+def test_a_false_sentence_that_looks_alike_is_not_supported(claim: str, text: str, verdict: str) -> None:
+    assert verify(claim, [1], [source(snippet=text)]).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("1,000 sensors were moved.", "1000 sensors were moved."),
+        ("1000 sensors were moved.", "In 2020, 1,000 sensors were moved."),
+        ("Anna built the crane, and it ran for six years.", "Anna built the crane, not the pier. It ran six years."),
+        ("Anna built the crane and ran it for years.", "Anna built the crane. It ran for years, but was not blue."),
+        ("Led a team of 12 people at Acme.", "At Acme she leads a team of 12 people."),
+        ("Overall, Marit ran Kubernetes at Acme in 2020.", "In 2020 Marit ran k8s at Acme."),
+        ("Acme hired Marit in 2020.", "Marit was hired by Acme in 2020."),
+        ("Marit knows Go, Rust and C++.", "Marit knows C++, Rust and Go."),
+        ("Marit leads R&D for .NET and IT.", "For .NET and IT, Marit leads R&D."),
+        ("Not only did it scale to 20 nodes.", "It did scale to 20 nodes."),
+        ("She did not use Kafka at Acme.", "At Acme she never used Kafka."),
+    ],
+)
+def test_a_true_sentence_in_other_words_is_supported(claim: str, text: str) -> None:
+    assert verify(claim, [1], [source(snippet=text)]).verdict == "supported"

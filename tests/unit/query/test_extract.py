@@ -1,9 +1,10 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from pipelines.query.analyse import analyse
-from pipelines.query.extract import extract
+from pipelines.query.extract import _sentences_of, extract
 from pipelines.types import Context
 from tests.unit.query.builders import source
 
@@ -49,3 +50,28 @@ def test_no_more_than_the_limit_is_picked_in_the_order_of_the_sources() -> None:
 
 def test_nothing_is_picked_where_there_are_no_sentences() -> None:
     assert picked("Anything?", "# Title only") == []
+
+
+def test_a_heading_is_not_quoted_whether_it_is_marked_or_only_named() -> None:
+    marked = "# How the harbour crane moves containers\n\nThe harbour crane moves 40 containers an hour."
+    assert picked("How does the harbour crane move containers?", marked) == [
+        "The harbour crane moves 40 containers an hour."
+    ]
+    bare = "How the crane moves containers\n\nThe harbour crane moves 40 containers an hour."
+    (found,) = list(_sentences_of(source(1, bare, section_path=("How the **crane** moves containers",))))
+    assert found.text == "The harbour crane moves 40 containers an hour."
+    assert list(_sentences_of(source(1, "How the crane moves.", title="How the Crane moves."))) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["我们在二零二零年搬到了奥斯陆。", "クレーンは動いた。", "الرافعة نقلت أربعين حاوية في الساعة"]
+)
+def test_a_sentence_in_a_script_without_case_or_spaces_may_answer(text: str) -> None:
+    assert [pick.text for pick in _sentences_of(source(1, text))] == [text]
+
+
+@pytest.mark.parametrize(
+    "text", ["WORK AND OTHER EXPERIENCE", "ÉTUDES À L'ÉCOLE DE ÇA", "2019 - 2020 - 2021", "我们在这里吗？"]
+)
+def test_capitals_bare_numbers_and_questions_do_not_answer(text: str) -> None:
+    assert list(_sentences_of(source(1, text))) == []

@@ -25,8 +25,18 @@ def test_markers_follow_their_sentence_in_the_joined_answer() -> None:
 
 
 def test_confidence_needs_support_and_coverage() -> None:
-    good, bad = Sentence("A.", (1,), "supported"), Sentence("B.", (1,), "unsupported")
-    assert confidence(evidence(0.9), [good]) == "high"
-    assert confidence(evidence(0.6), [good, bad]) == "medium"
-    assert confidence(evidence(0.2), [good]) == "low"
-    assert confidence(evidence(0.9), [bad]) == "low"
+    good, bad = Sentence("Go.", (1,), "supported"), Sentence("B.", (1,), "unsupported")
+    assert confidence(evidence(0.9), [good], ["go"]) == "high"
+    assert confidence(evidence(0.6), [good, bad], ["go"]) == "medium"
+    assert confidence(evidence(0.2), [good], ["go"]) == "low"
+    assert confidence(evidence(0.9), [bad], ["go"]) == "low"
+
+
+def test_confidence_is_not_high_when_the_sentences_hold_less_than_half_of_the_terms() -> None:
+    said = [Sentence("It runs in Go.", (1,), "supported"), Sentence("It scales.", (1,), "supported")]
+    assert confidence(evidence(0.9), said, ["go", "scale", "crane", "harbour"]) == "high"
+    assert confidence(evidence(0.9), said, ["go", "crane", "harbour"]) == "medium"
+
+
+def test_confidence_is_not_high_without_terms() -> None:
+    assert confidence(evidence(0.9), [Sentence("A.", (1,), "supported")], []) == "medium"

@@ -29,7 +29,26 @@ def found(built: LexicalIndex, question: str, k: int = 10) -> list[str]:
         ("models in R and Go", "go"),
         ("built the CI/CD", "ci/cd"),
         ("built the CI/CD", "CI"),
+        ("built the CI/CD", "cd"),
+        ("wrote C/C++", "C"),
+        ("wrote C/C++", "c++"),
+        ("wrote Java/C++", "Java"),
+        ("wrote Java/C++", "C++"),
+        ("wrote C++/C#/Java", "C#"),
+        ("wrote Node.js/C++", "node.js"),
+        ("wrote Node.js/C++", "Node"),
+        ("wrote Node.js/C++", "C++"),
+        ("wrote Java+C++", "C++"),
+        ("models in Python/R", "R"),
+        ("models in R/Shiny", "r"),
+        ("models in R/Shiny", "Shiny"),
+        ("scripts in Bash/C", "C"),
+        ("an ASP.NET site", ".net"),
+        ("an ASP.NET site", "asp.net"),
+        ("in C#/.NET", ".NET"),
+        ("deployed on k8s/Nomad", "Kubernetes"),
         ("asked GPT-4", "gpt-4"),
+        ("asked GPT-4", "4"),
         ("the function getUserName", "user name"),
         ("the function getUserName", "getusername"),
         ("parse_http_header()", "http header"),
@@ -48,6 +67,11 @@ def test_technical_words_are_found(text: str, question: str) -> None:
 @pytest.mark.parametrize("question", ["C", "R"])
 def test_a_single_letter_language_is_not_found_in_other_names(question: str) -> None:
     assert found(index("Wrote C++ and C# and R&D plans"), question) == []
+
+
+@pytest.mark.parametrize(("text", "question"), [("on k8s", "8"), ("with i18n", "18"), ("mail a@b.net", ".net")])
+def test_a_piece_of_a_word_is_no_term(text: str, question: str) -> None:
+    assert found(index(text), question) == []
 
 
 def test_a_node_that_matches_nothing_is_never_returned() -> None:
