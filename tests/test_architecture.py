@@ -117,3 +117,7 @@ def test_the_public_names_of_the_notebook_surface_are_pinned() -> None:
     assert pipelines.__all__ == ["Answer", "Engine", "Filters", "Settings", "build_query_engine", "ingest"]
     for name in pipelines.__all__:
         assert getattr(pipelines, name).__name__ == name
+
+
+def test_the_readme_holds_no_gap_to_fill() -> None:
+    assert "@@" not in (ROOT / "README.md").read_text()
