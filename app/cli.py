@@ -267,7 +267,7 @@ def db_start(as_json: Json = False) -> None:
 
     Example: footnote db start
     """
-    from app.commands import start_database
+    from app.administration import start_database
 
     start_database(_settings(), as_json=as_json)
 
@@ -278,7 +278,7 @@ def db_stop(as_json: Json = False) -> None:
 
     Example: footnote db stop
     """
-    from app.commands import stop_database
+    from app.administration import stop_database
 
     stop_database(_settings(), as_json=as_json)
 
@@ -289,7 +289,7 @@ def db_migrate(as_json: Json = False) -> None:
 
     Example: footnote db migrate
     """
-    from app.commands import migrate_database
+    from app.administration import migrate_database
 
     migrate_database(_settings(), as_json=as_json)
 
@@ -300,7 +300,7 @@ def db_url(as_json: Json = False) -> None:
 
     Example: footnote db start && psql "$(footnote db url)"
     """
-    from app.commands import show_url
+    from app.administration import show_url
 
     show_url(_settings(), as_json=as_json)
 
@@ -313,7 +313,7 @@ def db_reset(
 
     Example: footnote db reset --yes
     """
-    from app.commands import reset_database
+    from app.administration import reset_database
 
     reset_database(_settings(), yes=yes, as_json=as_json)
 
@@ -324,7 +324,7 @@ def models_fetch(as_json: Json = False) -> None:
 
     Example: footnote models fetch
     """
-    from app.commands import fetch_model
+    from app.administration import fetch_model
 
     fetch_model(as_json=as_json)
 

@@ -25,7 +25,7 @@ from pipelines.query.extract import extract
 from pipelines.query.fuse import Fusion, HybridRetriever, ScoringRetriever, convex_fusion, reciprocal_rank_fusion
 from pipelines.query.postprocess.duplicates import Duplicates
 from pipelines.query.postprocess.quota import Quota
-from pipelines.query.retrieve import DenseRetriever, SparseRetriever
+from pipelines.query.retrieve import DenseRetriever, Reach, SparseRetriever
 from pipelines.query.trace import Ledger
 from pipelines.query.write import Brief, Written, abstain, write_by_extraction, write_by_llm
 from pipelines.store import documents as document_rows
@@ -235,18 +235,13 @@ class Engine:
 
     def _retriever(self, request: _Request, ledger: Ledger) -> HybridRetriever:
         options = self.settings.retrieval
-        bound: dict[str, Any] = {
-            "k": options.leg_factor * request.top_n,
-            "filters": request.filters,
-            "audience": request.audience,
-            "timings": ledger.timings,
-        }
+        reach = Reach(options.leg_factor * request.top_n, request.filters, request.audience, ledger.timings)
         legs: dict[str, ScoringRetriever] = {}
         if request.mode != "sparse":
             look = options.ann_factor * request.top_n
-            legs["dense"] = DenseRetriever(self.store, self.embed_model, look=look, **bound)
+            legs["dense"] = DenseRetriever(self.store, self.embed_model, reach, look=look)
         if request.mode != "dense":
-            legs["sparse"] = SparseRetriever(self.store, self.indexes, **bound)
+            legs["sparse"] = SparseRetriever(self.store, self.indexes, reach)
         complete = options.complete and options.fusion == "convex"
         return HybridRetriever(legs, self._fusion(), ledger, complete=complete)
 

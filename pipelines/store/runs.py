@@ -7,7 +7,7 @@ from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, desc, func, insert, select, text, update
+from sqlalchemy import Connection, Engine, func, insert, select, text, update
 
 from pipelines.store.database import reading, writing
 from pipelines.store.tables import documents, ingest_items, ingest_runs, queries
@@ -93,13 +93,6 @@ def save_query(engine: Engine, trace: Trace, *, kind: str, settings: str, answer
                 latency_ms=trace.timings_ms["total"],
             )
         )
-
-
-def latest_queries(engine: Engine, limit: int) -> list[dict[str, Any]]:
-    """The last queries, newest first."""
-    with reading(engine, "reading the query log") as connection:
-        rows = connection.execute(select(queries).order_by(desc(queries.c.asked_at)).limit(limit)).all()
-    return [dict(row._mapping) for row in rows]
 
 
 def jsonable(value: Any) -> Any:

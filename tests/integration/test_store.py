@@ -161,7 +161,7 @@ def test_metadata_changes_reach_rows_and_nodes_but_no_vector(store: NodeStore, s
     changed = made.with_(visibility="private", author="Ann")
     store.update_metadata(changed)
     assert dense(store, settings, "Go", audience="visitor") == []
-    assert store.all_nodes(made.id)[0].metadata["visibility"] == "private"
+    assert store.window(made.id, 0, 0, **OWNER)[0].metadata["visibility"] == "private"
     assert _vectors(store) == before
 
 
@@ -175,7 +175,7 @@ def test_visitors_see_only_public_documents(store: NodeStore, settings: Settings
     put(store, settings, document("shut.md", "Private words.", visibility="private"))
     assert dense(store, settings, "words", audience="visitor") == ["Public words."]
     assert len(store.segments("visitor")) == 1
-    shut = store.all_nodes("id-shut.md")[0].node_id
+    shut = store.window("id-shut.md", 0, 0, **OWNER)[0].node_id
     assert store.fetch([shut], filters=Filters(), audience="visitor") == {}
     with reading(store.engine, "testing") as connection:
         assert document_rows.passages(connection, [("id-shut.md", 0, 5)], "visitor") == {}

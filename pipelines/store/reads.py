@@ -1,0 +1,186 @@
+"""NodeReader: every read of nodes, each for filters and an audience, through one condition of bound parameters."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
+from llama_index.core.vector_stores.utils import metadata_dict_to_node
+from sqlalchemy import ColumnElement, Connection, Engine, Integer, and_, cast, func, select, text, true
+
+from pipelines.errors import StoreError
+from pipelines.store import documents as document_rows
+from pipelines.store import tables
+from pipelines.store.database import reading
+from pipelines.store.node_table import NodeTable
+from pipelines.store.tokens import TOKENISER_VERSION, tokenise
+from pipelines.text import searchable
+from pipelines.types import Audience, Filters
+
+_EXACT_BELOW = 5000
+
+
+class NodeReader:
+    """Reads the nodes of one embedding model; no read can be made without filters and an audience."""
+
+    def __init__(self, engine: Engine, table: str, dimension: int) -> None:
+        self.engine = engine
+        self.table = table
+        self.dimension = dimension
+        self._shape = NodeTable(engine, table, dimension)
+        self._rows: Any = self._shape.rows
+        self._windows = self._shape.windows
+
+    def dense(
+        self, vector: Sequence[float], k: int, *, look: int, filters: Filters, audience: Audience
+    ) -> list[NodeWithScore]:
+        """The k nodes nearest to `vector`, best first; scores are cosine similarities in -1..1.
+
+        `look` is how many the index examines (its ef_search); filtered searches go on until k are found.
+        """
+        distance = self._windows.c.embedding.cosine_distance(vector).label("distance")
+        statement = (
+            select(self._rows.node_id, self._rows.text, self._rows.metadata_, distance)
+            .join(self._windows, self._windows.c.node_id == self._rows.node_id)
+            .where(self.visible(filters, audience))
+            .order_by(distance)
+        )
+        best: dict[str, Any] = {}
+        rows = 2 * k  # a node may come by several of its windows
+        with self._reading("searching by vector") as connection:
+            reach = {"look": str(min(max(look, k, 1), 1000))}
+            connection.execute(text("SELECT set_config('hnsw.ef_search', :look, true)"), reach)
+            if self._is_narrow(connection, filters, audience):
+                connection.execute(text("SET LOCAL enable_indexscan = off"))
+            while len(best) < k:
+                found = connection.execute(statement.limit(rows)).all()
+                best = {row.node_id: row for row in reversed(found)}
+                if len(found) < rows:
+                    break
+                rows *= 4
+        ranked = sorted(best.values(), key=lambda row: (row.distance, row.node_id))[:k]
+        return [NodeWithScore(node=_node(row), score=1.0 - float(row.distance)) for row in ranked]
+
+    def _is_narrow(self, connection: Connection, filters: Filters, audience: Audience) -> bool:
+        """Whether so few nodes pass that comparing all of them is exact and cheap."""
+        if not filters and audience == "owner":
+            return False
+        passing = select(self._rows.node_id).where(self.visible(filters, audience)).limit(_EXACT_BELOW + 1)
+        counted = connection.execute(select(func.count()).select_from(passing.subquery())).scalar_one()
+        return int(counted) <= _EXACT_BELOW
+
+    def similarities(self, vector: Sequence[float], node_ids: Sequence[str]) -> dict[str, float]:
+        """The cosine similarity (-1..1) of each of these nodes' nearest window to `vector`; gone nodes are missing.
+
+        Takes no filters: the caller has the ids from reads that did.
+        """
+        windows = self._windows.c
+        nearest = func.min(windows.embedding.cosine_distance(vector)).label("distance")
+        statement = (
+            select(windows.node_id, nearest).where(windows.node_id.in_(list(node_ids))).group_by(windows.node_id)
+        )
+        with self._reading("comparing vectors") as connection:
+            return {row.node_id: 1.0 - float(row.distance) for row in connection.execute(statement)}
+
+    def fetch(self, node_ids: Iterable[str], *, filters: Filters, audience: Audience) -> dict[str, TextNode]:
+        """The nodes of these ids that this audience may see; ids that are gone are missing."""
+        wanted = list(node_ids)
+        if not wanted:
+            return {}
+        with self._reading("fetching nodes") as connection:
+            rows = connection.execute(
+                self._select().where(self._rows.node_id.in_(wanted), self.visible(filters, audience))
+            ).all()
+        return {row.node_id: _node(row) for row in rows}
+
+    def matching_ids(self, filters: Filters, audience: Audience) -> set[str]:
+        """The ids of all nodes that pass the filters."""
+        with self._reading("filtering nodes") as connection:
+            found = connection.execute(select(self._rows.node_id).where(self.visible(filters, audience)))
+            return set(found.scalars())
+
+    def window(
+        self, document_id: str, ordinal: int, width: int, *, filters: Filters, audience: Audience
+    ) -> list[TextNode]:
+        """A node with up to `width` neighbours on each side, in document order."""
+        place = cast(self._key("ordinal"), Integer)
+        with self._reading("fetching neighbours") as connection:
+            rows = connection.execute(
+                self._select()
+                .where(
+                    self._key("document_id") == document_id,
+                    place.between(ordinal - width, ordinal + width),
+                    self.visible(filters, audience),
+                )
+                .order_by(place)
+            ).all()
+        return [_node(row) for row in rows]
+
+    def segments(self, audience: Audience) -> list[tuple[str, str]]:
+        """(node id, terms) of every node of an audience, for the lexical index, ordered by id.
+
+        Nodes that were tokenised by older rules are tokenised again.
+        """
+        held, rows = tables.lexical_segments, self._rows.__table__
+        with self._reading("reading the lexical segments") as connection:
+            found = connection.execute(
+                select(held.c.node_id, held.c.tokens, held.c.tokeniser)
+                .join(rows, rows.c.node_id == held.c.node_id)
+                .where(held.c.node_table == self.table, self.visible(Filters(), audience))
+                .order_by(held.c.node_id)
+            ).all()
+        stale = [row.node_id for row in found if row.tokeniser != TOKENISER_VERSION]
+        fresh = self.fetch(stale, filters=Filters(), audience="owner")
+        again = {node_id: segment(node, node.metadata["mime"]) for node_id, node in fresh.items()}
+        return [(row.node_id, again.get(row.node_id, row.tokens)) for row in found]
+
+    def count(self) -> int:
+        """How many nodes there are."""
+        with self._reading("counting nodes") as connection:
+            return int(connection.execute(select(func.count()).select_from(self._rows)).scalar_one())
+
+    def version(self) -> int:
+        """The corpus version: raised in the same transaction as any change of nodes."""
+        with self._reading("reading the corpus version") as connection:
+            return int(connection.execute(select(tables.corpus_version.c.version)).scalar_one())
+
+    def visible(self, filters: Filters, audience: Audience) -> ColumnElement[bool]:
+        """The one condition that every read passes: bound parameters only, for these filters and this audience.
+
+        Raises:
+            RetrievalError: If a filter value cannot be compared (a NUL, a broken date).
+        """
+        conditions: list[ColumnElement[bool]] = []
+        if audience != "owner":
+            conditions.append(self._key("visibility") == "public")
+        for name in ("collection", "category", "kind"):
+            if values := getattr(filters, name):
+                conditions.append(self._key(name).in_(values))
+        if filters.year:
+            conditions.append(self._key("year").in_([str(year) for year in filters.year]))
+        if chosen := document_rows.matching(filters):
+            conditions.append(self._key("document_id").in_(select(tables.documents.c.id).where(*chosen)))
+        return and_(true(), *conditions)
+
+    def _key(self, name: str) -> ColumnElement[str]:
+        key: ColumnElement[str] = self._rows.__table__.c.metadata_[name].astext
+        return key
+
+    def _select(self) -> Any:
+        return select(self._rows.node_id, self._rows.text, self._rows.metadata_)
+
+    def _reading(self, doing: str) -> AbstractContextManager[Connection]:
+        return reading(self.engine, doing)
+
+
+def segment(node: BaseNode, mime: str) -> str:
+    """A node's index terms, joined by spaces; terms hold none."""
+    return " ".join(tokenise(searchable(node.metadata["header"], node.get_content(), mime)))
+
+
+def _node(row: Any) -> TextNode:
+    node = metadata_dict_to_node(row.metadata_)
+    if not isinstance(node, TextNode):
+        raise StoreError(f"Row {row.node_id} is no text node.", hint="Run `footnote audit`.")
+    node.set_content(row.text)
+    return node
