@@ -10,7 +10,7 @@ from app import output
 from app.cli import EXIT_FAILED_DOCUMENTS
 from app.settings import SAMPLE
 from config.settings import Settings
-from pipelines.errors import ConfigError, RetrievalError
+from pipelines.errors import RetrievalError
 from pipelines.types import Answer, Filters, Footnote, IngestItem, IngestReport, Mode, Outcome, Token
 
 
@@ -268,16 +268,14 @@ def _some(found: list[str], name: str) -> list[str]:
 def run_doctor(settings: Settings, *, fix: bool, as_json: bool) -> None:
     """Print each check; exit 3 when one found a problem."""
     from pipelines.models.identity import identity
-    from pipelines.models.weights import find_weights
+    from pipelines.models.weights import examine_weights
     from pipelines.store.doctor import Finding, examine
 
     model = identity(settings)
     findings = examine(settings, model, fix=fix)
     if model.provider == "local":
-        try:
-            findings.append(Finding("local model", True, str(find_weights(settings.embedding.model_path))))
-        except ConfigError as error:
-            findings.append(Finding("local model", False, error.message, error.hint))
+        found, said = examine_weights(settings.embedding.model_path)
+        findings.append(Finding("local model", found, said, "footnote models fetch"))
     if as_json:
         output.print_json({"healthy": all(f.ok for f in findings), "checks": [f.as_dict() for f in findings]})
     else:

@@ -197,7 +197,9 @@ class Ingestion:
         outcome: Outcome = "updated" if held else "added"
         item = IngestItem(step.item.name, outcome, document_id=document.id, nodes=len(nodes), embedded=embedded)
         made = Made(parser, made_by)
-        self.store.replace(document, nodes, vectors, made, within=self._writer(run_id, step, item, overrides))
+        if not self.store.replace(document, nodes, vectors, made, within=self._writer(run_id, step, item, overrides)):
+            item = replace(item, outcome="unchanged")  # another run has written just this meanwhile
+            self._record(run_id, step, item, overrides)
         return item
 
     def _identified(self, loaded: Document, step: Step, known: dict[str, Known], overrides: Overrides) -> Document:

@@ -102,7 +102,8 @@ class NodeStore(NodeReader):
             nodes: In order, each a span of the document's text.
             vectors: For each node, its windows' vectors, (windows, dimension), normalised.
             made_by: What made the nodes; stored, and compared by the next plan.
-            within: Called with the open connection before the commit, for the run's own rows.
+            within: Called with the open connection before the commit, for the run's own rows; not when nothing is
+                written.
 
         Returns:
             False when another process had already written just this version.
@@ -126,8 +127,8 @@ class NodeStore(NodeReader):
                         characters=sum(map(len, document.text.split())),
                     )  # fmt: skip
                     _bump(connection)
-                if within:
-                    within(connection)
+                    if within:
+                        within(connection)
         except DBAPIError as error:
             raise translate(error, f"writing {document.name}") from error
         return written
