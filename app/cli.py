@@ -188,7 +188,7 @@ def ask(
 ) -> None:
     """Answer a question with a checked footnote under every sentence.
 
-    Example: footnote ask "When did she start using Go, and why?"
+    Example: footnote ask "What caused the 2021 outage?"
     """
     from app.commands import run_ask
 

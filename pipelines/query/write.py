@@ -121,11 +121,12 @@ def confidence(
 ) -> Literal["high", "medium", "low"]:
     """high: every sentence is supported and the question well covered; low: most are not, or it is hardly covered.
 
-    Never high when the sentences together hold less than half of the question's terms, or it has none.
+    Never high when no one sentence holds half of the question's terms, or it has none: terms that are scattered over
+    sentences about other things are no answer.
     """
     supported = sum(sentence.verdict == "supported" for sentence in sentences) / max(len(sentences), 1)
-    said = {term for sentence in sentences for term in tokenise(sentence.text)}
-    held = sum(term in said for term in terms) / max(len(terms), 1)
+    spoken = [set(tokenise(sentence.text)) for sentence in sentences]
+    held = max((sum(term in said for term in terms) / max(len(terms), 1) for said in spoken), default=0.0)
     if supported == 1 and evidence.coverage >= 0.8 and held >= 0.5:
         return "high"
     return "medium" if supported >= 0.5 and evidence.coverage >= 0.5 else "low"

@@ -32,11 +32,18 @@ def test_confidence_needs_support_and_coverage() -> None:
     assert confidence(evidence(0.9), [bad], ["go"]) == "low"
 
 
-def test_confidence_is_not_high_when_the_sentences_hold_less_than_half_of_the_terms() -> None:
+def test_confidence_is_not_high_when_no_sentence_holds_half_of_the_terms() -> None:
     said = [Sentence("It runs in Go.", (1,), "supported"), Sentence("It scales.", (1,), "supported")]
-    assert confidence(evidence(0.9), said, ["go", "scale", "crane", "harbour"]) == "high"
+    assert confidence(evidence(0.9), said, ["go", "crane"]) == "high"
     assert confidence(evidence(0.9), said, ["go", "crane", "harbour"]) == "medium"
 
 
 def test_confidence_is_not_high_without_terms() -> None:
     assert confidence(evidence(0.9), [Sentence("A.", (1,), "supported")], []) == "medium"
+
+
+def test_terms_scattered_over_sentences_are_not_high_confidence() -> None:
+    scattered = [Sentence(f"The {term} is elsewhere.", (1,), "supported") for term in ("crane", "harbour", "port")]
+    whole = [Sentence("The crane stood in the harbour.", (1,), "supported")]
+    assert confidence(evidence(0.9), scattered, ("crane", "harbour", "port")) == "medium"
+    assert confidence(evidence(0.9), whole, ("crane", "harbour", "port")) == "high"
