@@ -71,11 +71,9 @@ class Ingestion:
         allow_removals: bool = False,
     ) -> Plan:
         """What a run over these locations (none = the sources of the settings) would do; writes nothing."""
-        with reading(self.database.engine, "planning") as connection:
-            known = document_rows.known(connection, self.store.table, collection=self._collection(overrides))
         return make_plan(
             list_sources(locations or self.settings.ingestion.sources),
-            known,
+            self.known(self._collection(overrides)),
             recipe_of=lambda parser: recipe(overrides.parser or parser, self.settings.ingestion),
             limit=self.settings.ingestion.max_binary_bytes,
             said=overrides.said,
@@ -96,7 +94,7 @@ class Ingestion:
         engine = self.database.engine
         sources = list(dict.fromkeys(step.item.source for step in plan.steps))
         run_id = start_run(engine, sources)
-        known = self._known(overrides)
+        known = {document.id: document for document in self.known(self._collection(overrides))}
         items: list[IngestItem] = []
         for done, step in enumerate(plan.steps, start=1):
             items.append(self._do(step, run_id, known, overrides))
@@ -115,10 +113,10 @@ class Ingestion:
         log("info", "run finished", run=run_id, documents=len(items), seconds=report.seconds)
         return report
 
-    def known(self) -> list[Known]:
-        """What is stored, as this model's nodes know it."""
+    def known(self, collection: str | None = None) -> list[Known]:
+        """What is stored, as this model's nodes know it; of every collection unless one is named."""
         with reading(self.database.engine, "planning") as connection:
-            return document_rows.known(connection, self.store.table)
+            return document_rows.known(connection, self.store.table, collection=collection)
 
     def remove(self, document_ids: Sequence[str]) -> int:
         """Remove these documents, each in one transaction; how many there were."""
@@ -220,11 +218,6 @@ class Ingestion:
         )
 
     # The record
-
-    def _known(self, overrides: Overrides) -> dict[str, Known]:
-        with reading(self.database.engine, "planning") as connection:
-            rows = document_rows.known(connection, self.store.table, collection=self._collection(overrides))
-        return {row.id: row for row in rows}
 
     def _collection(self, overrides: Overrides) -> str:
         return overrides.collection or self.settings.collection

@@ -1,5 +1,6 @@
 """PARSE: a Document to nodes that are exact spans of its text."""
 
+from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import TextNode
 
 from pipelines.errors import ConfigError
@@ -59,5 +60,6 @@ def parse(document: Document, name: str = "", sizes: Sizes | None = None) -> lis
         ConfigError: If there is no such parser.
     """
     parser = build_parser(name or parser_for(document), sizes)
-    nodes = Contextualise()(parser([CarriedDocument.of(document)]))
+    pipeline = IngestionPipeline(transformations=[parser, Contextualise()], disable_cache=True)
+    nodes = pipeline.run(documents=[CarriedDocument.of(document)])
     return [node for node in nodes if isinstance(node, TextNode)]
