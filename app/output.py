@@ -87,9 +87,9 @@ def print_results(report: Mapping[str, Any], *, explain: bool) -> None:
         table("candidates", ["#", "document", "dense", "sparse", "fused", "fate"], rows)
         evidence = report["evidence"]
         say(
-            f"evidence: strength {evidence['strength']:.2f} (similarity {evidence['similarity'] or 0:.2f}, "
-            f"coverage {evidence['coverage']:.0%}), "
-            f"agreement {evidence['agreement']:.0%}; missing: {', '.join(evidence['missing']) or 'nothing'}"
+            f"evidence: {evidence['band']}, strength {evidence['strength']:.2f} "
+            f"(similarity {evidence['similarity'] or 0:.2f}, coverage {evidence['coverage']:.0%}); "
+            f"missing: {', '.join(evidence['missing']) or 'nothing'}"
         )
         say("; ".join(f"{stage} {ms:.1f} ms" for stage, ms in report["timings_ms"].items()))
 

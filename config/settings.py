@@ -11,6 +11,9 @@ OPENAI_BASE = "https://api.openai.com/v1"
 OPENROUTER_BASE = "https://openrouter.ai/api/v1"
 
 
+Use = Literal["boost", "prefilter", "postfilter", "off"]
+
+
 class _Stage(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -63,27 +66,83 @@ class IngestionSettings(_Stage):
     versions_kept: int = Field(5, ge=0, description="earlier versions of a document that stay for undo")
 
 
+class AnalysisSettings(_Stage):
+    """What is read out of a question, and what is done with it."""
+
+    categories: Use = Field("boost", description="a question's category words: boost, prefilter, postfilter or off")
+    years: Use = Field("boost", description="a question's years: boost, prefilter, postfilter or off")
+    names: bool = Field(True, description="what the question names (documents, repositories, companies) is boosted")
+    phrases: bool = Field(True, description="words in quotation marks must stand in a passage")
+    trim: bool = Field(True, description="what only asks (I am looking for papers on) is not searched for")
+    min_candidates: int = Field(3, ge=0, description="a guessed filter that leaves fewer is dropped")
+    max_question_characters: int = Field(2000, ge=1)
+
+
 class RetrievalSettings(_Stage):
-    """How passages are found and ranked."""
+    """How passages are found and fused."""
 
     top_n: int = Field(5, ge=1, le=100)
     mode: Literal["hybrid", "dense", "sparse"] = Field("hybrid")
     ann_factor: int = Field(20, ge=1, description="the vector index looks at this many times top_n")
     leg_factor: int = Field(4, ge=1, description="each leg returns this many times top_n")
     fusion: Literal["convex", "rrf"] = Field("convex")
-    rrf_k: int = Field(60, ge=1)
+    scale: Literal["max", "minmax", "z", "none"] = Field("max", description="convex fusion: how a leg's scores compare")
     complete: bool = Field(True, description="convex fusion: a node that one leg found is scored by the other too")
     dense_weight: float = Field(0.6, ge=0, le=1, description="convex fusion; the sparse leg has the rest")
+    rrf_k: int = Field(60, ge=1)
     rrf_dense_weight: float = Field(0.5, ge=0, le=1, description="RRF; the sparse leg has the rest")
+    whitening: float = Field(0.0, ge=0, le=1, description="how far common directions of the vectors are evened out")
     bm25_k1: float = Field(1.2, gt=0)
     bm25_b: float = Field(0.75, ge=0, le=1)
-    max_question_characters: int = Field(2000, ge=1)
+    header_weight: int = Field(1, ge=1, le=5, description="a term of title or heading counts so many times")
+    pair_weight: float = Field(0.0, ge=0, le=1, description="of neighbouring question terms that stand together")
+    typo_weight: float = Field(0.5, ge=0, le=1, description="of the nearest known word for an unknown one; 0 = off")
+    documents_first: int = Field(0, ge=0, description="search only in so many best documents; 0 = in all")
+    cache_entries: int = Field(256, ge=0, description="rankings kept until the corpus or a setting changes; 0 = none")
+
+
+class FactorSettings(_Stage):
+    """What multiplies and what cuts the fused ranking."""
+
+    category: bool = Field(True, description="nodes of a category that the question asks for")
+    resume: float = Field(1.3, gt=0, description="factor of the category")
+    linkedin: float = Field(1.25, gt=0)
+    journey: float = Field(1.2, gt=0)
+    github: float = Field(1.15, gt=0)
+    year: float = Field(1.2, gt=0, description="nodes of a year that the question names; 1 = off")
+    named: float = Field(1.2, gt=0, description="nodes of a document that the question names; 1 = off")
+    section: float = Field(1.1, gt=0, description="nodes of a section that the question names; 1 = off")
+    recency: Literal["off", "asked", "steps", "decay"] = Field("asked", description="asked = only for 'recent', 'now'")
+    half_life_years: float = Field(3.0, gt=0, description="decay: after so many years a factor is halfway to 1")
+    quality: bool = Field(False, description="nodes of 100 to 300 words count 1.1 times")
+    floor: bool = Field(False, description="drop what scores far below the best")
+    floor_score: float = Field(0.25, ge=0, le=1, description="least share of the best score")
+    floor_gap: float = Field(0.15, ge=0, le=1, description="or this far below the best, whichever is higher")
+    floor_candidates: int = Field(10, ge=1, description="how many reach the floor")
+    per_document: int = Field(3, ge=0, description="nodes of one document that the question does not name; 0 = any")
+    duplicates: bool = Field(True, description="of nodes that say the same, keep the best")
+    neighbours: int = Field(0, ge=0, le=5, description="nodes before and after each, within its section")
+    rerank: str = Field("", description="folder of a local ONNX cross-encoder, or a LlamaIndex reranker's class")
+    rerank_candidates: int = Field(20, ge=1)
+    rerank_seconds: float = Field(1.0, gt=0, description="past it the ranking stays as it was")
 
 
 class EvidenceSettings(_Stage):
     """When a question counts as answerable from what was found."""
 
-    min_strength: float = Field(0.0, ge=0, le=1.5, description="0 = what suits the embedding model")
+    rule: Literal["calibrated", "plain"] = Field("calibrated", description="plain = similarity and number of matches")
+    min_strength: float = Field(0.0, ge=0, le=1, description="of the calibrated score; 0 = what suits the model")
+    plain_similarity: float = Field(0.78, ge=-1, le=1, description="plain rule, on text-embedding-3-small's scale")
+    plain_matches: int = Field(3, ge=0, description="plain rule")
+
+
+class EscalationSettings(_Stage):
+    """Auto-RAG: what is tried when the evidence is weak."""
+
+    mode: Literal["off", "auto", "always"] = Field("auto", description="auto = when weak; always = also when strong")
+    seconds: float = Field(2.5, gt=0, description="no new attempt is begun after this")
+    calls: int = Field(3, ge=0, description="of the language model, a question")
+    variants: int = Field(3, ge=1, le=8, description="questions of a multi-query")
 
 
 class ContextSettings(_Stage):
@@ -145,8 +204,11 @@ class Settings(BaseSettings):
     embedding: EmbeddingSettings = EmbeddingSettings()
     llm: LLMSettings = LLMSettings()
     ingestion: IngestionSettings = IngestionSettings()
+    analysis: AnalysisSettings = AnalysisSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
+    factors: FactorSettings = FactorSettings()
     evidence: EvidenceSettings = EvidenceSettings()
+    escalation: EscalationSettings = EscalationSettings()
     context: ContextSettings = ContextSettings()
     answer: AnswerSettings = AnswerSettings()
     chat: ChatSettings = ChatSettings()

@@ -13,6 +13,7 @@ Audience = Literal["owner", "visitor"]
 Visibility = Literal["public", "private"]
 BlockKind = Literal["heading", "paragraph", "list", "table", "code", "caption"]
 Mode = Literal["hybrid", "dense", "sparse"]
+Band = Literal["high", "medium", "low"]
 Outcome = Literal["added", "updated", "metadata", "unchanged", "removed", "failed"]
 VerdictName = Literal["supported", "partial", "misattributed", "unsupported", "uncited"]
 
@@ -224,7 +225,8 @@ class Filters:
     """Which nodes may be seen; every field narrows, an empty field does not.
 
     `since` and `until` (ISO dates, both included) compare a document's published, else modified, date.
-    `document` holds document ids, names or titles.
+    `document` holds document ids, names or titles; every `phrase` must stand in a node's text, whatever its case and
+    line breaks.
     """
 
     collection: tuple[str, ...] = ()
@@ -235,6 +237,7 @@ class Filters:
     until: str = ""
     kind: tuple[str, ...] = ()
     document: tuple[str, ...] = ()
+    phrase: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self != Filters()
@@ -250,13 +253,37 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class QueryIntent:
-    """What was understood of a question: what is searched for, and the words it hangs on."""
+    """What was understood of a question: what is searched for, and what it hangs on.
+
+    Attributes:
+        question: As asked, spaces folded.
+        search_text: What both legs search for: what only asks is taken out, a follow-up is made whole.
+        terms: Index terms that an answer must be about, each once.
+        categories: Categories whose words the question has, the likeliest first.
+        sections: Section names that the question has, folded (`education`).
+        years: Years that the question names or implies, ascending.
+        recent: Whether it asks for what is new or current.
+        phrases: Words in quotation marks, which a passage must hold.
+        documents: Ids of stored documents that the question names.
+        names: The names of documents, repositories and companies that it was recognised by.
+        wants: Values that are counted or summed, not found: `count`, `duration`.
+        follow_up: Whether it was condensed with the question before it.
+        greeting: Whether nothing is asked (`hello`, `thanks`).
+    """
 
     question: str
     search_text: str
     terms: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    sections: tuple[str, ...] = ()
+    years: tuple[int, ...] = ()
+    recent: bool = False
+    phrases: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    wants: tuple[str, ...] = ()
     follow_up: bool = False
+    greeting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,19 +314,22 @@ class Evidence:
     """How well the passages cover the question, from signals before fusion.
 
     Attributes:
+        strength: The calibrated probability (0..1) that the passages hold an answer; see `assess`.
+        band: high, medium or low; below low's bound no answer is written.
         similarity: Best cosine similarity of the dense leg; None without that leg.
         coverage: Largest share (0..1) of the question's idf weight that one passage holds.
-        agreement: Share (0..1) of the dense leg's first five that the sparse leg found too.
-        strength: What the decision is made on; see `assess.strength`.
+        signals: Every signal that the strength was made of, by name.
         matches: How many candidates there were.
         missing: Question terms that no candidate holds.
         sufficient: Whether an answer should be written from them.
+        reason: Why not; empty when sufficient.
     """
 
+    strength: float
+    band: Band
     similarity: float | None
     coverage: float
-    agreement: float
-    strength: float
+    signals: Mapping[str, float]
     matches: int
     missing: tuple[str, ...]
     sufficient: bool
@@ -315,11 +345,12 @@ class Attempt:
     evidence: Evidence
     kept: bool
     why: str
+    ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The ledger of a query."""
+    """The ledger of a query; `tags` say what was used: `base` or `auto`, the legs, the fusion, each factor."""
 
     id: str
     intent: QueryIntent
@@ -329,6 +360,8 @@ class Trace:
     audience: Audience
     filters: Filters
     mode: Mode
+    settings: str
+    tags: tuple[str, ...]
     notes: tuple[str, ...]
     timings_ms: Mapping[str, float]
 

@@ -48,7 +48,7 @@ def _converse(engine: ChatEngine, shelf: Shelf) -> None:
     said = st.chat_input(
         "Ask about these documents, or add some",
         key="question",
-        max_chars=engine.settings.retrieval.max_question_characters,
+        max_chars=engine.settings.analysis.max_question_characters,
         accept_file="multiple",
         max_upload_size=engine.settings.chat.max_upload_mb,
     )

@@ -19,7 +19,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A named configuration: which legs search, and the settings of `retrieval` that differ from the defaults."""
+    """A named configuration: which legs search, and the settings by dotted name that differ."""
 
     mode: Mode = "hybrid"
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -28,8 +28,10 @@ class System:
 SYSTEMS: dict[str, System] = {
     "dense": System("dense"),
     "sparse": System("sparse"),
-    "hybrid-rrf": System(changes={"fusion": "rrf"}),
-    "hybrid-convex": System(changes={"fusion": "convex", "complete": False, "dense_weight": 0.6}),
+    "hybrid-rrf": System(changes={"retrieval.fusion": "rrf"}),
+    "hybrid-convex": System(
+        changes={"retrieval.fusion": "convex", "retrieval.complete": False, "retrieval.dense_weight": 0.6}
+    ),
     "default": System(),
 }
 
@@ -87,12 +89,12 @@ def run_experiment(
 def run_system(engine: Engine, dataset: Dataset, name: str, on_progress: Progress | None = None) -> Run:
     """By topic, the score of the first 100 documents; a document scores as its best node."""
     system = SYSTEMS[name]
-    tuned = with_retrieval(engine, system.changes)
+    tuned = engine.with_changes(system.changes)
     with engine.database.engine.connect() as connection:
         item_of = {document.id: document.name for document in known(connection, engine.store.table)}
     run: dict[str, dict[str, float]] = {}
     for done, (topic, question) in enumerate(dataset.topics.items(), start=1):
-        ranking = tuned.rank(question[: tuned.settings.retrieval.max_question_characters], mode=system.mode, k=DEPTH)
+        ranking = tuned.rank(question[: tuned.settings.analysis.max_question_characters], mode=system.mode, k=DEPTH)
         best: dict[str, float] = {}
         for hit in ranking:
             best.setdefault(item_of[hit.node.metadata["document_id"]], float(hit.score or 0.0))
@@ -100,22 +102,6 @@ def run_system(engine: Engine, dataset: Dataset, name: str, on_progress: Progres
         if on_progress:
             on_progress(name, done, len(dataset.topics))
     return run
-
-
-def with_retrieval(engine: Engine, changes: Mapping[str, Any]) -> Engine:
-    """The engine with other retrieval settings, on the same store and models."""
-    options = engine.settings.retrieval
-    checked = type(options).model_validate({**options.model_dump(), **changes})
-    settings = engine.settings.model_copy(update={"retrieval": checked})
-    return type(engine)(
-        settings=settings,
-        database=engine.database,
-        store=engine.store,
-        indexes=engine.indexes,
-        embed_model=engine.embed_model,
-        llm=engine.llm,
-        evidence_floor=engine.evidence_floor,
-    )
 
 
 def _paired(

@@ -4,11 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from llama_index.core.schema import NodeWithScore
 
+from config.settings import EvidenceSettings
 from pipelines.query.trace import Ledger
+from pipelines.store.lexical import LexicalIndex
 from pipelines.store.tokens import tokenise
-from pipelines.types import Evidence
+from pipelines.types import Evidence, QueryIntent
 
 COVERAGE_WEIGHT = 0.5
+_ASSESSED = 5
 # Strength from which a question counts as answerable, by model: similarities of different models do not compare.
 # On dialogue questions the local model's floor answers 91 % of the answerable and leaves 43 % of the others.
 STRENGTH_FLOOR: Mapping[str, float] = {
@@ -40,32 +43,43 @@ def term_coverage(
 
 
 def assess(
-    ranking: Sequence[NodeWithScore],
-    terms: Sequence[str],
+    ranked: Sequence[NodeWithScore],
+    intent: QueryIntent,
     ledger: Ledger,
+    index: LexicalIndex,
     *,
-    weight: Callable[[str], float],
-    floor: float,
+    settings: EvidenceSettings,
+    model: str,
 ) -> Evidence:
-    """How well a ranking bears on the question; it suffices when its strength reaches `floor`."""
-    candidates = [ledger.candidate(hit.node.node_id) for hit in ranking]
+    """How well a ranking bears on the question.
+
+    Args:
+        ranked: Every candidate, best first.
+        intent: The question's terms.
+        ledger: The legs' own scores of the candidates.
+        index: The snapshot that the sparse leg searched, for idf.
+        settings: Which rule decides.
+        model: The embedding model, whose parameters are used.
+    """
+    floor = settings.min_strength or STRENGTH_FLOOR.get(model, DEFAULT_FLOOR)
+    best = ranked[:_ASSESSED]
+    candidates = [ledger.candidate(hit.node.node_id) for hit in best]
     similarity = max((candidate.dense.score for candidate in candidates if candidate.dense), default=None)
-    texts = [f"{hit.node.metadata['header']}\n{hit.node.get_content()}" for hit in ranking]
-    coverage, missing = term_coverage(terms, texts, weight) if ranking else (0.0, list(terms))
-    top = [candidate for candidate in candidates if candidate.dense and candidate.dense.rank <= 5]
-    agreement = sum(candidate.sparse is not None for candidate in top) / len(top) if top else 0.0
+    texts = [f"{hit.node.metadata['header']}\n{hit.node.get_content()}" for hit in best]
+    coverage, missing = term_coverage(intent.terms, texts, index.idf) if best else (0.0, list(intent.terms))
     reached = strength(similarity, coverage)
     reason = ""
-    if not ranking:
+    if not ranked:
         reason = "nothing was found"
     elif reached < floor:
         reason = f"the nearest passages are too far from the question ({reached:.2f} of {floor:.2f} needed)"
     return Evidence(
+        strength=round(reached, 4),
+        band="low" if reason else "medium",
         similarity=similarity,
         coverage=round(coverage, 4),
-        agreement=agreement,
-        strength=round(reached, 4),
-        matches=len(ranking),
+        signals={},
+        matches=len(ranked),
         missing=tuple(missing),
         sufficient=not reason,
         reason=reason,

@@ -10,7 +10,7 @@ from llama_index.core.base.response.schema import Response
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.llms import LLM
 from llama_index.core.query_engine import CustomQueryEngine
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import QueryEngineTool
 
 from config.settings import Settings
@@ -18,14 +18,10 @@ from pipelines.errors import FootnoteError
 from pipelines.models.embed import build_embed_model
 from pipelines.models.identity import identity, llm_identity
 from pipelines.observe import log_failure
-from pipelines.query.analyse import analyse
 from pipelines.query.assemble import Passage, assemble
-from pipelines.query.assess import DEFAULT_FLOOR, STRENGTH_FLOOR, assess
 from pipelines.query.extract import extract
-from pipelines.query.fuse import Fusion, HybridRetriever, ScoringRetriever, convex_fusion, reciprocal_rank_fusion
-from pipelines.query.postprocess.duplicates import Duplicates
-from pipelines.query.postprocess.quota import Quota
-from pipelines.query.retrieve import DenseRetriever, Reach, SparseRetriever
+from pipelines.query.find import Finder, Found, Request
+from pipelines.query.parts import changed
 from pipelines.query.trace import Ledger
 from pipelines.query.write import Brief, Written, abstain, write_by_extraction, write_by_llm
 from pipelines.store import documents as document_rows
@@ -38,11 +34,9 @@ from pipelines.types import (
     Audience,
     Candidate,
     Context,
-    Evidence,
     Filters,
     Footnote,
     Mode,
-    QueryIntent,
     SearchReport,
     SearchResult,
     Token,
@@ -51,7 +45,6 @@ from pipelines.types import (
     Verdict,
 )
 
-PER_DOCUMENT = 3
 _NO_FILTERS = Filters()
 Event = Token | Footnote | Verdict | Answer
 
@@ -73,7 +66,6 @@ def build_query_engine(settings: Settings) -> "Engine":
         indexes=build_lexical_indexes(settings, database, store),
         embed_model=build_embed_model(settings),
         llm=_build_llm(settings),
-        evidence_floor=settings.evidence.min_strength or STRENGTH_FLOOR.get(model.model, DEFAULT_FLOOR),
     )
 
 
@@ -83,23 +75,6 @@ def _build_llm(settings: Settings) -> LLM | None:
     from pipelines.models.llm import build_llm  # its libraries take a second to import
 
     return build_llm(settings)
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    question: str
-    filters: Filters
-    audience: Audience
-    mode: Mode
-    top_n: int
-    history: tuple[Turn, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    intent: QueryIntent
-    ranking: list[NodeWithScore]
-    evidence: Evidence
 
 
 @dataclass(slots=True)
@@ -112,7 +87,6 @@ class Engine:
     indexes: LexicalIndexes
     embed_model: BaseEmbedding
     llm: LLM | None
-    evidence_floor: float
 
     @property
     def model_name(self) -> str:
@@ -135,8 +109,8 @@ class Engine:
                 extraction, and the Answer says so.
         """
         ledger, options = Ledger(), self.settings.retrieval
-        request = _Request(question, filters, audience, options.mode, options.top_n, tuple(history))
-        found = self._find(request, ledger)
+        request = Request(question, filters, audience, options.mode, options.top_n, tuple(history))
+        found = self._finder.find(request, ledger)
         with ledger.timings.stage("assemble"):
             context = self._assemble(found.ranking, audience, ledger)
         with ledger.timings.stage("write"):
@@ -175,8 +149,8 @@ class Engine:
             ModelError, ServiceUnavailable: If no leg could search.
         """
         ledger, options = Ledger(), self.settings.retrieval
-        request = _Request(question, filters, audience, mode or options.mode, top_n or options.top_n)
-        found = self._find(request, ledger)
+        request = Request(question, filters, audience, mode or options.mode, top_n or options.top_n)
+        found = self._finder.find(request, ledger)
         for hit in found.ranking:
             ledger.kept(hit.node.node_id, 0, merged=False)
         names = self._names(found.ranking, audience)
@@ -197,11 +171,11 @@ class Engine:
         audience: Audience = "owner",
         mode: Mode | None = None,
     ) -> list[NodeWithScore]:
-        """The fused ranking before any postprocessor, best first, of the first k nodes of each leg; for evaluation."""
+        """Every candidate of each leg's first k, best first, after the factors and before any cut; for evaluation."""
         ledger, options = Ledger(), self.settings.retrieval
         depth = -(-k // options.leg_factor)
-        request = _Request(question, filters, audience, mode or options.mode, depth)
-        return self._retriever(request, ledger).retrieve(QueryBundle(analyse(question).search_text))
+        request = Request(question, filters, audience, mode or options.mode, depth)
+        return self._finder.find(request, ledger).ranked
 
     def as_tool(self, *, filters: Filters = _NO_FILTERS, audience: Audience = "owner") -> QueryEngineTool:
         """This engine as a tool for LlamaIndex agents, bound to these filters and audience."""
@@ -211,46 +185,22 @@ class Engine:
             description="Answers questions about the ingested documents; every sentence carries checked citations.",
         )
 
+    def with_changes(self, changes: Mapping[str, Any]) -> "Engine":
+        """This engine with other settings by dotted name (`retrieval.top_n`), on the same store and models.
+
+        Raises:
+            ConfigError: If a name is no setting of a query, or a value does not fit it.
+        """
+        settings = changed(self.settings, changes)
+        return replace(self, settings=settings, indexes=build_lexical_indexes(settings, self.database, self.store))
+
+    @property
+    def _finder(self) -> Finder:
+        return Finder(
+            self.settings, self.store, self.indexes, self.embed_model, identity(self.settings).model, self.llm
+        )
+
     # Stages
-
-    def _find(self, request: _Request, ledger: Ledger) -> _Found:
-        limit = self.settings.retrieval.max_question_characters
-        document_rows.matching(request.filters)  # a filter that cannot be compared is an error before any leg runs
-        with ledger.timings.stage("analyse"):
-            intent = analyse(request.question, history=request.history, limit=limit)
-        with ledger.timings.stage("retrieve"):
-            ranking = self._retriever(request, ledger).retrieve(QueryBundle(intent.search_text))
-        with ledger.timings.stage("postprocess"):
-            for step in (Duplicates(ledger), Quota(ledger, per_document=PER_DOCUMENT, top_n=request.top_n)):
-                ranking = step.postprocess_nodes(ranking, query_str=intent.search_text)
-        with ledger.timings.stage("assess"):
-            evidence = assess(
-                ranking,
-                intent.terms,
-                ledger,
-                weight=self.indexes.current(request.audience).idf,
-                floor=self.evidence_floor,
-            )
-        return _Found(intent, ranking, evidence)
-
-    def _retriever(self, request: _Request, ledger: Ledger) -> HybridRetriever:
-        options = self.settings.retrieval
-        reach = Reach(options.leg_factor * request.top_n, request.filters, request.audience, ledger.timings)
-        legs: dict[str, ScoringRetriever] = {}
-        if request.mode != "sparse":
-            look = options.ann_factor * request.top_n
-            legs["dense"] = DenseRetriever(self.store, self.embed_model, reach, look=look)
-        if request.mode != "dense":
-            legs["sparse"] = SparseRetriever(self.store, self.indexes, reach)
-        complete = options.complete and options.fusion == "convex"
-        return HybridRetriever(legs, self._fusion(), ledger, complete=complete)
-
-    def _fusion(self) -> Fusion:
-        options = self.settings.retrieval
-        if options.fusion == "rrf":
-            weight = options.rrf_dense_weight
-            return partial(reciprocal_rank_fusion, weights={"dense": weight, "sparse": 1 - weight}, k=options.rrf_k)
-        return partial(convex_fusion, weights={"dense": options.dense_weight, "sparse": 1 - options.dense_weight})
 
     def _assemble(self, ranking: Sequence[NodeWithScore], audience: Audience, ledger: Ledger) -> Context:
         def read(spans: Sequence[tuple[str, int, int]]) -> dict[tuple[str, int, int], Passage]:
@@ -271,7 +221,7 @@ class Engine:
             token_margin=limits.token_margin,
         )
 
-    def _write(self, found: _Found, context: Context, request: _Request, ledger: Ledger) -> Written:
+    def _write(self, found: Found, context: Context, request: Request, ledger: Ledger) -> Written:
         options = self.settings.answer
         tried = f"{found.intent.search_text} ({request.mode}: {found.evidence.reason or 'found'})"
         brief = Brief(found.intent, context, found.evidence, (tried,))
@@ -310,20 +260,23 @@ class Engine:
         with reading(self.database.engine, "reading document names") as connection:
             return document_rows.names(connection, {hit.node.metadata["document_id"] for hit in ranking}, audience)
 
-    def _close(self, ledger: Ledger, found: _Found, request: _Request) -> Trace:
+    def _close(self, ledger: Ledger, found: Found, request: Request) -> Trace:
         return ledger.close(
             intent=found.intent,
             corpus_version=self.indexes.current(request.audience).version,
             audience=request.audience,
             filters=request.filters,
             mode=request.mode,
+            settings=self._fingerprint(),
             timings=ledger.timings.as_dict(),
         )
 
+    def _fingerprint(self) -> str:
+        return fingerprint(self.settings.model_dump(mode="json", exclude={"home", "database_url", "log"}))
+
     def _save(self, trace: Trace, kind: str, answer: Answer | None) -> None:
-        stated = self.settings.model_dump(mode="json", exclude={"home", "database_url", "log"})
         try:
-            save_query(self.database.engine, trace, kind=kind, settings=fingerprint(stated), answer=answer)
+            save_query(self.database.engine, trace, kind=kind, answer=answer)
         except FootnoteError as error:
             log_failure("query not logged", error)
 

@@ -4,7 +4,7 @@ import contextvars
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Literal
 
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
@@ -15,6 +15,7 @@ from pipelines.observe import log_failure
 from pipelines.query.trace import Ledger
 
 Ranked = list[tuple[str, float]]
+Scale = Literal["max", "minmax", "z", "none"]
 Fusion = Callable[[Mapping[str, Sequence[tuple[str, float]]]], dict[str, float]]
 
 
@@ -46,30 +47,68 @@ def reciprocal_rank_fusion(
 
 
 def convex_fusion(
-    rankings: Mapping[str, Sequence[tuple[str, float]]], weights: Mapping[str, float]
+    rankings: Mapping[str, Sequence[tuple[str, float]]], weights: Mapping[str, float], *, scale: Scale = "max"
 ) -> dict[str, float]:
-    """Score each id by the weighted sum of its scores, each leg's divided by that leg's maximum.
+    """Score each id by the weighted mean of its scores, each leg's brought to one scale first.
 
-    With weights that sum to 1 the scores lie in 0..1; an id that a leg does not hold gets nothing from it, and a
-    negative score counts as 0. Scores compare only within one call.
+    The weights of the legs that are there are made to sum to 1. An id that a leg does not hold gets the least that
+    this leg gave. Scores compare only within one call; they lie in 0..1 under `max` and `minmax`.
 
     Args:
         rankings: By leg, (node id, score), best first, no repeats within a ranking.
         weights: By leg.
+        scale: `max` divides by the leg's maximum (negatives count as 0), `minmax` maps its range to 0..1, `z` takes
+            the mean off and divides by the standard deviation, `none` leaves scores as they are.
 
     Raises:
         ValueError: If a ranking repeats an id.
 
     Source: Bruch, Gai, Ingber, TOIS 2023, doi:10.1145/3596512.
     """
-    fused: dict[str, float] = {}
+    ids = dict.fromkeys(node_id for ranking in rankings.values() for node_id, _ in ranking)
+    total = sum(weights[leg] for leg in rankings) or 1.0
+    fused = dict.fromkeys(ids, 0.0)
     for leg, ranking in rankings.items():
         _assert_unique(leg, ranking)
-        top = max((score for _, score in ranking), default=0.0)
-        for node_id, score in ranking:
-            share = max(score, 0.0) / top if top > 0 else 0.0
-            fused[node_id] = fused.get(node_id, 0.0) + weights[leg] * share
+        scaled = dict(zip((node_id for node_id, _ in ranking), SCALES[scale]([s for _, s in ranking]), strict=True))
+        least = 0.0 if scale in ("max", "minmax", "none") else min(scaled.values(), default=0.0)
+        for node_id in ids:
+            fused[node_id] += weights[leg] / total * scaled.get(node_id, least)
     return fused
+
+
+def _by_max(scores: Sequence[float]) -> list[float]:
+    top = max(scores, default=0.0)
+    return [max(score, 0.0) / top if top > 0 else 0.0 for score in scores]
+
+
+def _by_range(scores: Sequence[float]) -> list[float]:
+    low, high = min(scores, default=0.0), max(scores, default=0.0)
+    return [(score - low) / (high - low) if high > low else float(high > 0) for score in scores]
+
+
+def _by_deviation(scores: Sequence[float]) -> list[float]:
+    if not scores:
+        return []
+    mean = sum(scores) / len(scores)
+    deviation = (sum((score - mean) ** 2 for score in scores) / len(scores)) ** 0.5
+    return [(score - mean) / deviation if deviation > 0 else 0.0 for score in scores]
+
+
+SCALES: dict[Scale, Callable[[Sequence[float]], list[float]]] = {
+    "max": _by_max,
+    "minmax": _by_range,
+    "z": _by_deviation,
+    "none": list,
+}
+
+
+def multiplicable(scores: Mapping[str, float]) -> dict[str, float]:
+    """The scores mapped to 0..1 by their range, so that a factor moves ranks alike under every fusion.
+
+    RRF scores lie so close together, and z scores change their sign, that a factor on them would mean nothing.
+    """
+    return dict(zip(scores, _by_range(list(scores.values())), strict=True))
 
 
 def _assert_unique(leg: str, ranking: Sequence[tuple[str, float]]) -> None:

@@ -7,16 +7,7 @@ from dataclasses import dataclass, field
 from llama_index.core.schema import NodeWithScore
 
 from pipelines.observe import Timings
-from pipelines.types import (
-    Attempt,
-    Audience,
-    Candidate,
-    Filters,
-    LegScore,
-    Mode,
-    QueryIntent,
-    Trace,
-)
+from pipelines.types import Attempt, Audience, Candidate, Evidence, Filters, LegScore, Mode, QueryIntent, Trace
 
 
 @dataclass(slots=True)
@@ -32,25 +23,68 @@ class _Row:
 
 
 class Ledger:
-    """Collects the candidates of one query; `close` makes the Trace."""
+    """Collects the candidates of one query; each attempt writes a fork, and the one that was kept is adopted.
+
+    Timings and notes are shared by all forks. `close` makes the Trace.
+    """
 
     def __init__(self) -> None:
         self.id = uuid.uuid4().hex[:16]
         self.timings = Timings()
         self.notes: list[str] = []
         self.attempts: list[Attempt] = []
+        self.name = ""
         self._rows: dict[str, _Row] = {}
+        self._tags: dict[str, None] = {}
+
+    def fork(self, name: str) -> "Ledger":
+        """A ledger for one attempt, with no candidates yet."""
+        child = Ledger()
+        child.name, child.id, child.timings, child.notes = name, self.id, self.timings, self.notes
+        return child
+
+    def adopt(self, kept: "Ledger") -> None:
+        """Take over the candidates and tags of the attempt that was kept."""
+        self.name, self._rows = kept.name, kept._rows
+        self._tags |= kept._tags
+
+    def note(self, said: str) -> None:
+        """Note something a reader should know, once."""
+        if said not in self.notes:
+            self.notes.append(said)
+
+    def tag(self, *names: str) -> None:
+        """Note which parts were used."""
+        self._tags |= dict.fromkeys(names)
+
+    def attempt(
+        self, name: str, search_text: str, evidence: Evidence, *, kept: bool, why: str, ms: float = 0.0
+    ) -> None:
+        """Note an attempt and what came of it."""
+        self.attempts.append(Attempt(name, search_text, evidence, kept, why, round(ms, 2)))
 
     def leg(self, name: str, ranking: Sequence[NodeWithScore]) -> None:
         """Note a leg's ranking, best first."""
+        self.tag(name)
         for rank, hit in enumerate(ranking, start=1):
             setattr(self._row(hit), name, LegScore(rank, float(hit.score or 0.0)))
 
     def fused(self, ranking: Sequence[NodeWithScore]) -> None:
-        """Note the fused scores; they are final until a postprocessor says otherwise."""
+        """Note the fused scores; they are final until a factor says otherwise."""
         for hit in ranking:
             row = self._row(hit)
             row.fused = row.final = float(hit.score or 0.0)
+
+    def factor(self, node_id: str, name: str, value: float) -> None:
+        """Note what a factor multiplied a candidate's score by; a factor of 1 is not noted."""
+        if node_id in self._rows and value != 1.0:
+            self._rows[node_id].factors[name] = value
+            self.tag(name)
+
+    def ranked(self, ranking: Sequence[NodeWithScore]) -> None:
+        """Note the scores after all factors."""
+        for hit in ranking:
+            self._row(hit).final = float(hit.score or 0.0)
 
     def cut(self, node_id: str, why: str) -> None:
         """Note that a stage took a candidate out."""
@@ -85,6 +119,7 @@ class Ledger:
         audience: Audience,
         filters: Filters,
         mode: Mode,
+        settings: str,
         timings: Mapping[str, float],
     ) -> Trace:
         """The ledger of this query, candidates by final score."""
@@ -98,6 +133,8 @@ class Ledger:
             audience=audience,
             filters=filters,
             mode=mode,
+            settings=settings,
+            tags=("auto" if len(self.attempts) > 1 else "base", *self._tags),
             notes=tuple(self.notes),
             timings_ms=timings,
         )

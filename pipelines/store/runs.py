@@ -76,7 +76,7 @@ def standing_failures(engine: Engine, collection: str) -> list[dict[str, Any]]:
     ]
 
 
-def save_query(engine: Engine, trace: Trace, *, kind: str, settings: str, answer: Answer | None = None) -> None:
+def save_query(engine: Engine, trace: Trace, *, kind: str, answer: Answer | None = None) -> None:
     """Write a query's ledger, with its answer if there was one; a crash may lose the last moment's."""
     with reading(engine, "logging a query") as connection, connection.begin():
         connection.execute(text("SET LOCAL synchronous_commit = off"))
@@ -87,7 +87,7 @@ def save_query(engine: Engine, trace: Trace, *, kind: str, settings: str, answer
                 question=trace.intent.question,
                 audience=trace.audience,
                 corpus_version=trace.corpus_version,
-                settings=settings,
+                settings=trace.settings,
                 trace=jsonable(trace),
                 answer=None if answer is None else jsonable(answer),
                 latency_ms=trace.timings_ms["total"],

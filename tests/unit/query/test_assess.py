@@ -1,8 +1,10 @@
 import pytest
 
-from pipelines.query.analyse import analyse
+from config.settings import EvidenceSettings
 from pipelines.query.assess import STRENGTH_FLOOR, assess, strength, term_coverage
 from pipelines.query.trace import Ledger
+from pipelines.store.lexical import LexicalIndex, Parameters
+from pipelines.types import QueryIntent
 from tests.unit.query.builders import hit
 
 WEIGHT = {"go": 3.0, "team": 1.0}
@@ -24,14 +26,6 @@ def test_a_question_without_terms_is_not_covered() -> None:
     assert term_coverage([], ["a"], weigh) == (0.0, [])
 
 
-@pytest.mark.parametrize("question", ["???", "the", "What is it?"])
-def test_a_question_without_terms_has_only_its_similarity(question: str) -> None:
-    ledger = Ledger()
-    ledger.leg("dense", [hit("a", score=0.3)])
-    evidence = assess([hit("a", "in Go")], analyse(question).terms, ledger, weight=weigh, floor=0.35)
-    assert (evidence.coverage, evidence.strength, evidence.sufficient) == (0.0, 0.3, False)
-
-
 def test_strength_adds_half_the_coverage_to_the_similarity() -> None:
     assert strength(0.4, 0.6) == 0.4 + 0.5 * 0.6
 
@@ -40,25 +34,29 @@ def test_without_a_dense_leg_coverage_stands_in() -> None:
     assert strength(None, 0.6) == 0.6 + 0.5 * 0.6
 
 
-def judged(similarity: float, floor: float):
+def judged(found, similarity: float, floor: float):
     ledger = Ledger()
-    found = [hit("a", "in Go with a team")]
     ledger.leg("dense", [hit("a", score=similarity)])
-    return assess(found, ["go", "team"], ledger, weight=weigh, floor=floor)
+    index = LexicalIndex.build(1, [("a", "go team"), ("b", "team")], Parameters())
+    intent = QueryIntent("Go team?", "Go team?", ("go", "team"))
+    return assess(found, intent, ledger, index, settings=EvidenceSettings(min_strength=floor), model="hashed")
+
+
+FOUND = [hit("a", "in Go with a team")]
 
 
 def test_evidence_at_the_floor_suffices() -> None:
-    assert judged(0.25, 0.75).sufficient
+    assert judged(FOUND, 0.25, 0.75).sufficient
 
 
 def test_evidence_below_the_floor_says_by_how_much() -> None:
-    evidence = judged(0.2, 0.75)
+    evidence = judged(FOUND, 0.2, 0.75)
     assert not evidence.sufficient
     assert "0.70 of 0.75" in evidence.reason
 
 
 def test_nothing_found_never_suffices() -> None:
-    evidence = assess([], ["go"], Ledger(), weight=weigh, floor=0.0)
+    evidence = judged([], 0.9, 0.1)
     assert (evidence.sufficient, evidence.reason) == (False, "nothing was found")
 
 

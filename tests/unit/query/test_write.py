@@ -4,7 +4,7 @@ from pipelines.types import Context, Evidence, Sentence, Turn
 
 
 def evidence(coverage: float) -> Evidence:
-    return Evidence(0.6, coverage, 1.0, 0.9, 3, (), sufficient=True)
+    return Evidence(0.9, "high", 0.6, coverage, {}, 3, (), sufficient=True)
 
 
 def test_the_prompt_holds_the_rules_the_turns_then_sources_and_question() -> None:
