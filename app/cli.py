@@ -19,8 +19,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-EXIT_FAILED_DOCUMENTS = 4
+EXIT_FELL, EXIT_FAILED_DOCUMENTS = 1, 4
 CategoryName = Literal["resume", "linkedin", "journey", "github", "blog", "notion", "web", "generic"]
+PART_NAMES = (
+    "dense", "sparse", "completion", "whitening", "pairs", "headers", "typos", "trim", "phrases", "names", "category",
+    "years", "section", "recency", "quality", "floor", "quota", "duplicates", "neighbours", "rerank", "escalation",
+)  # fmt: skip
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 Collection = Annotated[list[str] | None, typer.Option(help="Only this collection; may be repeated.")]
 Category = Annotated[list[str] | None, typer.Option(help="Only this category, e.g. resume, blog; may be repeated.")]
@@ -146,6 +150,21 @@ def status(as_json: Json = False) -> None:
     show_status(_settings(), as_json=as_json)
 
 
+def _parts(named: list[str] | None) -> list[str]:
+    """The named parts, each once.
+
+    Raises:
+        typer.BadParameter: If one does not exist, or nothing would be left to search with.
+    """
+    wanted = list(dict.fromkeys(named or []))
+    unknown = [name for name in wanted if name not in PART_NAMES]
+    if unknown:
+        raise typer.BadParameter(f"There is no part {unknown[0]!r}. Parts: {', '.join(PART_NAMES)}.")
+    if {"dense", "sparse"} <= {*wanted}:
+        raise typer.BadParameter("Nothing would be left to search with: leave dense or sparse in.")
+    return wanted
+
+
 @app.command()
 def search(
     question: str,
@@ -154,6 +173,15 @@ def search(
         int | None, typer.Option("--top-n", "-n", min=1, max=100, help="How many passages; else as set.")
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show every candidate and what became of it.")] = False,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PART",
+            callback=_parts,
+            help="What if: search also without this part, and show what moves; may be repeated. The log keeps only "
+            f"the search as set. Parts: {', '.join(PART_NAMES)}.",
+        ),
+    ] = None,
     collection: Collection = None,
     category: Category = None,
     year: Year = None,
@@ -165,12 +193,29 @@ def search(
 ) -> None:
     """Find the best passages, without writing an answer.
 
-    Example: footnote search "Kubernetes experience" --category resume --explain
+    Example: footnote search "Kubernetes experience" --category resume --explain --without recency
     """
-    from app.commands import run_search
+    from app.search import run_search
 
     filters = _filters(collection, category, year, author, since, until, document)
-    run_search(_settings(), question, filters, mode=mode, top_n=top_n, explain=explain, as_json=as_json)
+    run_search(
+        _settings(), question, filters, mode=mode, top_n=top_n, explain=explain, without=without or [], as_json=as_json
+    )
+
+
+@app.command()
+def trace(
+    query: Annotated[str, typer.Argument(metavar="[ID]", help="Or the beginning of one; none = the latest.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many of the latest.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """Show how a past query went: every candidate, score and decision; without ID, list the latest.
+
+    Example: footnote trace 3fa1
+    """
+    from app.search import show_trace
+
+    show_trace(_settings(), query, limit=limit, as_json=as_json)
 
 
 @app.command()
@@ -331,38 +376,208 @@ def models_fetch(as_json: Json = False) -> None:
 
 @evaluate.command("beir")
 def eval_beir(
-    folder: Annotated[Path, typer.Argument(help="corpus.jsonl, queries.jsonl and qrels/*.tsv.")],
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER...", help="corpus.jsonl, queries.jsonl and qrels/*.tsv in each.")
+    ],
     system: Annotated[list[str] | None, typer.Option(help="Measure this system; may be repeated.")] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Change a setting, such as retrieval.dense_weight=0.5, in every --system; "
+            "without --system, measure `default` and with the change `custom`. May be repeated.",
+        ),
+    ] = None,
     measure: Annotated[list[str] | None, typer.Option(help="nDCG@k, recall@k, success@k or RR@k.")] = None,
-    compare: Annotated[str, typer.Option(help="The system that the others are tested against.")] = "",
+    compare: Annotated[
+        str, typer.Option(help="The system that the others are tested against; --set changes it only as a --system.")
+    ] = "",
+    ablate: Annotated[
+        bool, typer.Option("--ablate", help="What each part brings to the first system, by the first measure.")
+    ] = False,
+    fit: Annotated[
+        bool, typer.Option("--fit", help="Fit the first system's weights, cross-validated; writes no setting.")
+    ] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many topics.")] = None,
-    per_topic: Annotated[Path | None, typer.Option(help="Write each topic's measures to this JSON file.")] = None,
+    per_topic: Annotated[
+        Path | None, typer.Option(help="Write each topic's measures to this JSON file; else below FOOTNOTE_HOME.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Rank a judged set in BEIR's form, indexed in a database of its own.
+    """Rank judged sets in BEIR's form, each indexed in a database of its own; several are averaged.
 
-    Example: footnote eval beir data/scifact --system hybrid-convex --system hybrid-rrf --compare hybrid-convex
+    Example: footnote eval beir data/eval/small --system hybrid-convex --system hybrid-rrf --compare hybrid-convex
     """
-    from app.evaluations import run_beir
+    from app.experiments import run_beir
 
     run_beir(
-        _settings(), folder, systems=system or [], measures=measure or [], baseline=compare, limit=limit,
-        per_topic=per_topic, as_json=as_json,
+        _settings(), folders, systems=system or [], overrides=setting or [], measures=measure or [], baseline=compare,
+        limit=limit, per_topic=per_topic, ablate=ablate, fit=fit, as_json=as_json,
     )  # fmt: skip
+
+
+@evaluate.command("tune")
+def eval_tune(
+    topics: Annotated[list[Path] | None, typer.Argument(metavar="[TOPICS.jsonl]...", help="Labelled topics.")] = None,
+    feedback: Annotated[
+        Path | None, typer.Option(help='JSON lines: {"question": "...", "document": "id or name", "good": true}.')
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say which weights and factors labelled questions would change, cross-validated; nothing is written.
+
+    Example: footnote eval tune my-topics.jsonl --feedback feedback.jsonl
+    """
+    from app.experiments import run_tune
+
+    run_tune(_settings(), topics or [], feedback, as_json=as_json)
+
+
+@evaluate.command("baseline")
+def eval_baseline(
+    write: Annotated[bool, typer.Option("--write", help="Make today's scores the baseline of the tests.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure the gate of the tests: the sample's topics and data/eval/small against data/eval/baseline.json.
+
+    Exit code 1 when a set fell. Example: footnote eval baseline
+    """
+    from app.experiments import run_baseline
+
+    if not run_baseline(_settings(), write=write, as_json=as_json):
+        raise typer.Exit(EXIT_FELL)
+
+
+Systems = Annotated[list[str] | None, typer.Option("--system", help="Measure this system; may be repeated.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Change a setting in every --system, else in `custom`."),
+]
+Compare = Annotated[str, typer.Option("--compare", help="The system that the others are tested against.")]
+Limit = Annotated[int | None, typer.Option(min=1, help="Only the first so many.")]
+PerTopic = Annotated[Path | None, typer.Option(help="Write each topic's measures to this JSON file.")]
 
 
 @evaluate.command("portfolio")
 def eval_portfolio(
     topics: Annotated[Path | None, typer.Argument(help="Topics with quoted answers; else those of the sample.")] = None,
+    documents: Annotated[
+        Path | None, typer.Option(help="The folder that the topics are about; else data/sample.")
+    ] = None,
+    ingested: Annotated[
+        bool, typer.Option("--ingested", help="Ask what is ingested already instead; nothing is written there.")
+    ] = False,
+    system: Systems = None,
+    setting: Set = None,
+    compare: Compare = "",
+    per_topic: PerTopic = None,
     as_json: Json = False,
 ) -> None:
-    """Success@5 and abstention over the portfolio's topics, against the ingested sample.
+    """Is the right place found, are the facts said, is silence kept: over documents in a database of their own.
 
-    Example: footnote eval portfolio --json
+    Example: footnote eval portfolio --system hybrid-convex --system default --compare hybrid-convex
     """
-    from app.evaluations import run_portfolio
+    from app.quality import run_portfolio
 
-    run_portfolio(_settings(), topics, as_json=as_json)
+    run_portfolio(
+        _settings(), topics, documents=documents, ingested=ingested, systems=system or [], overrides=setting or [],
+        baseline=compare, per_topic=per_topic, as_json=as_json,
+    )  # fmt: skip
+
+
+@evaluate.command("chunking")
+def eval_chunking(
+    folder: Annotated[Path, typer.Argument(help="corpora/*.md and questions_df.csv with gold character spans.")],
+    parser: Annotated[
+        Literal["markdown", "generic"] | None, typer.Option(help="Cut all with this parser; else as ingestion would.")
+    ] = None,
+    n: Annotated[int, typer.Option("--top-n", "-n", min=1, max=100, help="How many nodes are found.")] = 5,
+    system: Systems = None,
+    setting: Set = None,
+    compare: Compare = "",
+    limit: Limit = None,
+    per_topic: PerTopic = None,
+    as_json: Json = False,
+) -> None:
+    """How much of what answers is in the nodes that are found: recall, precision and IoU of their characters.
+
+    Example: footnote eval chunking data/chunking --parser generic --system dense --system default
+    """
+    from app.quality import run_chunking
+
+    run_chunking(
+        _settings(), folder, parser=parser or "", n=n, systems=system or [], overrides=setting or [], baseline=compare,
+        limit=limit, per_topic=per_topic, as_json=as_json,
+    )  # fmt: skip
+
+
+@evaluate.command("grounding")
+def eval_grounding(
+    claims: Annotated[Path, typer.Argument(help="JSON lines: claim, label, evidence, supporting_sentences.")],
+    limit: Limit = None,
+    as_json: Json = False,
+) -> None:
+    """How well the verifier tells claims that their source bears out from the others, and whether it shows the place.
+
+    Example: footnote eval grounding data/wice/dev.jsonl
+    """
+    from app.quality import run_grounding
+
+    run_grounding(claims, limit=limit, as_json=as_json)
+
+
+@evaluate.command("escalation")
+def eval_escalation(
+    replies: Annotated[
+        Path | None, typer.Argument(help="Replies of a language model; else those of the sample.")
+    ] = None,
+    topics: Annotated[
+        Path | None, typer.Option(help="The topics that they are about; else those of the sample.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Replay good and bad replies of a language model, and show which Auto-RAG keeps and what it gains.
+
+    Example: footnote eval escalation
+    """
+    from app.evaluations import run_escalation
+
+    run_escalation(_settings(), replies, topics, as_json=as_json)
+
+
+@evaluate.command("answerability")
+def eval_answerability(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER_OR_FILE...", help="Labelled conversations, or sets in BEIR's form.")
+    ],
+    fit: Annotated[bool, typer.Option("--fit", help="Fit the parameters anew and print them.")] = False,
+    as_json: Json = False,
+) -> None:
+    """How well the evidence tells questions with an answer in the corpus from those without, cross-validated.
+
+    Example: footnote eval answerability mtrag_un/dev.jsonl --fit
+    """
+    from app.evaluations import run_answerability
+
+    run_answerability(_settings(), paths, fit=fit, as_json=as_json)
+
+
+@evaluate.command("filters")
+def eval_filters(
+    nodes: Annotated[
+        int, typer.Option(min=100, max=1_000_000, help="How many, made up, in a database of their own.")
+    ] = 10_000,
+    filters: Annotated[int, typer.Option(min=1, help="How many random filters.")] = 200,
+    as_json: Json = False,
+) -> None:
+    """Compare filtered searches over the vector index with exact scans.
+
+    Example: footnote eval filters --nodes 10000 --filters 200
+    """
+    from app.evaluations import run_filters
+
+    run_filters(_settings(), nodes=nodes, filters=filters, as_json=as_json)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from app.cli import EXIT_FAILED_DOCUMENTS
 from app.settings import SAMPLE
 from config.settings import Settings
 from pipelines.errors import RetrievalError
-from pipelines.types import Answer, Filters, Footnote, IngestItem, IngestReport, Mode, Outcome, Token
+from pipelines.types import Answer, Filters, Footnote, IngestItem, IngestReport, Outcome, Token
 
 
 def run_ingest(
@@ -151,31 +151,6 @@ def show_status(settings: Settings, *, as_json: bool) -> None:
         )
     if report["totals"]["failed"]:
         raise typer.Exit(EXIT_FAILED_DOCUMENTS)
-
-
-def run_search(
-    settings: Settings,
-    question: str,
-    filters: Filters,
-    *,
-    mode: Mode | None,
-    top_n: int | None,
-    explain: bool,
-    as_json: bool,
-) -> None:
-    """Search and print the ranking."""
-    from pipelines.query.engine import build_query_engine
-    from pipelines.store.runs import jsonable
-
-    report = build_query_engine(settings).search(question, filters=filters, mode=mode, top_n=top_n)
-    shown = jsonable(report)
-    shown["trace_id"], shown["candidates"] = report.trace.id, shown.pop("trace")["candidates"]
-    if as_json:
-        if not explain:
-            del shown["candidates"]
-        output.print_json(shown)
-    else:
-        output.print_results(shown, explain=explain)
 
 
 def run_ask(settings: Settings, question: str, filters: Filters, *, stream: bool, as_json: bool) -> None:

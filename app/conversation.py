@@ -70,7 +70,9 @@ class Exchange:
 
     def turn(self) -> Turn | None:
         """What a follow-up question is read with; None when nothing was answered."""
-        return Turn(self.question, self.text) if self.text and (self.answer is None or self.answer.answered) else None
+        titles = tuple(dict.fromkeys(source.title for source in self.cited()))
+        answered = self.text and (self.answer is None or self.answer.answered)
+        return Turn(self.question, self.text, titles) if answered else None
 
     def cited(self) -> list[Source]:
         """The sources that the answer cites, by number."""

@@ -1,8 +1,8 @@
 """What the `eval` commands do: measure, and print tables."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from app import output
 from app.commands import ensure_sample
@@ -10,76 +10,119 @@ from app.settings import SAMPLE
 from config.settings import Settings
 
 
-def run_beir(
-    settings: Settings,
-    folder: Path,
-    *,
-    systems: Sequence[str],
-    measures: Sequence[str],
-    baseline: str,
-    limit: int | None,
-    per_topic: Path | None,
-    as_json: bool,
-) -> None:
-    """Index the corpus when it is new, rank every topic with every system, and print the means."""
-    from pipelines.evaluation.corpus import index_dataset
-    from pipelines.evaluation.datasets import load_beir
-    from pipelines.evaluation.experiment import SYSTEMS, run_experiment
-    from pipelines.evaluation.measures import DEFAULT
-
-    dataset = load_beir(folder, limit=limit)
-    with output.progress_bar(quiet=as_json) as bar:
-        task = bar.add_task("indexing", total=len(dataset.corpus))
-        engine = index_dataset(settings, dataset, lambda done, _: bar.update(task, completed=done))
-        bar.remove_task(task)
-        tasks = {}
-
-        def advance(name: str, done: int, total: int) -> None:
-            if name not in tasks:
-                tasks[name] = bar.add_task(name, total=total)
-            bar.update(tasks[name], completed=done)
-
-        done = run_experiment(
-            engine, dataset, systems or list(SYSTEMS), measures=measures or DEFAULT, baseline=baseline,
-            on_progress=advance,
-        )  # fmt: skip
-    if per_topic:
-        per_topic.write_text(json.dumps(done.per_topic, indent=1))
-    if as_json:
-        output.print_json(
-            {
-                "dataset": done.dataset,
-                "topics": len(dataset.topics),
-                "systems": done.systems,
-                "comparisons": done.comparisons,
-                "per_topic": str(per_topic) if per_topic else None,
-                "fingerprint": done.fingerprint,
-            }
-        )
-        return
-    names = list(next(iter(done.systems.values())))
-    rows = [[name, *(f"{means[measure]:.4f}" for measure in names)] for name, means in done.systems.items()]
-    output.table(f"{done.dataset}, {len(dataset.topics)} topics", ["system", *names], rows)
-    for name, found in done.comparisons.items():
-        for measure, row in found.items():
-            output.say(
-                f"{name} - {baseline}: {measure} {row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}] "
-                f"p={row['p']:.4f}, {row['wins']} better, {row['losses']} worse",
-                "" if row["p"] < 0.05 else "dim",
-            )
-
-
-def run_portfolio(settings: Settings, topics: Path | None, *, as_json: bool) -> None:
-    """Evaluate over the portfolio topics and print the measures."""
-    from pipelines.evaluation.portfolio import evaluate
+def run_escalation(settings: Settings, replies: Path | None, topics: Path | None, *, as_json: bool) -> None:
+    """Replay a language model's replies over the ingested sample, and print what was kept and what that did."""
+    from pipelines.evaluation.replay import evaluate_replies
     from pipelines.query.engine import build_query_engine
 
     ensure_sample(settings)
-    report = evaluate(build_query_engine(settings), topics or SAMPLE.parent / "eval" / "topics.jsonl")
+    folder = SAMPLE.parent / "eval"
+    report = evaluate_replies(
+        build_query_engine(settings), topics or folder / "topics.jsonl", replies or folder / "rewrites.jsonl"
+    )
     if as_json:
         output.print_json(report)
         return
-    for name, value in report["measures"].items():
-        output.say(f"{name:<28} {value:.3f}")
-    for miss in report["misses"]:
-        output.say(f"missed {miss['id']} ({miss['why']}): {miss['question']}", "dim")
+    moved = ["success@5", "RR@5", "strength", "sufficient"]
+    columns = ["kind", "kept", "if weak", "rejected", *moved, "ms"]
+    rows = [
+        [
+            kind,
+            f"{row['good_kept']}/{row['good']}",
+            f"{row['needed_kept']}/{row['needed']}",
+            f"{row['bad_rejected']}/{row['bad']}",
+            *(f"{row[f'{name}_before']:.2f}→{row[f'{name}_after']:.2f}" for name in moved),
+            f"{row['added_ms']:.0f}",
+        ]
+        for kind, row in report["kinds"].items()
+    ]
+    title = (
+        f"{report['replies']} replies: the good kept, those to weak evidence, the bad rejected, before→after, added ms"
+    )
+    output.table(title, columns, rows)
+    for row in report["wrong"]:
+        what = "good, not kept" if row["good"] else "bad, kept"
+        output.say(f"{row['topic']} {row['kind']} ({what}): {row['why']}", "dim")
+
+
+def run_filters(settings: Settings, *, nodes: int, filters: int, as_json: bool) -> None:
+    """Compare filtered searches with exact scans, and print how far they agree."""
+    from pipelines.evaluation.filtered import measure_filters
+
+    with output.progress_bar(quiet=as_json) as bar:
+        task = bar.add_task("writing nodes", total=None)
+        report = measure_filters(
+            settings, nodes, filters, on_progress=lambda done, total: bar.update(task, completed=done, total=total)
+        )
+    if as_json:
+        output.print_json(report)
+        return
+    output.say(
+        f"{report['filters']} filters over {report['nodes']:,} nodes: the first ten agree with an exact scan at "
+        f"{report['agreement']:.4f} (least {report['least']:.2f}, all ten alike {report['exact']:.1%})",
+        "bold",
+    )
+    output.say(
+        f"{report['through_index']} went through the index, the others were compared one by one; "
+        f"median {report['median_ms']:.1f} ms ({report['median_passing']:,} nodes passing)"
+    )
+
+
+def run_answerability(settings: Settings, paths: Sequence[Path], *, fit: bool, as_json: bool) -> None:
+    """Ask labelled questions, and print how well the evidence tells those with an answer from the others."""
+    from pipelines.evaluation.answerability import load_collection, measure
+    from pipelines.evaluation.calibrate import judge, refit
+    from pipelines.models.identity import identity
+    from pipelines.query.calibration import calibration
+
+    model = identity(settings).model
+    parameters = calibration(model, dense=settings.retrieval.mode != "sparse")
+    measured = {}
+    with output.progress_bar(quiet=as_json) as bar:
+        tasks: dict[str, Any] = {}
+
+        def advance(label: str, done: int, total: int) -> None:
+            if label not in tasks:
+                tasks[label] = bar.add_task(label, total=total)
+            bar.update(tasks[label], completed=done)
+
+        for collection in [load_collection(path) for path in paths]:
+            measured[collection.dataset.name] = measure(settings, collection, advance)
+    report: dict[str, Any] = {
+        "model": model,
+        "sets": {name: judge(rows, parameters) for name, rows in measured.items()},
+    }
+    if fit:
+        report["fit"] = refit(measured, parameters)
+    if as_json:
+        output.print_json(report)
+        return
+    for name, judged in report["sets"].items():
+        _print_answerability(name, judged)
+    if fit:
+        output.say(f"fitted: {report['fit']['parameters']}", "bold")
+        for name, by_label in report["fit"]["by_the_other_sets"].items():
+            output.say(f"fitted on the others, {name}: " + _listed(by_label))
+
+
+def _print_answerability(name: str, judged: Mapping[str, Any]) -> None:
+    rows = [
+        [label, str(count), *(_number(judged[column], label) for column in ("auroc", "held_out", "answered", "high"))]
+        for label, count in judged["questions"].items()
+    ]
+    output.table(name, ["label", "questions", "AUROC", "AUROC cross-validated", "answered", "called high"], rows)
+    output.say("left unanswered where 90 % of the answerable are answered: " + _listed(judged["abstained"]))
+    for row in judged["reliability"]:
+        output.say(
+            f"strength {row['from']:.1f} to {row['to']:.1f}: {row['count']:>5} questions, predicted "
+            f"{row['predicted']:.2f}, observed {row['observed']:.2f}",
+            "dim",
+        )
+
+
+def _number(values: Mapping[str, float], label: str) -> str:
+    return f"{values[label]:.3f}" if label in values else ""
+
+
+def _listed(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.3f}" for name, value in values.items())

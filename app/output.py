@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
@@ -50,6 +51,22 @@ def progress_bar(*, quiet: bool) -> Any:
     return Progress(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal)
 
 
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """A function that is told (what, how much is done, of how much); each thing has a bar until it is finished."""
+    with progress_bar(quiet=quiet) as bar:
+        tasks: dict[str, Any] = {}
+
+        def advance(label: str, done: int, total: int) -> None:
+            if label not in tasks:
+                tasks[label] = bar.add_task(label, total=total)
+            bar.update(tasks[label], completed=done, total=total)
+            if done >= total:
+                bar.remove_task(tasks.pop(label))
+
+        yield advance
+
+
 def print_ingest(report: Mapping[str, Any]) -> None:
     """What changed and what failed; unchanged documents are counted only."""
     for item in report["items"]:
@@ -67,38 +84,19 @@ def print_ingest(report: Mapping[str, Any]) -> None:
     )
 
 
-def print_results(report: Mapping[str, Any], *, explain: bool) -> None:
-    """Ranked passages; with `explain`, every candidate and what became of it."""
+def print_results(report: Mapping[str, Any]) -> None:
+    """Ranked passages."""
     for result in report["results"]:
-        place = f", p.{result['page']}" if result["page"] else f", lines {result['line_start']}-{result['line_end']}"
+        where = f", p.{result['page']}" if result["page"] else f", lines {result['line_start']}-{result['line_end']}"
         path = " > ".join(result["section_path"])
-        say(f"{result['rank']}. {result['title']}{place}  {path}".rstrip(), "bold")
-        say(f"   {_clip(result['text'], 320)}")
+        say(f"{result['rank']}. {result['title']}{where}  {path}".rstrip(), "bold")
+        say(f"   {clip(result['text'], 320)}")
     if not report["results"]:
         say("Nothing was found.")
-    if explain:
-        rows = [
-            [
-                number, row["title"], _leg(row["dense"]), _leg(row["sparse"]), f"{row['fused']:.4f}", row["fate"]
-            ]
-            for number, row in enumerate(report["candidates"], start=1)
-        ]  # fmt: skip
-        console.print()
-        table("candidates", ["#", "document", "dense", "sparse", "fused", "fate"], rows)
-        evidence = report["evidence"]
-        say(
-            f"evidence: {evidence['band']}, strength {evidence['strength']:.2f} "
-            f"(similarity {evidence['similarity'] or 0:.2f}, coverage {evidence['coverage']:.0%}); "
-            f"missing: {', '.join(evidence['missing']) or 'nothing'}"
-        )
-        say("; ".join(f"{stage} {ms:.1f} ms" for stage, ms in report["timings_ms"].items()))
 
 
-def _leg(leg: Mapping[str, Any] | None) -> str:
-    return f"{leg['rank']} ({leg['score']:.3f})" if leg else "-"
-
-
-def _clip(text: str, limit: int) -> str:
+def clip(text: str, limit: int) -> str:
+    """The text on one line, at most so many characters, cut after a word."""
     folded = " ".join(text.split())
     return folded if len(folded) <= limit else folded[: limit - 1].rsplit(" ", 1)[0] + "…"
 
@@ -110,15 +108,15 @@ def print_sources(answer: Mapping[str, Any]) -> None:
         console.print()
     for source in answer["sources"]:
         if source["n"] in cited:
-            say(f"[{source['n']}] {_place(source)}", "dim")
+            say(f"[{source['n']}] {place(source)}", "dim")
     for index, sentence in enumerate(answer["sentences"], start=1):
         if sentence["verdict"] != "supported":
-            warn(f"Sentence {index} is {sentence['verdict']}: {_clip(sentence['text'], 100)}")
+            warn(f"Sentence {index} is {sentence['verdict']}: {clip(sentence['text'], 100)}")
     if not answer["answered"]:
         for tried in answer["searched"]:
             say(f"Searched: {tried}", "dim")
         for source in answer["nearest"]:
-            say(f"Nearest: {_place(source)}: {_clip(source['snippet'], 120)}", "dim")
+            say(f"Nearest: {place(source)}: {clip(source['snippet'], 120)}", "dim")
     if answer["fallback_reason"]:
         warn(f"Answered by extraction: {answer['fallback_reason']}")
     if answer["truncated"]:
@@ -126,6 +124,7 @@ def print_sources(answer: Mapping[str, Any]) -> None:
     say(f"{answer['mode']}{' ' + answer['model'] if answer['model'] else ''}, confidence {answer['confidence']}", "dim")
 
 
-def _place(source: Mapping[str, Any]) -> str:
+def place(source: Mapping[str, Any]) -> str:
+    """Where a source stands: its document, page or lines, and sections."""
     where = f"p.{source['page']}" if source["page"] else f"lines {source['line_start']}-{source['line_end']}"
     return " > ".join([f"{source['title']} ({source['documentName']}, {where})", *source["section_path"]])

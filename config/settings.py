@@ -86,7 +86,7 @@ class RetrievalSettings(_Stage):
     ann_factor: int = Field(20, ge=1, description="the vector index looks at this many times top_n")
     leg_factor: int = Field(4, ge=1, description="each leg returns this many times top_n")
     fusion: Literal["convex", "rrf"] = Field("convex")
-    scale: Literal["max", "minmax", "z", "none"] = Field("max", description="convex fusion: how a leg's scores compare")
+    scale: Literal["max", "theoretical", "z", "none"] = Field("max", description="convex fusion: how scores compare")
     complete: bool = Field(True, description="convex fusion: a node that one leg found is scored by the other too")
     dense_weight: float = Field(0.6, ge=0, le=1, description="convex fusion; the sparse leg has the rest")
     rrf_k: int = Field(60, ge=1)
@@ -140,6 +140,10 @@ class EscalationSettings(_Stage):
     """Auto-RAG: what is tried when the evidence is weak."""
 
     mode: Literal["off", "auto", "always"] = Field("auto", description="auto = when weak; always = also when strong")
+    kinds: tuple[Literal["feedback", "rewrite", "hyde", "multi", "decompose"], ...] = Field(
+        ("feedback", "rewrite", "hyde", "multi", "decompose"),
+        description="JSON list; what may be tried, in order. All but feedback need a language model",
+    )
     seconds: float = Field(2.5, gt=0, description="no new attempt is begun after this")
     calls: int = Field(3, ge=0, description="of the language model, a question")
     variants: int = Field(3, ge=1, le=8, description="questions of a multi-query")

@@ -1,15 +1,16 @@
-"""Footnote's notebook surface: `ingest`, `build_query_engine` and the types they give; imported when first used."""
+"""Footnote's notebook surface: `ingest`, `build_query_engine`, `run_experiment` and their types, imported when used."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from config.settings import Settings
+    from pipelines.evaluation.experiment import run_experiment
     from pipelines.ingestion.run import ingest
     from pipelines.query.engine import Engine, build_query_engine
     from pipelines.types import Answer, Filters
 
-__all__ = ["Answer", "Engine", "Filters", "Settings", "build_query_engine", "ingest"]
+__all__ = ["Answer", "Engine", "Filters", "Settings", "build_query_engine", "ingest", "run_experiment"]
 _HOMES = {
     "Answer": "pipelines.types",
     "Engine": "pipelines.query.engine",
@@ -17,6 +18,7 @@ _HOMES = {
     "Settings": "config.settings",
     "build_query_engine": "pipelines.query.engine",
     "ingest": "pipelines.ingestion.run",
+    "run_experiment": "pipelines.evaluation.experiment",
 }
 
 

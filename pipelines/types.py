@@ -245,10 +245,11 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One question and its answer, as the conversation remembers them."""
+    """One question and its answer, as the conversation remembers them; `sources` are the titles of those it cites."""
 
     question: str
     answer: str
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,13 +297,17 @@ class LegScore:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A node's way through one query; `fate` is `kept`, `merged into n` or `cut: <why>`."""
+    """A node's way through one query; `fate` is `kept`, `merged into n` or `cut: <why>`.
+
+    `similarity` is the cosine to the question itself; the dense leg's score may be that of a whitened or expanded one.
+    """
 
     node_id: str
     document_id: str
     title: str
     dense: LegScore | None = None
     sparse: LegScore | None = None
+    similarity: float | None = None
     fused: float = 0.0
     factors: Mapping[str, float] = field(default_factory=dict)
     final: float = 0.0

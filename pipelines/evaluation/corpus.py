@@ -36,11 +36,11 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress | 
     Raises:
         ConfigError: If the server does not let a database be made.
     """
-    own = _settings(settings, f"footnote_eval_{_slug(dataset.name)}_{dataset.sha}")
+    own = own_database(settings, f"{_slug(dataset.name)}_{dataset.sha}")
     ingestion = build_ingestion(own)
     embedder = Embedder(ingestion.embed_model, ingestion.database.engine, ingestion.identity)
     held = {document.id for document in ingestion.known() if document.recipe == RECIPE}
-    missing = [item for item in dataset.corpus if _document_id(item) not in held]
+    missing = [item for item in dataset.corpus if document_id(item) not in held]
     done = len(dataset.corpus) - len(missing)
     for batch in _batches(missing):
         documents = [_document(item) for item in batch]
@@ -56,7 +56,8 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress | 
     return build_query_engine(own)
 
 
-def _document_id(item: Item) -> str:
+def document_id(item: Item) -> str:
+    """The id of the item's document."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"eval|{item.id}"))
 
 
@@ -64,7 +65,7 @@ def _document(item: Item) -> Document:
     body = canonical(item.text) or canonical(item.title)
     title = "" if body.startswith(item.title) else item.title
     document = Document(
-        id=_document_id(item),
+        id=document_id(item),
         text=body,
         source_uri=f"eval:{item.id}",
         source="eval",
@@ -87,15 +88,24 @@ def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
         yield items[start : start + _BATCH]
 
 
-def _settings(settings: Settings, name: str) -> Settings:
-    """The settings with another database on the same server, made when it is missing."""
-    url = database_url(settings)
+def own_database(settings: Settings, name: str) -> Settings:
+    """The settings with the database `footnote_eval_<name>` on the same server, made when it is missing.
+
+    Args:
+        settings: Of the user's database, which stays as it is.
+        name: Of letters, digits and underscores.
+
+    Raises:
+        ConfigError: If the server does not let a database be made.
+    """
+    name, url = f"footnote_eval_{name}", database_url(settings)
+    assert re.fullmatch(r"[a-z0-9_]+", name)
     admin = create_engine(url, isolation_level="AUTOCOMMIT")
     try:
         with admin.connect() as connection:
             known = connection.execute(text("SELECT 1 FROM pg_database WHERE datname = :n"), {"n": name}).scalar()
             if not known:
-                connection.execute(text(f'CREATE DATABASE "{name}"'))  # made of [a-z0-9_] by the callers
+                connection.execute(text(f'CREATE DATABASE "{name}"'))
     except DBAPIError as error:
         raise ConfigError(
             f"The server does not let the database {name} be made.",

@@ -1,5 +1,6 @@
-"""Topics and judgements: the portfolio's quoted answers, and folders in BEIR's form."""
+"""Topics and judgements: the portfolio's quoted answers, BEIR folders, gold spans of corpora, and labelled claims."""
 
+import csv
 import hashlib
 import json
 from collections.abc import Iterator
@@ -109,6 +110,72 @@ def load_beir(folder: Path, *, limit: int | None = None) -> Dataset:
         topics={topic: questions[topic] for topic in judged},
         qrels={topic: qrels[topic] for topic in judged},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SpanTopic:
+    """A question and the spans of one corpus that answer it: `(start, end, text)`, offsets in characters."""
+
+    id: str
+    question: str
+    corpus: str
+    spans: tuple[tuple[int, int, str], ...]
+
+
+def load_span_topics(path: Path) -> list[SpanTopic]:
+    """The questions of a CSV file with `question`, `references` (JSON: content, start_index, end_index), `corpus_id`.
+
+    Raises:
+        SourceError: If the file is missing or a row is broken.
+    """
+    topics = []
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            for number, row in enumerate(csv.DictReader(file), start=1):
+                spans = [(r["start_index"], r["end_index"], r["content"]) for r in json.loads(row["references"])]
+                if not all(0 <= start < end for start, end, _ in spans):
+                    raise ValueError("a span that is none")
+                topics.append(SpanTopic(str(number), row["question"], row["corpus_id"], tuple(spans)))
+    except OSError as error:
+        raise SourceError(
+            f"{path} cannot be read: {error.strerror}.", hint="Name a folder with corpora/ and questions_df.csv."
+        ) from error
+    except (ValueError, KeyError, TypeError, csv.Error) as error:
+        raise SourceError(f"Question {len(topics) + 1} of {path} cannot be read: {error!r}.") from error
+    return topics
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence, the sentences of the page that it cites, and which of them bear it out.
+
+    Attributes:
+        label: `supported`, `partially_supported` or `not_supported`.
+        gold: Sets of sentence numbers from 0, each enough by itself; none for a claim that is not supported.
+    """
+
+    text: str
+    label: str
+    evidence: tuple[str, ...]
+    gold: tuple[frozenset[int], ...]
+
+
+def load_claims(path: Path) -> list[Claim]:
+    """The claims of a JSON Lines file in WiCE's form: `claim`, `label`, `evidence`, `supporting_sentences`.
+
+    Raises:
+        SourceError: If the file is missing or a line is broken.
+
+    Source: Kamoi, Goyal, Rodriguez, Durrett, EMNLP 2023, doi:10.18653/v1/2023.emnlp-main.470.
+    """
+    claims: list[Claim] = []
+    for row in _rows(path, ("claim", "label", "evidence", "supporting_sentences")):
+        evidence, numbers = tuple(map(str, row["evidence"])), row["supporting_sentences"]
+        gold = tuple(frozenset(chosen) for chosen in numbers if chosen)
+        if any(not 0 <= number < len(evidence) for chosen in gold for number in chosen):
+            raise SourceError(f"Claim {len(claims) + 1} of {path} is supported by a sentence that is not there.")
+        claims.append(Claim(row["claim"], row["label"], evidence, gold))
+    return claims
 
 
 def _rows(path: Path, needed: tuple[str, ...]) -> Iterator[dict[str, Any]]:

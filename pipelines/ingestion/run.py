@@ -26,7 +26,7 @@ from pipelines.observe import log
 from pipelines.store import documents as document_rows
 from pipelines.store.database import Database, open_database, reading, writing
 from pipelines.store.documents import Known
-from pipelines.store.lexical import LexicalIndexes
+from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.nodes import Made, NodeStore, build_lexical_indexes, build_node_store
 from pipelines.store.originals import keep_original
 from pipelines.store.runs import finish_run, start_run, write_item

@@ -1,37 +1,83 @@
 """ANALYSE: question -> QueryIntent."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import date
 
 from pipelines.errors import RetrievalError
-from pipelines.store.tokens import tokenise
-from pipelines.text import canonical
+from pipelines.query.condense import Weight, condense
+from pipelines.query.trim import terms_of, trim
+from pipelines.query.words import categories_of, is_greeting, sections_of, wants_of
+from pipelines.query.years import asks_for_recent, years_in
+from pipelines.text import canonical, fold, sentences
 from pipelines.types import QueryIntent, Turn
 
-# Words about the answer's form, not its matter: they are searched for, but evidence does not ask for them.
-_FORM = frozenset(
-    tokenise(
-        """tell give show list name describe explain please many much long often kind sort type some any ever there
-        also about know say said does has have being been most more first last"""
-    )
-)
-_POINTING = re.compile(
-    r"^\s*(and|but|so|also|what about|how about|why|when|where|who)\b"
-    r"|\b(it|its|that|those|they|them|this|these|there|he|she)\b",
-    re.IGNORECASE,
-)
-_SHORT = 6
+_QUOTED = re.compile(r"""(?<!\w)"(?=\S)([^"]*[^"\s])"(?!\w)|[“„‟](?=\S)([^“”„‟]*\S)[”“]|«\s*([^«»]*[^«»\s])\s*»""")
+_MAX_PHRASES = 5
+_MAX_PHRASE = 200
+_REQUEST_WORDS = 15  # with a second sentence, more are a long request
+_LONG_SENTENCE = 30
+
+Named = Callable[[str], Sequence[tuple[str, Sequence[str]]]]
 
 
-def analyse(question: str, *, history: Sequence[Turn] = (), limit: int = 2000) -> QueryIntent:
-    """What is asked: the text to search for, and the terms that an answer must be about.
+def analyse(
+    question: str,
+    *,
+    history: Sequence[Turn] = (),
+    today: date | None = None,
+    named: Named = lambda _: (),
+    weight: Weight = lambda _: 1.0,
+    trims: bool = True,
+    phrases: bool = True,
+    categories: bool = True,
+    years: bool = True,
+    limit: int = 2000,
+) -> QueryIntent:
+    """What is asked: the text to search for, what it is about, and the words that guess where it is answered.
 
-    A short question that points back ("and when?", "why did she leave it?") is searched together with the question
-    before it.
+    Args:
+        question: As it was typed.
+        history: The turns before it, oldest first; a follow-up is made whole from them.
+        today: What "last year" is counted from; None = today.
+        named: The (name, document ids) of stored documents that stand in a text.
+        weight: How rare an index term is; it chooses what a follow-up takes over.
+        trims, phrases, categories, years: Whether request phrases are taken out, words in quotation marks bind,
+            and categories and years are read at all.
+        limit: Characters of a question.
 
     Raises:
         RetrievalError: If the question is empty or longer than `limit` characters.
     """
+    cleaned = _checked(question, limit)
+    if is_greeting(cleaned):
+        return QueryIntent(question=cleaned, search_text=cleaned, greeting=True)
+    quoted = _phrases(cleaned) if phrases else ()
+    bare = _QUOTED.sub(lambda match: next(text for text in match.groups() if text is not None), cleaned)
+    asked = trim(bare) if trims else bare
+    turns = [turn for turn in history if not is_greeting(turn.question)]
+    whole = condense(asked, turns, weight)
+    search_text = whole[:limit]
+    found = named(search_text)
+    now = today or date.today()
+    return QueryIntent(
+        question=cleaned,
+        search_text=search_text,
+        terms=tuple(dict.fromkeys(terms_of(search_text))),
+        categories=categories_of(search_text) if categories else (),
+        sections=sections_of(search_text),
+        years=(years_in(asked, now) or years_in(search_text, now)) if years else (),
+        recent=asks_for_recent(asked),
+        phrases=quoted,
+        documents=tuple(dict.fromkeys(document for _, ids in found for document in ids)),
+        names=tuple(dict.fromkeys(name for name, _ in found)),
+        wants=wants_of(asked),
+        follow_up=whole != asked,
+    )
+
+
+def _checked(question: str, limit: int) -> str:
+    """The question on one line."""
     if len(question) > limit:
         raise RetrievalError(
             f"The question has {len(question):,} characters, and {limit:,} is the limit.", hint="Ask it more briefly."
@@ -39,11 +85,20 @@ def analyse(question: str, *, history: Sequence[Turn] = (), limit: int = 2000) -
     cleaned = " ".join(canonical(question).split())
     if not cleaned:
         raise RetrievalError("The question is empty.", hint="Write what you would like to know.")
-    follow_up = bool(history) and _points_back(cleaned)
-    search_text = f"{history[-1].question} {cleaned}" if follow_up else cleaned
-    terms = tuple(dict.fromkeys(term for term in tokenise(search_text) if term not in _FORM))
-    return QueryIntent(question=cleaned, search_text=search_text[:limit], terms=terms, follow_up=follow_up)
+    return cleaned
 
 
-def _points_back(question: str) -> bool:
-    return len(question.split()) <= _SHORT and bool(_POINTING.search(question))
+def _phrases(question: str) -> tuple[str, ...]:
+    """What stands in quotation marks, without the marks of a sentence's end.
+
+    Nothing of a question that is quoted whole, nor of a long request: there quotations are examples.
+    """
+    words = len(question.split())
+    if words > _LONG_SENTENCE or (words > _REQUEST_WORDS and len(list(sentences(question))) > 1):
+        return ()
+    texts = [next(text for text in groups if text) for groups in _QUOTED.findall(question)]
+    if texts and texts[0].endswith("?") and len(texts[0]) + 2 >= len(question):
+        return ()
+    stripped = [text.strip(" .,;:!?") for text in texts]
+    held = [text for text in dict.fromkeys(stripped) if len(text) <= _MAX_PHRASE and fold(text).strip("'\"-")]
+    return tuple(held[:_MAX_PHRASES])

@@ -1,7 +1,8 @@
 """ANSWER: the whole flow, question -> evidence -> sentences with checked footnotes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,7 @@ from pipelines.models.embed import build_embed_model
 from pipelines.models.identity import identity, llm_identity
 from pipelines.observe import log_failure
 from pipelines.query.assemble import Passage, assemble
+from pipelines.query.cache import FoundCache, Key
 from pipelines.query.extract import extract
 from pipelines.query.find import Finder, Found, Request
 from pipelines.query.parts import changed
@@ -26,9 +28,11 @@ from pipelines.query.trace import Ledger
 from pipelines.query.write import Brief, Written, abstain, write_by_extraction, write_by_llm
 from pipelines.store import documents as document_rows
 from pipelines.store.database import Database, open_database, reading
-from pipelines.store.lexical import LexicalIndexes
-from pipelines.store.nodes import NodeStore, build_lexical_indexes, build_node_store
+from pipelines.store.lexical_snapshots import LexicalIndexes
+from pipelines.store.names import KnownNames
+from pipelines.store.nodes import NodeStore, build_lexical_indexes, build_node_store, build_spaces
 from pipelines.store.runs import fingerprint, save_query
+from pipelines.store.space import Spaces
 from pipelines.types import (
     Answer,
     Audience,
@@ -37,6 +41,7 @@ from pipelines.types import (
     Filters,
     Footnote,
     Mode,
+    QueryIntent,
     SearchReport,
     SearchResult,
     Token,
@@ -66,6 +71,9 @@ def build_query_engine(settings: Settings) -> "Engine":
         indexes=build_lexical_indexes(settings, database, store),
         embed_model=build_embed_model(settings),
         llm=_build_llm(settings),
+        spaces=build_spaces(settings, database, store),
+        names=KnownNames(store),
+        cache=FoundCache(settings.retrieval.cache_entries),
     )
 
 
@@ -87,6 +95,14 @@ class Engine:
     indexes: LexicalIndexes
     embed_model: BaseEmbedding
     llm: LLM | None
+    spaces: Spaces
+    names: KnownNames
+    cache: FoundCache
+    fingerprint: str = field(init=False)  # of the settings; taking it costs more than a look-up in the cache
+
+    def __post_init__(self) -> None:
+        stated = self.settings.model_dump(mode="json", exclude={"home", "database_url", "log"})
+        self.fingerprint = fingerprint(stated)
 
     @property
     def model_name(self) -> str:
@@ -100,8 +116,11 @@ class Engine:
         history: Sequence[Turn] = (),
         filters: Filters = _NO_FILTERS,
         audience: Audience = "owner",
+        record: bool = True,
     ) -> Iterator[Event]:
         """The answer as it is made: Tokens and Footnotes, then a Verdict for each sentence, the Answer last.
+
+        Without `record` the query log does not learn of it.
 
         Raises:
             RetrievalError: If the question or a filter cannot be searched.
@@ -110,14 +129,15 @@ class Engine:
         """
         ledger, options = Ledger(), self.settings.retrieval
         request = Request(question, filters, audience, options.mode, options.top_n, tuple(history))
-        found = self._finder.find(request, ledger)
+        found = self._find(request, ledger)
         with ledger.timings.stage("assemble"):
             context = self._assemble(found.ranking, audience, ledger)
         with ledger.timings.stage("write"):
             draft = yield from self._write(found, context, request, ledger)
         trace = self._close(ledger, found, request)
         answer = replace(draft, trace_id=trace.id, timings_ms=trace.timings_ms)
-        self._save(trace, "ask", answer)
+        if record:
+            self._save(trace, "ask", answer)
         yield answer
 
     def ask(
@@ -127,9 +147,10 @@ class Engine:
         history: Sequence[Turn] = (),
         filters: Filters = _NO_FILTERS,
         audience: Audience = "owner",
+        record: bool = True,
     ) -> Answer:
         """The finished Answer of `answer`."""
-        *_, last = self.answer(question, history=history, filters=filters, audience=audience)
+        *_, last = self.answer(question, history=history, filters=filters, audience=audience, record=record)
         assert isinstance(last, Answer)
         return last
 
@@ -141,8 +162,11 @@ class Engine:
         audience: Audience = "owner",
         mode: Mode | None = None,
         top_n: int | None = None,
+        record: bool = True,
     ) -> SearchReport:
         """The best passages for a question, with every score and what became of every candidate.
+
+        Without `record` the query log does not learn of it.
 
         Raises:
             RetrievalError: If the question or a filter cannot be searched.
@@ -150,7 +174,7 @@ class Engine:
         """
         ledger, options = Ledger(), self.settings.retrieval
         request = Request(question, filters, audience, mode or options.mode, top_n or options.top_n)
-        found = self._finder.find(request, ledger)
+        found = self._find(request, ledger)
         for hit in found.ranking:
             ledger.kept(hit.node.node_id, 0, merged=False)
         names = self._names(found.ranking, audience)
@@ -159,7 +183,8 @@ class Engine:
             for rank, hit in enumerate(found.ranking, start=1)
         )
         trace = self._close(ledger, found, request)
-        self._save(trace, "search", None)
+        if record:
+            self._save(trace, "search", None)
         return SearchReport(found.intent.question, found.intent, results, found.evidence, trace.timings_ms, trace)
 
     def rank(
@@ -170,12 +195,27 @@ class Engine:
         filters: Filters = _NO_FILTERS,
         audience: Audience = "owner",
         mode: Mode | None = None,
+        cut: bool = False,
     ) -> list[NodeWithScore]:
-        """Every candidate of each leg's first k, best first, after the factors and before any cut; for evaluation."""
+        """Every candidate of each leg's first k, best first, after the factors; for evaluation.
+
+        With `cut`, those that the cuts left of them, at most k / leg_factor.
+        """
         ledger, options = Ledger(), self.settings.retrieval
         depth = -(-k // options.leg_factor)
         request = Request(question, filters, audience, mode or options.mode, depth)
-        return self._finder.find(request, ledger).ranked
+        found = self._finder.find(request, self._finder.understand(request, ledger), ledger)
+        return found.ranking if cut else found.ranked
+
+    def examine(self, question: str, *, history: Sequence[Turn] = (), top_n: int | None = None) -> Found:
+        """What is found for a question, and how strong the evidence is; nothing is recorded. For evaluation.
+
+        Raises:
+            RetrievalError: If the question cannot be searched.
+        """
+        ledger, options = Ledger(), self.settings.retrieval
+        request = Request(question, _NO_FILTERS, "owner", options.mode, top_n or options.top_n, tuple(history))
+        return self._finder.find(request, self._finder.understand(request, ledger), ledger)
 
     def as_tool(self, *, filters: Filters = _NO_FILTERS, audience: Audience = "owner") -> QueryEngineTool:
         """This engine as a tool for LlamaIndex agents, bound to these filters and audience."""
@@ -192,15 +232,50 @@ class Engine:
             ConfigError: If a name is no setting of a query, or a value does not fit it.
         """
         settings = changed(self.settings, changes)
-        return replace(self, settings=settings, indexes=build_lexical_indexes(settings, self.database, self.store))
+        entries = settings.retrieval.cache_entries
+        return replace(
+            self,
+            settings=settings,
+            indexes=build_lexical_indexes(settings, self.database, self.store),
+            cache=self.cache if entries == self.cache.entries else FoundCache(entries),
+        )
 
     @property
     def _finder(self) -> Finder:
         return Finder(
-            self.settings, self.store, self.indexes, self.embed_model, identity(self.settings).model, self.llm
+            self.settings,
+            self.store,
+            self.indexes,
+            self.embed_model,
+            self.spaces,
+            self.names,
+            identity(self.settings).model,
+            self.llm,
         )
 
     # Stages
+
+    def _find(self, request: Request, ledger: Ledger) -> Found:
+        """What the finder finds, or found when an equal request was made of the same corpus."""
+        finder = self._finder
+        intent = finder.understand(request, ledger)
+        if not self.cache.entries:
+            return finder.find(request, intent, ledger)
+        with ledger.timings.stage("recall"):
+            key = self._key(request, intent)
+            held = self.cache.recall(key, ledger)
+        if held is not None:
+            return held
+        found = finder.find(request, intent, ledger)
+        self.cache.keep(key, found, ledger)
+        return found
+
+    def _key(self, request: Request, intent: QueryIntent) -> Key:
+        corpus = (self.store.version(), self.indexes.current(request.audience).version)
+        return Key(
+            intent, request.filters, request.audience, request.mode, request.top_n, self.fingerprint, corpus,
+            date.today(),
+        )  # fmt: skip
 
     def _assemble(self, ranking: Sequence[NodeWithScore], audience: Audience, ledger: Ledger) -> Context:
         def read(spans: Sequence[tuple[str, int, int]]) -> dict[tuple[str, int, int], Passage]:
@@ -224,7 +299,7 @@ class Engine:
     def _write(self, found: Found, context: Context, request: Request, ledger: Ledger) -> Written:
         options = self.settings.answer
         tried = f"{found.intent.search_text} ({request.mode}: {found.evidence.reason or 'found'})"
-        brief = Brief(found.intent, context, found.evidence, (tried,))
+        brief = Brief(found.intent, context, found.evidence, () if found.intent.greeting else (tried,))
         if not found.evidence.sufficient or not context.sources:
             return (yield from abstain(brief))
         failure = ""
@@ -267,12 +342,9 @@ class Engine:
             audience=request.audience,
             filters=request.filters,
             mode=request.mode,
-            settings=self._fingerprint(),
+            settings=self.fingerprint,
             timings=ledger.timings.as_dict(),
         )
-
-    def _fingerprint(self) -> str:
-        return fingerprint(self.settings.model_dump(mode="json", exclude={"home", "database_url", "log"}))
 
     def _save(self, trace: Trace, kind: str, answer: Answer | None) -> None:
         try:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import partial
 
 from llama_index.core.embeddings import BaseEmbedding
@@ -10,7 +11,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from config.settings import Settings
 from pipelines.query.analyse import analyse
-from pipelines.query.assess import assess
+from pipelines.query.assess import assess, regraded
 from pipelines.query.escalate import escalate
 from pipelines.query.fuse import (
     Fusion,
@@ -22,12 +23,17 @@ from pipelines.query.fuse import (
 )
 from pipelines.query.narrow import narrowings, outside
 from pipelines.query.postprocess import build_cuts, build_factors
-from pipelines.query.retrieve import DenseRetriever, Reach, SparseRetriever
+from pipelines.query.readings import Senses
+from pipelines.query.retrieve import Asked, DenseRetriever, Reach, SparseRetriever, Whiten, best_documents
 from pipelines.query.trace import Ledger
 from pipelines.store import documents as document_rows
-from pipelines.store.lexical import LexicalIndexes
+from pipelines.store.lexical_snapshots import LexicalIndexes
+from pipelines.store.names import NO_NAMES, KnownNames
 from pipelines.store.reads import NodeReader
+from pipelines.store.space import Spaces
 from pipelines.types import Audience, Evidence, Filters, Mode, QueryIntent, Turn
+
+NOTHING_ASKED = Evidence(0.0, "low", None, 0.0, {}, 0, (), sufficient=False, reason="nothing is asked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,31 +77,52 @@ class Finder:
     store: NodeReader
     indexes: LexicalIndexes
     embed_model: BaseEmbedding
+    spaces: Spaces
+    names: KnownNames
     model: str
     llm: LLM | None
 
-    def find(self, request: Request, ledger: Ledger) -> Found:
-        """The best attempt: the base search, or an escalation that brought better evidence.
+    def understand(self, request: Request, ledger: Ledger) -> QueryIntent:
+        """What the question asks for.
 
         Raises:
             RetrievalError: If the question or a filter cannot be searched.
-            ModelError, ServiceUnavailable: If no leg could search.
         """
         document_rows.matching(request.filters)  # a filter that cannot be compared is an error before any leg runs
         with ledger.timings.stage("analyse"):
-            intent = self._analyse(request)
-        attempt = partial(self.attempt, intent=intent, request=request)
+            return self._analyse(request)
+
+    def find(self, request: Request, intent: QueryIntent, ledger: Ledger) -> Found:
+        """The best attempt: the base search, or an escalation that brought better evidence.
+
+        Raises:
+            ModelError, ServiceUnavailable: If no leg could search.
+        """
+        if intent.greeting:
+            return Found(intent, QueryBundle(intent.search_text), [], [], NOTHING_ASKED, ledger)
+        asked = Asked(self.embed_model, ledger.timings)
+        attempt = partial(self.attempt, intent=intent, request=request, asked=asked)
         base = attempt(QueryBundle(intent.search_text), ledger=ledger.fork("base"))
-        best = escalate(base, attempt, self.llm, self.settings.escalation, ledger)
+        senses = Senses(
+            attempt,
+            asked.vector,
+            self.store.vectors,
+            self.indexes.current(request.audience).idf,
+            partial(regraded, settings=self.settings.evidence, model=self.model),
+        )
+        best = escalate(base, senses, self.llm, self.settings.escalation, ledger)
         ledger.adopt(best.ledger)
         return best
 
-    def attempt(self, query: QueryBundle, *, intent: QueryIntent, request: Request, ledger: Ledger) -> Found:
-        """One search for `query`, ranked, cut and assessed."""
-        retrieved = self._retrieve(query, intent, request, ledger)
+    def attempt(
+        self, query: QueryBundle, *, intent: QueryIntent, request: Request, asked: Asked, ledger: Ledger
+    ) -> Found:
+        """One search for `query`, ranked, cut, and assessed as evidence for the question itself."""
+        retrieved = self._retrieve(query, intent, request, asked, ledger)
+        self._compare(retrieved, intent, request, asked, ledger)
         with ledger.timings.stage("postprocess"):
             ranked = retrieved
-            for step in build_factors(self.settings.factors, intent, ledger):
+            for step in build_factors(self.settings, intent, ledger, today=date.today()):
                 ranked = step.postprocess_nodes(ranked, query_bundle=query)
             ledger.ranked(ranked)
             ranking = ranked
@@ -115,10 +142,22 @@ class Finder:
         return Found(intent, query, ranked, ranking, evidence, ledger)
 
     def _analyse(self, request: Request) -> QueryIntent:
-        return analyse(request.question, history=request.history, limit=self.settings.analysis.max_question_characters)
+        options, index = self.settings.analysis, self.indexes.current(request.audience)
+        known = self.names.current(request.audience, index.version) if options.names else NO_NAMES
+        return analyse(
+            request.question,
+            history=request.history,
+            named=known.find,
+            weight=index.idf,
+            trims=options.trim,
+            phrases=options.phrases,
+            categories=options.categories != "off",
+            years=options.years != "off",
+            limit=options.max_question_characters,
+        )
 
     def _retrieve(
-        self, query: QueryBundle, intent: QueryIntent, request: Request, ledger: Ledger
+        self, query: QueryBundle, intent: QueryIntent, request: Request, asked: Asked, ledger: Ledger
     ) -> list[NodeWithScore]:
         """The fused ranking under the narrowest filters that leave enough candidates."""
         ranking: list[NodeWithScore] = []
@@ -126,7 +165,7 @@ class Finder:
             if narrowing.dropped:
                 ledger.note(f"Too few candidates: searched again without the guessed {narrowing.dropped}.")
             with ledger.timings.stage("retrieve"):
-                ranking = self._retriever(replace(request, filters=narrowing.filters), ledger).retrieve(query)
+                ranking = self._search(query, replace(request, filters=narrowing.filters), asked, ledger)
             left_out = outside(ranking, narrowing)
             kept = [hit for hit in ranking if hit.node.node_id not in left_out]
             if len(kept) >= self.settings.analysis.min_candidates or not narrowing.guessed:
@@ -135,17 +174,47 @@ class Finder:
                 return kept
         return ranking
 
-    def _retriever(self, request: Request, ledger: Ledger) -> HybridRetriever:
+    def _search(self, query: QueryBundle, request: Request, asked: Asked, ledger: Ledger) -> list[NodeWithScore]:
+        """The fused ranking of all nodes, or of the best documents' nodes only."""
+        flat = self._retriever(request, asked, ledger).retrieve(query)
+        chosen = best_documents(flat, self.settings.retrieval.documents_first)
+        if not chosen:
+            return flat
+        for hit in flat:
+            if hit.node.metadata["document_id"] not in chosen:
+                ledger.cut(hit.node.node_id, "document")
+        within = replace(request, filters=replace(request.filters, document=chosen))
+        return self._retriever(within, asked, ledger).retrieve(query)
+
+    def _retriever(self, request: Request, asked: Asked, ledger: Ledger) -> HybridRetriever:
         options = self.settings.retrieval
         reach = Reach(options.leg_factor * request.top_n, request.filters, request.audience, ledger.timings)
         legs: dict[str, ScoringRetriever] = {}
         if request.mode != "sparse":
             look = options.ann_factor * request.top_n
-            legs["dense"] = DenseRetriever(self.store, self.embed_model, reach, look=look)
+            legs["dense"] = DenseRetriever(self.store, asked, reach, look=look, whiten=self._whiten(request))
         if request.mode != "dense":
-            legs["sparse"] = SparseRetriever(self.store, self.indexes, reach)
+            legs["sparse"] = SparseRetriever(
+                self.store, self.indexes, reach, typo_weight=options.typo_weight, note=ledger.note
+            )
         complete = options.complete and options.fusion == "convex"
         return HybridRetriever(legs, self._fusion(), ledger, complete=complete)
+
+    def _compare(
+        self, ranking: Sequence[NodeWithScore], intent: QueryIntent, request: Request, asked: Asked, ledger: Ledger
+    ) -> None:
+        """Note the cosine similarity of every candidate, and of the corpus, to the question itself."""
+        if ledger.used("dense"):
+            vector = asked.vector(QueryBundle(intent.search_text))
+            with ledger.timings.stage("compare"):
+                ledger.similar(self.store.similarities(vector, [hit.node.node_id for hit in ranking]))
+                space = self.spaces.current(request.audience)
+                ledger.background = space.background(vector) if space else None
+
+    def _whiten(self, request: Request) -> Whiten:
+        power = self.settings.retrieval.whitening
+        space = self.spaces.current(request.audience) if power else None
+        return lambda vector: vector if space is None else space.whiten(vector, power).tolist()
 
     def _fusion(self) -> Fusion:
         options = self.settings.retrieval

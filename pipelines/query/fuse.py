@@ -4,6 +4,7 @@ import contextvars
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from statistics import fmean, pstdev
 from typing import Any, Literal
 
 from llama_index.core.llms.mock import MockLLM
@@ -15,7 +16,7 @@ from pipelines.observe import log_failure
 from pipelines.query.trace import Ledger
 
 Ranked = list[tuple[str, float]]
-Scale = Literal["max", "minmax", "z", "none"]
+Scale = Literal["max", "theoretical", "z", "none"]
 Fusion = Callable[[Mapping[str, Sequence[tuple[str, float]]]], dict[str, float]]
 
 
@@ -51,14 +52,15 @@ def convex_fusion(
 ) -> dict[str, float]:
     """Score each id by the weighted mean of its scores, each leg's brought to one scale first.
 
-    The weights of the legs that are there are made to sum to 1. An id that a leg does not hold gets the least that
-    this leg gave. Scores compare only within one call; they lie in 0..1 under `max` and `minmax`.
+    The weights of the legs that are there are made to sum to 1. An id that a leg does not hold counts as the least
+    that this leg can have given. Scores compare only within one call; they lie in 0..1 under `max` and `theoretical`.
 
     Args:
         rankings: By leg, (node id, score), best first, no repeats within a ranking.
         weights: By leg.
-        scale: `max` divides by the leg's maximum (negatives count as 0), `minmax` maps its range to 0..1, `z` takes
-            the mean off and divides by the standard deviation, `none` leaves scores as they are.
+        scale: `max` divides by the leg's maximum (negatives count as 0), `theoretical` maps what lies between the
+            least possible score (-1 for `dense`, else 0) and the maximum to 0..1, `z` takes the mean off and divides
+            by the standard deviation, `none` leaves scores as they are.
 
     Raises:
         ValueError: If a ranking repeats an id.
@@ -70,37 +72,28 @@ def convex_fusion(
     fused = dict.fromkeys(ids, 0.0)
     for leg, ranking in rankings.items():
         _assert_unique(leg, ranking)
-        scaled = dict(zip((node_id for node_id, _ in ranking), SCALES[scale]([s for _, s in ranking]), strict=True))
-        least = 0.0 if scale in ("max", "minmax", "none") else min(scaled.values(), default=0.0)
+        scaled = dict(zip((node_id for node_id, _ in ranking), _scaled(leg, ranking, scale), strict=True))
+        least = min(scaled.values(), default=0.0) if scale == "z" else 0.0
         for node_id in ids:
             fused[node_id] += weights[leg] / total * scaled.get(node_id, least)
     return fused
 
 
-def _by_max(scores: Sequence[float]) -> list[float]:
-    top = max(scores, default=0.0)
-    return [max(score, 0.0) / top if top > 0 else 0.0 for score in scores]
+def _scaled(leg: str, ranking: Sequence[tuple[str, float]], scale: Scale) -> list[float]:
+    scores = [score for _, score in ranking]
+    if scale == "z":
+        mean, deviation = (fmean(scores), pstdev(scores)) if scores else (0.0, 0.0)
+        return [(score - mean) / deviation if deviation > 0 else 0.0 for score in scores]
+    if scale == "none":
+        return scores
+    least = -1.0 if scale == "theoretical" and leg == "dense" else 0.0
+    reach = max(scores, default=least) - least
+    return [max(score - least, 0.0) / reach if reach > 0 else 0.0 for score in scores]
 
 
 def _by_range(scores: Sequence[float]) -> list[float]:
     low, high = min(scores, default=0.0), max(scores, default=0.0)
-    return [(score - low) / (high - low) if high > low else float(high > 0) for score in scores]
-
-
-def _by_deviation(scores: Sequence[float]) -> list[float]:
-    if not scores:
-        return []
-    mean = sum(scores) / len(scores)
-    deviation = (sum((score - mean) ** 2 for score in scores) / len(scores)) ** 0.5
-    return [(score - mean) / deviation if deviation > 0 else 0.0 for score in scores]
-
-
-SCALES: dict[Scale, Callable[[Sequence[float]], list[float]]] = {
-    "max": _by_max,
-    "minmax": _by_range,
-    "z": _by_deviation,
-    "none": list,
-}
+    return [(score - low) / (high - low) if high > low else 1.0 for score in scores]
 
 
 def multiplicable(scores: Mapping[str, float]) -> dict[str, float]:
@@ -179,7 +172,7 @@ class HybridRetriever(QueryFusionRetriever):
                 self._ledger.leg(name, rankings[name])
             except FootnoteError as error:
                 log_failure(f"{name} search failed", error)
-                self._ledger.notes.append(f"The {name} search failed: {error.message}")
+                self._ledger.failed(f"The {name} search failed: {error.message}")
                 failed.append(error)
         if failed and not rankings:
             raise failed[0]

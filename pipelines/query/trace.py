@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from llama_index.core.schema import NodeWithScore
 
@@ -35,27 +35,64 @@ class Ledger:
         self.attempts: list[Attempt] = []
         self.name = ""
         self._rows: dict[str, _Row] = {}
+        self.background: tuple[float, float] | None = None  # mean and deviation of the question's cosine to the corpus
+        self._similarity: dict[str, float] = {}
         self._tags: dict[str, None] = {}
+        self._failures: list[str] = []
 
     def fork(self, name: str) -> "Ledger":
         """A ledger for one attempt, with no candidates yet."""
         child = Ledger()
         child.name, child.id, child.timings, child.notes = name, self.id, self.timings, self.notes
+        child._failures = self._failures
         return child
+
+    def resume(self, other: "Ledger") -> None:
+        """Take over a copy of all that another query's ledger says, but its id and its timings."""
+        self.name, self._similarity = other.name, dict(other._similarity)
+        self._rows = {node_id: replace(row, factors=dict(row.factors)) for node_id, row in other._rows.items()}
+        self._tags |= other._tags
+        self.attempts += other.attempts
+        for said in other.notes:
+            self.note(said)
 
     def adopt(self, kept: "Ledger") -> None:
         """Take over the candidates and tags of the attempt that was kept."""
-        self.name, self._rows = kept.name, kept._rows
+        self.name, self._rows, self._similarity = kept.name, kept._rows, kept._similarity
         self._tags |= kept._tags
+
+    def join(self, part: "Ledger") -> None:
+        """Take over a part's tags, and those of its candidates that this ledger does not have."""
+        self._rows |= {key: replace(row) for key, row in part._rows.items() if key not in self._rows}
+        self._similarity = {**part._similarity, **self._similarity}
+        self._tags |= part._tags
 
     def note(self, said: str) -> None:
         """Note something a reader should know, once."""
         if said not in self.notes:
             self.notes.append(said)
 
+    def failed(self, said: str) -> None:
+        """Note that a part failed, so that what was found may be less than there is."""
+        self.note(said)
+        self._failures.append(said)
+
+    @property
+    def degraded(self) -> bool:
+        """Whether a part failed."""
+        return bool(self._failures)
+
     def tag(self, *names: str) -> None:
         """Note which parts were used."""
         self._tags |= dict.fromkeys(names)
+
+    def used(self, name: str) -> bool:
+        """Whether a part was used."""
+        return name in self._tags
+
+    def similar(self, similarities: Mapping[str, float]) -> None:
+        """Note the cosine similarity of candidates to the question itself."""
+        self._similarity |= similarities
 
     def attempt(
         self, name: str, search_text: str, evidence: Evidence, *, kept: bool, why: str, ms: float = 0.0
@@ -105,6 +142,7 @@ class Ledger:
             row.title,
             row.dense,
             row.sparse,
+            self._similarity.get(node_id),
             row.fused,
             dict(row.factors),
             row.final,

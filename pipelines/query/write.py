@@ -6,7 +6,7 @@ from typing import Literal
 
 from llama_index.core.llms import LLM
 
-from config.prompts import ANSWER_SYSTEM, NO_ANSWER, QUESTION
+from config.prompts import ANSWER_SYSTEM, GREETING, NO_ANSWER, QUESTION
 from pipelines.query.cite import MarkerFilter, cited_sentences, verify
 from pipelines.query.extract import Pick
 from pipelines.store.tokens import tokenise
@@ -92,7 +92,7 @@ def write_by_extraction(brief: Brief, picks: Iterable[Pick], fallback_reason: st
 
 def abstain(brief: Brief) -> Written:
     """Says that there is no answer; the Answer holds what was searched and the nearest passages, and cites nothing."""
-    yield Token(NO_ANSWER)
+    yield Token(GREETING if brief.intent.greeting else NO_ANSWER)
     return _abstention(brief, "extractive", "")
 
 
@@ -103,7 +103,7 @@ def _abstention(brief: Brief, mode: Literal["llm", "extractive"], model: str) ->
         confidence="low",
         mode=mode,
         model=model,
-        answer=NO_ANSWER,
+        answer=GREETING if brief.intent.greeting else NO_ANSWER,
         sentences=(),
         sources=(),
         nearest=brief.context.sources[:_NEAREST],

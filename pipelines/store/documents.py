@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from sqlalchemy import (
@@ -260,7 +260,7 @@ def matching(filters: Filters) -> list[ColumnElement[bool]]:
     if filters.since:
         conditions.append(dated >= _midnight(filters.since))
     if filters.until:
-        conditions.append(dated < _midnight(filters.until) + timedelta(days=1))
+        conditions.append(dated <= datetime.combine(_midnight(filters.until), time.max, UTC))
     if filters.document:
         named = [func.right(d.name, len(name) + 1) == f"/{name}" for name in filters.document]
         conditions.append(

@@ -1,40 +1,69 @@
-"""The BM25 index: immutable snapshots, and the one that is in step with the database."""
+"""The BM25 index: an immutable snapshot of the nodes' terms, and of the pairs of terms that stand together."""
 
 import json
 import os
-import shutil
 import tempfile
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pipelines.observe import log, log_failure
+from pipelines.store.pairs import Integers, PairIndex, with_pairs
 from pipelines.store.tokens import TOKENISER_VERSION
-from pipelines.types import Audience
+from pipelines.store.typos import Spelling, nearest
+
+Terms = Sequence[str] | Mapping[str, float]
+Postings = tuple[Integers, NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """BM25's: term saturation `k1` and length normalisation `b` (Lucene's form)."""
+    """BM25's: saturation `k1` and length normalisation `b` (Lucene's form); what headers and pairs count.
+
+    A term of a header counts `header_weight` times. The BM25 of neighbouring question terms that stand together is
+    added `pair_weight` times; at 0 no pair is indexed.
+    """
 
     k1: float = 1.2
     b: float = 0.75
+    header_weight: int = 1
+    pair_weight: float = 0.0
+
+    @property
+    def shape(self) -> str:
+        """What tells apart the snapshots that these parameters make; any pair weight reads the same one."""
+        pairs = int(self.pair_weight > 0)
+        return f"k{self.k1:g}-b{self.b:g}-h{self.header_weight}-p{pairs}-t{TOKENISER_VERSION}"
 
 
 class LexicalIndex:
     """An immutable BM25 snapshot of one audience's nodes at one corpus version.
 
+    Where it takes terms, a sequence counts each term as often as it stands there, and its neighbours as pairs; a
+    mapping gives each term its weight, and a pair under `first second` (see `with_pairs`).
+
     Source: Robertson, Zaragoza, FnTIR 2009, doi:10.1561/1500000019; Lucene's idf as in bm25s.
     """
 
-    def __init__(self, version: int, ids: Sequence[str], model: Any | None) -> None:
+    def __init__(
+        self,
+        version: int,
+        ids: Sequence[str],
+        model: Any | None,
+        pairs: PairIndex | None = None,
+        pair_weight: float = 0.0,
+    ) -> None:
         self.version = version
         self.ids = ids
         self._model = model
+        self._columns: Mapping[str, int] = model.vocab_dict if model is not None else {}
+        self._pairs = pairs if pair_weight > 0 else None
+        self._pair_weight = pair_weight
         self._row = {node_id: row for row, node_id in enumerate(ids)}
 
     def __len__(self) -> int:
@@ -42,15 +71,25 @@ class LexicalIndex:
 
     @classmethod
     def build(cls, version: int, rows: Iterable[tuple[str, str]], parameters: Parameters) -> "LexicalIndex":
-        """Index (node id, space-joined terms) rows; nodes without a term can never be found and are left out."""
+        """Index (node id, segment) rows; nodes without a term can never be found and are left out.
+
+        A segment is space-joined terms, those of the header first and parted from the text's by a tab.
+        """
         import bm25s
 
-        kept = [(node_id, tokens.split(" ")) for node_id, tokens in rows if tokens]
+        segments = [(node_id, _fields(segment)) for node_id, segment in rows]
+        kept = [(node_id, header, body) for node_id, (header, body) in segments if header or body]
         if not kept:
             return cls(version, [], None)
         model = bm25s.BM25(method="lucene", k1=parameters.k1, b=parameters.b)
-        model.index([tokens for _, tokens in kept], show_progress=False)
-        return cls(version, [node_id for node_id, _ in kept], model)
+        model.index([header * parameters.header_weight + body for _, header, body in kept], show_progress=False)
+        ids = [node_id for node_id, _, _ in kept]
+        if parameters.pair_weight <= 0:
+            return cls(version, ids, model)
+        of = model.vocab_dict
+        numbered = [([of[term] for term in header], [of[term] for term in body]) for _, header, body in kept]
+        pairs = PairIndex.build(numbered, max(of.values()) + 1, k1=parameters.k1, b=parameters.b)
+        return cls(version, ids, model, pairs, parameters.pair_weight)
 
     def save(self, folder: Path) -> None:
         """Write the snapshot to a folder, whole or not at all."""
@@ -60,6 +99,8 @@ class LexicalIndex:
             target.mkdir()
             if self._model is not None:
                 self._model.save(target)
+            if self._pairs is not None:
+                self._pairs.save(target / "pairs")
             (target / "ids.json").write_text(json.dumps({"version": self.version, "ids": list(self.ids)}))
             try:
                 os.replace(target, folder)
@@ -68,17 +109,20 @@ class LexicalIndex:
                     raise
 
     @classmethod
-    def load(cls, folder: Path) -> "LexicalIndex":
+    def load(cls, folder: Path, *, pair_weight: float = 0.0) -> "LexicalIndex":
         """Map a saved snapshot into memory."""
         import bm25s
 
         held = json.loads((folder / "ids.json").read_text())
-        model = bm25s.BM25.load(folder, mmap=True) if held["ids"] else None
-        return cls(held["version"], held["ids"], model)
+        if not held["ids"]:
+            return cls(held["version"], [], None)
+        pairs = PairIndex.load(folder / "pairs") if pair_weight > 0 else None
+        return cls(held["version"], held["ids"], bm25s.BM25.load(folder, mmap=True), pairs, pair_weight)
 
     def document_frequency(self, term: str) -> int:
         """In how many nodes a term stands."""
-        if self._model is None or (column := self._model.vocab_dict.get(term)) is None:
+        column = self._columns.get(term)
+        if self._model is None or column is None:
             return 0
         bounds = self._model.scores["indptr"]
         return int(bounds[column + 1]) - int(bounds[column])
@@ -88,14 +132,19 @@ class LexicalIndex:
         df = self.document_frequency(term)
         return float(np.log1p((len(self.ids) - df + 0.5) / (df + 0.5)))
 
-    def scores(self, terms: Sequence[str]) -> np.ndarray:
-        """BM25 of every node, in the order of `ids`; zeros where no term matches."""
-        known = [term for term in terms if self.document_frequency(term)]
-        if self._model is None or not known:
-            return np.zeros(len(self.ids), dtype=np.float32)
-        return np.asarray(self._model.get_scores(known), dtype=np.float32)
+    def nearest(self, word: str) -> list[Spelling]:
+        """What a word in lower case that no node holds may have been meant for, likeliest first; see `typos`."""
+        return nearest(word, self.document_frequency, lambda letter: self._by_letter.get(letter, []))
 
-    def search(self, terms: Sequence[str], k: int, allowed: set[str] | None = None) -> list[tuple[str, float]]:
+    def scores(self, terms: Terms) -> NDArray[np.float32]:
+        """BM25 of every node, in the order of `ids`; zeros where no term matches."""
+        total = np.zeros(len(self.ids), dtype=np.float32)
+        for term, weight in _weights(terms).items():
+            rows, scores = self._postings(term)
+            total[rows] += np.float32(weight * (self._pair_weight if " " in term else 1.0)) * scores
+        return total
+
+    def search(self, terms: Terms, k: int, allowed: set[str] | None = None) -> list[tuple[str, float]]:
         """The best k (node id, BM25 score > 0), best first, ties by id; only `allowed` nodes when given."""
         scores = self.scores(terms)
         if allowed is not None:
@@ -111,87 +160,35 @@ class LexicalIndex:
         hits = sorted(((self.ids[row], float(scores[row])) for row in rows.tolist()), key=lambda hit: (-hit[1], hit[0]))
         return hits[:take]
 
-    def score_of(self, terms: Sequence[str], node_ids: Iterable[str]) -> Mapping[str, float]:
+    def score_of(self, terms: Terms, node_ids: Iterable[str]) -> Mapping[str, float]:
         """BM25 of these nodes; nodes that the snapshot does not know score 0."""
         scores = self.scores(terms)
         return {node_id: float(scores[self._row[node_id]]) if node_id in self._row else 0.0 for node_id in node_ids}
 
+    def _postings(self, term: str) -> Postings:
+        if " " in term:
+            first, second = (self._columns.get(part) for part in term.split(" "))
+            if self._pairs is not None and first is not None and second is not None:
+                return self._pairs.postings(first, second)
+        elif self._model is not None and (column := self._columns.get(term)) is not None:
+            held = self._model.scores
+            span = slice(int(held["indptr"][column]), int(held["indptr"][column + 1]))
+            return held["indices"][span], held["data"][span]
+        return np.zeros(0, np.int32), np.zeros(0, np.float32)
 
-class LexicalIndexes:
-    """The snapshots that follow the corpus, one an audience, kept on disk between processes.
-
-    A process that holds a snapshot goes on with it while a newer one is built beside the queries; only a process
-    that has none yet waits. Nodes that are gone meanwhile are dropped when they are fetched from the database.
-    """
-
-    def __init__(
-        self,
-        folder: Path,
-        version: Callable[[], int],
-        segments: Callable[[Audience], list[tuple[str, str]]],
-        parameters: Parameters,
-    ) -> None:
-        self._folder = folder
-        self._version = version
-        self._segments = segments
-        self._parameters = parameters
-        self._current: dict[Audience, LexicalIndex] = {}
-        self._building = {"owner": threading.Lock(), "visitor": threading.Lock()}
-
-    def current(self, audience: Audience) -> LexicalIndex:
-        """The newest snapshot to be had without waiting for a build, unless there is none at all."""
-        version = self._version()
-        held = self._current.get(audience)
-        if held is not None and held.version == version:
-            return held
-        if held is None or self._path(audience, version).exists():
-            return self.refresh(audience)
-        threading.Thread(target=self._refresh_quietly, args=(audience,), daemon=True).start()
-        return held
-
-    def refresh(self, audience: Audience) -> LexicalIndex:
-        """The snapshot of the corpus as it is now: held, loaded, or built and saved."""
-        with self._building[audience]:
-            version = self._version()
-            held = self._current.get(audience)
-            if held is not None and held.version == version:
-                return held
-            path = self._path(audience, version)
-            index = _load(path)
-            if index is None:
-                index = LexicalIndex.build(version, self._segments(audience), self._parameters)
-                index.save(path)
-                log("info", "lexical index built", audience=audience, nodes=len(index), version=version)
-                self._sweep(audience, keep=path)
-            self._current[audience] = index
-            return index
-
-    def _refresh_quietly(self, audience: Audience) -> None:
-        lock = self._building[audience]
-        if lock.locked():
-            return
-        try:
-            self.refresh(audience)
-        except Exception as error:  # noqa: BLE001 - a background build must not end the process; the next query tries again
-            log_failure("lexical index not rebuilt", error, audience=audience)
-
-    def _path(self, audience: Audience, version: int) -> Path:
-        shape = f"k{self._parameters.k1:g}-b{self._parameters.b:g}-t{TOKENISER_VERSION}"
-        return self._folder / f"{audience}-{shape}-{version}"
-
-    def _sweep(self, audience: Audience, keep: Path) -> None:
-        snapshots = sorted(self._folder.glob(f"{audience}-*"), key=lambda path: path.stat().st_mtime)
-        for path in snapshots[:-2]:
-            if path != keep:
-                shutil.rmtree(path, ignore_errors=True)
+    @cached_property
+    def _by_letter(self) -> Mapping[str, Sequence[str]]:
+        grouped: dict[str, list[str]] = {}
+        for term in self._columns:
+            if term.isalpha():
+                grouped.setdefault(term[0], []).append(term)
+        return grouped
 
 
-def _load(path: Path) -> LexicalIndex | None:
-    if not path.exists():
-        return None
-    try:
-        return LexicalIndex.load(path)
-    except (OSError, ValueError, KeyError) as error:
-        log_failure("lexical snapshot unreadable, building it again", error, path=str(path))
-        shutil.rmtree(path, ignore_errors=True)
-        return None
+def _fields(segment: str) -> tuple[list[str], list[str]]:
+    header, _, body = segment.rpartition("\t")
+    return header.split(), body.split()
+
+
+def _weights(terms: Terms) -> Mapping[str, float]:
+    return terms if isinstance(terms, Mapping) else with_pairs(Counter(terms), terms)

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,11 @@ from pipelines.errors import StoreError
 from pipelines.store import documents as document_rows
 from pipelines.store import tables
 from pipelines.store.database import Database, translate
-from pipelines.store.lexical import LexicalIndexes, Parameters
+from pipelines.store.lexical import Parameters
+from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_table import node_table
 from pipelines.store.reads import NodeReader, segment
+from pipelines.store.space import Spaces
 from pipelines.store.tokens import TOKENISER_VERSION
 from pipelines.types import Document, EmbeddingIdentity
 
@@ -63,13 +66,24 @@ def build_node_store(settings: Settings, database: Database, identity: Embedding
 
 def build_lexical_indexes(settings: Settings, database: Database, store: "NodeStore") -> LexicalIndexes:
     """The BM25 snapshots of this store, kept under FOOTNOTE_HOME."""
-    where = hashlib.sha256(database.url.encode()).hexdigest()[:12]
+    bm25 = settings.retrieval
     return LexicalIndexes(
-        settings.home.resolve() / "lexical" / where / store.table,
+        snapshots(settings, database, store),
         store.version,
         store.segments,
-        Parameters(settings.retrieval.bm25_k1, settings.retrieval.bm25_b),
+        Parameters(bm25.bm25_k1, bm25.bm25_b, bm25.header_weight, bm25.pair_weight),
     )
+
+
+def build_spaces(settings: Settings, database: Database, store: "NodeStore") -> Spaces:
+    """What the vectors of this store have in common, kept under FOOTNOTE_HOME."""
+    return Spaces(snapshots(settings, database, store), store.windows_seen, store.some_vectors, store.version)
+
+
+def snapshots(settings: Settings, database: Database, store: "NodeStore") -> Path:
+    """The folder of what is derived from this store and kept between processes."""
+    where = hashlib.sha256(database.url.encode()).hexdigest()[:12]
+    return settings.home.resolve() / "lexical" / where / store.table
 
 
 class NodeStore(NodeReader):

@@ -4,20 +4,23 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+import numpy as np
 from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
 from llama_index.core.vector_stores.utils import metadata_dict_to_node
-from sqlalchemy import ColumnElement, Connection, Engine, Integer, and_, cast, func, select, text, true
+from numpy.typing import NDArray
+from sqlalchemy import ColumnElement, Connection, Engine, Integer, and_, cast, func, or_, select, text, true
 
 from pipelines.errors import StoreError
 from pipelines.store import documents as document_rows
 from pipelines.store import tables
 from pipelines.store.database import reading
 from pipelines.store.node_table import NodeTable
+from pipelines.store.phrases import holds
 from pipelines.store.tokens import TOKENISER_VERSION, tokenise
 from pipelines.text import searchable
 from pipelines.types import Audience, Filters
 
-_EXACT_BELOW = 5000
+EXACT_BELOW = 5000
 
 
 class NodeReader:
@@ -65,9 +68,9 @@ class NodeReader:
         """Whether so few nodes pass that comparing all of them is exact and cheap."""
         if not filters and audience == "owner":
             return False
-        passing = select(self._rows.node_id).where(self.visible(filters, audience)).limit(_EXACT_BELOW + 1)
+        passing = select(self._rows.node_id).where(self.visible(filters, audience)).limit(EXACT_BELOW + 1)
         counted = connection.execute(select(func.count()).select_from(passing.subquery())).scalar_one()
-        return int(counted) <= _EXACT_BELOW
+        return int(counted) <= EXACT_BELOW
 
     def similarities(self, vector: Sequence[float], node_ids: Sequence[str]) -> dict[str, float]:
         """The cosine similarity (-1..1) of each of these nodes' nearest window to `vector`; gone nodes are missing.
@@ -81,6 +84,21 @@ class NodeReader:
         )
         with self._reading("comparing vectors") as connection:
             return {row.node_id: 1.0 - float(row.distance) for row in connection.execute(statement)}
+
+    def vectors(self, node_ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The mean vector (d,) of each of these nodes' windows, of length 1; gone nodes are missing.
+
+        Takes no filters: the caller has the ids from reads that did.
+        """
+        windows = self._windows.c
+        with self._reading("reading vectors") as connection:
+            found = connection.execute(
+                select(windows.node_id, windows.embedding).where(windows.node_id.in_(list(node_ids)))
+            ).all()
+        sums: dict[str, NDArray[np.float32]] = {}
+        for row in found:
+            sums[row.node_id] = sums.get(row.node_id, 0.0) + np.asarray(_floats(row.embedding), dtype=np.float32)
+        return {node_id: total / (np.linalg.norm(total) or 1.0) for node_id, total in sums.items()}
 
     def fetch(self, node_ids: Iterable[str], *, filters: Filters, audience: Audience) -> dict[str, TextNode]:
         """The nodes of these ids that this audience may see; ids that are gone are missing."""
@@ -117,7 +135,7 @@ class NodeReader:
         return [_node(row) for row in rows]
 
     def segments(self, audience: Audience) -> list[tuple[str, str]]:
-        """(node id, terms) of every node of an audience, for the lexical index, ordered by id.
+        """(node id, segment) of every node of an audience, for the lexical index, ordered by id.
 
         Nodes that were tokenised by older rules are tokenised again.
         """
@@ -133,6 +151,36 @@ class NodeReader:
         fresh = self.fetch(stale, filters=Filters(), audience="owner")
         again = {node_id: segment(node, node.metadata["mime"]) for node_id, node in fresh.items()}
         return [(row.node_id, again.get(row.node_id, row.tokens)) for row in found]
+
+    def windows_seen(self, audience: Audience) -> int:
+        """How many vectors this audience may search."""
+        joined = self._windows.join(self._rows.__table__, self._rows.node_id == self._windows.c.node_id)
+        with self._reading("counting vectors") as connection:
+            statement = select(func.count()).select_from(joined).where(self.visible(Filters(), audience))
+            return int(connection.execute(statement).scalar_one())
+
+    def some_vectors(self, audience: Audience, limit: int) -> NDArray[np.float32]:
+        """At most `limit` of the vectors that this audience may search, (n, d); always the same ones, at random."""
+        windows = self._windows.c  # node ids are hashes: their order is no order of documents
+        statement = (
+            select(windows.embedding)
+            .join(self._rows, self._rows.node_id == windows.node_id)
+            .where(self.visible(Filters(), audience))
+            .order_by(windows.node_id, windows.place)
+            .limit(limit)
+        )
+        with self._reading("sampling vectors") as connection:
+            found = connection.execute(statement).scalars().all()
+        return np.array([_floats(vector) for vector in found], dtype=np.float32).reshape(len(found), self.dimension)
+
+    def stated_names(self, audience: Audience) -> list[tuple[str, str]]:
+        """The (name, document id) of each company, institution and repository that the nodes' facts state."""
+        facts = self._rows.__table__.c.metadata_["facts"]
+        name = func.coalesce(facts["company"].astext, facts["institution"].astext, facts["name"].astext)
+        statement = select(name, self._key("document_id")).distinct().order_by(name, self._key("document_id"))
+        with self._reading("reading names") as connection:
+            found = connection.execute(statement.where(name.is_not(None), self.visible(Filters(), audience)))
+            return [(row[0], row[1]) for row in found]
 
     def count(self) -> int:
         """How many nodes there are."""
@@ -160,6 +208,8 @@ class NodeReader:
             conditions.append(self._key("year").in_([str(year) for year in filters.year]))
         if chosen := document_rows.matching(filters):
             conditions.append(self._key("document_id").in_(select(tables.documents.c.id).where(*chosen)))
+        body = self._rows.__table__.c.text
+        conditions += [or_(holds(body, phrase), holds(self._key("header"), phrase)) for phrase in filters.phrase]
         return and_(true(), *conditions)
 
     def _key(self, name: str) -> ColumnElement[str]:
@@ -174,8 +224,13 @@ class NodeReader:
 
 
 def segment(node: BaseNode, mime: str) -> str:
-    """A node's index terms, joined by spaces; terms hold none."""
-    return " ".join(tokenise(searchable(node.metadata["header"], node.get_content(), mime)))
+    """A node's index terms, joined by spaces, which terms hold none of: the header's, a tab, the text's."""
+    header, body = node.metadata["header"], searchable("", node.get_content(), mime)
+    return f"{' '.join(tokenise(header))}\t{' '.join(tokenise(body))}"
+
+
+def _floats(vector: Any) -> Any:
+    return vector.to_numpy() if hasattr(vector, "to_numpy") else vector
 
 
 def _node(row: Any) -> TextNode:

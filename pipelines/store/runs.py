@@ -9,9 +9,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, func, insert, select, text, update
 
+from pipelines.errors import RetrievalError
 from pipelines.store.database import reading, writing
 from pipelines.store.tables import documents, ingest_items, ingest_runs, queries
 from pipelines.types import Answer, IngestItem, IngestReport, SourceItem, Trace
+
+_DIGITS = frozenset("0123456789abcdef")  # of a query's id
 
 
 def start_run(engine: Engine, sources: Sequence[str]) -> int:
@@ -91,8 +94,50 @@ def save_query(engine: Engine, trace: Trace, *, kind: str, answer: Answer | None
                 trace=jsonable(trace),
                 answer=None if answer is None else jsonable(answer),
                 latency_ms=trace.timings_ms["total"],
+                route="auto" if "auto" in trace.tags else "base",
+                tags=list(trace.tags),
+                timings_ms=dict(trace.timings_ms),
+                usage={} if answer is None else dict(answer.usage),
+                band=next((tried.evidence.band for tried in reversed(trace.attempts) if tried.kept), ""),
+                answered=None if answer is None else answer.answered,
             )
         )
+
+
+def latest_queries(engine: Engine, limit: int) -> list[dict[str, Any]]:
+    """The last questions, newest first.
+
+    Each has `id`, `asked_at`, `kind` (search or ask), `question`, `audience`, `route` (base or auto), `tags`,
+    `latency_ms`, `band` (of the evidence), `answered` (None for a search).
+    """
+    wanted = ("id", "asked_at", "kind", "question", "audience", "route", "tags", "latency_ms", "band", "answered")
+    with reading(engine, "reading the query log") as connection:
+        rows = connection.execute(
+            select(*(queries.c[name] for name in wanted)).order_by(queries.c.asked_at.desc(), queries.c.id).limit(limit)
+        ).all()
+    return [{name: jsonable(getattr(row, name)) for name in wanted} for row in rows]
+
+
+def read_query(engine: Engine, named: str) -> dict[str, Any]:
+    """One logged query with its `trace` and `answer`, by its id or by the beginning of one, if no other begins so.
+
+    Raises:
+        RetrievalError: If there is none, or there are several.
+    """
+    found: list[str] = []
+    with reading(engine, "reading the query log") as connection:
+        if named and set(named) <= _DIGITS:
+            begins = queries.c.id.startswith(named)
+            found = list(connection.execute(select(queries.c.id).where(begins).limit(6)).scalars())
+        if len(found) > 1:
+            raise RetrievalError(
+                f"{named!r} could be {len(found)} queries or more: {', '.join(sorted(found)[:5])}.",
+                hint="Give more of the id.",
+            )
+        if not found:
+            raise RetrievalError(f"There is no query {named[:80]!r}.", hint="`footnote trace` lists the latest.")
+        row = connection.execute(select(queries).where(queries.c.id == found[0])).one()
+    return {name: jsonable(value) for name, value in row._mapping.items()}
 
 
 def jsonable(value: Any) -> Any:

@@ -4,6 +4,7 @@ from typing import Any
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     DateTime,
     Float,
@@ -173,5 +174,11 @@ queries = Table(
     Column("trace", JSONB, nullable=False),
     Column("answer", JSONB(none_as_null=True)),
     Column("latency_ms", Float, nullable=False),
+    Column("route", Text, nullable=False),
+    Column("tags", JSONB, nullable=False),
+    Column("timings_ms", JSONB, nullable=False),
+    Column("usage", JSONB, nullable=False),
+    Column("band", Text, nullable=False),
+    Column("answered", Boolean),
     Index("queries_asked", "asked_at"),
 )

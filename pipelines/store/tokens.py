@@ -3,11 +3,12 @@
 import json
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-TOKENISER_VERSION = 2
+TOKENISER_VERSION = 3
 # A word, with inner joints (node.js, GPT-4, snake_case) and trailing signs (C++, C#), or a leading dot (.NET); words
 # that are joined by / & + are one run (CI/CD, R&D, C/C++).
 _WORD = r"(?:(?<![\w.])\.[a-z]{2,}\b|\w+(?:[.\-'’#@:]\w+)*(?:\+\+|#)?)"
@@ -40,6 +41,11 @@ def _stemmer() -> Any:
 @lru_cache(maxsize=200_000)
 def _stem(word: str) -> str:
     return str(_stemmer().stemWord(word)) if len(word) > 3 and word.isalpha() else word
+
+
+def stems(words: Sequence[str]) -> list[str]:
+    """The stems of words in lower case, in their order."""
+    return list(_stemmer().stemWords(words))
 
 
 def _fold(text: str) -> str:

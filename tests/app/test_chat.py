@@ -144,7 +144,7 @@ def test_a_follow_up_is_asked_with_the_conversation_and_a_new_one_begins_without
     engine: FakeEngine, chat: Open
 ) -> None:
     at = ask(ask(chat(), ORGANS), REEDS)
-    assert engine.asked[1] == (REEDS, (Turn(ORGANS, tuned.text),), Filters())
+    assert engine.asked[1] == (REEDS, (Turn(ORGANS, tuned.text, (resume.title,)),), Filters())
     assert len(answers(at)) == 2
     at.button(key="clear").click().run()
     assert answers(at) == []
@@ -212,7 +212,7 @@ def test_a_stopped_answer_keeps_what_had_arrived_with_its_sources(engine: FakeEn
     assert answer["notes"] == ["Stopped. This is as far as it came; nothing in it was checked."]
     assert [document["title"] for document in answer["groups"][0]["documents"]] == ["On reeds"]
     ask(at, ORGANS)
-    assert engine.asked[1][1] == (Turn(REEDS, f"{brass.text} {tuned.text}"),)
+    assert engine.asked[1][1] == (Turn(REEDS, f"{brass.text} {tuned.text}", ("On reeds",)),)
     assert not at.exception
 
 

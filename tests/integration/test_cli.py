@@ -101,7 +101,70 @@ def test_search_explains_every_candidate(shell: Shell, folder: Path) -> None:
     code, out = shell("search", QUESTION, "--explain")
     assert code == 0
     assert "kept" in out
-    assert "evidence: " in out
+    for part in ("candidates", "attempts", "evidence ", "signals ", "analyse ", "settings ", "used "):
+        assert part in out
+    shown = shell.json("search", QUESTION, "--explain")
+    assert shown.keys() >= {"candidates", "attempts", "notes", "tags", "settings", "corpus_version"}
+    assert shown["attempts"][0]["evidence"]["signals"].keys()
+
+
+@pytest.mark.parametrize("width", ["80", "120"])
+def test_every_line_of_an_explanation_fits_the_terminal(
+    shell: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch, width: str
+) -> None:
+    from rich.console import Console
+
+    (folder / "long.md").write_text(f"# {'A crane with a long title ' * 4}\n\nThe crane moved twice.\n")
+    shell("ingest", str(folder))
+    for place in ("app.output.console", "app.explain.console"):
+        monkeypatch.setattr(place, Console(width=int(width), force_terminal=True, color_system=None))
+    code, out = shell("search", f"{QUESTION} What is new at work in 2023?", "--explain", "--without", "dense")
+    assert code == 0
+    assert max(len(line) for line in out.splitlines()) <= int(width)
+
+
+def test_what_if_prints_both_rankings_and_the_moves_and_logs_one_query(shell: Shell, folder: Path) -> None:
+    shell("ingest", str(folder))
+    found = shell.json("search", QUESTION, "--without", "dense", "--without", "recency")
+    assert found.keys() == {"base", "without", "moves"}
+    assert found["without"]["parts"] == ["dense", "recency"]
+    assert {result["document_name"] for result in found["base"]["results"]} == {"crane.md", "garden.md"}
+    assert [result["document_name"] for result in found["without"]["results"]] == ["crane.md"]
+    assert [(m["kind"], m["document_name"], m["before"], m["after"]) for m in found["moves"]] == [
+        ("gone", "garden.md", 2, None)
+    ]
+    assert [query["id"] for query in shell.json("trace")["queries"]] == [found["base"]["trace_id"]]
+    code, out = shell("search", QUESTION, "--without", "dense")
+    assert code == 0
+    assert "gone" in out
+    assert "2 -> -" in out
+
+
+def test_the_parts_of_the_help_are_the_parts_that_there_are() -> None:
+    from pipelines.query.parts import PARTS
+
+    assert tuple(PARTS) == cli.PART_NAMES
+
+
+def test_trace_lists_the_latest_and_shows_one_by_the_beginning_of_its_id(shell: Shell, folder: Path) -> None:
+    shell("ingest", str(folder))
+    asked = shell.json("ask", QUESTION)
+    searched = shell.json("search", "Tomatoes")
+    latest = shell.json("trace", "--limit", "2")["queries"]
+    assert [(query["id"], query["kind"]) for query in latest] == [
+        (searched["trace_id"], "search"), (asked["trace_id"], "ask"),
+    ]  # fmt: skip
+    assert [query["id"] for query in shell.json("trace", "--limit", "1")["queries"]] == [searched["trace_id"]]
+    code, listed = shell("trace")
+    assert code == 0
+    assert "Tomatoes" in listed
+    row = shell.json("trace", asked["trace_id"][:12])
+    assert row["trace"]["candidates"][0].keys() >= {"dense", "sparse", "fused", "factors", "final", "fate"}
+    assert row["answer"]["trace_id"] == row["id"] == asked["trace_id"]
+    code, shown = shell("trace", asked["trace_id"][:12])
+    assert code == 0
+    for part in (QUESTION, "The crane moved 40 containers an hour.", "candidates", "attempts", "evidence", "ms "):
+        assert part in shown
 
 
 def test_ask_prints_the_answer_with_its_footnotes(shell: Shell, folder: Path) -> None:
@@ -184,6 +247,10 @@ def test_audit_finds_nothing_wrong(shell: Shell, folder: Path) -> None:
     [
         (["search"], {}, 2),
         (["search", "x", "--mode", "psychic"], {}, 2),
+        (["search", "x", "--without", "luck"], {}, 2),
+        (["search", "x", "--without", "dense", "--without", "sparse"], {}, 2),
+        (["search", "x", "--mode", "dense", "--without", "dense"], {}, 2),
+        (["trace", "feed"], {}, 2),
         (["search", ""], {}, 2),
         (["search", "x", "--since", "soon"], {}, 2),
         (["remove"], {}, 2),

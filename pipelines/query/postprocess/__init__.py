@@ -1,29 +1,68 @@
 """RERANK: one BaseNodePostprocessor a file, in the order that the two functions below give."""
 
-from collections.abc import Callable, Sequence
+from datetime import date
 
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import NodeWithScore
 
-from config.settings import FactorSettings
+from config.settings import FactorSettings, Settings
+from pipelines.query.postprocess.category import Category
 from pipelines.query.postprocess.duplicates import Duplicates
+from pipelines.query.postprocess.floor import Floor
+from pipelines.query.postprocess.named import Named
+from pipelines.query.postprocess.neighbours import Neighbours, Window
+from pipelines.query.postprocess.quality import Quality
 from pipelines.query.postprocess.quota import Quota
+from pipelines.query.postprocess.recency import Recency
+from pipelines.query.postprocess.rerank import Rerank
+from pipelines.query.postprocess.section import Section
+from pipelines.query.postprocess.top import Top
+from pipelines.query.postprocess.year import Year
 from pipelines.query.trace import Ledger
 from pipelines.types import QueryIntent
 
-Window = Callable[[str, int, int], Sequence[NodeWithScore]]
 
-
-def build_factors(settings: FactorSettings, intent: QueryIntent, ledger: Ledger) -> list[BaseNodePostprocessor]:
-    """What multiplies or reorders the fused ranking, and takes nothing out."""
-    return []
+def build_factors(
+    settings: Settings, intent: QueryIntent, ledger: Ledger, *, today: date
+) -> list[BaseNodePostprocessor]:
+    """What multiplies or reorders the fused ranking, and takes nothing out; a part that is off is not there."""
+    options, analysis = settings.factors, settings.analysis
+    table = {name: getattr(options, name) for name in ("resume", "linkedin", "journey", "github")}
+    by_category = options.category and analysis.categories == "boost"
+    by_year = options.year != 1 and analysis.years == "boost"
+    by_recency = intent.recent if options.recency == "asked" else options.recency != "off"
+    shape = "decay" if options.recency == "decay" else "steps"
+    parts: list[tuple[bool, BaseNodePostprocessor]] = [
+        (by_category, Category(ledger=ledger, asked=intent.categories, table=table)),
+        (by_recency, Recency(ledger=ledger, shape=shape, half_life=options.half_life_years, today=today)),
+        (by_year, Year(ledger=ledger, asked=intent.years, factor=options.year)),
+        (options.quality, Quality(ledger=ledger)),
+        (options.section != 1, Section(ledger=ledger, asked=intent.sections, factor=options.section)),
+        (options.named != 1, Named(ledger=ledger, named=intent.documents, factor=options.named)),
+        (
+            bool(options.rerank),
+            Rerank(
+                ledger=ledger,
+                named=options.rerank,
+                candidates=options.rerank_candidates,
+                seconds=options.rerank_seconds,
+            ),
+        ),
+    ]
+    return [part for is_on, part in parts if is_on]
 
 
 def build_cuts(
     settings: FactorSettings, intent: QueryIntent, ledger: Ledger, *, top_n: int, reader: Window
 ) -> list[BaseNodePostprocessor]:
-    """What takes nodes out of the ranking (or adds their neighbours), down to `top_n`."""
-    return [
-        Duplicates(ledger),
-        Quota(ledger, per_document=settings.per_document, top_n=top_n),
+    """What takes nodes out of the ranking, down to `top_n`, and adds the neighbours of those that stay."""
+    floor = Floor(
+        ledger=ledger, least=settings.floor_score, gap=settings.floor_gap, candidates=settings.floor_candidates
+    )
+    parts: list[tuple[bool, BaseNodePostprocessor]] = [
+        (settings.duplicates, Duplicates(ledger=ledger)),
+        (settings.per_document > 0, Quota(ledger=ledger, per_document=settings.per_document, named=intent.documents)),
+        (settings.floor, floor),
+        (True, Top(ledger=ledger, top_n=top_n)),
+        (settings.neighbours > 0, Neighbours(ledger=ledger, reader=reader, width=settings.neighbours)),
     ]
+    return [part for is_on, part in parts if is_on]

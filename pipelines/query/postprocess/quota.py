@@ -1,36 +1,38 @@
 """At most so many nodes of one document, so that a long one does not push the others out."""
 
 from collections import Counter
-from typing import Any
+from collections.abc import Collection, Sequence
 
-from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.bridge.pydantic import Field
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from pipelines.query.trace import Ledger
 
 
+def over_quota(documents: Sequence[str], *, quota: int, named: Collection[str] = ()) -> set[int]:
+    """The places that come after the first `quota` of their document; a named document has no quota."""
+    taken: Counter[str] = Counter()
+    over = set()
+    for place, document in enumerate(documents):
+        taken[document] += 1
+        if taken[document] > quota and document not in named:
+            over.add(place)
+    return over
+
+
 class Quota(BaseNodePostprocessor):
-    """Keeps the first `per_document` nodes of each document and at most `top_n` in all, in their order."""
+    """Keeps the first `per_document` nodes of each document, in their order; all of the documents in `named`."""
 
     per_document: int
-    top_n: int
-    _ledger: Ledger = PrivateAttr()
-
-    def __init__(self, ledger: Ledger, **fields: Any) -> None:
-        super().__init__(**fields)
-        self._ledger = ledger
+    named: tuple[str, ...] = ()
+    ledger: Ledger = Field(exclude=True, repr=False)
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        taken: Counter[str] = Counter()
-        kept: list[NodeWithScore] = []
-        for hit in nodes:
-            document = hit.node.metadata["document_id"]
-            if taken[document] >= self.per_document or len(kept) >= self.top_n:
-                self._ledger.cut(hit.node.node_id, "quota" if taken[document] >= self.per_document else "floor")
-                continue
-            taken[document] += 1
-            kept.append(hit)
-        return kept
+        documents = [hit.node.metadata["document_id"] for hit in nodes]
+        over = over_quota(documents, quota=self.per_document, named=self.named)
+        for place in over:
+            self.ledger.cut(nodes[place].node.node_id, "quota")
+        return [hit for place, hit in enumerate(nodes) if place not in over]

@@ -37,6 +37,43 @@ def test_a_topic_without_results_scores_nothing_and_stays_in_the_mean() -> None:
     assert means(scores) == {"success@2": 1 / 2}
 
 
+# Twelve judged documents of 100 that were ranked, best first: relevant ones stand at ranks 1, 4, 7, 15 and 60, a twice
+# as relevant one at rank 2, and d200 was never found.
+GRADES = {"d1": 1, "d2": 2, "d4": 1, "d7": 1, "d15": 1, "d60": 1, "d200": 1, "d3": 0}
+HUNDRED = {f"d{rank}": 1 / rank for rank in range(1, 101)}
+GAINS = [1 / log2(2), 2 / log2(3), 1 / log2(5), 1 / log2(8)]
+IDEAL = [2 / log2(2), *(1 / log2(rank + 1) for rank in range(2, 8))]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("nDCG@10", sum(GAINS) / sum(IDEAL)),
+        ("nDCG@3", sum(GAINS[:2]) / sum(IDEAL[:3])),
+        ("recall@5", 3 / 7),
+        ("recall@10", 4 / 7),
+        ("recall@20", 5 / 7),
+        ("recall@100", 6 / 7),
+        ("success@1", 1),
+        ("RR@10", 1),
+    ],
+)
+def test_a_hundred_ranks_are_measured_as_by_hand(name: str, value: float) -> None:
+    found = per_topic({"q": GRADES}, {"q": HUNDRED}, [name])["q"][name]
+    assert found == pytest.approx(value, abs=1e-4)
+
+
+def test_a_relevant_document_past_the_cutoff_counts_nothing() -> None:
+    ranking = {f"d{rank}": 1 / rank for rank in range(1, 12)}
+    names = ["nDCG@10", "recall@10", "success@10", "RR@10"]
+    assert set(per_topic({"q": {"d11": 1}}, {"q": ranking}, names)["q"].values()) == {0.0}
+    assert per_topic({"q": {"d10": 1}}, {"q": ranking}, ["RR@10"])["q"]["RR@10"] == pytest.approx(1 / 10)
+
+
+def test_a_topic_that_no_system_ran_scores_nothing_in_every_default_measure() -> None:
+    assert set(per_topic({"q": {"d1": 1}}, {})["q"].values()) == {0.0}
+
+
 @pytest.mark.parametrize("name", ["ndcg", "recall@0", "precision@5", "nDCG@x", ""])
 def test_a_measure_that_does_not_exist_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match="no measure"):

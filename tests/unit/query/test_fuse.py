@@ -4,7 +4,13 @@ from hypothesis import strategies as st
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from pipelines.errors import RetrievalError, ServiceUnavailable
-from pipelines.query.fuse import HybridRetriever, ScoringRetriever, convex_fusion, reciprocal_rank_fusion
+from pipelines.query.fuse import (
+    HybridRetriever,
+    ScoringRetriever,
+    convex_fusion,
+    multiplicable,
+    reciprocal_rank_fusion,
+)
 from pipelines.query.trace import Ledger
 
 EVEN = {"dense": 1.0, "sparse": 1.0}
@@ -55,6 +61,39 @@ def test_convex_fusion_divides_each_leg_by_its_maximum() -> None:
 
 def test_convex_fusion_counts_negative_scores_as_nothing() -> None:
     assert convex_fusion({"dense": [("a", -0.2)]}, {"dense": 1.0}) == {"a": 0.0}
+
+
+def test_z_scores_take_the_mean_off_and_divide_by_the_standard_deviation() -> None:
+    fused = convex_fusion({"dense": [("a", 3.0), ("b", 1.0)]}, {"dense": 1.0}, scale="z")
+    assert fused == {"a": (3 - 2) / 1, "b": (1 - 2) / 1}
+
+
+def test_a_node_that_a_leg_does_not_hold_counts_as_the_least_of_it_under_z() -> None:
+    fused = convex_fusion(
+        {"dense": [("a", 3.0), ("b", 1.0)], "sparse": [("a", 5.0)]}, {"dense": 0.5, "sparse": 0.5}, scale="z"
+    )
+    assert fused == {"a": 0.5 * 1, "b": 0.5 * -1}
+    assert convex_fusion({"dense": [], "sparse": [("c", 2.0)]}, EVEN, scale="z") == {"c": 0.0}
+
+
+def test_the_theoretical_scale_starts_at_the_least_possible_score_of_a_leg() -> None:
+    legs = {"dense": [("a", 0.5), ("b", -0.4)], "sparse": [("a", 4.0), ("b", 1.0)]}
+    fused = convex_fusion(legs, {"dense": 0.8, "sparse": 0.2}, scale="theoretical")
+    assert fused == pytest.approx({"a": 1.0, "b": 0.8 * (0.6 / 1.5) + 0.2 * (1 / 4)})
+
+
+def test_scores_can_be_left_as_they_are() -> None:
+    assert convex_fusion({"dense": [("a", 0.85)]}, {"dense": 0.6}, scale="none") == {"a": 0.85}
+
+
+def test_the_weights_of_the_legs_that_are_there_sum_to_one() -> None:
+    assert convex_fusion({"sparse": [("a", 7.0)]}, {"dense": 0.6, "sparse": 0.4}) == {"a": 1.0}
+
+
+def test_scores_are_made_multiplicable_by_their_range() -> None:
+    assert multiplicable({"a": 2.0, "b": 0.0, "c": -2.0}) == {"a": 1.0, "b": 0.5, "c": 0.0}
+    assert multiplicable({"a": 0.0}) == {"a": 1.0}
+    assert multiplicable({}) == {}
 
 
 @pytest.mark.parametrize("fuse", [reciprocal_rank_fusion, convex_fusion])

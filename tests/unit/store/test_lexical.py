@@ -1,10 +1,15 @@
+import math
+import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.store.lexical import LexicalIndex, LexicalIndexes, Parameters
+from pipelines.store.lexical import LexicalIndex, Parameters
+from pipelines.store.lexical_snapshots import LexicalIndexes
+from pipelines.store.pairs import with_pairs
 from pipelines.store.tokens import tokenise
 
 
@@ -124,6 +129,90 @@ def test_terms_hold_no_space_and_are_the_same_twice(text: str) -> None:
     assert tokenise(text) == terms
 
 
+def scored(segments: list[str], terms: list[str] | dict[str, float], **parameters: float) -> list[float]:
+    rows = [(f"n{number}", segment) for number, segment in enumerate(segments)]
+    built = LexicalIndex.build(1, rows, Parameters(**parameters))
+    return [built.score_of(terms, [node_id])[node_id] for node_id, _ in rows]
+
+
+def test_a_term_of_the_header_counts_as_if_it_stood_there_so_many_times() -> None:
+    split = scored(["go\trust team", "\tgo rust"], ["go"], header_weight=3)
+    assert split == scored(["go go go rust team", "go rust"], ["go"])
+    assert split[0] > split[1]
+
+
+def test_a_segment_may_lack_either_field() -> None:
+    assert scored(["go\t", "\tgo", "go"], ["go"])[0] > 0
+    assert len(set(scored(["go\t", "\tgo", "go"], ["go"]))) == 1
+
+
+def bm25(df: int, nodes: int, tf: int, length: int, mean: float, k1: float = 1.2, b: float = 0.75) -> float:
+    return math.log(1 + (nodes - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b * length / mean))
+
+
+def test_neighbouring_terms_add_the_weighted_bm25_of_their_pair() -> None:
+    segments = ["data scienc", "scienc data", "data on scienc"]  # pairs: 1, 1, and 2 + 1 at distance two
+    with_pairs = scored(segments, ["data", "scienc"], pair_weight=0.5)
+    alone = scored(segments, ["data", "scienc"])
+    mean = (1 + 1 + 3) / 3
+    assert with_pairs[0] - alone[0] == pytest.approx(0.5 * bm25(2, 3, 1, 1, mean), rel=1e-5)
+    assert with_pairs[1] == alone[1]
+    assert with_pairs[2] - alone[2] == pytest.approx(0.5 * bm25(2, 3, 1, 3, mean), rel=1e-5)
+
+
+def test_a_pair_that_stands_twice_scores_more_but_not_twice_as_much() -> None:
+    mean = (3 + 3 + 1) / 3
+    once, twice = bm25(2, 3, 1, 3, mean), bm25(2, 3, 2, 3, mean)
+    segments = ["a b x", "a b b", "c d"]  # "a b" once; once at each distance
+    gained = np.subtract(scored(segments, ["a", "b"], pair_weight=1.0), scored(segments, ["a", "b"]))
+    assert gained == pytest.approx([once, twice, 0.0], rel=1e-5)
+    assert once < twice < 2 * once
+
+
+def test_no_pair_reaches_from_the_header_into_the_text() -> None:
+    segments = ["data\tscienc", "x\ty"]
+    assert scored(segments, ["data", "scienc"], pair_weight=1.0) == scored(segments, ["data", "scienc"])
+
+
+def test_a_pair_of_the_question_is_ordered_and_adjacent() -> None:
+    segments = ["a b", "b a"]
+    asked_apart = scored(segments, ["a", "x", "b"], pair_weight=1.0)
+    assert asked_apart[0] == asked_apart[1]
+
+
+def test_terms_may_carry_weights() -> None:
+    segments = ["go rust", "go", "rust rust"]
+    plain = scored(segments, ["go", "rust", "rust"])
+    assert scored(segments, {"go": 1.0, "rust": 2.0}) == plain
+    assert scored(segments, {"go": 0.5, "rust": 1.0}) == pytest.approx([score / 2 for score in plain])
+
+
+def test_a_pair_is_as_heavy_as_its_lighter_term() -> None:
+    assert with_pairs({"a": 1.0, "b": 0.4}, ["a", "b", "unweighted"]) == {"a": 1.0, "b": 0.4, "a b": 0.4}
+
+
+def test_a_filtered_search_is_an_exact_scan_of_the_allowed_nodes() -> None:
+    chance = random.Random(3)
+    words = [f"w{number}" for number in range(40)]
+    rows = [(f"n{number:03}", " ".join(chance.choices(words, k=chance.randint(1, 30)))) for number in range(300)]
+    built = LexicalIndex.build(1, rows, Parameters(pair_weight=0.1))
+    for _ in range(200):
+        terms = chance.choices(words, k=chance.randint(1, 6))
+        allowed = set(chance.sample([node_id for node_id, _ in rows], chance.randint(0, 300))) | {"gone"}
+        scan = built.score_of(terms, allowed)
+        exact = sorted(((n, score) for n, score in scan.items() if score > 0), key=lambda hit: (-hit[1], hit[0]))
+        assert built.search(terms, 10, allowed) == exact[:10]
+
+
+def test_a_saved_snapshot_keeps_its_pairs(tmp_path: Path) -> None:
+    rows = [("a", "data scienc"), ("b", "scienc data")]
+    built = LexicalIndex.build(1, rows, Parameters(pair_weight=0.1))
+    built.save(tmp_path / "index")
+    loaded = LexicalIndex.load(tmp_path / "index", pair_weight=0.1)
+    assert loaded.search(["data", "scienc"], 2) == built.search(["data", "scienc"], 2)
+    assert loaded.scores(["data", "scienc"])[0] > loaded.scores(["data", "scienc"])[1]
+
+
 class Corpus:
     """A corpus that counts how often it is read."""
 
@@ -158,3 +247,46 @@ def test_a_broken_snapshot_is_built_again(tmp_path: Path) -> None:
     next(tmp_path.glob("owner-*")).joinpath("ids.json").write_text("{")
     again = LexicalIndexes(tmp_path, lambda: 1, corpus.segments, Parameters())
     assert again.current("owner").search(["go"], 1)[0][0] == "a"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [Parameters(k1=0.9), Parameters(b=0.4), Parameters(header_weight=2), Parameters(pair_weight=0.1)],
+)
+def test_other_parameters_never_load_a_foreign_snapshot(tmp_path: Path, other: Parameters) -> None:
+    corpus = Corpus()
+    LexicalIndexes(tmp_path, lambda: 1, corpus.segments, Parameters()).refresh("owner")
+    LexicalIndexes(tmp_path, lambda: 1, corpus.segments, other).refresh("owner")
+    assert corpus.reads == 2
+
+
+def test_pair_weights_share_a_snapshot(tmp_path: Path) -> None:
+    corpus = Corpus()
+    corpus.rows = [("a", "data scienc"), ("b", "scienc data")]
+    gains = []
+    for weight in (0.1, 0.2):
+        indexes = LexicalIndexes(tmp_path, lambda: 1, corpus.segments, Parameters(pair_weight=weight))
+        scores = indexes.refresh("owner").scores(["data", "scienc"])
+        gains.append(float(scores[0] - scores[1]))
+    assert corpus.reads == 1
+    assert gains[1] == pytest.approx(2 * gains[0], rel=1e-5)
+
+
+def test_parameters_in_use_side_by_side_do_not_sweep_each_other(tmp_path: Path) -> None:
+    corpus = Corpus()
+    each = [
+        LexicalIndexes(tmp_path, lambda: corpus.version, corpus.segments, Parameters(k1=k1)) for k1 in (0.5, 1.0, 1.5)
+    ]
+    for version in (1, 2, 3):
+        corpus.version = version
+        for indexes in each:
+            indexes.refresh("owner")
+    kept = sorted(path.name.rsplit("-", 1) for path in tmp_path.glob("owner-*"))
+    assert [version for _, version in kept] == ["2", "3"] * 3
+
+
+def test_snapshots_do_not_pile_up(tmp_path: Path) -> None:
+    corpus = Corpus()
+    for step in range(20):
+        LexicalIndexes(tmp_path, lambda: 1, corpus.segments, Parameters(k1=1 + step / 10)).refresh("owner")
+    assert len(list(tmp_path.glob("owner-*"))) == 12

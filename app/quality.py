@@ -1,0 +1,137 @@
+"""What `eval portfolio`, `eval chunking` and `eval grounding` do: measure, and print tables."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from app import output, reports
+from app.settings import SAMPLE
+from config.settings import Settings
+
+
+def run_portfolio(
+    settings: Settings,
+    topics: Path | None,
+    *,
+    documents: Path | None,
+    ingested: bool,
+    systems: Sequence[str],
+    overrides: Sequence[str],
+    baseline: str,
+    per_topic: Path | None,
+    as_json: bool,
+) -> None:
+    """Ask the topics over their own ingested copy of the documents, and print the measures and the misses."""
+    from pipelines.evaluation.datasets import load_topics
+    from pipelines.evaluation.portfolio import COMPARED, evaluate, portfolio_engine
+    from pipelines.evaluation.remember import remembering
+    from pipelines.evaluation.systems import chosen, parse_overrides
+    from pipelines.query.engine import build_query_engine
+
+    read = load_topics(topics or SAMPLE.parent / "eval" / "topics.jsonl")
+    given = parse_overrides(overrides)
+    wanted = chosen(systems or ([] if given else ["default"]), given, baseline)
+    with output.progress(quiet=as_json) as advance:
+        if ingested:
+            engine = remembering(build_query_engine(settings), keep=False)
+        else:
+            folder, name = documents or SAMPLE, "portfolio"
+            if documents:
+                name += "_" + hashlib.sha256(str(documents.resolve()).encode()).hexdigest()[:12]
+            engine = portfolio_engine(settings, folder, name=name, on_progress=advance)
+        done = evaluate(engine, read, wanted, baseline=baseline, on_progress=advance)
+    if per_topic:
+        per_topic.write_text(json.dumps(done.per_topic, indent=1, ensure_ascii=False))
+    if as_json:
+        shown = {"dataset": "portfolio", **asdict(done)}
+        output.print_json(shown | {"per_topic": str(per_topic) if per_topic else None})
+        return
+    names = list(next(iter(done.systems.values())))
+    rows = [[measure, *(f"{means[measure]:.3f}" for means in done.systems.values())] for measure in names]
+    output.table(f"portfolio, {done.topics} topics", ["measure", *done.systems], rows)
+    for name, found in done.comparisons.items():
+        for measure in COMPARED:
+            line = f"{name} - {baseline}: {measure} {reports.said(found[measure])}"
+            output.say(line, "" if found[measure].p < 0.05 else "dim")
+    for name, missed in done.misses.items():
+        for miss in missed:
+            where = f"{name}: " if len(done.misses) > 1 else ""
+            output.say(f"{where}missed {miss['id']} ({miss['why']}): {miss['question']}", "dim")
+
+
+def run_chunking(
+    settings: Settings,
+    folder: Path,
+    *,
+    parser: str,
+    n: int,
+    systems: Sequence[str],
+    overrides: Sequence[str],
+    baseline: str,
+    limit: int | None,
+    per_topic: Path | None,
+    as_json: bool,
+) -> None:
+    """Find nodes for the questions of a chunk set, and print how their spans overlap the gold spans."""
+    from pipelines.evaluation.chunking import MEASURES, measure_chunking
+    from pipelines.evaluation.compare import compare
+    from pipelines.evaluation.experiment import paired
+    from pipelines.evaluation.measures import means
+    from pipelines.evaluation.systems import chosen, parse_overrides
+
+    given = parse_overrides(overrides)
+    wanted = chosen(systems or ([] if given else ["dense", "sparse", "hybrid-convex", "default"]), given, baseline)
+    with output.progress(quiet=as_json) as advance:
+        done = measure_chunking(settings, folder, wanted, parser=parser, n=n, limit=limit, on_progress=advance)
+    compared = {
+        name: {measure: compare(*paired(done.scores[baseline], scores, measure)) for measure in MEASURES}
+        for name, scores in done.scores.items()
+        if baseline and name != baseline
+    }
+    means_of = {name: means(scores) for name, scores in done.scores.items()}
+    if per_topic:
+        per_topic.write_text(json.dumps(done.scores, indent=1))
+    topics = len(next(iter(done.scores.values())))
+    if as_json:
+        report: dict[str, Any] = {"dataset": folder.resolve().name, "topics": topics, "systems": means_of}
+        report |= {"parsers": done.parsers, "nodes": done.nodes, "mean_characters": round(done.mean_characters, 1)}
+        comparisons = {name: {m: asdict(found) for m, found in by.items()} for name, by in compared.items()}
+        output.print_json(report | {"comparisons": comparisons, "per_topic": str(per_topic) if per_topic else None})
+        return
+    title = (
+        f"{folder.resolve().name}, {topics} questions, {n} nodes each; cut by {', '.join(done.parsers)} into "
+        f"{done.nodes} nodes of {done.mean_characters:.0f} characters"
+    )
+    rows = [[name, *(f"{scores[measure]:.1%}" for measure in MEASURES)] for name, scores in means_of.items()]
+    output.table(title, ["system", *MEASURES], rows)
+    for name, found in compared.items():
+        for measure in MEASURES:
+            line = f"{name} - {baseline}: {measure} {reports.said(found[measure])}"
+            output.say(line, "" if found[measure].p < 0.05 else "dim")
+
+
+def run_grounding(path: Path, *, limit: int | None, as_json: bool) -> None:
+    """Verify labelled claims against the pages that they cite, and print how well that tells them apart."""
+    from pipelines.evaluation.datasets import load_claims
+    from pipelines.evaluation.grounding import measure_grounding
+
+    claims = load_claims(path)[:limit]
+    with output.progress(quiet=as_json) as advance:
+        report = measure_grounding(claims, advance)
+    if as_json:
+        output.print_json({"dataset": f"{path.resolve().parent.name} {path.stem}", **report})
+        return
+    verdicts = sorted({verdict for counts in report["verdicts"].values() for verdict in counts})
+    rows = [
+        [label, str(report["claims"][label]), *(str(counts.get(verdict, 0)) for verdict in verdicts)]
+        for label, counts in report["verdicts"].items()
+    ]
+    output.table(f"{len(claims)} claims, and the verdicts on them", ["label", "claims", *verdicts], rows)
+    auroc = ", ".join(f"{name} {value:.3f}" for name, value in report["auroc"].items())
+    output.say(f"support tells apart (AUROC): {auroc}", "bold")
+    output.say(f"verdict `supported`: precision {report['precision']:.3f}, recall {report['recall']:.3f}")
+    overlap = ", ".join(f"{verdict} {share:.3f}" for verdict, share in report["overlap"].items())
+    output.say(f"the span that is shown overlaps a gold sentence, by verdict: {overlap}")

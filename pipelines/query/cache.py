@@ -1,0 +1,75 @@
+"""What was found for a question, kept until the corpus or a setting changes."""
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from datetime import date
+
+from pipelines.query.find import Found
+from pipelines.query.trace import Ledger
+from pipelines.types import Audience, Filters, Mode, QueryIntent
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """All that a finding hangs on; two requests share it only when every part is equal.
+
+    Attributes:
+        intent: The question, and what was understood of it: a follow-up is whole, a name is a document's id.
+        filters: As given.
+        audience: For whom.
+        mode: Which legs.
+        top_n: How many passages.
+        settings: Their fingerprint.
+        corpus: The versions of the database and of the BM25 snapshot, which may lag behind it.
+        day: Today, from which recency is counted.
+    """
+
+    intent: QueryIntent
+    filters: Filters
+    audience: Audience
+    mode: Mode
+    top_n: int
+    settings: str
+    corpus: tuple[int, int]
+    day: date
+
+
+class FoundCache:
+    """The findings that were used last, at most `entries` of them (0 = none); safe to share between threads."""
+
+    def __init__(self, entries: int) -> None:
+        self.entries = entries
+        self._held: OrderedDict[Key, tuple[Found, Ledger]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def recall(self, key: Key, ledger: Ledger) -> Found | None:
+        """What was found for an equal request, told to this query's ledger, which is tagged `cached`.
+
+        Its `ranked` holds no more than its `ranking`.
+        """
+        with self._lock:
+            held = self._held.get(key)
+            if held is None:
+                return None
+            self._held.move_to_end(key)
+        found, told = held
+        ledger.resume(told)
+        ledger.tag("cached")
+        return replace(found, ranked=list(found.ranking), ranking=list(found.ranking), ledger=ledger)
+
+    def keep(self, key: Key, found: Found, ledger: Ledger) -> None:
+        """Keep a finding and its ledger as they are now, unless a part failed on the way."""
+        if self.entries == 0 or ledger.degraded:
+            return
+        told = Ledger()
+        told.resume(ledger)
+        with self._lock:
+            self._held[key] = (replace(found, ranked=[], ranking=list(found.ranking), ledger=told), told)
+            self._held.move_to_end(key)
+            while len(self._held) > self.entries:
+                self._held.popitem(last=False)
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._held)

@@ -1,0 +1,74 @@
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, update
+
+from config.settings import Settings
+from pipelines.ingestion.run import ingest
+from pipelines.query.engine import Engine, build_query_engine
+from pipelines.store.tables import lexical_segments
+from pipelines.store.tokens import TOKENISER_VERSION
+from pipelines.types import Filters
+
+DOCUMENTS = {
+    "crane.md": "# Harbour crane\n\nA controller in C++.\n\n# Afterwards\n\nIt ran on Kubernetes for six years.\n",
+    "notes.md": "# Notes\n\nA walk to the harbour, past a crane, and home.\n\n# Tea\n\nIt was hot.\n",
+    "bread.md": "# Bread\n\nThe harbour bakery sells rye bread.\n\n# Rye\n\nRye keeps for a week.\n",
+}
+
+
+@pytest.fixture
+def engine(tmp_path: Path, settings: Settings) -> Engine:
+    for name, text in DOCUMENTS.items():
+        (tmp_path / name).write_text(text)
+    ingest(settings, [str(tmp_path)])
+    return build_query_engine(settings)
+
+
+def test_a_segment_parts_the_terms_of_the_header_from_those_of_the_text(engine: Engine) -> None:
+    segments = [segment for _, segment in engine.store.segments("owner")]
+    assert any(segment.startswith("harbour crane") and "\t" in segment for segment in segments)
+    assert all(segment.count("\t") == 1 for segment in segments)
+
+
+def test_segments_of_an_older_tokeniser_are_made_again(engine: Engine) -> None:
+    fresh = engine.store.segments("owner")
+    with engine.database.engine.begin() as connection:
+        connection.execute(update(lexical_segments).values(tokens="harbour", tokeniser=TOKENISER_VERSION - 1))
+        assert connection.execute(select(lexical_segments.c.tokens)).scalars().all() == ["harbour"] * len(fresh)
+    assert engine.store.segments("owner") == fresh
+
+
+def test_headers_and_pairs_count_as_the_settings_say(engine: Engine) -> None:
+    plain = engine.with_changes({"retrieval.header_weight": 1, "retrieval.pair_weight": 0.0})
+    titled = engine.with_changes({"retrieval.header_weight": 5, "retrieval.pair_weight": 0.0})
+    paired = engine.with_changes({"retrieval.header_weight": 1, "retrieval.pair_weight": 1.0})
+    before, headed, near = (
+        dict(each.indexes.refresh("owner").search(["harbour", "crane"], 20)) for each in (plain, titled, paired)
+    )
+    (node,) = (hit.node.node_id for hit in plain.rank("crane", k=20, mode="sparse") if "C++" in hit.node.text)
+    assert headed[node] > before[node]
+    assert near[node] > before[node]
+
+
+def test_a_typo_is_found_and_the_reader_is_told(engine: Engine) -> None:
+    typing = engine.with_changes({"retrieval.typo_weight": 0.8})
+    report = typing.search("Kuberntes", mode="sparse")
+    assert [result.document_name for result in report.results] == ["crane.md"]
+    assert any('"Kuberntes" was not found; searched for "kubernetes".' in note for note in report.trace.notes)
+    assert typing.search("Kubernetes", mode="sparse").trace.notes == ()
+
+
+def test_documents_first_searches_only_the_best_documents(engine: Engine) -> None:
+    every = engine.search("harbour crane", mode="sparse", top_n=20)
+    first = engine.with_changes({"retrieval.documents_first": 1})
+    one = first.search("harbour crane", mode="sparse", top_n=20)
+    assert len({result.document_id for result in every.results}) == 3
+    assert {result.document_name for result in one.results} == {"crane.md"}
+    assert {c.fate for c in one.trace.candidates if c.document_id != one.results[0].document_id} == {"cut: document"}
+
+
+def test_documents_first_stays_within_the_filters(engine: Engine) -> None:
+    narrow = Filters(document=("bread.md",))
+    report = engine.with_changes({"retrieval.documents_first": 2}).search("harbour crane", filters=narrow)
+    assert {result.document_name for result in report.results} == {"bread.md"}

@@ -1,0 +1,196 @@
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, text
+
+from config.settings import RetrievalSettings, Settings
+from pipelines.errors import RetrievalError, ServiceUnavailable
+from pipelines.ingestion.run import Overrides, ingest
+from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.moves import moves
+from pipelines.store.database import migrate
+from pipelines.store.runs import latest_queries, read_query
+from pipelines.store.tables import queries
+from pipelines.types import Filters, Trace, Turn
+
+QUESTION = "Who built the harbour crane?"
+POSTS = {
+    "crane.md": "# Harbour crane\n\nMarit built the harbour crane controller in 2014.\n",
+    "search.md": "# Ship search\n\nThe search engine over manuals runs on Kubernetes.\n",
+    "diary.md": "# Diary\n\nThe harbour crane was loud all night.\n",
+}
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    for name, body in POSTS.items():
+        (tmp_path / name).write_text(body)
+    return tmp_path
+
+
+@pytest.fixture
+def engine(corpus: Path, settings: Settings) -> Engine:
+    ingest(settings, [str(corpus)])
+    return build_query_engine(settings)
+
+
+def is_cached(trace: Trace) -> bool:
+    return "cached" in trace.tags
+
+
+# The cache
+
+
+def test_the_same_question_again_gives_equal_results_from_the_cache_and_a_trace_of_its_own(engine: Engine) -> None:
+    first, again = engine.search(QUESTION), engine.search(f"  {QUESTION} ")
+    assert (is_cached(first.trace), is_cached(again.trace)) == (False, True)
+    assert again.results == first.results
+    assert again.evidence == first.evidence
+    assert again.trace.candidates == first.trace.candidates
+    assert again.trace.attempts == first.trace.attempts
+    assert again.trace.id != first.trace.id
+    assert "retrieve" in first.timings_ms
+    assert "retrieve" not in again.timings_ms
+    assert {row["id"] for row in latest_queries(engine.database.engine, 9)} == {first.trace.id, again.trace.id}
+
+
+def test_an_answer_uses_what_a_search_found(engine: Engine) -> None:
+    fresh = engine.with_changes({"retrieval.cache_entries": 0}).ask(QUESTION)
+    engine.search(QUESTION)
+    answer = engine.ask(QUESTION)
+    row = read_query(engine.database.engine, answer.trace_id)
+    assert "cached" in row["tags"]
+    assert (answer.answer, answer.sources) == (fresh.answer, fresh.sources)
+    assert any(candidate["fate"] == "kept" for candidate in row["trace"]["candidates"])
+
+
+def test_an_ingest_ends_what_was_cached(engine: Engine, settings: Settings, corpus: Path) -> None:
+    before = engine.search(QUESTION)
+    (corpus / "news.md").write_text("# News\n\nOla built the second harbour crane.\n")
+    ingest(settings, [str(corpus)])
+    after = engine.search(QUESTION)
+    assert not is_cached(after.trace)
+    assert after.trace.corpus_version >= before.trace.corpus_version
+    assert "news.md" in {result.document_name for result in after.results}
+
+
+def test_what_was_hidden_from_visitors_meanwhile_is_not_shown_from_the_cache(
+    engine: Engine, settings: Settings, corpus: Path
+) -> None:
+    assert "crane.md" in {r.document_name for r in engine.search(QUESTION, audience="visitor").results}
+    ingest(settings, [str(corpus / "crane.md")], overrides=Overrides(visibility="private"), verify=True)
+    seen = engine.search(QUESTION, audience="visitor").results
+    assert "crane.md" not in {result.document_name for result in seen}
+
+
+def test_audience_filters_mode_number_and_settings_share_nothing(engine: Engine) -> None:
+    engine.search(QUESTION)
+    others = [
+        engine.search(QUESTION, audience="visitor"),
+        engine.search(QUESTION, filters=Filters(document=("diary.md",))),
+        engine.search(QUESTION, mode="sparse"),
+        engine.search(QUESTION, top_n=1),
+        engine.with_changes({"retrieval.dense_weight": 0.1}).search(QUESTION),
+    ]
+    assert [is_cached(report.trace) for report in others] == [False] * len(others)
+    assert {result.document_name for result in others[1].results} == {"diary.md"}
+    assert is_cached(engine.search(QUESTION).trace)
+
+
+def test_a_follow_up_is_cached_as_what_it_was_condensed_to(engine: Engine) -> None:
+    crane = engine.ask("And where?", history=[Turn(QUESTION, "Marit.")])
+    search = engine.ask("And where?", history=[Turn("What runs on Kubernetes?", "The search engine.")])
+    again = engine.ask("And where?", history=[Turn(QUESTION, "Marit.")])
+    tags = [read_query(engine.database.engine, answer.trace_id)["tags"] for answer in (crane, search, again)]
+    assert ["cached" in used for used in tags] == [False, False, True]
+
+
+def test_a_search_of_which_one_leg_failed_is_not_kept(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: str) -> list[float]:
+        raise ServiceUnavailable("The embedding server is gone.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(engine.embed_model), "_get_query_embedding", lambda self, query: refuse(query))
+        degraded = engine.search(QUESTION)
+    assert any("dense search failed" in note for note in degraded.trace.notes)
+    whole = engine.search(QUESTION)
+    assert not is_cached(whole.trace)
+    assert whole.trace.notes == ()
+
+
+def test_no_entries_switch_the_cache_off(corpus: Path, make_settings: Callable[..., Settings]) -> None:
+    settings = make_settings(retrieval=RetrievalSettings(cache_entries=0))
+    ingest(settings, [str(corpus)])
+    engine = build_query_engine(settings)
+    assert [is_cached(engine.search(QUESTION).trace) for _ in range(2)] == [False, False]
+
+
+# The query log
+
+
+def test_a_query_is_logged_with_its_systems_its_stages_and_its_evidence(engine: Engine) -> None:
+    report, answer = engine.search(QUESTION), engine.ask("What runs on Kubernetes?")
+    asked, searched = latest_queries(engine.database.engine, 2)
+    assert (asked["id"], asked["kind"], asked["answered"]) == (answer.trace_id, "ask", answer.answered)
+    assert (searched["id"], searched["kind"], searched["answered"]) == (report.trace.id, "search", None)
+    assert searched["band"] == report.evidence.band
+    row = read_query(engine.database.engine, report.trace.id)
+    assert row["tags"] == list(report.trace.tags)
+    assert row["route"] in report.trace.tags
+    assert row["timings_ms"] == dict(report.timings_ms)
+    assert (row["settings"], row["corpus_version"]) == (engine.fingerprint, report.trace.corpus_version)
+    assert len(row["trace"]["candidates"]) == len(report.trace.candidates)
+
+
+def test_the_beginning_of_an_id_is_enough_when_only_one_begins_so(engine: Engine) -> None:
+    report = engine.search(QUESTION)
+    with engine.database.engine.begin() as connection:
+        connection.execute(queries.update().values(id="abc1000000000000"))
+    engine.search(QUESTION)
+    with engine.database.engine.begin() as connection:
+        connection.execute(queries.update().where(queries.c.id != "abc1000000000000").values(id="abc2000000000000"))
+    assert read_query(engine.database.engine, "abc1")["question"] == report.query
+    with pytest.raises(RetrievalError, match="abc1000000000000, abc2000000000000"):
+        read_query(engine.database.engine, "abc")
+
+
+@pytest.mark.parametrize("named", ["feed", "%", "_", "a\x00", "x" * 5000, "'; DROP TABLE queries"])
+def test_an_id_that_no_query_has_is_named_with_the_way_to_the_list(engine: Engine, named: str) -> None:
+    with pytest.raises(RetrievalError) as caught:
+        read_query(engine.database.engine, named)
+    assert "footnote trace" in caught.value.hint
+
+
+def test_queries_of_the_first_tables_are_still_read_after_the_migration(engine: Engine) -> None:
+    answer = engine.ask(QUESTION)
+    database = engine.database.engine
+    migrate(database, "0001")
+    migrate(database)
+    row = read_query(database, answer.trace_id)
+    assert (row["answered"], row["route"]) == (answer.answered, "base")
+    assert row["timings_ms"] == row["trace"]["timings_ms"]
+    assert row["tags"] == row["trace"]["tags"]
+    assert datetime.fromisoformat(row["asked_at"]).tzinfo is not None
+
+
+# What if
+
+
+def test_a_what_if_is_not_logged(engine: Engine) -> None:
+    engine.with_changes({"retrieval.mode": "sparse"}).search(QUESTION, record=False)
+    with engine.database.engine.connect() as connection:
+        assert connection.execute(select(queries.c.id)).all() == []
+        assert connection.execute(text("SELECT count(*) FROM queries")).scalar() == 0
+
+
+def test_moves_say_where_each_passage_went_and_why_it_is_missing(engine: Engine) -> None:
+    three, one = engine.search(QUESTION, top_n=3), engine.search(QUESTION, top_n=1)
+    gone = moves(three, one)
+    assert [(move.kind, move.before, move.after) for move in gone] == [
+        ("gone", rank, None) for rank in range(2, len(three.results) + 1)
+    ]
+    assert all(move.why.startswith("cut: ") or move.why == "not found" for move in gone)
+    assert [(move.kind, move.after) for move in moves(one, three)] == [("new", move.before) for move in gone]
+    assert moves(three, three) == []

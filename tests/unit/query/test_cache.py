@@ -1,0 +1,139 @@
+import threading
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+from llama_index.core.schema import QueryBundle
+
+from pipelines.query.cache import FoundCache, Key
+from pipelines.query.find import Found
+from pipelines.query.trace import Ledger
+from pipelines.types import Evidence, Filters, QueryIntent
+from tests.unit.query.builders import hit
+
+INTENT = QueryIntent("where does she work", "where does she work", years=(2023,))
+KEY = Key(INTENT, Filters(), "owner", "hybrid", 5, "f00d", (7, 7), date(2026, 1, 1))
+EVIDENCE = Evidence(0.9, "high", 0.8, 1.0, {}, 1, (), sufficient=True)
+
+
+def searched(note: str = "") -> tuple[Found, Ledger]:
+    """A finding with one candidate, and the ledger of the query that found it."""
+    ledger, node = Ledger(), hit("n1")
+    ledger.leg("dense", [node])
+    ledger.fused([node])
+    ledger.factor("n1", "recency", 1.3)
+    ledger.attempt("base", INTENT.search_text, EVIDENCE, kept=True, why="first")
+    if note:
+        ledger.note(note)
+    return Found(INTENT, QueryBundle(INTENT.search_text), [node, hit("n2")], [node], EVIDENCE, ledger), ledger
+
+
+def kept(entries: int = 8, key: Key = KEY) -> FoundCache:
+    cache = FoundCache(entries)
+    cache.keep(key, *searched())
+    return cache
+
+
+def test_an_equal_request_recalls_the_ranking_the_evidence_and_the_ledger() -> None:
+    found, first = searched(note="too few candidates")
+    cache = FoundCache(8)
+    cache.keep(KEY, found, first)
+    ledger = Ledger()
+    again = cache.recall(replace(KEY), ledger)
+    assert again is not None
+    assert (again.ranking, again.evidence, again.intent) == (found.ranking, EVIDENCE, INTENT)
+    assert ledger.candidate("n1") == first.candidate("n1")
+    assert (ledger.attempts, ledger.notes) == (first.attempts, ["too few candidates"])
+    assert ledger.used("cached")
+    assert ledger.used("dense")
+    assert ledger.id != first.id
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"intent": replace(INTENT, question="Where does she work?")},
+        {"intent": replace(INTENT, search_text="where does marit work")},
+        {"filters": Filters(category=("resume",))},
+        {"audience": "visitor"},
+        {"mode": "dense"},
+        {"top_n": 6},
+        {"settings": "beef"},
+        {"corpus": (8, 7)},
+        {"corpus": (7, 8)},
+        {"day": date(2026, 1, 2)},
+    ],
+)
+def test_a_request_that_differs_in_anything_is_not_recalled(change: dict[str, Any]) -> None:
+    ledger = Ledger()
+    assert kept().recall(replace(KEY, **change), ledger) is None
+    assert not ledger.used("cached")
+
+
+def test_what_a_later_query_writes_into_its_ledger_stays_there() -> None:
+    cache = kept()
+    first, second = Ledger(), Ledger()
+    cache.recall(KEY, first)
+    first.kept("n1", 1, merged=True)
+    first.factor("n1", "quality", 1.1)
+    first.note("only here")
+    cache.recall(KEY, second)
+    assert (second.candidate("n1").fate, second.candidate("n1").factors) == ("", {"recency": 1.3})
+    assert second.notes == []
+
+
+def test_what_the_first_query_writes_after_it_was_kept_stays_out() -> None:
+    found, first = searched()
+    cache = FoundCache(8)
+    cache.keep(KEY, found, first)
+    first.kept("n1", 1, merged=False)
+    found.ranking.clear()
+    ledger = Ledger()
+    again = cache.recall(KEY, ledger)
+    assert again is not None
+    assert len(again.ranking) == 1
+    assert ledger.candidate("n1").fate == ""
+
+
+def test_a_finding_on_the_way_to_which_a_part_failed_is_not_kept() -> None:
+    found, ledger = searched()
+    ledger.fork("base").failed("The sparse search failed: the index is gone.")
+    cache = FoundCache(8)
+    cache.keep(KEY, found, ledger)
+    assert len(cache) == 0
+    assert ledger.notes == ["The sparse search failed: the index is gone."]
+
+
+def test_the_one_that_was_used_longest_ago_goes_first() -> None:
+    cache = FoundCache(2)
+    keys = [replace(KEY, top_n=n) for n in (1, 2, 3)]
+    cache.keep(keys[0], *searched())
+    cache.keep(keys[1], *searched())
+    cache.recall(keys[0], Ledger())
+    cache.keep(keys[2], *searched())
+    assert [cache.recall(key, Ledger()) is not None for key in keys] == [True, False, True]
+
+
+def test_no_entries_keep_nothing() -> None:
+    assert len(kept(entries=0)) == 0
+
+
+def test_many_threads_share_one_cache() -> None:
+    cache, errors = FoundCache(4), []
+
+    def use(n: int) -> None:
+        try:
+            for step in range(50):
+                key = replace(KEY, top_n=1 + (n + step) % 8)
+                if cache.recall(key, Ledger()) is None:
+                    cache.keep(key, *searched())
+        except Exception as error:  # noqa: BLE001 - a thread must report what it met
+            errors.append(error)
+
+    threads = [threading.Thread(target=use, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (errors, len(cache)) == ([], 4)

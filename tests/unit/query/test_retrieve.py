@@ -1,0 +1,89 @@
+from pathlib import Path
+
+import pytest
+from llama_index.core.schema import QueryBundle, TextNode
+
+from pipelines.observe import Timings
+from pipelines.query.retrieve import Reach, SparseRetriever, WeightedQuery, best_documents
+from pipelines.store.lexical import Parameters
+from pipelines.store.lexical_snapshots import LexicalIndexes
+from pipelines.store.tokens import tokenise
+from pipelines.types import Filters
+
+from .builders import hit
+
+TEXTS = {
+    "a": "Kubernetes operators in production",
+    "b": "production of bread",
+    "c": "the bread that operators bake",
+}
+
+
+class ListStore:
+    """A store whose nodes are the texts above."""
+
+    def fetch(self, node_ids, *, filters: Filters, audience: str) -> dict[str, TextNode]:
+        return {node_id: TextNode(id_=node_id, text=TEXTS[node_id]) for node_id in node_ids}
+
+
+@pytest.fixture
+def indexes(tmp_path: Path) -> LexicalIndexes:
+    rows = [(node_id, " ".join(tokenise(text))) for node_id, text in TEXTS.items()]
+    return LexicalIndexes(tmp_path, lambda: 1, lambda audience: rows, Parameters(pair_weight=0.1))
+
+
+def sparse(indexes: LexicalIndexes, query: QueryBundle, *, typo_weight: float = 0.8):
+    notes: list[str] = []
+    reach = Reach(10, Filters(), "owner", Timings())
+    leg = SparseRetriever(ListStore(), indexes, reach, typo_weight=typo_weight, note=notes.append)
+    return [(found.node.node_id, found.score) for found in leg.retrieve(query)], notes
+
+
+def test_a_typo_finds_what_the_right_word_finds_for_less_and_is_noted(indexes: LexicalIndexes) -> None:
+    right, _ = sparse(indexes, QueryBundle("kubernetes"))
+    wrong, notes = sparse(indexes, QueryBundle("Kuberntes"))
+    assert [node_id for node_id, _ in wrong] == [node_id for node_id, _ in right] == ["a"]
+    assert wrong[0][1] == pytest.approx(0.8 * (1 - 1 / len("kubernetes")) * right[0][1])
+    assert notes == ['"Kuberntes" was not found; searched for "kubernetes".']
+
+
+def test_a_typo_keeps_its_place_among_its_neighbours(indexes: LexicalIndexes) -> None:
+    apart, _ = sparse(indexes, QueryBundle("operators. Kuberntes"))
+    together, _ = sparse(indexes, QueryBundle("Kuberntes operators"))
+    assert together[0][1] > apart[0][1]
+
+
+def test_without_typo_weight_an_unknown_word_finds_nothing(indexes: LexicalIndexes) -> None:
+    assert sparse(indexes, QueryBundle("Kuberntes"), typo_weight=0.0) == ([], [])
+
+
+@pytest.mark.parametrize("question", ["production operators", "bread", "GPT-4 of bread", "unknowable words"])
+def test_a_question_without_typos_is_untouched(indexes: LexicalIndexes, question: str) -> None:
+    assert sparse(indexes, QueryBundle(question)) == sparse(indexes, QueryBundle(question), typo_weight=0.0)
+
+
+def test_term_weights_replace_the_terms_of_the_question(indexes: LexicalIndexes) -> None:
+    own, _ = sparse(indexes, QueryBundle("bread"))
+    halved, _ = sparse(indexes, WeightedQuery("bread", term_weights={"bread": 0.5}))
+    assert halved == [(node_id, pytest.approx(score / 2)) for node_id, score in own]
+    other, _ = sparse(indexes, WeightedQuery("bread", term_weights={"kubernet": 1.0}))
+    assert [node_id for node_id, _ in other] == ["a"]
+
+
+def test_a_weighted_query_without_weights_is_the_question(indexes: LexicalIndexes) -> None:
+    assert sparse(indexes, WeightedQuery("bread")) == sparse(indexes, QueryBundle("bread"))
+
+
+def test_the_score_of_a_node_that_was_not_found_is_what_it_would_have_been(indexes: LexicalIndexes) -> None:
+    leg = SparseRetriever(ListStore(), indexes, Reach(1, Filters(), "owner", Timings()), typo_weight=0.8)
+    first = leg.retrieve(QueryBundle("bread operatrs"))
+    assert leg.score([first[0].node.node_id]) == {first[0].node.node_id: first[0].score}
+
+
+def test_the_best_documents_are_those_of_the_best_nodes_and_their_halved_rest() -> None:
+    ranking = [hit("a", score=0.8, document_id="x"), *[hit(name, score=0.6, document_id="y") for name in "bc"]]
+    assert 0.6 + 0.6 / 2 > 0.8
+    assert best_documents(ranking, 1) == ("y",)
+    assert best_documents(ranking[:2], 2) == ("x", "y")
+    assert best_documents(ranking, 0) == ()
+    assert best_documents([], 3) == ()
