@@ -379,7 +379,13 @@ def eval_beir(
     folders: Annotated[
         list[Path], typer.Argument(metavar="FOLDER...", help="corpus.jsonl, queries.jsonl and qrels/*.tsv in each.")
     ],
-    system: Annotated[list[str] | None, typer.Option(help="Measure this system; may be repeated.")] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Measure this system: dense, sparse, hybrid-rrf, hybrid-convex, classic, default, ...; "
+            "none = all. May be repeated."
+        ),
+    ] = None,
     setting: Annotated[
         list[str] | None,
         typer.Option(

@@ -24,14 +24,14 @@ def run_escalation(settings: Settings, replies: Path | None, topics: Path | None
         output.print_json(report)
         return
     moved = ["success@5", "RR@5", "strength", "sufficient"]
-    columns = ["kind", "kept", "if weak", "rejected", *moved, "ms"]
+    columns = ["kind", "kept", "if weak", "rejected", *moved[:3], "enough", "ms"]
     rows = [
         [
             kind,
             f"{row['good_kept']}/{row['good']}",
             f"{row['needed_kept']}/{row['needed']}",
             f"{row['bad_rejected']}/{row['bad']}",
-            *(f"{row[f'{name}_before']:.2f}→{row[f'{name}_after']:.2f}" for name in moved),
+            *(f"{_short(row[f'{name}_before'])}→{_short(row[f'{name}_after'])}" for name in moved),
             f"{row['added_ms']:.0f}",
         ]
         for kind, row in report["kinds"].items()
@@ -43,6 +43,10 @@ def run_escalation(settings: Settings, replies: Path | None, topics: Path | None
     for row in report["wrong"]:
         what = "good, not kept" if row["good"] else "bad, kept"
         output.say(f"{row['topic']} {row['kind']} ({what}): {row['why']}", "dim")
+
+
+def _short(share: float) -> str:
+    return f"{share:.2f}".removeprefix("0")
 
 
 def run_filters(settings: Settings, *, nodes: int, filters: int, as_json: bool) -> None:

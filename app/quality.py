@@ -59,7 +59,7 @@ def run_portfolio(
     for name, missed in done.misses.items():
         for miss in missed:
             where = f"{name}: " if len(done.misses) > 1 else ""
-            output.say(f"{where}missed {miss['id']} ({miss['why']}): {miss['question']}", "dim")
+            output.say(f"{where}missed {miss['id']} ({', '.join(miss['why'])}): {miss['question']}", "dim")
 
 
 def run_chunking(

@@ -63,8 +63,8 @@ def print_effects(effects: Sequence["Effect"], measure: str) -> None:
     sets = list(effects[0].by_set)
     rows = [
         [
-            effect.part, f"{effect.gain.difference:+.4f}", f"[{effect.gain.low:+.4f}, {effect.gain.high:+.4f}]",
-            f"{effect.gain.p:.4f}", *(f"{effect.by_set[name]:+.4f}" for name in sets if len(sets) > 1),
+            effect.part, f"{effect.gain.difference:+.4f}", f"{effect.gain.low:+.3f}..{effect.gain.high:+.3f}",
+            f"{effect.gain.p:.3f}", *(f"{effect.by_set[name]:+.4f}" for name in sets if len(sets) > 1),
         ]
         if effect.status == "measured"
         else [effect.part, {"off": "off already", "no effect": "no effect"}[effect.status]]

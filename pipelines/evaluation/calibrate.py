@@ -46,22 +46,33 @@ def judge(rows: Sequence[Measured], parameters: Calibration) -> dict[str, Any]:
 def refit(sets: Mapping[str, Sequence[Measured]], parameters: Calibration) -> dict[str, Any]:
     """Parameters fitted on all sets, each of equal weight, and by set the AUROC of a fit on the others.
 
-    `floor` keeps 90 % of the ANSWERABLE questions, `high` at most 5 % of the UNANSWERABLE (else WITHHELD). The scale of
-    similarities stays as it is.
+    `floor` keeps 90 % of the ANSWERABLE questions, `high` at most 5 % of the UNANSWERABLE (of a set without any, of the
+    WITHHELD); all are means over the sets. The scale of similarities stays as it is.
     """
     fitted = _fit(list(sets.values()), parameters)
-    rows = [row for given in sets.values() for row in _told(given)]
-    reached = _by_label(rows, _reached(rows, fitted))
-    wrong = reached.get(UNANSWERABLE) or reached.get(WITHHELD) or []
-    floor = math.floor(1000 * keeping(reached[ANSWERABLE], KEPT)) / 1000
-    high = max(floor, math.floor(1000 * sorted(wrong)[-1 - int(_HIGH_ERROR * len(wrong))] + 1) / 1000)
-    floor_bound, high_bound = (Bound(at, _share(reached[ANSWERABLE], at), _share(wrong, at)) for at in (floor, high))
+    reached = [_by_label(rows, _reached(rows, fitted)) for rows in map(_told, sets.values())]
+    right = [by_label[ANSWERABLE] for by_label in reached]
+    wrong = [by_label.get(UNANSWERABLE) or by_label[WITHHELD] for by_label in reached]
+    floor = math.floor(1000 * _keeping(right, KEPT)) / 1000
+    rising = [floor, *(number / 1000 for number in range(math.ceil(1000 * floor), 1001))]
+    high = next((at for at in rising if _mean_share(wrong, at) <= _HIGH_ERROR), 1.0)
+    floor_bound, high_bound = (Bound(at, _mean_share(right, at), _mean_share(wrong, at)) for at in (floor, high))
     others = {
         name: _against(_by_label(_told(given), _reached(_told(given), _fit(rest, parameters))))
         for name, given in sets.items()
         if (rest := [other for label, other in sets.items() if label != name])
     }
     return {"parameters": asdict(replace(fitted, floor=floor_bound, high=high_bound)), "by_the_other_sets": others}
+
+
+def _keeping(groups: Sequence[Sequence[float]], share: float) -> float:
+    """The highest value that keeps this share of each group's values, on average over the groups."""
+    weight = [1 / len(values) for values in groups for _ in values]
+    return keeping([value for values in groups for value in values], share, weight)
+
+
+def _mean_share(groups: Sequence[Sequence[float]], at: float) -> float:
+    return round(sum(_share(values, at) for values in groups) / len(groups), 4)
 
 
 def _reached(rows: Sequence[Measured], parameters: Calibration) -> list[float]:

@@ -8,12 +8,9 @@ from pathlib import Path
 from config.settings import Settings
 from pipelines.errors import SourceError
 from pipelines.evaluation.compare import Comparison, compare
-from pipelines.evaluation.corpus import own_database
 from pipelines.evaluation.datasets import load_topics
 from pipelines.evaluation.judged import Progress, judged, no_progress
-from pipelines.evaluation.portfolio import right_quote
-from pipelines.ingestion.run import ingest
-from pipelines.query.engine import build_query_engine
+from pipelines.evaluation.portfolio import portfolio_engine, right_quote
 
 MEASURES = {"portfolio": "success@5", "small": "nDCG@10"}
 Scores = Mapping[str, float]
@@ -87,11 +84,7 @@ def write_baseline(path: Path, scores: Mapping[str, Scores]) -> None:
 
 
 def _portfolio(settings: Settings, data: Path, on_progress: Progress) -> dict[str, float]:
-    own = own_database(settings, "portfolio")
-    report = ingest(own, [str(data / "sample")])
-    if failed := [item for item in report.items if item.outcome == "failed"]:
-        raise SourceError(f"{failed[0].document} of the sample was not ingested: {failed[0].error}")
-    engine = build_query_engine(own).with_changes({"retrieval.cache_entries": 0})
+    engine = portfolio_engine(settings, data / "sample", on_progress=on_progress)
     topics = [topic for topic in load_topics(data / "eval" / "topics.jsonl") if topic.answerable]
     scores = {}
     for done, topic in enumerate(topics, start=1):

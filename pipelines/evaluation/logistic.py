@@ -89,10 +89,13 @@ def auroc(positive: Sequence[float] | Array, negative: Sequence[float] | Array) 
     return float(above)
 
 
-def keeping(scores: Sequence[float] | Array, share: float) -> float:
-    """The highest score from which at least this share (0..1) of the scores is kept."""
-    ranked = np.sort(np.asarray(scores, dtype=float))[::-1]
-    return float(ranked[max(int(np.ceil(share * len(ranked) - 1e-9)) - 1, 0)])
+def keeping(scores: Sequence[float] | Array, share: float, weight: Sequence[float] | Array | None = None) -> float:
+    """The highest score from which at least this share (0..1) of the scores, by weight, is kept."""
+    given = np.asarray(scores, dtype=float)
+    heavy = np.ones(len(given)) if weight is None else np.asarray(weight, dtype=float)
+    order = np.argsort(-given, kind="stable")
+    kept = np.cumsum(heavy[order]) / heavy.sum()
+    return float(given[order][min(int(np.searchsorted(kept, share - 1e-9)), len(given) - 1)])
 
 
 def reliability(probabilities: Array, answers: Array, *, bins: int = 5) -> list[Mapping[str, float]]:

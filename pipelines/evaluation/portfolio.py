@@ -44,7 +44,7 @@ class Portfolio:
     topics: int
     systems: dict[str, dict[str, float]]
     per_topic: dict[str, dict[str, Row]]
-    misses: dict[str, list[dict[str, str]]]
+    misses: dict[str, list[dict[str, Any]]]
     comparisons: dict[str, dict[str, Comparison]]
     fingerprint: str
 
@@ -153,14 +153,17 @@ def summary(rows: Sequence[Row]) -> dict[str, float]:
     }
 
 
-def misses(rows: Sequence[Row]) -> list[dict[str, str]]:
-    """What went wrong: `id`, `question` and `why` (document@5, success@5, answered, facts), by topic."""
-    return [
-        {"id": row["id"], "question": row["question"], "why": why}
-        for row in rows
-        for why in ("document@5", "success@5", "answered", "facts")
-        if (row["answered"] != row["answerable"] if why == "answered" else row["answerable"] and not row[why])
-    ]
+def misses(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The topics that went wrong: `id`, `question` and `why` (document@5, success@5, answered, facts)."""
+    wrong = {row["id"]: _wrong(row) for row in rows}
+    return [{"id": row["id"], "question": row["question"], "why": wrong[row["id"]]} for row in rows if wrong[row["id"]]]
+
+
+def _wrong(row: Row) -> list[str]:
+    wrong = [name for name in ("document@5", "success@5") if row["answerable"] and not row[name]]
+    if row["answered"] != row["answerable"]:
+        return [*wrong, "answered"]
+    return [*wrong, "facts"] if row["answerable"] and not row["facts"] else wrong
 
 
 def ranked(topic: Topic, results: Sequence[SearchResult], names: Sequence[str] = RANKED) -> dict[str, float]:
@@ -182,9 +185,15 @@ def ranked(topic: Topic, results: Sequence[SearchResult], names: Sequence[str] =
 
 def overlaps(quote: Quote, result: SearchResult) -> bool:
     """Whether a result of the quote's document holds the quote, or at least half of it from an edge."""
-    wanted, held = fold(quote.text), fold(result.text)
+    return result.document_name == quote.document and holds(quote, result.text)
+
+
+def holds(quote: Quote, text: str) -> bool:
+    """Whether a text has the quote in it, or at least half of it from an edge."""
+    wanted, held = fold(quote.text), fold(text)
     half = len(wanted) // 2
-    return result.document_name == quote.document and (wanted[:half] in held or wanted[half:] in held)
+    edges = wanted[:half].strip(), wanted[half:].strip()
+    return any(edge in held for edge in edges)
 
 
 def right_document(topic: Topic, results: Sequence[SearchResult]) -> bool:

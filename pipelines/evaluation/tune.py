@@ -10,14 +10,14 @@ from typing import Any
 from pipelines.errors import SourceError
 from pipelines.evaluation.datasets import Topic
 from pipelines.evaluation.fit import Fit, Values, fit
+from pipelines.evaluation.portfolio import holds
 from pipelines.evaluation.remember import remembering
 from pipelines.query.engine import Engine
 from pipelines.store.documents import names
-from pipelines.text import fold
 
 TUNED: dict[str, tuple[Any, ...]] = {
-    "retrieval.dense_weight": (0.3, 0.4, 0.5, 0.6, 0.7, 0.8),
-    "retrieval.pair_weight": (0.0, 0.1, 0.2, 0.3),
+    "retrieval.dense_weight": (0.3, 0.4, 0.5, 0.6, 0.7),
+    "retrieval.pair_weight": (0.0, 0.1, 0.2),
     "factors.resume": (1.0, 1.15, 1.3, 1.5),
     "factors.linkedin": (1.0, 1.1, 1.25, 1.5),
     "factors.journey": (1.0, 1.1, 1.2, 1.5),
@@ -57,7 +57,7 @@ class Labelled:
 
 
 def labelled(topics: Sequence[Topic], feedback: Sequence[Mapping[str, Any]] = ()) -> list[Labelled]:
-    """The answerable topics, found by a passage that holds a quote, and the questions of the feedback."""
+    """The answerable topics, found by a passage that overlaps a quote, and the questions of the feedback."""
     made = [Labelled(topic.id, topic.question, partial(_holds, topic), None) for topic in topics if topic.answerable]
     by_question: dict[str, dict[bool, set[str]]] = {}
     for row in feedback:
@@ -147,5 +147,4 @@ def _one_of(documents: set[str] | None) -> Callable[[Passage], bool] | None:
 
 
 def _holds(topic: Topic, passage: Passage) -> bool:
-    held = fold(passage.text)
-    return any(quote.document == passage.document and fold(quote.text) in held for quote in topic.quotes)
+    return any(quote.document == passage.document and holds(quote, passage.text) for quote in topic.quotes)

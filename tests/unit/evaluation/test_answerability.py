@@ -77,6 +77,7 @@ def test_keeping_finds_the_highest_score_that_still_keeps_the_share() -> None:
     assert keeping(scores, 0.9) == 0.2
     assert keeping(scores, 0.85) == 0.2
     assert keeping(scores, 1.0) == 0.1
+    assert keeping([0.9, 0.5, 0.1], 0.5, weight=[1, 1, 6]) == 0.1
 
 
 def test_the_fit_finds_the_odds_of_a_table_whatever_the_scale() -> None:
@@ -167,6 +168,14 @@ def test_each_of_several_sets_is_judged_by_a_fit_on_the_others() -> None:
     assert found["other"][UNANSWERABLE] == 0.0
     assert found["one"][UNANSWERABLE] < 0.2
     assert refit({"one": ROWS}, PARAMETERS)["by_the_other_sets"] == {}
+
+
+def test_the_floor_keeps_the_share_on_average_over_sets_of_any_size() -> None:
+    small, large = ROWS, [*ROWS[:10] * 5, *ROWS[10:] * 5]
+    one = refit({"small": small}, PARAMETERS)["parameters"]["floor"]
+    both = refit({"small": small, "large": large}, PARAMETERS)["parameters"]["floor"]
+    assert both["answerable"] == one["answerable"] == 0.9
+    assert both["unanswerable"] == one["unanswerable"]
 
 
 def test_questions_of_one_kind_cannot_be_told_apart() -> None:

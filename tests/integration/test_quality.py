@@ -1,0 +1,216 @@
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.quality import run_chunking, run_grounding, run_portfolio
+from config.settings import Settings
+from pipelines.errors import ConfigError, SourceError
+from pipelines.evaluation.chunking import measure_chunking
+from pipelines.evaluation.datasets import load_topics
+from pipelines.evaluation.portfolio import evaluate, portfolio_engine
+from pipelines.ingestion.run import ingest
+from pipelines.query.engine import build_query_engine
+from pipelines.store.database import open_database
+from pipelines.store.runs import latest_queries
+
+CRANE = "Marit built the harbour crane in 2014."
+GARDEN = "Tomatoes need sun every day."
+
+
+@pytest.fixture(autouse=True)
+def own_databases(settings: Settings) -> Iterator[None]:
+    yield
+    with open_database(settings).engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        names = connection.execute(text("SELECT datname FROM pg_database WHERE datname LIKE 'footnote_eval_%'"))
+        for name in names.scalars().all():
+            connection.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    folder = tmp_path / "shelf"
+    folder.mkdir()
+    (folder / "crane.md").write_text(f"# Crane\n\n{CRANE}\n")
+    (folder / "garden.md").write_text(f"# Garden\n\n{GARDEN}\n")
+    return folder
+
+
+@pytest.fixture
+def topics(tmp_path: Path) -> Path:
+    rows: list[dict[str, Any]] = [
+        {"id": "t1", "question": "Who built the harbour crane?", "answerable": True, "kind": "fact",
+         "quotes": [{"document": "crane.md", "text": CRANE}], "facts": ["Marit"]},
+        {"id": "t2", "question": "What do tomatoes need every day?", "answerable": True, "kind": "fact",
+         "quotes": [{"document": "garden.md", "text": GARDEN}], "facts": ["sun"]},
+        {"id": "t3", "question": "zygomorphic quaternions", "answerable": False, "kind": "fact", "quotes": [],
+         "facts": []},
+    ]  # fmt: skip
+    path = tmp_path / "topics.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+def portfolio(settings: Settings, path: Path, **asked: Any) -> None:
+    given: dict[str, Any] = {
+        "documents": None, "ingested": False, "systems": [], "overrides": [], "baseline": "", "per_topic": None,
+        "as_json": True, **asked,
+    }  # fmt: skip
+    run_portfolio(settings, path, **given)
+
+
+# The portfolio
+
+
+def test_the_portfolio_is_asked_beside_the_users_documents_and_enters_no_log(
+    settings: Settings, shelf: Path, topics: Path
+) -> None:
+    engine = portfolio_engine(settings, shelf, name="portfolio_test")
+    found = evaluate(
+        engine, load_topics(topics), {"sparse": {"retrieval.mode": "sparse"}, "default": {}}, baseline="sparse"
+    )
+    assert found.systems["sparse"]["success@1"] == found.systems["sparse"]["document@5"] == 1.0
+    assert found.per_topic["default"]["t1"]["facts"] is True
+    assert found.comparisons["default"]["success@5"].p == 1.0
+    assert build_query_engine(settings).store.count() == 0
+    assert latest_queries(engine.database.engine, 9) == []
+    assert engine.settings.retrieval.cache_entries == 0
+
+
+def test_a_second_portfolio_run_ingests_only_what_changed_and_forgets_what_is_gone(
+    settings: Settings, shelf: Path
+) -> None:
+    portfolio_engine(settings, shelf, name="portfolio_test")
+    (shelf / "garden.md").unlink()
+    (shelf / "crane.md").write_text(f"# Crane\n\n{CRANE} It was red.\n")
+    engine = portfolio_engine(settings, shelf, name="portfolio_test")
+    assert {r.document_name for r in engine.search("harbour crane red", record=False).results} == {"crane.md"}
+    assert "red" in engine.search("harbour crane red", record=False).results[0].text
+
+
+def test_the_json_of_a_portfolio_names_the_systems_and_the_misses(
+    settings: Settings, shelf: Path, topics: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rows.json"
+    portfolio(settings, topics, documents=shelf, overrides=["factors.quality=true"], baseline="default", per_topic=path)
+    report = json.loads(capsys.readouterr().out)
+    assert report.keys() >= {"dataset", "topics", "systems", "misses", "comparisons", "per_topic", "fingerprint"}
+    assert list(report["systems"]) == ["default", "custom"]
+    assert report["comparisons"]["custom"]["success@5"].keys() >= {"difference", "p"}
+    assert json.loads(path.read_text())["custom"].keys() == {"t1", "t2", "t3"}
+
+
+def test_the_users_documents_are_asked_only_when_that_is_said_and_stay_as_they_are(
+    settings: Settings, shelf: Path, topics: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ingest(settings, [str(shelf)])
+    portfolio(settings, topics, ingested=True)
+    assert json.loads(capsys.readouterr().out)["systems"]["default"]["document@5"] == 1.0
+    assert latest_queries(open_database(settings).engine, 9) == []
+
+
+def test_topics_about_other_documents_are_refused_with_the_way_to_name_them(
+    settings: Settings, shelf: Path, topics: Path
+) -> None:
+    (shelf / "crane.md").rename(shelf / "kran.md")
+    (shelf / "garden.md").unlink()
+    with pytest.raises(SourceError) as caught:
+        portfolio(settings, topics, documents=shelf)
+    assert "--documents" in caught.value.hint
+
+
+def test_an_unknown_system_is_refused_before_anything_is_ingested(settings: Settings, topics: Path) -> None:
+    with pytest.raises(ConfigError, match="psychic"):
+        portfolio(settings, topics, systems=["psychic"])
+
+
+# Chunk sets
+
+
+@pytest.fixture
+def chunk_set(tmp_path: Path) -> Path:
+    folder = tmp_path / "chunks"
+    (folder / "corpora").mkdir(parents=True)
+    body = f"{CRANE}\n\n{'The sea was calm. ' * 60}\n\n{GARDEN}\n"
+    (folder / "corpora" / "notes.md").write_text(body)
+    (folder / "corpora" / "other.md").write_text("Whales sing at night.\n")
+    with (folder / "questions_df.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, ["question", "references", "corpus_id"])
+        writer.writeheader()
+        for question, words in (("Who built the harbour crane?", CRANE), ("What do tomatoes need?", GARDEN)):
+            start = body.index(words)
+            gold = [{"content": words, "start_index": start, "end_index": start + len(words)}]
+            writer.writerow({"question": question, "references": json.dumps(gold), "corpus_id": "notes"})
+    return folder
+
+
+def test_a_chunk_set_is_cut_by_our_parsers_and_its_spans_are_found(settings: Settings, chunk_set: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    found = measure_chunking(
+        settings, chunk_set, {"sparse": {"retrieval.mode": "sparse"}}, parser="generic", n=1,
+        on_progress=lambda *done: told.append(done),
+    )  # fmt: skip
+    assert found.parsers == ("generic",)
+    assert {scores["recall"] for scores in found.scores["sparse"].values()} == {1.0}
+    assert all(0 < scores["precision"] == scores["IoU"] <= 1 for scores in found.scores["sparse"].values())
+    assert build_query_engine(settings).store.count() == 0
+    assert told[-1] == ("sparse", 2, 2)
+
+
+def test_the_parser_decides_how_a_chunk_set_is_cut(
+    settings: Settings, chunk_set: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given: dict[str, Any] = {
+        "n": 5, "systems": ["sparse"], "overrides": [], "baseline": "", "limit": 1, "per_topic": None, "as_json": True,
+    }  # fmt: skip
+    reports = []
+    for parser in ("generic", ""):
+        run_chunking(settings, chunk_set, parser=parser, **given)
+        reports.append(json.loads(capsys.readouterr().out))
+    assert [report["parsers"] for report in reports] == [["generic"], ["markdown"]]
+    assert reports[0]["systems"]["sparse"].keys() == {"recall", "precision", "IoU"}
+    assert reports[0]["topics"] == 1
+
+
+def test_a_question_about_a_corpus_that_is_not_there_is_named(settings: Settings, chunk_set: Path) -> None:
+    (chunk_set / "corpora" / "notes.md").unlink()
+    with pytest.raises(SourceError, match="notes"):
+        measure_chunking(settings, chunk_set, {"sparse": {"retrieval.mode": "sparse"}})
+
+
+def test_a_folder_without_questions_is_refused(settings: Settings, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="questions_df"):
+        measure_chunking(settings, tmp_path, {})
+
+
+# Grounding
+
+
+def test_claims_are_read_verified_and_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "claims.jsonl"
+    rows = [
+        {"claim": CRANE, "label": "supported", "evidence": [GARDEN, CRANE], "supporting_sentences": [[1]], "meta": {}},
+        {"claim": "Whales sing.", "label": "not_supported", "evidence": [GARDEN], "supporting_sentences": [[]]},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    run_grounding(path, limit=None, as_json=True)
+    report = json.loads(capsys.readouterr().out)
+    assert (report["precision"], report["recall"]) == (1.0, 1.0)
+    assert report["auroc"] == {"supported": 1.0, "any support": 1.0}
+    run_grounding(path, limit=1, as_json=False)
+    assert "1 claims" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['{"claim": "x"}', "nonsense", '{"claim": "x", "label": "y", "evidence": ["a"], "supporting_sentences": [[3]]}'],
+)
+def test_a_broken_line_of_claims_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "claims.jsonl"
+    path.write_text(line)
+    with pytest.raises(SourceError, match=r"1 of .*claims\.jsonl"):
+        run_grounding(path, limit=None, as_json=True)

@@ -1,0 +1,80 @@
+from math import log2
+from typing import Any
+
+from pipelines.evaluation.datasets import Quote, Topic
+from pipelines.evaluation.portfolio import misses, overlaps, ranked, right_quote, summary
+from pipelines.types import SearchResult
+
+WORDS = "She built the crane in 2014."
+
+
+def result(rank: int, document: str, text: str) -> SearchResult:
+    given: dict[str, Any] = {
+        "rank": rank, "node_id": f"n{rank}", "document_id": document, "document_name": document, "title": "",
+        "category": "blog", "section_path": (), "kind": "text", "page": None, "line_start": 1, "line_end": 1,
+        "start": 0, "end": len(text), "text": text, "score": 1.0, "dense": None, "sparse": None, "fused": 1.0,
+        "factors": {},
+    }  # fmt: skip
+    return SearchResult(**given)
+
+
+def topic(*quotes: tuple[str, str]) -> Topic:
+    return Topic("t1", "Who built it?", True, "fact", tuple(Quote(*quote) for quote in quotes), ("crane",))
+
+
+def test_a_result_overlaps_a_quote_that_it_holds_or_half_of_which_it_holds_from_an_edge() -> None:
+    quote = Quote("a.md", WORDS)
+    half = len(WORDS) // 2
+    assert overlaps(quote, result(1, "a.md", f"Then.\n{WORDS.replace(' ', chr(10))} Now."))
+    assert overlaps(quote, result(1, "a.md", f"before {WORDS[:half]}"))
+    assert overlaps(quote, result(1, "a.md", f"{WORDS[half:]} after"))
+    assert not overlaps(quote, result(1, "a.md", f"before {WORDS[: half - 2]}"))
+    assert not overlaps(quote, result(1, "b.md", WORDS))
+
+
+def test_a_quote_in_several_documents_is_one_item_that_any_of_them_finds() -> None:
+    asked = topic(("resume.pdf", WORDS), ("resume.docx", WORDS))
+    found = ranked(asked, [result(1, "talk.md", "else"), result(2, "resume.docx", WORDS)])
+    assert found == {"success@1": 0.0, "success@5": 1.0, "RR@10": 1 / 2, "nDCG@10": (1 / log2(3)) / 1}
+    assert right_quote(asked, [result(1, "resume.docx", WORDS)])
+
+
+def test_a_second_result_that_overlaps_the_same_quote_brings_nothing() -> None:
+    asked = topic(("a.md", WORDS), ("b.md", "Another said so."))
+    twice = [result(1, "a.md", WORDS), result(2, "a.md", f"again {WORDS}"), result(3, "b.md", "Another said so.")]
+    ideal = 1 + 1 / log2(3)
+    assert ranked(asked, twice)["nDCG@10"] == (1 + 1 / log2(4)) / ideal
+    assert ranked(asked, [result(1, "a.md", WORDS), result(2, "b.md", "Another said so.")])["nDCG@10"] == 1.0
+
+
+def test_nothing_found_scores_nothing() -> None:
+    assert set(ranked(topic(("a.md", WORDS)), []).values()) == {0.0}
+
+
+def row(name: str, answerable: bool, answered: bool, **found: Any) -> dict[str, Any]:
+    measures = {"success@1": 1, "success@5": 1, "RR@10": 1, "nDCG@10": 1, "document@5": True, "facts": answered}
+    return {"id": name, "question": "?", "answerable": answerable, "answered": answered} | (
+        measures | found if answerable else {}
+    )
+
+
+def test_abstention_is_right_where_nothing_answers() -> None:
+    rows = [row("a", True, True), row("b", True, False), row("c", False, False), row("d", False, True)]
+    found = summary([*rows, row("e", False, False)])
+    assert (found["abstention_precision"], found["abstention_recall"]) == (2 / 3, 2 / 3)
+    assert found["abstention_F1"] == 2 * 2 / (3 + 3)
+    assert (found["answered"], found["facts"]) == (1 / 2, 1 / 2)
+
+
+def test_no_topics_have_measures_of_nothing() -> None:
+    assert set(summary([]).values()) == {0.0}
+
+
+def test_a_miss_is_listed_once_with_all_its_reasons() -> None:
+    rows = [
+        row("a", True, True), row("b", True, False, **{"success@5": 0.0}), row("c", False, True),
+        row("d", False, False), row("e", True, True, facts=False),
+    ]  # fmt: skip
+    assert [(miss["id"], miss["why"]) for miss in misses(rows)] == [
+        ("b", ["success@5", "answered"]), ("c", ["answered"]), ("e", ["facts"]),
+    ]  # fmt: skip
