@@ -119,7 +119,7 @@ class FactorSettings(_Stage):
     floor_score: float = Field(0.25, ge=0, le=1, description="least share of the best score")
     floor_gap: float = Field(0.15, ge=0, le=1, description="or this far below the best, whichever is higher")
     floor_candidates: int = Field(10, ge=1, description="how many reach the floor")
-    per_document: int = Field(3, ge=0, description="nodes of one document that the question does not name; 0 = any")
+    per_document: int = Field(3, ge=0, description="nodes of one document, where many have candidates; 0 = any")
     duplicates: bool = Field(True, description="of nodes that say the same, keep the best")
     neighbours: int = Field(0, ge=0, le=5, description="nodes before and after each, within its section")
     rerank: str = Field("", description="folder of a local ONNX cross-encoder, or a LlamaIndex reranker's class")

@@ -20,6 +20,8 @@ from pipelines.query.postprocess.year import Year
 from pipelines.query.trace import Ledger
 from pipelines.types import QueryIntent
 
+_CROWD = 2  # times top_n documents among the candidates, from which a quota spreads the places over them
+
 
 def build_factors(
     settings: Settings, intent: QueryIntent, ledger: Ledger, *, today: date
@@ -58,9 +60,10 @@ def build_cuts(
     floor = Floor(
         ledger=ledger, least=settings.floor_score, gap=settings.floor_gap, candidates=settings.floor_candidates
     )
+    quota = Quota(ledger=ledger, per_document=settings.per_document, among=_CROWD * top_n, named=intent.documents)
     parts: list[tuple[bool, BaseNodePostprocessor]] = [
         (settings.duplicates, Duplicates(ledger=ledger)),
-        (settings.per_document > 0, Quota(ledger=ledger, per_document=settings.per_document, named=intent.documents)),
+        (settings.per_document > 0, quota),
         (settings.floor, floor),
         (True, Top(ledger=ledger, top_n=top_n)),
         (settings.neighbours > 0, Neighbours(ledger=ledger, reader=reader, width=settings.neighbours)),

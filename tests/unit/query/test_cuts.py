@@ -8,7 +8,7 @@ from llama_index.core.schema import NodeWithScore
 from pipelines.query.postprocess.duplicates import Duplicates, jaccard, near_duplicates
 from pipelines.query.postprocess.floor import Floor, above_floor
 from pipelines.query.postprocess.neighbours import Neighbours
-from pipelines.query.postprocess.quota import Quota
+from pipelines.query.postprocess.quota import Quota, over_quota
 from pipelines.query.postprocess.top import Top
 from pipelines.query.trace import Ledger
 from tests.unit.query.builders import hit
@@ -69,6 +69,12 @@ def test_quota_leaves_room_for_other_documents() -> None:
     ledger = ledger_of(nodes)
     assert ids(Quota(ledger=ledger, per_document=2).postprocess_nodes(nodes)) == ["a", "b", "x", "y"]
     assert ledger.candidate("c").fate == "cut: quota"
+
+
+def test_there_is_no_quota_where_too_few_documents_share_the_places() -> None:
+    documents = ["d", "d", "d", "e"]
+    assert over_quota(documents, quota=2, among=3) == set()
+    assert over_quota(documents, quota=2, among=2) == {2}
 
 
 def test_a_document_that_the_question_names_has_no_quota() -> None:

@@ -148,7 +148,8 @@ def test_all_parts_that_switch_a_postprocessor_off_are_known() -> None:
 
 def test_the_ledger_holds_each_factor_of_a_node_and_why_another_was_cut() -> None:
     factors, cuts, ledger = built({**EVERYTHING, "factors.rerank": "", "factors.recency": "steps"})
-    ranked = ranking()
+    others = [node(f"o{n}", 0.1, f"Other {n}", document_id=f"other{n}") for n in range(8)]  # enough for a quota
+    ranked = [*ranking(), *others]
     ledger.fused(ranked)
     for step in factors:
         ranked = step.postprocess_nodes(ranked)
