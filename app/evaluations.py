@@ -5,21 +5,21 @@ from pathlib import Path
 from typing import Any
 
 from app import output
-from app.commands import ensure_sample
 from app.settings import SAMPLE
 from config.settings import Settings
 
 
 def run_escalation(settings: Settings, replies: Path | None, topics: Path | None, *, as_json: bool) -> None:
-    """Replay a language model's replies over the ingested sample, and print what was kept and what that did."""
+    """Replay a language model's replies over the sample, in a database of its own; print what was kept and gained."""
+    from pipelines.evaluation.portfolio import portfolio_engine
     from pipelines.evaluation.replay import evaluate_replies
-    from pipelines.query.engine import build_query_engine
 
-    ensure_sample(settings)
     folder = SAMPLE.parent / "eval"
-    report = evaluate_replies(
-        build_query_engine(settings), topics or folder / "topics.jsonl", replies or folder / "rewrites.jsonl"
-    )
+    with output.progress(quiet=as_json) as advance:
+        engine = portfolio_engine(settings, SAMPLE, on_progress=advance)
+        report = evaluate_replies(
+            engine, topics or folder / "topics.jsonl", replies or folder / "rewrites.jsonl", on_progress=advance
+        )
     if as_json:
         output.print_json(report)
         return

@@ -1,8 +1,7 @@
 """What `eval beir`, `eval tune` and `eval baseline` do: measure, compare, learn, and print tables."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,7 +46,7 @@ def run_beir(
     wanted, asked = chosen(names, parse_overrides(overrides), baseline), list(measures or DEFAULT)
     check(settings, wanted, asked)
     full = wanted[names[0]] if names else {}
-    with _progress(quiet=as_json) as advance:
+    with output.progress(quiet=as_json) as advance:
         sets = judged_sets(settings, [load_beir(folder, limit=limit) for folder in folders], advance)
         done = measured(sets, wanted, asked, baseline, advance)
         effects = take_apart(sets, full, asked[0], advance) if ablate else []
@@ -90,7 +89,7 @@ def run_baseline(settings: Settings, *, write: bool, as_json: bool) -> bool:
     from pipelines.evaluation.gate import compare_gate, measure_gate, read_baseline, write_baseline
 
     path = _DATA / "eval" / "baseline.json"
-    with _progress(quiet=as_json) as advance:
+    with output.progress(quiet=as_json) as advance:
         now = measure_gate(settings, _DATA, advance)
     verdicts = [] if write else compare_gate(read_baseline(path), now)
     if write:
@@ -107,21 +106,6 @@ def run_baseline(settings: Settings, *, write: bool, as_json: bool) -> bool:
             "red" if verdict.change.fell else "",
         )
     return not any(verdict.change.fell for verdict in verdicts)
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> "Iterator[Progress]":
-    with output.progress_bar(quiet=quiet) as bar:
-        tasks: dict[str, Any] = {}
-
-        def advance(label: str, done: int, total: int) -> None:
-            if label not in tasks:
-                tasks[label] = bar.add_task(label, total=total)
-            bar.update(tasks[label], completed=done, total=total)
-            if done >= total:
-                bar.remove_task(tasks.pop(label))
-
-        yield advance
 
 
 def _fit_judged(sets: Sequence[Any], full: Mapping[str, Any], measure: str, advance: "Progress") -> "Fit":

@@ -10,6 +10,7 @@ from llama_index.core.llms import CompletionResponse, CompletionResponseGen, Cus
 
 from pipelines.errors import SourceError
 from pipelines.evaluation.datasets import Topic, load_topics
+from pipelines.evaluation.judged import Progress, no_progress
 from pipelines.evaluation.portfolio import right_quote
 from pipelines.query.engine import Engine
 from pipelines.types import SearchReport
@@ -91,7 +92,9 @@ def load_replies(path: Path) -> list[Reply]:
     return replies
 
 
-def evaluate_replies(engine: Engine, topics: Path, replies: Path) -> dict[str, Any]:
+def evaluate_replies(
+    engine: Engine, topics: Path, replies: Path, *, on_progress: Progress = no_progress
+) -> dict[str, Any]:
     """`kinds` (and `all`): what was kept of good and bad replies, and what that did; `wrong`: each that was misjudged.
 
     Every reply is replayed alone, with escalation always on, against the search without escalation. Shares 0..1; the
@@ -104,10 +107,11 @@ def evaluate_replies(engine: Engine, topics: Path, replies: Path) -> dict[str, A
     ready = {kind: engine.with_changes({"escalation.mode": "always", "escalation.kinds": (kind,)}) for kind in KINDS}
     for warm in (plain, *ready.values()):
         warm.search("warm up", top_n=_TOP)
-    done = [
-        _replay(plain, replace(ready[reply.kind], llm=ScriptedLLM(reply=reply.reply)), asked[reply.topic], reply)
-        for reply in load_replies(replies)
-    ]
+    held, done = load_replies(replies), []
+    for reply in held:
+        tried = replace(ready[reply.kind], llm=ScriptedLLM(reply=reply.reply))
+        done.append(_replay(plain, tried, asked[reply.topic], reply))
+        on_progress("replaying", len(done), len(held))
     rows = {kind: summary([one for one in done if one.reply.kind == kind]) for kind in KINDS} | {"all": summary(done)}
     wrong = [
         {

@@ -1,6 +1,5 @@
 """Of nodes that say the same, keep the best ranked."""
 
-import math
 from collections.abc import Callable, Sequence
 
 from llama_index.core.bridge.pydantic import Field
@@ -19,31 +18,23 @@ def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
 
 
 def near_duplicates(texts: Sequence[str], *, threshold: float = THRESHOLD) -> dict[int, int]:
-    """For each text that repeats an earlier one, the index of that one; their words compared as sets.
-
-    An empty text repeats nothing.
-    """
-    seen: list[tuple[int, frozenset[str], frozenset[str]]] = []
+    """For each text that repeats an earlier one, the index of that one; their words compared as sets."""
+    seen: list[tuple[int, frozenset[str]]] = []
     repeats: dict[int, int] = {}
     for index, text in enumerate(texts):
         terms = frozenset(text.casefold().split())
-        telling = _telling(terms, threshold)
-        for first, other, others in seen:
-            if not telling.isdisjoint(others) and jaccard(terms, other) >= threshold:
+        for first, other in seen:
+            if _could_repeat(terms, other, threshold) and jaccard(terms, other) >= threshold:
                 repeats[index] = first
                 break
         else:
-            seen.append((index, terms, telling))
+            seen.append((index, terms))
     return repeats
 
 
-def _telling(terms: frozenset[str], threshold: float) -> frozenset[str]:
-    """The longest words, so many that two sets of at least this Jaccard similarity share one of theirs.
-
-    Source: Bayardo, Ma, Srikant, WWW 2007, doi:10.1145/1242572.1242591.
-    """
-    fewest_shared = math.ceil(threshold * len(terms) - 1e-9)
-    return frozenset(sorted(terms, key=lambda term: (-len(term), term))[: len(terms) - fewest_shared + 1])
+def _could_repeat(left: frozenset[str], right: frozenset[str], threshold: float) -> bool:
+    """Whether two sets are of like enough size: a cheap bound on their Jaccard similarity."""
+    return min(len(left), len(right)) >= threshold * max(len(left), len(right))
 
 
 def other_versions(documents: Sequence[str], family: Callable[[str], str]) -> set[int]:
