@@ -88,6 +88,7 @@ def _notes(said: Exchange) -> Iterator[str]:
         yield "The language model stopped at its length limit; the answer may be incomplete."
     if answer.fallback_reason:
         yield f"The language model did not answer, so sentences are quoted instead. {answer.fallback_reason}"
+    yield from answer.notes
     yield _signature(answer)
 
 

@@ -28,6 +28,7 @@ PART_NAMES = (
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 Collection = Annotated[list[str] | None, typer.Option(help="Only this collection; may be repeated.")]
 Category = Annotated[list[str] | None, typer.Option(help="Only this category, e.g. resume, blog; may be repeated.")]
+Kind = Annotated[list[str] | None, typer.Option(help="Only this kind of passage, e.g. text, table; may be repeated.")]
 Year = Annotated[list[int] | None, typer.Option(help="Only this year; may be repeated.")]
 Author = Annotated[list[str] | None, typer.Option(help="Only this author; may be repeated.")]
 Since = Annotated[str, typer.Option(help="Only documents dated on or after YYYY-MM-DD.")]
@@ -88,6 +89,7 @@ def _settings() -> Any:
 def _filters(
     collection: list[str] | None,
     category: list[str] | None,
+    kind: list[str] | None,
     year: list[int] | None,
     author: list[str] | None,
     since: str,
@@ -99,6 +101,7 @@ def _filters(
     return Filters(
         collection=tuple(collection or ()),
         category=tuple(category or ()),
+        kind=tuple(kind or ()),
         year=tuple(year or ()),
         author=tuple(author or ()),
         since=since,
@@ -184,6 +187,7 @@ def search(
     ] = None,
     collection: Collection = None,
     category: Category = None,
+    kind: Kind = None,
     year: Year = None,
     author: Author = None,
     since: Since = "",
@@ -197,7 +201,7 @@ def search(
     """
     from app.search import run_search
 
-    filters = _filters(collection, category, year, author, since, until, document)
+    filters = _filters(collection, category, kind, year, author, since, until, document)
     run_search(
         _settings(), question, filters, mode=mode, top_n=top_n, explain=explain, without=without or [], as_json=as_json
     )
@@ -224,6 +228,7 @@ def ask(
     no_stream: Annotated[bool, typer.Option("--no-stream", help="Print the answer when it is finished.")] = False,
     collection: Collection = None,
     category: Category = None,
+    kind: Kind = None,
     year: Year = None,
     author: Author = None,
     since: Since = "",
@@ -237,7 +242,7 @@ def ask(
     """
     from app.commands import run_ask
 
-    filters = _filters(collection, category, year, author, since, until, document)
+    filters = _filters(collection, category, kind, year, author, since, until, document)
     run_ask(_settings(), question, filters, stream=not no_stream, as_json=as_json)
 
 

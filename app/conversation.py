@@ -124,6 +124,7 @@ def as_markdown(exchange: Exchange) -> str:
         parts.append(f"{literal(written_by(answer))}. Confidence: {answer.confidence}.")
         if answer.searched and not answer.answered:
             parts.append("Searched for:\n\n" + "\n".join(f"- {literal(search)}" for search in answer.searched))
+        parts += [f"Note: {literal(note)}" for note in answer.notes]
     if exchange.cited():
         parts.append("## Sources")
     parts += [_source_markdown(exchange, source) for source in exchange.cited()]

@@ -2,13 +2,15 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from config.prompts import GREETING
 
 console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
 stderr = Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
@@ -92,7 +94,13 @@ def print_results(report: Mapping[str, Any]) -> None:
         say(f"{result['rank']}. {result['title']}{where}  {path}".rstrip(), "bold")
         say(f"   {clip(result['text'], 320)}")
     if not report["results"]:
-        say("Nothing was found.")
+        say(GREETING if report["intent"]["greeting"] else "Nothing was found.")
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """What a reader should know of how it was found, one a line."""
+    for note in notes:
+        say(f"Note: {note}", "yellow")
 
 
 def clip(text: str, limit: int) -> str:
@@ -119,6 +127,7 @@ def print_sources(answer: Mapping[str, Any]) -> None:
             say(f"Nearest: {place(source)}: {clip(source['snippet'], 120)}", "dim")
     if answer["fallback_reason"]:
         warn(f"Answered by extraction: {answer['fallback_reason']}")
+    print_notes(answer["notes"])
     if answer["truncated"]:
         warn("The model's answer was cut short.")
     say(f"{answer['mode']}{' ' + answer['model'] if answer['model'] else ''}, confidence {answer['confidence']}", "dim")

@@ -43,15 +43,21 @@ def fit_json(found: "Fit") -> dict[str, Any]:
 
 
 def print_experiment(done: "Experiment", baseline: str, measures: Sequence[str]) -> None:
-    """The means of each system, on each set and over all, and the comparisons."""
+    """The means of each system on each set and over all, and how far the first measure differs from the baseline's."""
     several = len(done.per_topic) > 1
+    first = measures[0]
     for dataset in done.per_topic if several else ():
         output.table(dataset, ["system", *measures], _rows(done.of(dataset), measures))
+        for name in done.comparisons:
+            _print_difference(name, baseline, first, done.difference(dataset, baseline, name, first))
     title = f"{done.dataset}, {done.topics} topics" + (", mean over the sets" if several else "")
     output.table(title, ["system", *measures], _rows(done.systems, measures))
     for name, by_measure in done.comparisons.items():
-        for measure, found in by_measure.items():
-            output.say(f"{name} - {baseline}: {measure} {said(found)}", "" if found.p < 0.05 else "dim")
+        _print_difference(name, baseline, first, by_measure[first])
+
+
+def _print_difference(name: str, baseline: str, measure: str, found: "Comparison") -> None:
+    output.say(f"{name} - {baseline}: {measure} {said(found)}", "" if found.p < 0.05 else "dim")
 
 
 def _rows(systems: Mapping[str, Mapping[str, float]], measures: Sequence[str]) -> list[list[str]]:

@@ -43,10 +43,12 @@ def run_search(
     if as_json:
         output.print_json({"base": base, "without": rest, "moves": moved} if without else base)
         return
-    if without:
+    if without and not report.intent.greeting:
         print_what_if(base, rest, moved)
     else:
         output.print_results(base)
+    notes = dict.fromkeys([*base["notes"], *(rest["notes"] if without else ())])
+    output.print_notes(note for note in notes if not explain or note not in base["notes"])  # the ledger says them too
     if explain:
         output.console.print()
         print_trace(jsonable(report.trace))
@@ -56,8 +58,8 @@ def search_json(report: SearchReport, *, explain: bool) -> dict[str, Any]:
     """A search as DESIGN.md's JSON; with `explain`, also what its ledger says."""
     shown: dict[str, Any] = jsonable(report)
     trace = shown.pop("trace")
-    told = {name: trace[name] for name in ("candidates", "attempts", "notes", "tags", "settings", "corpus_version")}
-    return shown | {"trace_id": trace["id"]} | (told if explain else {})
+    told = {name: trace[name] for name in ("candidates", "attempts", "tags", "settings", "corpus_version")}
+    return shown | {"notes": list(report.notes), "trace_id": trace["id"]} | (told if explain else {})
 
 
 def show_trace(settings: Settings, named: str, *, limit: int, as_json: bool) -> None:

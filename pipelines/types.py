@@ -432,7 +432,11 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What comes out: sentences with verified citations, or an abstention that says what was searched."""
+    """What comes out: sentences with verified citations, or an abstention that says what was searched.
+
+    `notes` are what a reader should know of how it was found: a search that failed, a guess that was given up, a word
+    that was respelt. `fallback_reason` says how the language model failed, if it did.
+    """
 
     question: str
     answered: bool
@@ -448,6 +452,7 @@ class Answer:
     follow_ups: tuple[str, ...] = ()
     truncated: bool = False
     fallback_reason: str = ""
+    notes: tuple[str, ...] = ()
     trace_id: str = ""
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     usage: Mapping[str, int] = field(default_factory=dict)
@@ -548,3 +553,8 @@ class SearchReport:
     evidence: Evidence
     timings_ms: Mapping[str, float]
     trace: Trace
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of how it was found, each once: a search that failed, a word that was respelt."""
+        return tuple(dict.fromkeys(self.trace.notes))

@@ -41,6 +41,10 @@ class Experiment:
         """The means of each system on one of the sets."""
         return {name: means(scores) for name, scores in self.per_topic[dataset].items()}
 
+    def difference(self, dataset: str, baseline: str, name: str, measure: str) -> Comparison:
+        """A system against the baseline on one of the sets."""
+        return _difference({dataset: self.per_topic[dataset]}, baseline, name, measure)
+
 
 def run_experiment(
     settings: Settings,

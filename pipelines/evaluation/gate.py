@@ -88,7 +88,7 @@ def _portfolio(settings: Settings, data: Path, on_progress: Progress) -> dict[st
     topics = [topic for topic in load_topics(data / "eval" / "topics.jsonl") if topic.answerable]
     scores = {}
     for done, topic in enumerate(topics, start=1):
-        scores[topic.id] = float(right_quote(topic, engine.search(topic.question, top_n=5).results))
+        scores[topic.id] = float(right_quote(topic, engine.search(topic.question, top_n=5, record=False).results))
         on_progress("portfolio", done, len(topics))
     return scores
 

@@ -106,7 +106,7 @@ def evaluate_replies(
     plain = engine.with_changes({"escalation.mode": "off"})
     ready = {kind: engine.with_changes({"escalation.mode": "always", "escalation.kinds": (kind,)}) for kind in KINDS}
     for warm in (plain, *ready.values()):
-        warm.search("warm up", top_n=_TOP)
+        warm.search("warm up", top_n=_TOP, record=False)
     held, done = load_replies(replies), []
     for reply in held:
         tried = replace(ready[reply.kind], llm=ScriptedLLM(reply=reply.reply))
@@ -153,8 +153,8 @@ def summary(done: Sequence[Replayed]) -> dict[str, float]:
 
 
 def _replay(plain: Engine, speaking: Engine, topic: Topic, reply: Reply) -> Replayed:
-    before = plain.search(topic.question, top_n=_TOP)
-    after = speaking.search(topic.question, top_n=_TOP)
+    before = plain.search(topic.question, top_n=_TOP, record=False)
+    after = speaking.search(topic.question, top_n=_TOP, record=False)
     tried = [attempt for attempt in after.trace.attempts if attempt.name == reply.kind]
     return Replayed(
         topic=topic,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 
 from pipelines.errors import RetrievalError
@@ -55,7 +56,7 @@ def analyse(
     quoted = _phrases(cleaned) if phrases else ()
     bare = _QUOTED.sub(lambda match: next(text for text in match.groups() if text is not None), cleaned)
     asked = trim(bare) if trims else bare
-    turns = [turn for turn in history if not is_greeting(turn.question)]
+    turns = [_shortened(turn, limit) for turn in history if not is_greeting(turn.question)]
     whole = condense(asked, turns, weight)
     search_text = whole[:limit]
     found = named(search_text)
@@ -74,6 +75,11 @@ def analyse(
         wants=wants_of(asked),
         follow_up=whole != asked,
     )
+
+
+def _shortened(turn: Turn, limit: int) -> Turn:
+    """The turn with texts no longer than a question may be: a conversation is not checked as a question is."""
+    return replace(turn, question=turn.question[:limit], sources=tuple(title[:limit] for title in turn.sources[:1]))
 
 
 def _checked(question: str, limit: int) -> str:

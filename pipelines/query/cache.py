@@ -59,7 +59,7 @@ class FoundCache:
         return replace(found, ranked=list(found.ranking), ranking=list(found.ranking), ledger=ledger)
 
     def keep(self, key: Key, found: Found, ledger: Ledger) -> None:
-        """Keep a finding and its ledger as they are now, unless a part failed on the way."""
+        """Keep a finding and its ledger as they are now, unless a part failed or was left out for want of time."""
         if self.entries == 0 or ledger.degraded:
             return
         told = Ledger()

@@ -11,7 +11,7 @@ Weight = Callable[[str], float]
 _TOPIC_WORDS = 5  # measured on multi-turn questions: fewer lose the topic, more drown the question
 _TITLE_WORDS = 6
 _OWN_TERMS = 4  # a question with more terms of its own stands alone
-_WORD = re.compile(r"[\w'’.+#-]*\w[+#]*")
+_WORD = re.compile(r"\w(?:[\w'’.+#-]*\w)?[+#]*")
 _NAME = re.compile(r"(?<=[\w,;:)'\"] )(?!I\b)[A-Z][\w'’.+#-]*\w[+#]*")
 # "Is it true", "are there", "this year" point at nothing that was said.
 _EMPTY = re.compile(

@@ -120,7 +120,8 @@ class Engine:
     ) -> Iterator[Event]:
         """The answer as it is made: Tokens and Footnotes, then a Verdict for each sentence, the Answer last.
 
-        Without `record` the query log does not learn of it.
+        A search that fails leaves what the other found, and the Answer's notes say so. Without `record` the query log
+        does not learn of it.
 
         Raises:
             RetrievalError: If the question or a filter cannot be searched.
@@ -135,7 +136,8 @@ class Engine:
         with ledger.timings.stage("write"):
             draft = yield from self._write(found, context, request, ledger)
         trace = self._close(ledger, found, request)
-        answer = replace(draft, trace_id=trace.id, timings_ms=trace.timings_ms)
+        notes = tuple(note for note in dict.fromkeys(trace.notes) if note != draft.fallback_reason)
+        answer = replace(draft, notes=notes, trace_id=trace.id, timings_ms=trace.timings_ms)
         if record:
             self._save(trace, "ask", answer)
         yield answer
@@ -310,7 +312,7 @@ class Engine:
             except FootnoteError as error:
                 log_failure("language model failed, answering by extraction", error)
                 failure = str(error)
-                ledger.notes.append(failure)
+                ledger.note(failure)
         picks = extract(
             found.intent,
             context,

@@ -40,11 +40,14 @@ def escalate(base: "Found", senses: Senses, llm: LLM | None, settings: Escalatio
     if settings.mode == "off" or base.intent.greeting or (settings.mode == "auto" and not is_weak(base.evidence)):
         return base
     budget = _Budget(llm, settings, base.intent.search_text)
-    case = Case(base, senses, settings, ledger, budget.ask)
+    case = Case(base, senses, settings, ledger, budget.ask, lambda: budget.left > 0)
     best = base
     for name in planned(settings, base.intent.search_text):
-        if not budget.allows(name):
+        if not budget.affords(name):
             continue
+        if budget.left <= 0:
+            ledger.curtailed("A second try was left out: the time was used up.")
+            break
         best = _better(best, name, case, budget)
         if settings.mode == "auto" and not is_weak(best.evidence):
             break
@@ -78,10 +81,9 @@ class _Budget:
         """Seconds."""
         return self.settings.seconds - (time.perf_counter() - self.began)
 
-    def allows(self, name: str) -> bool:
-        """Whether another try may begin."""
-        speechless = self.llm is None or self.calls >= self.settings.calls
-        return self.left > 0 and (name == "feedback" or not speechless)
+    def affords(self, name: str) -> bool:
+        """Whether the language model can be asked, or need not be."""
+        return name == "feedback" or (self.llm is not None and self.calls < self.settings.calls)
 
     def ask(self, prompt: str) -> str:
         """The language model's reply; a model that failed is not asked again.

@@ -22,7 +22,7 @@ from pipelines.query.fuse import (
     reciprocal_rank_fusion,
 )
 from pipelines.query.narrow import narrowings, outside
-from pipelines.query.postprocess import build_cuts, build_factors
+from pipelines.query.postprocess import build_additions, build_cuts, build_factors
 from pipelines.query.readings import Senses
 from pipelines.query.retrieve import Asked, DenseRetriever, Reach, SparseRetriever, Whiten, best_documents
 from pipelines.query.trace import Ledger
@@ -56,7 +56,8 @@ class Found:
         intent: What was understood of the question.
         query: What was searched for.
         ranked: Every candidate after the factors, best first.
-        ranking: Those that the cuts left, at most top_n (more with neighbours), best first.
+        ranking: Those that the cuts left, at most top_n, best first; of the attempt that is kept, with their
+            neighbours.
         evidence: How well they bear on the question.
         ledger: What became of each candidate.
     """
@@ -105,6 +106,7 @@ class Finder:
         base = attempt(QueryBundle(intent.search_text), ledger=ledger.fork("base"))
         senses = Senses(
             attempt,
+            partial(self.judge, request=request, asked=asked),
             asked.vector,
             self.store.vectors,
             self.indexes.current(request.audience).idf,
@@ -112,38 +114,32 @@ class Finder:
         )
         best = escalate(base, senses, self.llm, self.settings.escalation, ledger)
         ledger.adopt(best.ledger)
-        return best
+        return replace(best, ranking=self._with_additions(best, request, ledger), ledger=ledger)
 
     def attempt(
         self, query: QueryBundle, *, intent: QueryIntent, request: Request, asked: Asked, ledger: Ledger
     ) -> Found:
         """One search for `query`, ranked, cut, and assessed as evidence for the question itself."""
-        retrieved = self._retrieve(query, intent, request, asked, ledger)
-        self._compare(retrieved, intent, request, asked, ledger)
+        ranked = self._retrieve(query, intent, request, asked, ledger)
         with ledger.timings.stage("postprocess"):
-            ranked = retrieved
             for step in build_factors(self.settings, intent, ledger, today=date.today()):
                 ranked = step.postprocess_nodes(ranked, query_bundle=query)
             ledger.ranked(ranked)
             ranking = ranked
-            for step in build_cuts(
-                self.settings.factors, intent, ledger, top_n=request.top_n, reader=self._window(request)
-            ):
+            for step in build_cuts(self.settings.factors, intent, ledger, top_n=request.top_n):
                 ranking = step.postprocess_nodes(ranking, query_bundle=query)
-        with ledger.timings.stage("assess"):
-            evidence = assess(
-                ranked,
-                intent,
-                ledger,
-                self.indexes.current(request.audience),
-                settings=self.settings.evidence,
-                model=self.model,
-            )
+        evidence = self._assess(ranked, intent, request, asked, ledger)
         return Found(intent, query, ranked, ranking, evidence, ledger)
+
+    def judge(self, found: Found, intent: QueryIntent, *, request: Request, asked: Asked) -> Evidence:
+        """What a find is as evidence for another reading of the question; the find's own ledger is left alone."""
+        ledger = found.ledger.fork(found.ledger.name)
+        ledger.join(found.ledger)
+        return self._assess(found.ranked, intent, request, asked, ledger)
 
     def _analyse(self, request: Request) -> QueryIntent:
         options, index = self.settings.analysis, self.indexes.current(request.audience)
-        known = self.names.current(request.audience, index.version) if options.names else NO_NAMES
+        known = self.names.current(request.audience, self.store.version()) if options.names else NO_NAMES
         return analyse(
             request.question,
             history=request.history,
@@ -159,20 +155,21 @@ class Finder:
     def _retrieve(
         self, query: QueryBundle, intent: QueryIntent, request: Request, asked: Asked, ledger: Ledger
     ) -> list[NodeWithScore]:
-        """The fused ranking under the narrowest filters that leave enough candidates."""
-        ranking: list[NodeWithScore] = []
+        """The fused ranking under the narrowest filters that leave enough candidates; the ledger tells of it alone."""
         for narrowing in narrowings(intent, request.filters, self.settings.analysis):
             if narrowing.dropped:
                 ledger.note(f"Too few candidates: searched again without the guessed {narrowing.dropped}.")
+            narrow = ledger.fork(ledger.name)
             with ledger.timings.stage("retrieve"):
-                ranking = self._search(query, replace(request, filters=narrowing.filters), asked, ledger)
+                ranking = self._search(query, replace(request, filters=narrowing.filters), asked, narrow)
             left_out = outside(ranking, narrowing)
             kept = [hit for hit in ranking if hit.node.node_id not in left_out]
             if len(kept) >= self.settings.analysis.min_candidates or not narrowing.guessed:
-                for node_id in left_out:
-                    ledger.cut(node_id, "filter")
-                return kept
-        return ranking
+                break
+        for node_id in left_out:
+            narrow.cut(node_id, "filter")
+        ledger.adopt(narrow)
+        return kept
 
     def _search(self, query: QueryBundle, request: Request, asked: Asked, ledger: Ledger) -> list[NodeWithScore]:
         """The fused ranking of all nodes, or of the best documents' nodes only."""
@@ -200,10 +197,25 @@ class Finder:
         complete = options.complete and options.fusion == "convex"
         return HybridRetriever(legs, self._fusion(), ledger, complete=complete)
 
+    def _assess(
+        self, ranked: Sequence[NodeWithScore], intent: QueryIntent, request: Request, asked: Asked, ledger: Ledger
+    ) -> Evidence:
+        self._compare(ranked, intent, request, asked, ledger)
+        index, options = self.indexes.current(request.audience), self.settings.evidence
+        with ledger.timings.stage("assess"):
+            return assess(ranked, intent, ledger, index, settings=options, model=self.model)
+
+    def _with_additions(self, found: Found, request: Request, ledger: Ledger) -> list[NodeWithScore]:
+        ranking = found.ranking
+        with ledger.timings.stage("postprocess"):
+            for step in build_additions(self.settings.factors, ledger, reader=self._window(request)):
+                ranking = step.postprocess_nodes(ranking, query_bundle=found.query)
+        return ranking
+
     def _compare(
         self, ranking: Sequence[NodeWithScore], intent: QueryIntent, request: Request, asked: Asked, ledger: Ledger
     ) -> None:
-        """Note the cosine similarity of every candidate, and of the corpus, to the question itself."""
+        """Note the cosine similarity of every candidate, and of the corpus, to what the intent searches for."""
         if ledger.used("dense"):
             vector = asked.vector(QueryBundle(intent.search_text))
             with ledger.timings.stage("compare"):

@@ -154,8 +154,13 @@ class HybridRetriever(QueryFusionRetriever):
     def _completed(self, leg: str, ranking: Ranked, candidates: Iterable[str]) -> Ranked:
         known = {node_id for node_id, _ in ranking}
         missing = [node_id for node_id in candidates if node_id not in known]
-        with self._ledger.timings.stage("complete"):
-            scores = self._legs[leg].score(missing) if missing else {}
+        try:
+            with self._ledger.timings.stage("complete"):
+                scores = self._legs[leg].score(missing) if missing else {}
+        except FootnoteError as error:
+            log_failure(f"{leg} scores not completed", error)
+            self._ledger.failed(f"The {leg} scores could not be completed: {error.message}")
+            return ranking
         return sorted([*ranking, *scores.items()], key=lambda scored: (-scored[1], scored[0]))
 
     def _run_legs(self, query: QueryBundle) -> dict[str, list[NodeWithScore]]:

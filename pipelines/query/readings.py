@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # From here a text is taken for a reading of the question. On two dev sets, right answers to a question have .16 to .8,
 # answers to the question most like it .01 to .4, answers to any other question 0 to .15 (10 % to 90 % of each).
 TRUST = 0.25
+T = TypeVar("T")
 Merge = Callable[[Mapping[str, Sequence[tuple[str, float]]]], Mapping[str, float]]
 
 
@@ -29,7 +30,8 @@ class Senses:
     """What a try is made with.
 
     Attributes:
-        attempt: One search: (query, ledger=, and intent= to assess it for another reading) -> Found.
+        attempt: One search: (query, ledger=, and intent= to assess it for another reading alone) -> Found.
+        judge: What a find is as evidence for another reading as well; nothing is searched.
         embed: The vector of a query; a text that was embedded before costs nothing.
         vectors: The mean unit vectors of nodes; ids that are gone are missing.
         idf: How rare a term is.
@@ -37,6 +39,7 @@ class Senses:
     """
 
     attempt: Callable[..., "Found"]
+    judge: Callable[["Found", QueryIntent], Evidence]
     embed: Callable[[QueryBundle], Sequence[float]]
     vectors: Callable[[Sequence[str]], Mapping[str, Vector]]
     idf: Callable[[str], float]
@@ -53,6 +56,7 @@ class Case:
         settings: How many variants.
         ledger: Whose forks the attempts write.
         ask: A prompt -> the language model's reply to the question.
+        in_time: Whether another search may begin.
     """
 
     base: "Found"
@@ -60,6 +64,7 @@ class Case:
     settings: EscalationSettings
     ledger: Ledger
     ask: Callable[[str], str]
+    in_time: Callable[[], bool]
 
     @property
     def question(self) -> str:
@@ -84,6 +89,16 @@ class Case:
             return likeness(self.vector(self.question), between([self.vector(text) for text in texts])) ** 2
         return lexical_likeness(tokenise(self.question), tokenise(" ".join(texts)), self.senses.idf) ** 2
 
+    def each(self, searches: Sequence[Callable[[], T]]) -> list[T]:
+        """What they find, in order: the first always, each other one only while there is time; noted if one is not."""
+        found: list[T] = []
+        for search in searches:
+            if found and not self.in_time():
+                self.ledger.curtailed("A part of a second try was left out: the time was used up.")
+                break
+            found.append(search())
+        return found
+
 
 def search_reading(case: Case, name: str, text: str, trust: float, *, terms: bool = True) -> tuple["Found", float]:
     """What question and text find together, and its strength as evidence for the text alone."""
@@ -92,9 +107,8 @@ def search_reading(case: Case, name: str, text: str, trust: float, *, terms: boo
         weights[term] = weights.get(term, 0.0) + trust
     embedding = mixed(case.vector(case.question), [(case.vector(text), trust)]) if case.by_vector else None
     query = WeightedQuery(text if terms else case.question, embedding=embedding, term_weights=weights)
-    own = case.senses.attempt(query, ledger=case.ledger.fork(name))
-    read = case.senses.attempt(query, intent=meaning(case, text), ledger=case.ledger.fork(name))
-    return own, read.evidence.strength
+    found = case.senses.attempt(query, ledger=case.ledger.fork(name))
+    return found, case.senses.judge(found, meaning(case, text)).strength
 
 
 def meaning(case: Case, text: str) -> QueryIntent:
@@ -117,7 +131,7 @@ def merged(case: Case, name: str, found: Sequence["Found"], merge: Merge) -> "Fo
     searched = {**{str(n): each for n, each in enumerate(found)}, "": case.base}
     rankings = {key: [(hit.node.node_id, float(hit.score or 0.0)) for hit in each.ranked]
                 for key, each in searched.items()}  # fmt: skip
-    nodes = {hit.node.node_id: hit.node for each in searched.values() for hit in (*each.ranked, *each.ranking)}
+    nodes = {hit.node.node_id: hit.node for each in searched.values() for hit in each.ranked}
     scores = multiplicable(merge(rankings))
     ranked = [
         NodeWithScore(node=nodes[key], score=scores[key]) for key in sorted(scores, key=lambda k: (-scores[k], k))
@@ -129,6 +143,7 @@ def merged(case: Case, name: str, found: Sequence["Found"], merge: Merge) -> "Fo
     uncut = {hit.node.node_id for each in searched.values() for hit in each.ranking}
     shown = max(len(each.ranking) for each in searched.values())
     ranking = [hit for hit in ranked if hit.node.node_id in uncut][:shown]
+    ledger.shown(ranking)
     return replace(case.base, ranked=ranked, ranking=ranking, ledger=ledger)
 
 

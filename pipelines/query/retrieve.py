@@ -9,6 +9,7 @@ from itertools import islice
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
+from pipelines.errors import FootnoteError, ModelError
 from pipelines.observe import Timings
 from pipelines.query.fuse import ScoringRetriever
 from pipelines.store.lexical import LexicalIndex
@@ -52,8 +53,13 @@ class Asked:
             return query.embedding
         key = tuple(query.embedding_strs)
         if key not in self._known:
-            with self._timings.stage("embed"):
-                self._known[key] = self._embed_model.get_agg_embedding_from_queries(list(key))
+            try:
+                with self._timings.stage("embed"):
+                    self._known[key] = self._embed_model.get_agg_embedding_from_queries(list(key))
+            except FootnoteError:
+                raise
+            except Exception as error:  # whatever a model of another house raises
+                raise ModelError(f"The embedding model failed: {type(error).__name__}: {error}.") from error
         return self._known[key]
 
 
@@ -131,13 +137,18 @@ class SparseRetriever(ScoringRetriever):
         terms = tokenise(query.query_str)
         given = query.term_weights if isinstance(query, WeightedQuery) else None
         weights: Mapping[str, float] = Counter(terms) if given is None else given
-        for word, term, spellings in _respelt(query.query_str, self._index) if self._typo_weight else ():
+        for word, term, spellings in _respelt(query.query_str, self._index) if self._respells() else ():
             said = " or ".join(f'"{held.spelling}"' for held in spellings)
             self._note(f'"{word}" was not found; searched for {said}.')
             guess = weights.get(term, 0.0) * self._typo_weight
             weights = {**{held.term: guess * held.similarity for held in spellings}, **weights}
             terms = [spellings[0].term if own == term else own for own in terms]
         return with_pairs(weights, terms)
+
+    def _respells(self) -> bool:
+        """Whether slips are undone: not from a visitor's snapshot that may hold words which were hidden meanwhile."""
+        stale = self._reach.audience != "owner" and self._index.version != self._store.version()
+        return self._typo_weight > 0 and not stale
 
     def score(self, node_ids: Sequence[str]) -> Mapping[str, float]:
         """BM25 for the question that was retrieved last; 0 where no term matches."""

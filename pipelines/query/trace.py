@@ -38,13 +38,13 @@ class Ledger:
         self.background: tuple[float, float] | None = None  # mean and deviation of the question's cosine to the corpus
         self._similarity: dict[str, float] = {}
         self._tags: dict[str, None] = {}
-        self._failures: list[str] = []
+        self._lacks: list[str] = []
 
     def fork(self, name: str) -> "Ledger":
         """A ledger for one attempt, with no candidates yet."""
         child = Ledger()
         child.name, child.id, child.timings, child.notes = name, self.id, self.timings, self.notes
-        child._failures = self._failures
+        child._lacks = self._lacks
         return child
 
     def resume(self, other: "Ledger") -> None:
@@ -75,12 +75,17 @@ class Ledger:
     def failed(self, said: str) -> None:
         """Note that a part failed, so that what was found may be less than there is."""
         self.note(said)
-        self._failures.append(said)
+        self._lacks.append(said)
+
+    def curtailed(self, said: str) -> None:
+        """Note that a part was left out for want of time, so that more may be found another time."""
+        self.note(said)
+        self._lacks.append(said)
 
     @property
     def degraded(self) -> bool:
-        """Whether a part failed."""
-        return bool(self._failures)
+        """Whether a part failed, or was left out for want of time."""
+        return bool(self._lacks)
 
     def tag(self, *names: str) -> None:
         """Note which parts were used."""
@@ -127,6 +132,12 @@ class Ledger:
         """Note that a stage took a candidate out."""
         if node_id in self._rows:
             self._rows[node_id].fate = f"cut: {why}"
+
+    def shown(self, ranking: Sequence[NodeWithScore]) -> None:
+        """Note what a merged ranking shows: none of it is cut, whatever a part said; what no part cut has no place."""
+        ids = {hit.node.node_id for hit in ranking}
+        for node_id, row in self._rows.items():
+            row.fate = "" if node_id in ids else row.fate or "cut: top_n"
 
     def kept(self, node_id: str, source: int, *, merged: bool) -> None:
         """Note that a candidate became a source, alone or merged with others."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from llama_index.core.schema import NodeWithScore, QueryBundle
@@ -76,7 +77,10 @@ def variants(case: Case) -> Tried:
         return _UNUSABLE
     if not read:
         return _unlike(" | ".join(texts), max(case.trust([text]) for text in texts))
-    found = [search_reading(case, f"multi {n}", text, trust) for n, (text, trust) in enumerate(read, start=1)]
+    found = case.each(
+        [partial(search_reading, case, f"multi {n}", text, trust) for n, (text, trust) in enumerate(read, start=1)]
+    )
+    read = read[: len(found)]
     weights = {"": 1.0} | {str(n): trust for n, (_, trust) in enumerate(read)}
     fused = merged(
         case, "multi", [own for own, _ in found], lambda rankings: reciprocal_rank_fusion(rankings, weights, k=_DAMPING)
@@ -98,10 +102,9 @@ def parts(case: Case) -> Tried:
     trust = case.trust(texts)
     if trust < TRUST:
         return _unlike(" | ".join(texts), trust)
-    found = [
-        case.senses.attempt(QueryBundle(text), intent=meaning(case, text), ledger=case.ledger.fork(f"decompose {n}"))
-        for n, text in enumerate(texts, start=1)
-    ]
+    found = case.each([partial(_part, case, f"decompose {n}", text) for n, text in enumerate(texts, start=1)])
+    if len(found) < len(texts):
+        return Tried(" | ".join(texts), None, "the time was used up before every part was searched")
     joined = merged(case, "decompose", found, best_rank)
     weakest = min(part.evidence.strength for part in found)
     return Tried(" | ".join(texts), weighed(case, joined, case.base.evidence, [(trust, weakest)]))
@@ -125,6 +128,10 @@ def best_rank(rankings: Mapping[str, Sequence[tuple[str, float]]]) -> dict[str, 
         for rank, (node_id, _) in enumerate(ranking, start=1):
             scores[node_id] = max(scores.get(node_id, 0.0), 1 / (rank + place / (len(rankings) + 1)))
     return scores
+
+
+def _part(case: Case, name: str, text: str) -> "Found":
+    return case.senses.attempt(QueryBundle(text), intent=meaning(case, text), ledger=case.ledger.fork(name))
 
 
 def _reading(case: Case, name: str, text: str, *, terms: bool = True) -> Tried:

@@ -77,7 +77,7 @@ def build_lexical_indexes(settings: Settings, database: Database, store: "NodeSt
 
 def build_spaces(settings: Settings, database: Database, store: "NodeStore") -> Spaces:
     """What the vectors of this store have in common, kept under FOOTNOTE_HOME."""
-    return Spaces(snapshots(settings, database, store), store.windows_seen, store.some_vectors, store.version)
+    return Spaces(snapshots(settings, database, store), store.some_vectors, store.version)
 
 
 def snapshots(settings: Settings, database: Database, store: "NodeStore") -> Path:

@@ -152,13 +152,6 @@ class NodeReader:
         again = {node_id: segment(node, node.metadata["mime"]) for node_id, node in fresh.items()}
         return [(row.node_id, again.get(row.node_id, row.tokens)) for row in found]
 
-    def windows_seen(self, audience: Audience) -> int:
-        """How many vectors this audience may search."""
-        joined = self._windows.join(self._rows.__table__, self._rows.node_id == self._windows.c.node_id)
-        with self._reading("counting vectors") as connection:
-            statement = select(func.count()).select_from(joined).where(self.visible(Filters(), audience))
-            return int(connection.execute(statement).scalar_one())
-
     def some_vectors(self, audience: Audience, limit: int) -> NDArray[np.float32]:
         """At most `limit` of the vectors that this audience may search, (n, d); always the same ones, at random."""
         windows = self._windows.c  # node ids are hashes: their order is no order of documents

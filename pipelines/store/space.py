@@ -17,7 +17,6 @@ from pipelines.types import Audience
 Vector = NDArray[np.float32]
 
 SAMPLE = 2000
-_DRIFT = 0.2  # of the windows may come or go before the shape is measured again
 _FEW = 200  # so many windows count as much as the assumption that they point everywhere alike
 _FLOOR = 0.1  # of the mean variance, below which a direction is noise
 
@@ -27,13 +26,11 @@ class Space:
     """The mean of a corpus's unit vectors, and the directions in which they vary.
 
     Attributes:
-        count: How many windows the corpus had.
         mean: (d,).
         directions: (d, d), one direction a column.
         variances: (d,), of each direction as a share of their mean.
     """
 
-    count: int
     mean: Vector
     directions: Vector
     variances: Vector
@@ -64,7 +61,7 @@ class Space:
         return float(self.mean @ asked), float(np.sqrt(each * self.variances @ along))
 
 
-def measure(vectors: Vector, count: int) -> Space:
+def measure(vectors: Vector) -> Space:
     """The space of a corpus from a sample of its vectors (n, d); few vectors are trusted less.
 
     The mean and the covariance are shrunk towards 0 and towards a multiple of the identity by n / (n + 200).
@@ -78,7 +75,6 @@ def measure(vectors: Vector, count: int) -> Space:
     even = np.trace(covariance) / len(covariance) or 1.0
     variances, directions = np.linalg.eigh(trust * covariance / even + (1 - trust) * np.eye(len(covariance)))
     return Space(
-        count,
         (trust * mean).astype(np.float32),
         directions.astype(np.float32),
         np.maximum(variances, 0).astype(np.float32),
@@ -86,20 +82,10 @@ def measure(vectors: Vector, count: int) -> Space:
 
 
 class Spaces:
-    """The space of each audience's nodes, kept on disk between processes and measured again when the corpus grew.
+    """The space of each audience's nodes at the corpus's version, kept on disk between processes."""
 
-    A space is approximate by nature: one that is a fifth out of date serves.
-    """
-
-    def __init__(
-        self,
-        folder: Path,
-        count: Callable[[Audience], int],
-        sample: Callable[[Audience, int], Vector],
-        version: Callable[[], int],
-    ) -> None:
+    def __init__(self, folder: Path, sample: Callable[[Audience, int], Vector], version: Callable[[], int]) -> None:
         self._folder = folder
-        self._count = count
         self._sample = sample
         self._version = version
         self._held: dict[Audience, tuple[int, Space | None]] = {}
@@ -114,42 +100,45 @@ class Spaces:
         with self._lock:
             held = self._held.get(audience)
             if held is None or held[0] != version:
-                held = (version, self._fresh(audience, held[1] if held else None))
+                held = (version, self._at(version, audience))
                 self._held[audience] = held
             return held[1]
 
-    def _fresh(self, audience: Audience, held: Space | None) -> Space | None:
-        count = self._count(audience)
-        if not count:
-            return None
+    def _at(self, version: int, audience: Audience) -> Space | None:
         path = self._folder / f"space-{audience}.npz"
-        space = held or _load(path)
-        if space is None or abs(space.count - count) > _DRIFT * count:
-            space = measure(self._sample(audience, SAMPLE), count)
-            _save(path, space)
-            log("info", "vector space measured", audience=audience, windows=count)
+        if (kept := _load(path, version)) is not None:
+            return kept
+        vectors = self._sample(audience, SAMPLE)
+        if not len(vectors):
+            return None
+        space = measure(vectors)
+        _save(path, version, space)
+        log("info", "vector space measured", audience=audience, vectors=len(vectors))
         return space
 
 
-def _load(path: Path) -> Space | None:
+def _load(path: Path, version: int) -> Space | None:
+    """The kept space, when it is of this version."""
     if not path.exists():
         return None
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
-            return Space(int(held["count"]), held["mean"], held["directions"], held["variances"])
+            if int(held["version"]) != version:
+                return None
+            return Space(held["mean"], held["directions"], held["variances"])
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         log_failure("vector space unreadable, measuring it again", error, path=str(path))
         return None
 
 
-def _save(path: Path, space: Space) -> None:
+def _save(path: Path, version: int, space: Space) -> None:
     """Write whole or not at all; a folder that cannot be written costs only the next start a measurement."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".new-", suffix=".npz", delete=False) as file:
             np.savez(
                 file,
-                count=space.count,
+                version=version,
                 mean=space.mean,
                 directions=space.directions,
                 variances=space.variances,

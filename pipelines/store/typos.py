@@ -10,6 +10,7 @@ from pipelines.text import count_tokens
 
 _ONE_SLIP = 5  # letters of the word; among shorter ones too many are one slip from another real word
 _TWO_SLIPS = 9  # letters of its stem
+_LONGEST = 32  # letters; a longer run is no word, and has too many spellings
 _MOST = 2
 
 
@@ -38,7 +39,7 @@ def nearest(word: str, frequency: Callable[[str], int], terms: Callable[[str], S
 
     Source: Damerau, CACM 1964, doi:10.1145/363958.363994.
     """
-    if len(word) < _ONE_SLIP or not (word.isascii() and word.isalpha()) or _tokens(word) == 1:
+    if not _ONE_SLIP <= len(word) <= _LONGEST or not (word.isascii() and word.isalpha()) or _tokens(word) == 1:
         return []
     found = _one_slip(word, frequency) or _two_slips(word, frequency, terms)
     return [spelling for spelling in found if _tokens(spelling.spelling) < _tokens(word)][:_MOST]

@@ -89,12 +89,14 @@ def answered(
     return [*events, Answer(**{**fields, **changes})]  # type: ignore[arg-type]
 
 
-def abstained(question: str, nearest: Sequence[Source], searched: Sequence[str]) -> list[Event]:
+def abstained(
+    question: str, nearest: Sequence[Source], searched: Sequence[str], *, notes: Sequence[str] = ()
+) -> list[Event]:
     """The events of an abstention."""
     return [
         Token(NO_ANSWER),
         *answered(question, (), (), answered=False, confidence="low", answer=NO_ANSWER, nearest=tuple(nearest),
-                  searched=tuple(searched)),
+                  searched=tuple(searched), notes=tuple(notes)),
     ]  # fmt: skip
 
 

@@ -65,6 +65,17 @@ def test_a_model_that_failed_is_not_hidden(engine: FakeEngine, chat: Open) -> No
     assert not at.exception
 
 
+def test_how_an_answer_was_found_is_noted_under_it(engine: FakeEngine, chat: Open) -> None:
+    notes = ("The dense search failed: The model is gone.", '"red" was not found; searched for "reed".')
+    engine.script[REEDS] = answered(REEDS, [brass], [reeds], notes=notes)
+    engine.script["Who?"] = abstained("Who?", [resume], ["Who? (hybrid: nothing like it)"], notes=notes)
+    at = ask(ask(chat(), REEDS), "Who?")
+    said, unsaid = (answer["notes"] for answer in answers(at))
+    assert said == [*notes, "Extractive: sentences quoted verbatim · high confidence · 0.4 s"]
+    assert unsaid == ["Searched for: Who? (hybrid: nothing like it)", *notes, "No language model · 0.4 s"]
+    assert not at.exception
+
+
 def test_sentences_that_no_source_bears_out_are_marked_and_the_others_are_quiet(engine: FakeEngine, chat: Open) -> None:
     quote = "In 2019 she moved to Leith."
     said = [

@@ -69,7 +69,7 @@ def test_the_widgets_never_write_html() -> None:
 def test_a_downloaded_answer_holds_no_live_markdown_of_its_documents() -> None:
     found = source(1, "evil.md", HOSTILE, HOSTILE, title=HOSTILE)
     exchange = Exchange("Well? [x](https://evil.example)")
-    list(exchange.follow(iter(answered("Well?", [sentence(HOSTILE, found)], [found]))))
+    list(exchange.follow(iter(answered("Well?", [sentence(HOSTILE, found)], [found], notes=(HOSTILE,)))))
     file = as_markdown(exchange)
     assert file.startswith(r"# Well? \[x\](https\://evil.example)")
     assert re.sub(r"\\.", "", file).count("[1]") == 2
@@ -85,6 +85,14 @@ def test_a_downloaded_answer_has_its_verdicts_and_quotes() -> None:
     assert "She left in May. [1] In 1999. [1] *(not borne out by its source)*" in file
     assert "Extractive: sentences quoted verbatim. Confidence: high." in file
     assert "**[1]** CV (cv.md, lines 3–4 · Ann Bell)\n\n> She left in May.\n>\n> She came back." in file
+
+
+def test_a_downloaded_answer_says_how_it_was_found() -> None:
+    found = source(1, "cv.md", "She left in May.", "She left in May.")
+    exchange = Exchange("When?")
+    note = "The dense search failed"
+    list(exchange.follow(iter(answered("When?", [sentence("She left in May.", found)], [found], notes=(note,)))))
+    assert f"Confidence: high.\n\nNote: {note}\n\n## Sources" in as_markdown(exchange)
 
 
 def test_a_passage_says_where_the_document_goes_on_and_cuts_no_word() -> None:

@@ -226,6 +226,7 @@ def test_a_failing_model_is_replaced_by_extraction_and_the_answer_says_so(
     answer = talking.ask("How many containers did the harbour crane move?")
     assert answer.mode == "extractive"
     assert openai.url in answer.fallback_reason
+    assert answer.fallback_reason not in answer.notes
     assert "40 containers" in answer.answer
 
 

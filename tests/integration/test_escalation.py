@@ -1,16 +1,19 @@
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from llama_index.core.schema import QueryBundle
 
 from app.evaluations import run_escalation
-from config.settings import Settings
+from config.settings import IngestionSettings, Settings
 from pipelines.errors import SourceError
 from pipelines.evaluation.replay import KINDS, ScriptedLLM, evaluate_replies, load_replies
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.find import Finder, Found
 from pipelines.types import Filters, SearchReport
 
 ROOT = Path(__file__).parent.parent.parent
@@ -73,6 +76,36 @@ def test_several_wordings_are_one_ranking_whose_scores_are_explained(engine: Eng
     ids = [result.node_id for result in report.results]
     assert len(set(ids)) == len(ids)
     assert set(ids) <= {candidate.node_id for candidate in report.trace.candidates}
+
+
+def test_wordings_are_searched_once_each(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[str] = []
+    plain = Finder.attempt
+
+    def counted(self: Finder, query: QueryBundle, **given: Any) -> Found:
+        searched.append(query.query_str)
+        return plain(self, query, **given)
+
+    monkeypatch.setattr(Finder, "attempt", counted)
+    other = "how did the battery of the buoys stay alive so long at sea"
+    report = asked(engine, f"- {GOOD}\n- {other}", kinds=("multi",))
+    assert searched == [QUESTION, GOOD, other]
+    assert report.trace.attempts[1].evidence.strength > 0
+
+
+def test_a_merged_ranking_has_its_neighbours(tmp_path: Path, make_settings: Callable[..., Settings]) -> None:
+    tide = "The tide came in before noon and nobody at the quay noticed it until the bells rang over the town again. "
+    for name, text in POSTS.items():
+        (tmp_path / name).write_text(f"{text}\n{tide * 2}\n")
+    sizes = IngestionSettings(markdown_target_words=30, markdown_max_words=45, markdown_overlap_words=0)
+    settings = make_settings(ingestion=sizes)
+    ingest(settings, [str(tmp_path)])
+    changes = {"retrieval.top_n": 1, "factors.neighbours": 1, "factors.duplicates": False}
+    engine = build_query_engine(settings).with_changes(changes)
+    other = "how did the battery of the buoys stay alive so long at sea"
+    report = asked(engine, f"- {GOOD}\n- {other}", kinds=("multi",))
+    assert report.trace.attempts[1].kept
+    assert ["tide" in result.text for result in report.results] == [False, True]
 
 
 def test_the_parts_of_a_question_bring_both_documents(engine: Engine) -> None:

@@ -140,6 +140,14 @@ def test_a_guess_narrows_and_is_given_up_when_too_few_are_left_and_the_ledger_sa
     assert any("without the guessed categories" in note for note in wide.trace.notes)
 
 
+def test_the_ledger_tells_only_of_the_search_whose_filters_were_kept(shelf) -> None:
+    engine = shelf(categories="off", years="prefilter", min_candidates=2).with_changes({"retrieval.leg_factor": 1})
+    relaxed = engine.search("Late data is data of boats in 2023", top_n=1).trace
+    assert any("without the guessed years" in note for note in relaxed.notes)
+    assert {candidate.document_id for candidate in relaxed.candidates} == {f"id-{BLOG}"}
+    assert engine.store.matching_ids(Filters(year=(2023,)), "owner")
+
+
 def test_a_caller_s_filter_is_never_relaxed(shelf) -> None:
     engine = shelf(categories="prefilter", years="prefilter")
     assert found(engine, "Which boats did she blog about in 2023?", category=("github",)) == {README}

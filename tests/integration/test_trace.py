@@ -85,6 +85,19 @@ def test_what_was_hidden_from_visitors_meanwhile_is_not_shown_from_the_cache(
     assert "crane.md" not in {result.document_name for result in seen}
 
 
+def test_a_visitor_learns_no_name_of_what_was_hidden_meanwhile(
+    engine: Engine, settings: Settings, corpus: Path
+) -> None:
+    named = "What does crane.md say of the controllre?"
+    open_to_all = engine.search(named, audience="visitor")
+    assert open_to_all.intent.documents
+    assert any("controller" in note for note in open_to_all.trace.notes)
+    ingest(settings, [str(corpus / "crane.md")], overrides=Overrides(visibility="private"), verify=True)
+    hidden = engine.search(named, audience="visitor")
+    assert (hidden.intent.documents, hidden.intent.names) == ((), ())
+    assert not any("controller" in note for note in hidden.trace.notes)
+
+
 def test_audience_filters_mode_number_and_settings_share_nothing(engine: Engine) -> None:
     engine.search(QUESTION)
     others = [

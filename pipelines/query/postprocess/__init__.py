@@ -1,4 +1,4 @@
-"""RERANK: one BaseNodePostprocessor a file, in the order that the two functions below give."""
+"""RERANK: one BaseNodePostprocessor a file, in the order that the functions below give."""
 
 from datetime import date
 
@@ -54,9 +54,9 @@ def build_factors(
 
 
 def build_cuts(
-    settings: FactorSettings, intent: QueryIntent, ledger: Ledger, *, top_n: int, reader: Window
+    settings: FactorSettings, intent: QueryIntent, ledger: Ledger, *, top_n: int
 ) -> list[BaseNodePostprocessor]:
-    """What takes nodes out of the ranking, down to `top_n`, and adds the neighbours of those that stay."""
+    """What takes nodes out of the ranking, down to `top_n`."""
     floor = Floor(
         ledger=ledger, least=settings.floor_score, gap=settings.floor_gap, candidates=settings.floor_candidates
     )
@@ -66,6 +66,10 @@ def build_cuts(
         (settings.per_document > 0, quota),
         (settings.floor, floor),
         (True, Top(ledger=ledger, top_n=top_n)),
-        (settings.neighbours > 0, Neighbours(ledger=ledger, reader=reader, width=settings.neighbours)),
     ]
     return [part for is_on, part in parts if is_on]
+
+
+def build_additions(settings: FactorSettings, ledger: Ledger, *, reader: Window) -> list[BaseNodePostprocessor]:
+    """What adds nodes to those that the cuts left: their neighbours."""
+    return [Neighbours(ledger=ledger, reader=reader, width=settings.neighbours)] if settings.neighbours else []

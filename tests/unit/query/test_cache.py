@@ -105,6 +105,14 @@ def test_a_finding_on_the_way_to_which_a_part_failed_is_not_kept() -> None:
     assert ledger.notes == ["The sparse search failed: the index is gone."]
 
 
+def test_a_finding_for_which_a_try_was_left_out_for_want_of_time_is_not_kept() -> None:
+    found, ledger = searched()
+    ledger.curtailed("A second try was left out: the time was used up.")
+    cache = FoundCache(8)
+    cache.keep(KEY, found, ledger)
+    assert len(cache) == 0
+
+
 def test_the_one_that_was_used_longest_ago_goes_first() -> None:
     cache = FoundCache(2)
     keys = [replace(KEY, top_n=n) for n in (1, 2, 3)]

@@ -1,5 +1,6 @@
 """Auto-RAG over fakes: a corpus is a table of what each search text finds and how strong that is."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -48,21 +49,30 @@ class Corpus:
     strengths: Mapping[tuple[str, str], float]
     hits: Mapping[str, Sequence[str]] = field(default_factory=dict)
     similarity: float | None = 0.5
+    seconds: float = 0.0  # that a search takes
     searched: list[tuple[QueryBundle, str]] = field(default_factory=list)
 
     def attempt(self, query: QueryBundle, *, ledger: Ledger, intent: QueryIntent | None = None) -> Found:
         meant = intent or QueryIntent(QUESTION, QUESTION, terms=("pull", "plug", "train"))
         self.searched.append((query, meant.search_text))
+        time.sleep(self.seconds)
         strength = self.strengths.get((query.query_str, meant.search_text), 0.0)
         names = self.hits.get(query.query_str, ["a", "b"])
         ranking = [hit(name, f"text of {name}", 1 - n / 10, mime="text/plain") for n, name in enumerate(names)]
         ledger.fused(ranking)
+        for cut in ranking[2:]:
+            ledger.cut(cut.node.node_id, "top_n")
         return Found(meant, query, ranking, ranking[:2], evidence(strength, similarity=self.similarity), ledger)
+
+    def judge(self, found: Found, intent: QueryIntent) -> Evidence:
+        strength = self.strengths.get((found.query.query_str, intent.search_text), 0.0)
+        return evidence(strength, similarity=self.similarity)
 
     @property
     def senses(self) -> Senses:
         return Senses(
             attempt=self.attempt,
+            judge=self.judge,
             embed=lambda query: DIRECTIONS[query.query_str],
             vectors=lambda ids: {name: np.array([0, 1, 0], dtype=np.float32) for name in ids},
             idf=lambda term: 1.0,
@@ -140,6 +150,48 @@ def test_no_try_begins_after_the_time_is_over() -> None:
     assert "took more than" in tried(ledger, "rewrite").why
 
 
+def test_a_try_that_is_left_out_for_want_of_time_is_noted_so_that_the_weaker_result_is_not_kept() -> None:
+    corpus = Corpus(WEAK, seconds=0.05)
+    base, best, ledger = run(corpus, Voice(replies=[GOOD]), settings("feedback", "rewrite", seconds=0.04))
+    assert [attempt.name for attempt in ledger.attempts] == ["base", "feedback"]
+    assert best is base
+    assert ledger.notes == ["A second try was left out: the time was used up."]
+    assert ledger.degraded
+
+
+def test_a_try_that_no_language_model_could_make_is_not_left_out_for_want_of_time() -> None:
+    _, _, ledger = run(Corpus(WEAK, seconds=0.05), None, settings("feedback", "rewrite", seconds=0.04))
+    assert not ledger.degraded
+    assert ledger.notes == []
+
+
+def test_each_wording_is_searched_once_and_assessed_for_the_question_and_for_itself() -> None:
+    corpus = Corpus({**WEAK, (GOOD, QUESTION): 0.3, (GOOD, GOOD): 0.9, (OTHER, QUESTION): 0.3, (OTHER, OTHER): 0.9})
+    _, best, _ = run(corpus, Voice(replies=[f"- {GOOD}\n- {OTHER}"]), settings("multi"))
+    assert [query.query_str for query, _ in corpus.searched] == [GOOD, OTHER]
+    assert best.evidence.strength == pytest.approx((0.3 + 2 * 0.64 * 0.9) / (1 + 2 * 0.64))
+
+
+def test_when_the_time_is_used_up_no_further_wording_is_searched_and_the_rest_still_count() -> None:
+    strengths = {**WEAK, (GOOD, QUESTION): 0.3, (GOOD, GOOD): 0.9, (OTHER, QUESTION): 0.3, (OTHER, OTHER): 0.9}
+    corpus = Corpus(strengths, seconds=0.2)
+    _, best, ledger = run(corpus, Voice(replies=[f"- {GOOD}\n- {OTHER}"]), settings("multi", seconds=0.15))
+    assert [query.query_str for query, _ in corpus.searched] == [GOOD]
+    assert best.evidence.strength == pytest.approx((0.3 + 0.64 * 0.9) / (1 + 0.64))
+    assert tried(ledger, "multi").search_text == GOOD
+    assert ledger.degraded
+
+
+def test_parts_that_were_not_all_searched_in_time_are_no_answer_to_the_whole() -> None:
+    corpus, ledger = Corpus({(GOOD, GOOD): 0.9, (OTHER, OTHER): 0.9}, seconds=0.2), Ledger()
+    base = corpus.attempt(QueryBundle(QUESTION), ledger=ledger.fork("base"))
+    compound = replace(base, intent=replace(base.intent, search_text=COMPOUND))
+    options = settings("decompose", seconds=0.15)
+    assert escalate(compound, corpus.senses, Voice(replies=[f"{GOOD}\n{OTHER}"]), options, ledger) is compound
+    assert "before every part" in tried(ledger, "decompose").why
+    assert ledger.degraded
+
+
 def test_enough_evidence_ends_the_tries_in_auto_but_not_in_always() -> None:
     strengths = {**WEAK, (GOOD, QUESTION): 0.6, (GOOD, GOOD): 0.9}
     for mode, names in (("auto", ["base", "rewrite"]), ("always", ["base", "rewrite", "hyde"])):
@@ -190,10 +242,10 @@ def test_what_is_rejected_leaves_base_and_its_ledger_as_they_were() -> None:
     corpus = Corpus(WEAK, hits={QUESTION: ["a", "b"], GOOD: ["c", "a"]})
     ledger = Ledger()
     base = corpus.attempt(QueryBundle(QUESTION), ledger=ledger.fork("base"))
-    before = (list(base.ranked), list(base.ranking), base.ledger.candidate("a"))
+    before = (list(base.ranked), base.ledger.candidate("a"))
     options = settings("feedback", "rewrite", "multi", mode="always")
     assert escalate(base, corpus.senses, Voice(replies=[GOOD]), options, ledger) is base
-    assert (base.ranked, base.ranking, base.ledger.candidate("a")) == before
+    assert (base.ranked, base.ledger.candidate("a")) == before
 
 
 def test_every_attempt_is_noted_with_its_evidence_and_time() -> None:
@@ -230,7 +282,7 @@ def test_feedback_without_passages_has_nothing_to_learn_from() -> None:
 def test_without_the_dense_leg_nothing_is_embedded() -> None:
     corpus = Corpus(WEAK, similarity=None)
     run(corpus, Voice(replies=["pull the training plug"]), settings("feedback", "rewrite"))
-    assert [query.embedding for query, _ in corpus.searched] == [None] * 3
+    assert [query.embedding for query, _ in corpus.searched] == [None] * 2
 
 
 def test_a_rewrite_weighs_as_much_as_it_is_like_the_question() -> None:
@@ -258,13 +310,23 @@ def test_of_several_wordings_the_far_ones_are_left_out_and_the_rankings_are_fuse
     hits = {QUESTION: ["a", "b"], GOOD: ["c", "d"], OTHER: ["c", "e"]}
     strengths = {**WEAK, (GOOD, QUESTION): 0.4, (GOOD, GOOD): 0.9, (OTHER, QUESTION): 0.2, (OTHER, OTHER): 0.9}
     corpus = Corpus(strengths, hits=hits)
-    base, best, ledger = run(corpus, Voice(replies=[f"- {GOOD}\n- {FAR}\n- {OTHER}"]), settings("multi"))
+    _, best, ledger = run(corpus, Voice(replies=[f"- {GOOD}\n- {FAR}\n- {OTHER}"]), settings("multi"))
     assert best.ranked[0].node.node_id == "c"  # found by two of them
     assert {name.node.node_id for name in best.ranked} == {"a", "b", "c", "d", "e"}
-    assert len(best.ranking) == len(base.ranking)
     assert best.evidence.strength == pytest.approx((0.4 + 0.64 * 0.9 + 0.64 * 0.9) / (1 + 0.64 + 0.64))
     assert tried(ledger, "multi").search_text == f"{GOOD} | {OTHER}"
     assert [best.ledger.candidate(own.node.node_id).final for own in best.ranked] == [own.score for own in best.ranked]
+
+
+def test_in_a_merged_ranking_just_what_is_not_shown_has_been_cut() -> None:
+    hits = {QUESTION: ["a", "b"], GOOD: ["d", "e", "a"], OTHER: ["d", "f", "a"]}
+    strengths = {**WEAK, (GOOD, QUESTION): 0.3, (GOOD, GOOD): 0.9, (OTHER, QUESTION): 0.3, (OTHER, OTHER): 0.9}
+    _, best, _ = run(Corpus(strengths, hits=hits), Voice(replies=[f"- {GOOD}\n- {OTHER}"]), settings("multi"))
+    shown = {own.node.node_id for own in best.ranking}
+    assert shown == {"a", "d"}  # a is the question's own first, and third for both wordings, which cut it
+    assert {own.node.node_id: best.ledger.candidate(own.node.node_id).fate for own in best.ranked} == {
+        name: "" if name in shown else "cut: top_n" for name in "abdef"
+    }
 
 
 def test_the_parts_of_a_compound_question_each_bring_their_best_passage() -> None:

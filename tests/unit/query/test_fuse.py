@@ -158,3 +158,19 @@ def test_a_leg_that_failed_completes_nothing() -> None:
     legs = {"dense": ListRetriever(ServiceUnavailable("down")), "sparse": ListRetriever([("b", 2.0)])}
     ranking = HybridRetriever(legs, lambda r: convex_fusion(r, EVEN), Ledger(), complete=True).retrieve("q")
     assert [hit.node.node_id for hit in ranking] == ["b"]
+
+
+class Incomplete(ListRetriever):
+    """Finds, but cannot score."""
+
+    def score(self, node_ids) -> dict[str, float]:
+        raise ServiceUnavailable("The database is gone.")
+
+
+def test_a_leg_that_cannot_complete_its_scores_leaves_its_ranking_and_a_note() -> None:
+    ledger = Ledger()
+    legs = {"dense": Incomplete([("a", 0.9)]), "sparse": ListRetriever([("b", 2.0)], {"a": 1.0})}
+    retriever = HybridRetriever(legs, lambda found: convex_fusion(found, EVEN), ledger, complete=True)
+    assert {hit.node.node_id for hit in retriever.retrieve("q")} == {"a", "b"}
+    assert ledger.degraded
+    assert "could not be completed: The database is gone." in ledger.notes[0]

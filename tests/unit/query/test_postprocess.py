@@ -9,7 +9,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 import pipelines.query.postprocess as room
 from config.settings import Settings
 from pipelines.query.parts import PARTS, changed, without
-from pipelines.query.postprocess import build_cuts, build_factors
+from pipelines.query.postprocess import build_additions, build_cuts, build_factors
 from pipelines.query.postprocess.factor import Factor
 from pipelines.query.trace import Ledger
 from pipelines.types import QueryIntent
@@ -57,7 +57,8 @@ def window(document_id: str, ordinal: int, width: int) -> list[NodeWithScore]:
 def built(changes: dict[str, object]) -> tuple[list[BaseNodePostprocessor], list[BaseNodePostprocessor], Ledger]:
     settings, ledger = changed(Settings(_env_file=None), changes), Ledger()
     factors = build_factors(settings, ASKED, ledger, today=TODAY)
-    return factors, build_cuts(settings.factors, ASKED, ledger, top_n=5, reader=window), ledger
+    cuts = build_cuts(settings.factors, ASKED, ledger, top_n=5)
+    return factors, cuts + build_additions(settings.factors, ledger, reader=window), ledger
 
 
 def names(steps: list[BaseNodePostprocessor]) -> list[str]:

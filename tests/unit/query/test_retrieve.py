@@ -1,10 +1,12 @@
 from pathlib import Path
 
 import pytest
+from llama_index.core.embeddings import MockEmbedding
 from llama_index.core.schema import QueryBundle, TextNode
 
+from pipelines.errors import ModelError
 from pipelines.observe import Timings
-from pipelines.query.retrieve import Reach, SparseRetriever, WeightedQuery, best_documents
+from pipelines.query.retrieve import Asked, Reach, SparseRetriever, WeightedQuery, best_documents
 from pipelines.store.lexical import Parameters
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.tokens import tokenise
@@ -21,6 +23,9 @@ TEXTS = {
 
 class ListStore:
     """A store whose nodes are the texts above."""
+
+    def version(self) -> int:
+        return 1
 
     def fetch(self, node_ids, *, filters: Filters, audience: str) -> dict[str, TextNode]:
         return {node_id: TextNode(id_=node_id, text=TEXTS[node_id]) for node_id in node_ids}
@@ -87,3 +92,22 @@ def test_the_best_documents_are_those_of_the_best_nodes_and_their_halved_rest() 
     assert best_documents(ranking[:2], 2) == ("x", "y")
     assert best_documents(ranking, 0) == ()
     assert best_documents([], 3) == ()
+
+
+class Broken(MockEmbedding):
+    """A model of another house that fails in its own way."""
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        raise ZeroDivisionError("no light")
+
+
+def test_whatever_an_embedding_model_raises_is_a_model_error() -> None:
+    with pytest.raises(ModelError, match="ZeroDivisionError: no light"):
+        Asked(Broken(embed_dim=2), Timings()).vector(QueryBundle("bread"))
+
+
+def test_a_text_is_embedded_once_a_request() -> None:
+    model = MockEmbedding(embed_dim=2)
+    asked = Asked(model, Timings())
+    assert asked.vector(QueryBundle("bread")) is asked.vector(QueryBundle("bread"))
+    assert asked.vector(QueryBundle("bread", embedding=[1.0, 0.0])) == [1.0, 0.0]

@@ -8,6 +8,7 @@ import pytest
 
 from pipelines.store.lexical import LexicalIndex, Parameters
 from pipelines.store.tokens import tokenise
+from pipelines.store.typos import nearest
 
 TEXTS = (
     "Kubernetes and its development",
@@ -32,6 +33,13 @@ def test_a_slip_is_undone(word: str, spelling: str, term: str) -> None:
     (found,) = INDEX.nearest(word)
     assert (found.spelling, found.term) == (spelling, term)
     assert 0.75 < found.similarity < 1
+
+
+@pytest.mark.parametrize("word", ["x" + "q" * 1990, "kuberntes" * 4])
+def test_a_run_of_letters_that_is_no_word_is_left_alone(word: str) -> None:
+    looked: list[str] = []
+    assert nearest(word, lambda term: looked.append(term) or 0, lambda letter: []) == []
+    assert looked == []
 
 
 @pytest.mark.parametrize("word", ["teem", "teams2", "ubernetes", "kbrntes", "quantum", "", "журналы"])
