@@ -130,6 +130,8 @@ def print_sources(answer: Mapping[str, Any]) -> None:
     print_notes(answer["notes"])
     if answer["truncated"]:
         warn("The model's answer was cut short.")
+    if answer["answer"] == GREETING:
+        return
     say(f"{answer['mode']}{' ' + answer['model'] if answer['model'] else ''}, confidence {answer['confidence']}", "dim")
 
 

@@ -128,5 +128,11 @@ def test_a_search_for_a_greeting_is_greeted(footnote: Run, words: tuple[str, ...
     assert "Nothing was found" not in printed
 
 
+def test_a_greeting_is_answered_without_a_confidence(footnote: Run) -> None:
+    printed = footnote("ask", "hello")
+    assert GREETING in printed
+    assert "confidence" not in printed
+
+
 def test_a_search_that_finds_nothing_says_so(footnote: Run) -> None:
     assert "Nothing was found." in footnote("search", QUESTION, "--year", "1901")
