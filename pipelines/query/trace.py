@@ -57,8 +57,9 @@ class Ledger:
             self.note(said)
 
     def adopt(self, kept: "Ledger") -> None:
-        """Take over the candidates and tags of the attempt that was kept."""
+        """Take over the candidates, their background and the tags of the attempt that was kept."""
         self.name, self._rows, self._similarity = kept.name, kept._rows, kept._similarity
+        self.background = kept.background
         self._tags |= kept._tags
 
     def join(self, part: "Ledger") -> None:

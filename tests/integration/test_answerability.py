@@ -6,6 +6,7 @@ import pytest
 from config.settings import Settings
 from pipelines.evaluation.answerability import ANSWERABLE, UNANSWERABLE, WITHHELD, load_collection, measure
 from pipelines.evaluation.calibrate import judge
+from pipelines.evaluation.corpus import index_dataset
 from pipelines.query.calibration import calibration
 from tests.integration.test_evaluation import own_databases  # noqa: F401
 
@@ -46,3 +47,17 @@ def test_a_question_is_strong_with_its_passage_and_weak_without_it(settings: Set
     assert told[-1][1:] == (4, 4)
     judged = judge(measured, calibration("hashed", dense=mode != "sparse"))
     assert judged["auroc"] == {WITHHELD: 1.0, UNANSWERABLE: 1.0}
+
+
+@pytest.mark.usefixtures("own_databases")
+def test_what_is_judged_here_are_the_signals_that_a_search_decides_on(settings: Settings, tmp_path: Path) -> None:
+    path = tmp_path / "dev.jsonl"
+    contexts = [{"document_id": one, "title": "", "text": text} for one, text in PASSAGES.items()]
+    row = {"task_id": "1<::>1", "answerability": ANSWERABLE, "contexts": contexts}
+    path.write_text(json.dumps(row | {"turns": [{"speaker": "user", "text": ASKED[0][0]}]}))
+    collection = load_collection(path)
+    judged = measure(settings, collection, lambda *step: None)[0]
+    engine = index_dataset(settings, collection.dataset).with_changes({"escalation.mode": "off"})
+    decided = engine.examine(ASKED[0][0], top_n=20).evidence
+    assert judged.signals == pytest.approx(decided.signals, abs=1e-3)
+    assert judged.strength == pytest.approx(decided.strength, abs=1e-3)
