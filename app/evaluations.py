@@ -1,6 +1,7 @@
 """What the `eval` commands do: measure, and print tables."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +54,8 @@ def run_filters(settings: Settings, *, nodes: int, filters: int, as_json: bool) 
     """Compare filtered searches with exact scans, and print how far they agree."""
     from pipelines.evaluation.filtered import measure_filters
 
-    with output.progress_bar(quiet=as_json) as bar:
-        task = bar.add_task("writing nodes", total=None)
-        report = measure_filters(
-            settings, nodes, filters, on_progress=lambda done, total: bar.update(task, completed=done, total=total)
-        )
+    with output.progress(quiet=as_json) as advance:
+        report = measure_filters(settings, nodes, filters, on_progress=partial(advance, "writing nodes"))
     if as_json:
         output.print_json(report)
         return
@@ -82,14 +80,7 @@ def run_answerability(settings: Settings, paths: Sequence[Path], *, fit: bool, a
     model = identity(settings).model
     parameters = calibration(model, dense=settings.retrieval.mode != "sparse")
     measured = {}
-    with output.progress_bar(quiet=as_json) as bar:
-        tasks: dict[str, Any] = {}
-
-        def advance(label: str, done: int, total: int) -> None:
-            if label not in tasks:
-                tasks[label] = bar.add_task(label, total=total)
-            bar.update(tasks[label], completed=done)
-
+    with output.progress(quiet=as_json) as advance:
         for collection in [load_collection(path) for path in paths]:
             measured[collection.dataset.name] = measure(settings, collection, advance)
     report: dict[str, Any] = {

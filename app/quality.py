@@ -54,8 +54,7 @@ def run_portfolio(
     output.table(f"portfolio, {done.topics} topics", ["measure", *done.systems], rows)
     for name, found in done.comparisons.items():
         for measure in COMPARED:
-            line = f"{name} - {baseline}: {measure} {reports.said(found[measure])}"
-            output.say(line, "" if found[measure].p < 0.05 else "dim")
+            reports.print_difference(name, baseline, measure, found[measure])
     for name, missed in done.misses.items():
         for miss in missed:
             where = f"{name}: " if len(done.misses) > 1 else ""
@@ -109,8 +108,7 @@ def run_chunking(
     output.table(title, ["system", *MEASURES], rows)
     for name, found in compared.items():
         for measure in MEASURES:
-            line = f"{name} - {baseline}: {measure} {reports.said(found[measure])}"
-            output.say(line, "" if found[measure].p < 0.05 else "dim")
+            reports.print_difference(name, baseline, measure, found[measure])
 
 
 def run_grounding(path: Path, *, limit: int | None, as_json: bool) -> None:

@@ -49,14 +49,15 @@ def print_experiment(done: "Experiment", baseline: str, measures: Sequence[str])
     for dataset in done.per_topic if several else ():
         output.table(dataset, ["system", *measures], _rows(done.of(dataset), measures))
         for name in done.comparisons:
-            _print_difference(name, baseline, first, done.difference(dataset, baseline, name, first))
+            print_difference(name, baseline, first, done.difference(dataset, baseline, name, first))
     title = f"{done.dataset}, {done.topics} topics" + (", mean over the sets" if several else "")
     output.table(title, ["system", *measures], _rows(done.systems, measures))
     for name, by_measure in done.comparisons.items():
-        _print_difference(name, baseline, first, by_measure[first])
+        print_difference(name, baseline, first, by_measure[first])
 
 
-def _print_difference(name: str, baseline: str, measure: str, found: "Comparison") -> None:
+def print_difference(name: str, baseline: str, measure: str, found: "Comparison") -> None:
+    """How a system differs from the baseline by a measure; dim when that may be chance."""
     output.say(f"{name} - {baseline}: {measure} {said(found)}", "" if found.p < 0.05 else "dim")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import psycopg2
 import pytest
+from sqlalchemy import text
 
 from config.settings import EmbeddingSettings, Settings, get_settings
 from pipelines.store import database as store_database
@@ -92,3 +93,17 @@ def make_settings(server: EmbeddedServer, migrated: str) -> Iterator[Callable[..
 def settings(make_settings: Callable[..., Settings]) -> Settings:
     """Settings on a new, empty database with hashed embeddings."""
     return make_settings()
+
+
+@pytest.fixture
+def own_databases(settings: Settings) -> Iterator[None]:
+    """Afterwards the databases are gone that an evaluation made beside the test's own."""
+    yield
+    with (
+        store_database.open_database(settings)
+        .engine.connect()
+        .execution_options(isolation_level="AUTOCOMMIT") as connection
+    ):
+        names = connection.execute(text("SELECT datname FROM pg_database WHERE datname LIKE 'footnote_eval_%'"))
+        for name in names.scalars().all():
+            connection.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))

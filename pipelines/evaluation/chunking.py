@@ -7,13 +7,12 @@ from pathlib import Path
 
 from config.settings import Settings
 from pipelines.errors import RetrievalError, SourceError
-from pipelines.evaluation.corpus import own_database
+from pipelines.evaluation.corpus import ingest_folder
 from pipelines.evaluation.datasets import SpanTopic, load_span_topics
 from pipelines.evaluation.judged import Progress, no_progress
 from pipelines.evaluation.remember import remembering
 from pipelines.evaluation.systems import Changes
-from pipelines.ingestion.run import Overrides, build_ingestion
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import Engine
 from pipelines.store import documents as document_rows
 from pipelines.text import canonical
 
@@ -128,16 +127,8 @@ def _engine(settings: Settings, corpora: Path, parser: str, on_progress: Progres
     digest = hashlib.sha256()
     for path in sorted(corpora.glob("*")):
         digest.update(path.read_bytes())
-    own = own_database(settings, f"chunking_{digest.hexdigest()[:12]}_{parser or 'auto'}")
-    ingestion, overrides = build_ingestion(own), Overrides(parser=parser)
-    plan = ingestion.plan([str(corpora)], overrides=overrides, allow_removals=True)
-    report = ingestion.run(
-        plan, overrides=overrides, on_progress=lambda done, total, _: on_progress("ingesting", done, total)
-    )
-    for item in report.items:
-        if item.outcome == "failed":
-            raise SourceError(f"{item.document} was not ingested: {item.message}", hint=item.hint)
-    return remembering(build_query_engine(own), keep=True)
+    name = f"chunking_{digest.hexdigest()[:12]}_{parser or 'auto'}"
+    return remembering(ingest_folder(settings, name, corpora, parser=parser, on_progress=on_progress), keep=True)
 
 
 def _gold(topic: SpanTopic, texts: Mapping[str, str]) -> list[Span]:

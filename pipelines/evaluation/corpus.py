@@ -4,19 +4,20 @@ import hashlib
 import re
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from pydantic import SecretStr
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 from config.settings import Settings
-from pipelines.errors import ConfigError
+from pipelines.errors import ConfigError, SourceError
 from pipelines.evaluation.datasets import Dataset, Item
 from pipelines.ingestion.contextualise import HEADER_VERSION
 from pipelines.ingestion.embed import Embedder
 from pipelines.ingestion.fingerprint import content_sha, meta_sha
 from pipelines.ingestion.parsers import make_node
-from pipelines.ingestion.run import build_ingestion
+from pipelines.ingestion.run import Overrides, build_ingestion
 from pipelines.query.engine import Engine, build_query_engine
 from pipelines.store.database import database_url
 from pipelines.store.nodes import Made
@@ -53,6 +54,34 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress | 
         if on_progress:
             on_progress(done, len(dataset.corpus))
     ingestion.indexes.refresh("owner")
+    return build_query_engine(own)
+
+
+def ingest_folder(
+    settings: Settings, name: str, folder: Path, *, parser: str = "", on_progress: Callable[[str, int, int], None]
+) -> Engine:
+    """An engine over a folder, ingested as a user would in a database of its own; what is unchanged there stays.
+
+    Args:
+        settings: Of the user's database, which stays as it is.
+        name: Of the database, see `own_database`.
+        folder: What is ingested; what is no longer in it is removed.
+        parser: How every document is cut; empty = as ingestion chooses.
+        on_progress: Told (what, how much is done, of how much).
+
+    Raises:
+        SourceError: If the folder cannot be read, or one of its documents cannot be ingested.
+        ConfigError: If the parser does not exist, or the server does not let a database be made.
+    """
+    own = own_database(settings, name)
+    ingestion, overrides = build_ingestion(own), Overrides(parser=parser)
+    plan = ingestion.plan([str(folder)], overrides=overrides, allow_removals=True)
+    report = ingestion.run(
+        plan, overrides=overrides, on_progress=lambda done, total, _: on_progress("ingesting", done, total)
+    )
+    for item in report.items:
+        if item.outcome == "failed":
+            raise SourceError(f"{item.document} was not ingested: {item.message}", hint=item.hint)
     return build_query_engine(own)
 
 

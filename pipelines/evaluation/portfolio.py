@@ -8,15 +8,14 @@ from typing import Any
 from config.settings import Settings
 from pipelines.errors import SourceError
 from pipelines.evaluation.compare import Comparison, compare
-from pipelines.evaluation.corpus import own_database
+from pipelines.evaluation.corpus import ingest_folder
 from pipelines.evaluation.datasets import Quote, Topic
 from pipelines.evaluation.experiment import paired
 from pipelines.evaluation.judged import Progress, no_progress
 from pipelines.evaluation.measures import means, per_topic
 from pipelines.evaluation.remember import QueryCache, remembering
 from pipelines.evaluation.systems import Changes
-from pipelines.ingestion.run import build_ingestion
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import Engine
 from pipelines.store import documents as document_rows
 from pipelines.store.database import reading
 from pipelines.store.runs import fingerprint
@@ -58,14 +57,7 @@ def portfolio_engine(
         SourceError: If the folder cannot be read, or one of its documents cannot be ingested.
         ConfigError: If the server does not let a database be made.
     """
-    own = own_database(settings, name)
-    ingestion = build_ingestion(own)
-    plan = ingestion.plan([str(documents)], allow_removals=True)
-    report = ingestion.run(plan, on_progress=lambda done, total, _: on_progress("ingesting", done, total))
-    for item in report.items:
-        if item.outcome == "failed":
-            raise SourceError(f"{item.document} was not ingested: {item.message}", hint=item.hint)
-    return remembering(build_query_engine(own), keep=True)
+    return remembering(ingest_folder(settings, name, documents, on_progress=on_progress), keep=True)
 
 
 def evaluate(

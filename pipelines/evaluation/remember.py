@@ -13,7 +13,7 @@ from pydantic import PrivateAttr
 
 from pipelines.models.identity import identity
 from pipelines.query.engine import Engine
-from pipelines.store.nodes import NodeStore
+from pipelines.store.nodes import NodeStore, build_lexical_indexes
 from pipelines.store.vectors import cache_vectors, cached_vectors, text_sha
 from pipelines.types import Audience, EmbeddingIdentity, Filters
 
@@ -26,9 +26,10 @@ def remembering(engine: Engine, *, keep: bool) -> Engine:
         keep: Whether the vectors of questions are kept in its database for the next run. A user's questions are not.
     """
     cache = QueryCache.over(engine.embed_model, identity(engine.settings), engine.database.engine if keep else None)
-    return replace(engine, store=StillStore(engine.store), embed_model=cache).with_changes(
-        {"retrieval.cache_entries": 0}
-    )
+    store = StillStore(engine.store)
+    indexes = build_lexical_indexes(engine.settings, engine.database, store)
+    still = replace(engine, store=store, indexes=indexes, embed_model=cache)
+    return still.with_changes({"retrieval.cache_entries": 0})
 
 
 class QueryCache(BaseEmbedding):

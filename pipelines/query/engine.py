@@ -234,11 +234,12 @@ class Engine:
             ConfigError: If a name is no setting of a query, or a value does not fit it.
         """
         settings = changed(self.settings, changes)
+        indexes = build_lexical_indexes(settings, self.database, self.store)
         entries = settings.retrieval.cache_entries
         return replace(
             self,
             settings=settings,
-            indexes=build_lexical_indexes(settings, self.database, self.store),
+            indexes=self.indexes if indexes.parameters == self.indexes.parameters else indexes,
             cache=self.cache if entries == self.cache.entries else FoundCache(entries),
         )
 

@@ -46,7 +46,7 @@ def escalate(base: "Found", senses: Senses, llm: LLM | None, settings: Escalatio
         if not budget.affords(name):
             continue
         if budget.left <= 0:
-            ledger.curtailed("A second try was left out: the time was used up.")
+            ledger.lacking("A second try was left out: the time was used up.")
             break
         best = _better(best, name, case, budget)
         if settings.mode == "auto" and not is_weak(best.evidence):
@@ -108,7 +108,7 @@ def _better(best: "Found", name: str, case: Case, budget: _Budget) -> "Found":
         tried = TRIES[name](case)
     except FootnoteError as error:
         log_failure(f"escalation failed: {name}", error)
-        case.ledger.failed(f"A second try ({name}) failed: {error.message}")
+        case.ledger.lacking(f"A second try ({name}) failed: {error.message}")
         tried = Tried("", None, f"failed: {error.message}")
     found, evidence = tried.found, tried.found.evidence if tried.found else _UNASSESSED
     before = best.evidence.strength

@@ -159,7 +159,7 @@ class HybridRetriever(QueryFusionRetriever):
                 scores = self._legs[leg].score(missing) if missing else {}
         except FootnoteError as error:
             log_failure(f"{leg} scores not completed", error)
-            self._ledger.failed(f"The {leg} scores could not be completed: {error.message}")
+            self._ledger.lacking(f"The {leg} scores could not be completed: {error.message}")
             return ranking
         return sorted([*ranking, *scores.items()], key=lambda scored: (-scored[1], scored[0]))
 
@@ -177,7 +177,7 @@ class HybridRetriever(QueryFusionRetriever):
                 self._ledger.leg(name, rankings[name])
             except FootnoteError as error:
                 log_failure(f"{name} search failed", error)
-                self._ledger.failed(f"The {name} search failed: {error.message}")
+                self._ledger.lacking(f"The {name} search failed: {error.message}")
                 failed.append(error)
         if failed and not rankings:
             raise failed[0]

@@ -94,7 +94,7 @@ class Case:
         found: list[T] = []
         for search in searches:
             if found and not self.in_time():
-                self.ledger.curtailed("A part of a second try was left out: the time was used up.")
+                self.ledger.lacking("A part of a second try was left out: the time was used up.")
                 break
             found.append(search())
         return found

@@ -73,13 +73,8 @@ class Ledger:
         if said not in self.notes:
             self.notes.append(said)
 
-    def failed(self, said: str) -> None:
-        """Note that a part failed, so that what was found may be less than there is."""
-        self.note(said)
-        self._lacks.append(said)
-
-    def curtailed(self, said: str) -> None:
-        """Note that a part was left out for want of time, so that more may be found another time."""
+    def lacking(self, said: str) -> None:
+        """Note that a part failed or was left out for want of time, so that more may be found another time."""
         self.note(said)
         self._lacks.append(said)
 

@@ -163,7 +163,7 @@ def known(connection: Connection, node_table: str, *, collection: str | None = N
 
 def load(connection: Connection, document_id: str, audience: Audience) -> Document | None:
     """A stored document with its text; None when it is gone or this audience may not see it."""
-    row = connection.execute(select(documents).where(documents.c.id == document_id, _seen_by(audience))).one_or_none()
+    row = connection.execute(select(documents).where(documents.c.id == document_id, seen_by(audience))).one_or_none()
     return None if row is None else from_row(row._mapping)
 
 
@@ -201,14 +201,14 @@ def passages(
         d.content_sha,
         d.category,
     ).join_from(wanted, documents, d.id == wanted.c.document_id)
-    statement = statement.where(_seen_by(audience))
+    statement = statement.where(seen_by(audience))
     return {(row.document_id, row.start, row.end): row for row in connection.execute(statement)}
 
 
 def names(connection: Connection, document_ids: Iterable[str], audience: Audience) -> dict[str, str]:
     """The name of each of these documents that this audience may see."""
     statement = select(documents.c.id, documents.c.name).where(
-        documents.c.id.in_(list(document_ids)), _seen_by(audience)
+        documents.c.id.in_(list(document_ids)), seen_by(audience)
     )
     return {row.id: row.name for row in connection.execute(statement)}
 
@@ -223,7 +223,7 @@ def passage(
         func.substr(body, before + 1, start - before),
         func.substr(body, start + 1, end - start),
         func.substr(body, end + 1, around),
-    ).where(documents.c.id == document_id, _seen_by(audience))
+    ).where(documents.c.id == document_id, seen_by(audience))
     row: Row[Any] | None = connection.execute(statement).one_or_none()
     return None if row is None else (row[0], row[1], row[2])
 
@@ -285,7 +285,8 @@ def check(filters: Filters) -> None:
                 )
 
 
-def _seen_by(audience: Audience) -> ColumnElement[bool]:
+def seen_by(audience: Audience) -> ColumnElement[bool]:
+    """The condition that an audience may see a document."""
     return true() if audience == "owner" else documents.c.visibility == "public"
 
 

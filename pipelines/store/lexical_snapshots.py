@@ -30,7 +30,7 @@ class LexicalIndexes:
         self._folder = folder
         self._version = version
         self._segments = segments
-        self._parameters = parameters
+        self.parameters = parameters
         self._current: dict[Audience, LexicalIndex] = {}
         self._building = {"owner": threading.Lock(), "visitor": threading.Lock()}
 
@@ -55,7 +55,7 @@ class LexicalIndexes:
             path = self._path(audience, version)
             index = self._load(path)
             if index is None:
-                index = LexicalIndex.build(version, self._segments(audience), self._parameters)
+                index = LexicalIndex.build(version, self._segments(audience), self.parameters)
                 index.save(path)
                 log("info", "lexical index built", audience=audience, nodes=len(index), version=version)
                 self._sweep(audience, keep=path)
@@ -72,13 +72,13 @@ class LexicalIndexes:
             log_failure("lexical index not rebuilt", error, audience=audience)
 
     def _path(self, audience: Audience, version: int) -> Path:
-        return self._folder / f"{audience}-{self._parameters.shape}-{version}"
+        return self._folder / f"{audience}-{self.parameters.shape}-{version}"
 
     def _load(self, path: Path) -> LexicalIndex | None:
         if not path.exists():
             return None
         try:
-            return LexicalIndex.load(path, pair_weight=self._parameters.pair_weight)
+            return LexicalIndex.load(path, pair_weight=self.parameters.pair_weight)
         except (OSError, ValueError, KeyError) as error:
             log_failure("lexical snapshot unreadable, building it again", error, path=str(path))
             shutil.rmtree(path, ignore_errors=True)
@@ -87,7 +87,7 @@ class LexicalIndexes:
     def _sweep(self, audience: Audience, keep: Path) -> None:
         """Delete the oldest snapshots: beyond two of one shape, and beyond twelve of all shapes."""
         newest = sorted(self._folder.glob(f"{audience}-*"), key=lambda path: path.stat().st_mtime, reverse=True)
-        shape = f"{audience}-{self._parameters.shape}-"
+        shape = f"{audience}-{self.parameters.shape}-"
         old = [path for path in newest if path.name.startswith(shape)][_KEPT:]
         for path in {*old, *newest[_KEPT_IN_ALL:]} - {keep}:
             shutil.rmtree(path, ignore_errors=True)

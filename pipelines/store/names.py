@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from sqlalchemy import select
 
 from pipelines.store.database import reading
+from pipelines.store.documents import seen_by
 from pipelines.store.reads import NodeReader
 from pipelines.store.tables import documents
 from pipelines.store.tokens import STOP_WORDS
@@ -102,9 +103,7 @@ class KnownNames:
 def read_names(store: NodeReader, audience: Audience) -> Iterator[tuple[str, str]]:
     """Every (name, document id) that this audience may see: file names, titles, and what nodes state as facts."""
     d = documents.c
-    statement = select(d.id, d.name, d.title).order_by(d.name, d.id)
-    if audience != "owner":
-        statement = statement.where(d.visibility == "public")
+    statement = select(d.id, d.name, d.title).where(seen_by(audience)).order_by(d.name, d.id)
     with reading(store.engine, "reading document names") as connection:
         rows = connection.execute(statement).all()
     for row in rows:

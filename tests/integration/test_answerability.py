@@ -8,7 +8,6 @@ from pipelines.evaluation.answerability import ANSWERABLE, UNANSWERABLE, WITHHEL
 from pipelines.evaluation.calibrate import judge
 from pipelines.evaluation.corpus import index_dataset
 from pipelines.query.calibration import calibration
-from tests.integration.test_evaluation import own_databases  # noqa: F401
 
 PASSAGES = {
     "kiln": "Ruth Aldous built the anagama kiln at Dunsyre in 1998.",

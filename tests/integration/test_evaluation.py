@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from app.experiments import run_beir, run_tune
 from config.settings import Settings
@@ -21,15 +21,6 @@ from pipelines.query.engine import build_query_engine
 from pipelines.store.database import open_database
 from pipelines.store.tables import embedding_cache, queries
 from tests.unit.evaluation.test_datasets import write_beir
-
-
-@pytest.fixture
-def own_databases(settings: Settings):
-    yield
-    with open_database(settings).engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        names = connection.execute(text("SELECT datname FROM pg_database WHERE datname LIKE 'footnote_eval_%'"))
-        for name in names.scalars().all():
-            connection.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
 
 
 def beir(settings: Settings, *folders: Path, **asked: Any) -> None:

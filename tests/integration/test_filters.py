@@ -1,19 +1,8 @@
 import pytest
-from sqlalchemy import text
 
 from config.settings import Settings
 from pipelines.evaluation.filtered import measure_filters
 from pipelines.store import reads
-from pipelines.store.database import open_database
-
-
-@pytest.fixture
-def own_databases(settings: Settings):
-    yield
-    with open_database(settings).engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        names = connection.execute(text("SELECT datname FROM pg_database WHERE datname LIKE 'footnote_eval_filters_%'"))
-        for name in names.scalars().all():
-            connection.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
 
 
 @pytest.mark.usefixtures("own_databases")

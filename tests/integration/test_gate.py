@@ -4,12 +4,11 @@ from pathlib import Path
 
 from config.settings import EmbeddingSettings
 from pipelines.evaluation.gate import compare_gate, measure_gate, read_baseline
-from tests.integration.test_evaluation import own_databases  # noqa: F401
 
 DATA = Path(__file__).parents[2] / "data"
 
 
-def test_no_judged_set_of_the_project_fell_below_its_baseline(make_settings, own_databases: None) -> None:  # noqa: F811
+def test_no_judged_set_of_the_project_fell_below_its_baseline(make_settings, own_databases: None) -> None:
     now = measure_gate(make_settings(embedding=EmbeddingSettings(provider="local")), DATA)
     verdicts = compare_gate(read_baseline(DATA / "eval" / "baseline.json"), now)
     assert [verdict for verdict in verdicts if verdict.change.fell] == []

@@ -1,11 +1,9 @@
 import csv
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from app.quality import run_chunking, run_grounding, run_portfolio
 from config.settings import Settings
@@ -18,17 +16,9 @@ from pipelines.query.engine import build_query_engine
 from pipelines.store.database import open_database
 from pipelines.store.runs import latest_queries
 
+pytestmark = pytest.mark.usefixtures("own_databases")
 CRANE = "Marit built the harbour crane in 2014."
 GARDEN = "Tomatoes need sun every day."
-
-
-@pytest.fixture(autouse=True)
-def own_databases(settings: Settings) -> Iterator[None]:
-    yield
-    with open_database(settings).engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        names = connection.execute(text("SELECT datname FROM pg_database WHERE datname LIKE 'footnote_eval_%'"))
-        for name in names.scalars().all():
-            connection.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
 
 
 @pytest.fixture

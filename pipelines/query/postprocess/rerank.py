@@ -86,5 +86,5 @@ class Rerank(BaseNodePostprocessor):
             late = isinstance(error, TimeoutError)
             log_failure("reranking given up", error, reranker=self.named)
             why = f"was not done in {self.seconds:g} s" if late else f"failed ({type(error).__name__})"
-            self.ledger.failed(f"The reranker {why}; the ranking stays as it was.")
+            self.ledger.lacking(f"The reranker {why}; the ranking stays as it was.")
             return []

@@ -12,7 +12,10 @@ PLAIN = ("dense", "sparse", "hybrid-rrf", "hybrid-convex", "hybrid-40-60", "hybr
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_every_system_is_made_of_settings_that_exist(name: str) -> None:
-    changed(NOW, SYSTEMS[name])
+    settings = changed(NOW, SYSTEMS[name])
+    for setting, value in SYSTEMS[name].items():
+        stage, field = setting.split(".")
+        assert getattr(getattr(settings, stage), field) == value
 
 
 @pytest.mark.parametrize("name", PLAIN)

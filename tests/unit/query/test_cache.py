@@ -98,7 +98,7 @@ def test_what_the_first_query_writes_after_it_was_kept_stays_out() -> None:
 
 def test_a_finding_on_the_way_to_which_a_part_failed_is_not_kept() -> None:
     found, ledger = searched()
-    ledger.fork("base").failed("The sparse search failed: the index is gone.")
+    ledger.fork("base").lacking("The sparse search failed: the index is gone.")
     cache = FoundCache(8)
     cache.keep(KEY, found, ledger)
     assert len(cache) == 0
@@ -107,7 +107,7 @@ def test_a_finding_on_the_way_to_which_a_part_failed_is_not_kept() -> None:
 
 def test_a_finding_for_which_a_try_was_left_out_for_want_of_time_is_not_kept() -> None:
     found, ledger = searched()
-    ledger.curtailed("A second try was left out: the time was used up.")
+    ledger.lacking("A second try was left out: the time was used up.")
     cache = FoundCache(8)
     cache.keep(KEY, found, ledger)
     assert len(cache) == 0
