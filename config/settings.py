@@ -59,11 +59,31 @@ class IngestionSettings(_Stage):
     max_text_bytes: int = Field(10_000_000, ge=1, description="text, Markdown and HTML")
     max_binary_bytes: int = Field(100_000_000, ge=1, description="PDF and office files")
     max_pages: int = Field(2000, ge=1)
-    generic_characters: int = Field(1000, ge=50)
+    versions_kept: int = Field(5, ge=0, description="earlier versions of a document that stay for undo")
+
+
+class ParsingSettings(_Stage):
+    """How each parser cuts; `<parser>_<size>`."""
+
+    resume_max_tokens: int = Field(800, ge=50, description="a longer job is cut, its job line repeated in the header")
+    linkedin_max_tokens: int = Field(800, ge=50, description="several jobs a node, up to so many")
+    journey_target_tokens: int = Field(450, ge=20)
+    journey_soft_tokens: int = Field(500, ge=20, description="a paragraph may carry a node so far")
+    journey_hard_tokens: int = Field(600, ge=20)
+    journey_overlap_words: int = Field(30, ge=0, description="whole sentences within so many words ...")
+    journey_overlap_tokens: int = Field(50, ge=0, description="... and so many tokens")
     markdown_target_words: int = Field(600, ge=20)
     markdown_max_words: int = Field(800, ge=20)
     markdown_overlap_words: int = Field(25, ge=0)
-    versions_kept: int = Field(5, ge=0, description="earlier versions of a document that stay for undo")
+    generic_characters: int = Field(1000, ge=50)
+    sections_characters: int = Field(400, ge=50, description="windows that never cross a section")
+    sections_overlap: int = Field(100, ge=0)
+    window_tokens: int = Field(450, ge=20)
+    window_overlap: int = Field(75, ge=0)
+    semantic_group: int = Field(3, ge=1, description="sentences that are embedded together")
+    semantic_percentile: float = Field(25.0, ge=0, le=100, description="cut where neighbours are less alike")
+    semantic_min_characters: int = Field(200, ge=1)
+    semantic_max_characters: int = Field(2048, ge=50)
 
 
 class AnalysisSettings(_Stage):
@@ -208,6 +228,7 @@ class Settings(BaseSettings):
     embedding: EmbeddingSettings = EmbeddingSettings()
     llm: LLMSettings = LLMSettings()
     ingestion: IngestionSettings = IngestionSettings()
+    parsing: ParsingSettings = ParsingSettings()
     analysis: AnalysisSettings = AnalysisSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     factors: FactorSettings = FactorSettings()

@@ -5,9 +5,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from pipelines.facts import Facts
 
 Audience = Literal["owner", "visitor"]
 Visibility = Literal["public", "private"]
@@ -65,6 +67,19 @@ class Furniture:
 
 
 @dataclass(frozen=True, slots=True)
+class LineBox:
+    """Where a line of `text[start:end]` stands on its page (from 1), in points from the page's lower left corner."""
+
+    start: int
+    end: int
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(frozen=True, slots=True)
 class SourceItem:
     """One thing a source lists: where it is and what tells cheaply whether it changed.
 
@@ -89,6 +104,7 @@ class Document:
         id: Minted from its first URI, then stored.
         text: Canonical text: NFC, `\\n` newlines, no control characters but tab and newline.
         pages: Start offset of each page, ascending, first 0; empty when the format has no pages.
+        boxes: Where each line stands on its page, in the order of the text; empty when the format has no pages.
         first_line: Line number in the file of `text`'s first line (front matter comes before it).
         file_sha: SHA-256 of the raw bytes; decides *unchanged*.
         content_sha: SHA-256 of the text and all that is embedded with it; decides *content*.
@@ -122,6 +138,7 @@ class Document:
     pages: tuple[int, ...] = ()
     pages_without_text: tuple[int, ...] = ()
     blocks: tuple[Block, ...] = ()
+    boxes: tuple[LineBox, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def with_(self, **changes: Any) -> "Document":
@@ -129,66 +146,15 @@ class Document:
         return replace(self, **changes)
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class JobFacts(_Record):
-    """A job, as its own span states it; months are ISO (`2023-04`), an open end is None."""
-
-    type: Literal["job"] = "job"
-    company: str
-    position: str = ""
-    location: str = ""
-    date_range: str = ""
-    start_month: str = ""
-    end_month: str | None = None
-    industry: str = ""
-
-
-class EducationFacts(_Record):
-    """A degree, as its own span states it."""
-
-    type: Literal["education"] = "education"
-    institution: str
-    degree: str = ""
-    date_range: str = ""
-
-
-class JourneyFacts(_Record):
-    """Where a journey node stands: part k of n, its paragraphs from 1, its fiscal year."""
-
-    type: Literal["journey"] = "journey"
-    fiscal_year: int | None = None
-    part: int
-    parts: int
-    first_paragraph: int
-    last_paragraph: int
-
-
-class RepositoryFacts(_Record):
-    """A repository, as its host describes it."""
-
-    type: Literal["repository"] = "repository"
-    name: str
-    description: str = ""
-    language: str = ""
-    stars: int | None = None
-    topics: tuple[str, ...] = ()
-    homepage: str = ""
-    licence: str = ""
-    updated_at: str = ""
-
-
-Facts = Annotated[JobFacts | EducationFacts | JourneyFacts | RepositoryFacts, Field(discriminator="type")]
-
-
-class NodeMetadata(_Record):
+class NodeMetadata(BaseModel):
     """Everything a node carries beside its text; checked in `make_node`, nothing more gets in.
 
     `line_start` and `line_end` count the file's lines from 1, `page` counts from 1 (None without pages),
-    `ordinal` counts a document's nodes from 0, `header` is embedded and indexed before the text.
+    `ordinal` counts a document's nodes from 0, `header` is embedded and indexed before the text. A job's `year` is the
+    year in which it ended, this year for one that goes on.
     """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     document_id: str
     collection: str

@@ -6,7 +6,6 @@ from typing import Any
 
 from pipelines.ingestion.contextualise import HEADER_VERSION
 from pipelines.ingestion.parsers import PARSERS, build_parser
-from pipelines.ingestion.parsers.nodes import Sizes, SpanParser
 from pipelines.text import SEARCHABLE_VERSION
 from pipelines.types import Document
 
@@ -32,13 +31,12 @@ def meta_sha(document: Document) -> str:
     )
 
 
-def recipe(parser: str, sizes: Sizes) -> str:
+def recipe(parser: str, sizes: object) -> str:
     """How today's code and settings make nodes: a document stored under another recipe is loaded again."""
     sized = ""
     if parser in PARSERS:
         made = build_parser(parser, sizes)
-        own = type(made).model_fields.keys() - SpanParser.model_fields.keys()
-        sized = " ".join(f"{field}={getattr(made, field)}" for field in sorted(own))
+        sized = " ".join(f"{field}={getattr(made, field)}" for field in made.own_fields())
     return f"{parser}@{_version(parser)}({sized}) loaders@{LOADER_VERSION} {_HEADERS}"
 
 

@@ -74,7 +74,7 @@ class Ingestion:
         return make_plan(
             list_sources(locations or self.settings.ingestion.sources),
             self.known(self._collection(overrides)),
-            recipe_of=lambda parser: recipe(overrides.parser or parser, self.settings.ingestion),
+            recipe_of=lambda parser: recipe(overrides.parser or parser, self.settings.parsing),
             limit=self.settings.ingestion.max_binary_bytes,
             said=overrides.said,
             verify=verify,
@@ -177,7 +177,7 @@ class Ingestion:
         document = self._identified(loaded, step, known, overrides)
         held = known.get(document.id)
         parser = document.metadata.get("said", {}).get("parser") or parser_for(document)
-        made_by = recipe(parser, limits)
+        made_by = recipe(parser, self.settings.parsing)
         document = document.with_(content_sha=content_sha(document, parser), meta_sha=meta_sha(document))
         if held and held.indexed_sha == document.content_sha and held.recipe == made_by:
             stage[0] = "store"
@@ -185,7 +185,7 @@ class Ingestion:
             self.store.update_metadata(document, within=self._writer(run_id, step, item, overrides))
             return item
         stage[0] = "parse"
-        nodes = parse(document, parser, limits)
+        nodes = parse(document, parser, self.settings.parsing)
         if not nodes:
             raise ParseError(f"{step.item.name} has no text to index.", hint="Check that the file is not empty.")
         stage[0] = "embed"

@@ -1,7 +1,7 @@
 """The documents table: rows to Documents and back, versions, filters, passages."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from datetime import UTC, date, datetime, time
 from typing import Any
 
@@ -29,9 +29,16 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from pipelines.errors import RetrievalError
 from pipelines.store.database import writing
 from pipelines.store.tables import document_indexes, document_versions, documents
-from pipelines.types import Audience, Block, Document, Filters, Furniture
+from pipelines.types import Audience, Block, Document, Filters, Furniture, LineBox
 
-_PLAIN = {field.name for field in fields(Document)} - {"furniture", "pages", "pages_without_text", "blocks", "metadata"}
+_PLAIN = {field.name for field in fields(Document)} - {
+    "furniture",
+    "pages",
+    "pages_without_text",
+    "blocks",
+    "boxes",
+    "metadata",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,7 @@ def write(connection: Connection, document: Document, *, keep: int) -> None:
         "pages": list(document.pages),
         "pages_without_text": list(document.pages_without_text),
         "blocks": [[block.start, block.end, block.kind, block.level] for block in document.blocks],
+        "boxes": [list(astuple(box)) for box in document.boxes],
         "metadata": dict(document.metadata),
     }
     statement = upsert(documents).values(row)
@@ -175,6 +183,7 @@ def from_row(row: Mapping[Any, Any]) -> Document:
         pages=tuple(row["pages"]),
         pages_without_text=tuple(row["pages_without_text"]),
         blocks=tuple(Block(start, end, kind, level) for start, end, kind, level in row["blocks"]),
+        boxes=tuple(LineBox(*box) for box in row["boxes"]),
         metadata=row["metadata"],
     )
 

@@ -31,6 +31,7 @@ from pipelines.errors import StoreError
 from pipelines.store import documents as document_rows
 from pipelines.store import tables
 from pipelines.store.database import Database, translate
+from pipelines.store.facts import write_facts
 from pipelines.store.lexical import Parameters
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_table import node_table
@@ -135,6 +136,7 @@ class NodeStore(NodeReader):
                 if written:
                     document_rows.write(connection, document, keep=self._versions_kept)
                     self._swap_nodes(connection, document, nodes, vectors)
+                    write_facts(connection, document.id, nodes)
                     document_rows.write_index(
                         connection, document.id, self.table, **state, parser=made_by.parser, nodes=len(nodes),
                         covered=covered_characters(document.text, nodes),

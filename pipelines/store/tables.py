@@ -18,7 +18,7 @@ from sqlalchemy import (
     UniqueConstraint,
     func,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 metadata = MetaData()
 
@@ -61,6 +61,7 @@ documents = Table(
     Column("pages", JSONB, nullable=False),
     Column("pages_without_text", JSONB, nullable=False),
     Column("blocks", JSONB, nullable=False),
+    Column("boxes", JSONB, nullable=False),
     Column("metadata", JSONB, nullable=False),
     UniqueConstraint("collection", "source_uri", name="documents_uri"),
     Index("documents_file_sha", "file_sha"),
@@ -118,6 +119,50 @@ lexical_segments = Table(
     Column("tokeniser", Integer, nullable=False),
     Column("tokens", Text, nullable=False),
     Index("lexical_segments_document", "document_id"),
+)
+
+facts = Table(
+    "facts",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    _owned(),
+    Column("ordinal", Integer, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("organisation", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("start_month", Text, nullable=False),
+    Column("end_month", Text),
+    Column("current", Boolean, nullable=False),
+    Column("skills", JSONB, nullable=False),
+    Column("span_start", Integer, nullable=False),
+    Column("span_end", Integer, nullable=False),
+    Column("record", JSONB, nullable=False),
+    UniqueConstraint("document_id", "ordinal", name="facts_place"),
+)
+
+families = Table(
+    "families",
+    metadata,
+    Column("member", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    _owned(),
+    Column("family", Text, nullable=False),
+    Column("signature", LargeBinary, nullable=False),
+    Column("bands", ARRAY(BigInteger), nullable=False),
+    Index("families_document", "document_id"),
+    Index("families_family", "family"),
+    Index("families_bands", "bands", postgresql_using="gin"),
+)
+
+headers = Table(
+    "headers",
+    metadata,
+    Column("document_id", Text, primary_key=True),
+    Column("node_sha", Text, primary_key=True),
+    Column("prompt_version", Integer, primary_key=True),
+    Column("model", Text, primary_key=True),
+    Column("header", Text, nullable=False),
+    _now("at"),
 )
 
 corpus_version = Table(

@@ -8,7 +8,7 @@ import pytest
 from llama_index.core.schema import QueryBundle
 
 from app.evaluations import run_escalation
-from config.settings import IngestionSettings, Settings
+from config.settings import ParsingSettings, Settings
 from pipelines.errors import SourceError
 from pipelines.evaluation.replay import KINDS, ScriptedLLM, evaluate_replies, load_replies
 from pipelines.ingestion.run import ingest
@@ -97,8 +97,8 @@ def test_a_merged_ranking_has_its_neighbours(tmp_path: Path, make_settings: Call
     tide = "The tide came in before noon and nobody at the quay noticed it until the bells rang over the town again. "
     for name, text in POSTS.items():
         (tmp_path / name).write_text(f"{text}\n{tide * 2}\n")
-    sizes = IngestionSettings(markdown_target_words=30, markdown_max_words=45, markdown_overlap_words=0)
-    settings = make_settings(ingestion=sizes)
+    sizes = ParsingSettings(markdown_target_words=30, markdown_max_words=45, markdown_overlap_words=0)
+    settings = make_settings(parsing=sizes)
     ingest(settings, [str(tmp_path)])
     changes = {"retrieval.top_n": 1, "factors.neighbours": 1, "factors.duplicates": False}
     engine = build_query_engine(settings).with_changes(changes)

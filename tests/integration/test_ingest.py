@@ -7,7 +7,7 @@ import pytest
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
-from config.settings import IngestionSettings, Settings
+from config.settings import ParsingSettings, Settings
 from pipelines.errors import ServiceUnavailable
 from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion, ingest
 from pipelines.store.audit import audit
@@ -168,7 +168,7 @@ def test_a_plan_writes_nothing(folder: Path, settings: Settings) -> None:
 def test_other_rules_bring_documents_in_again(folder: Path, make_settings: Callable[..., Settings]) -> None:
     settings = make_settings()
     ingest(settings, [str(folder)])
-    changed = settings.model_copy(update={"ingestion": IngestionSettings(generic_characters=500)})
+    changed = settings.model_copy(update={"parsing": ParsingSettings(generic_characters=500)})
     plan = build_ingestion(changed).plan([str(folder)])
     assert {step.item.name: step.reason for step in plan.steps}["notes.txt"] == "parsed by other rules"
 

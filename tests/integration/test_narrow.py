@@ -8,6 +8,7 @@ import pytest
 from config.prompts import GREETING
 from config.settings import AnalysisSettings, Settings
 from pipelines.errors import RetrievalError
+from pipelines.facts import JobFacts
 from pipelines.ingestion.fingerprint import content_sha, meta_sha
 from pipelines.ingestion.parsers import parse
 from pipelines.ingestion.run import ingest
@@ -15,7 +16,7 @@ from pipelines.models.embed import build_embed_model, window_vectors
 from pipelines.query.engine import Engine, build_query_engine
 from pipelines.store.nodes import Made
 from pipelines.text import searchable
-from pipelines.types import Document, Filters, JobFacts
+from pipelines.types import Document, Filters
 
 # (name, text, facts of the document)
 SHELF: list[tuple[str, str, dict[str, Any]]] = [

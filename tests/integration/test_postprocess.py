@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from config.settings import IngestionSettings, Settings
+from config.settings import ParsingSettings, Settings
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import build_query_engine
 from pipelines.types import Filters
@@ -21,8 +21,8 @@ def test_neighbours_come_with_their_anchor_from_its_section_only(
     tmp_path: Path, make_settings: Callable[..., Settings]
 ) -> None:
     (tmp_path / "port.md").write_text(POST)
-    sizes = IngestionSettings(markdown_target_words=30, markdown_max_words=40, markdown_overlap_words=0)
-    settings = make_settings(ingestion=sizes)
+    sizes = ParsingSettings(markdown_target_words=30, markdown_max_words=40, markdown_overlap_words=0)
+    settings = make_settings(parsing=sizes)
     ingest(settings, [str(tmp_path)])
     engine = build_query_engine(settings).with_changes({"factors.neighbours": 1, "factors.duplicates": False})
 

@@ -7,7 +7,7 @@ from pipelines.errors import ConfigError
 from pipelines.ingestion.contextualise import Contextualise
 from pipelines.ingestion.parsers.generic import GenericParser
 from pipelines.ingestion.parsers.markdown import MarkdownParser
-from pipelines.ingestion.parsers.nodes import CarriedDocument, Sizes, SpanParser, make_node
+from pipelines.ingestion.parsers.nodes import CarriedDocument, SpanParser, make_node
 from pipelines.types import Document
 
 __all__ = ["PARSERS", "PARSER_OF_CATEGORY", "build_parser", "make_node", "parse", "parser_for"]
@@ -35,8 +35,8 @@ def parser_for(document: Document) -> str:
     return PARSER_OF_CATEGORY.get(document.category, "generic")
 
 
-def build_parser(name: str, sizes: Sizes | None = None) -> SpanParser:
-    """The parser of that name, with these sizes or its own.
+def build_parser(name: str, sizes: object | None = None) -> SpanParser:
+    """The parser of that name, with the sizes of `Settings.parsing` (or alike) or its own.
 
     Raises:
         ConfigError: If there is no such parser.
@@ -47,7 +47,7 @@ def build_parser(name: str, sizes: Sizes | None = None) -> SpanParser:
     return kind.sized(sizes) if sizes else kind()
 
 
-def parse(document: Document, name: str = "", sizes: Sizes | None = None) -> list[TextNode]:
+def parse(document: Document, name: str = "", sizes: object | None = None) -> list[TextNode]:
     """The document's nodes in order, each with its header; at least one for a document with text.
 
     Args:

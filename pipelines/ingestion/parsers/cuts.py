@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from pipelines.facts import Facts
 from pipelines.ingestion.structure import covered, title_of, trimmed
 from pipelines.text import sentences
 from pipelines.types import Block
@@ -20,12 +21,19 @@ Measure = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of a document that becomes one node."""
+    """A stretch of a document that becomes one node.
+
+    `lead` is what its header repeats (a job line, the head of a table) where the stretch is a later part; `year` is
+    the stretch's own, None = the document's.
+    """
 
     start: int
     end: int
     section_path: tuple[str, ...] = ()
     kind: str = "text"
+    facts: Facts | None = None
+    year: int | None = None
+    lead: str = ""
 
 
 @dataclass(frozen=True, slots=True)

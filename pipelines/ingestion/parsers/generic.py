@@ -1,12 +1,11 @@
 """PARSE anything: paragraphs packed to a number of characters, each heading with what follows it."""
 
 from collections.abc import Iterator, Sequence
-from typing import Self
 
 from pydantic import Field
 
 from pipelines.ingestion.parsers.cuts import ATOMIC, Piece, Section, cut, sections_of
-from pipelines.ingestion.parsers.nodes import Sizes, SpanParser
+from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.structure import text_blocks
 from pipelines.types import Block, Document
 
@@ -67,10 +66,9 @@ class GenericParser(SpanParser):
     version: int = 1
     characters: int = Field(default=1000, ge=50)
 
-    @classmethod
-    def sized(cls, sizes: Sizes) -> Self:
-        """The parser with the sizes of the settings."""
-        return cls(characters=sizes.generic_characters)
+    def fits(self, text: str) -> bool:
+        """Whether the text has at most `characters` characters."""
+        return len(text) <= self.characters
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document."""

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
 
 from pydantic import Field
 
 from pipelines.ingestion.parsers.cuts import ATOMIC, Piece, Section, Span, cut, sections_of, words_in
-from pipelines.ingestion.parsers.nodes import Sizes, SpanParser
+from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.structure import markdown_blocks
 from pipelines.text import plain
 from pipelines.types import Block, Document
@@ -162,14 +161,9 @@ class MarkdownParser(SpanParser):
     max_words: int = Field(default=800, ge=20)
     overlap_words: int = Field(default=25, ge=0)
 
-    @classmethod
-    def sized(cls, sizes: Sizes) -> Self:
-        """The parser with the sizes of the settings."""
-        return cls(
-            target_words=sizes.markdown_target_words,
-            max_words=sizes.markdown_max_words,
-            overlap_words=sizes.markdown_overlap_words,
-        )
+    def fits(self, text: str) -> bool:
+        """Whether the text has at most `max_words` words."""
+        return words_in(text) <= self.max_words
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document."""

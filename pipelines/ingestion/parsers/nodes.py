@@ -5,7 +5,7 @@ import uuid
 from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from llama_index.core.node_parser import NodeParser
 from llama_index.core.schema import BaseNode, NodeRelationship, ObjectType, RelatedNodeInfo, TextNode
@@ -13,24 +13,12 @@ from llama_index.core.schema import Document as LlamaDocument
 from pydantic import Field
 
 from pipelines.errors import ParseError
+from pipelines.facts import Facts
 from pipelines.ingestion.parsers.cuts import Piece
 from pipelines.text import count_tokens
-from pipelines.types import Document, Facts, NodeMetadata
+from pipelines.types import Document, NodeMetadata
 
 _KEYS = list(NodeMetadata.model_fields)
-
-
-class Sizes(Protocol):
-    """The sizes that parsers cut to; `Settings.ingestion` has them."""
-
-    @property
-    def generic_characters(self) -> int: ...
-    @property
-    def markdown_target_words(self) -> int: ...
-    @property
-    def markdown_max_words(self) -> int: ...
-    @property
-    def markdown_overlap_words(self) -> int: ...
 
 
 class Lines:
@@ -56,6 +44,7 @@ def make_node(
     kind: str = "text",
     header: str = "",
     facts: Facts | None = None,
+    year: int | None = None,
     lines: Lines | None = None,
 ) -> TextNode:
     """The node of `document.text[start:end]`, with exactly the fields of NodeMetadata and an id that two runs share.
@@ -69,8 +58,10 @@ def make_node(
         parser_version: Raised whenever the parser's output changes.
         section_path: Headings from the top to the span's own.
         kind: What the span is: text, table, code, job ...
-        header: What is embedded and indexed before the text.
+        header: What is embedded and indexed before the text; from a parser, the lines that it repeats (a job line, the
+            head of a table), which `Contextualise` puts below the document's own.
         facts: What the span says, as a typed record.
+        year: The span's own year; None = the document's.
         lines: Line numbers of the text, made once per document.
 
     Raises:
@@ -94,6 +85,7 @@ def make_node(
         "header": header,
         "facts": facts,
     }
+    metadata["year"] = year or metadata["year"]
     return TextNode(
         id_=node_id(document, f"{parser}@{parser_version}", ordinal),
         text=text,
@@ -148,6 +140,9 @@ def make_nodes(document: Document, pieces: Sequence[Piece], parser: str, parser_
             parser_version=parser_version,
             section_path=piece.section_path,
             kind=piece.kind,
+            header=piece.lead,
+            facts=piece.facts,
+            year=piece.year,
             lines=lines,
         )
         for ordinal, piece in enumerate(pieces)
@@ -192,9 +187,20 @@ class SpanParser(NodeParser):
     include_prev_next_rel: bool = False
 
     @classmethod
+    def sized(cls, sizes: object) -> Self:
+        """The parser with the sizes of the settings: its field `max_words` is their `<name>_max_words`."""
+        prefix = cls.model_fields["name"].default
+        names = {field: f"{prefix}_{field}" for field in cls.own_fields()}
+        return cls(**{field: getattr(sizes, name) for field, name in names.items() if hasattr(sizes, name)})
+
+    @classmethod
+    def own_fields(cls) -> list[str]:
+        """The names of what this parser can be told, sorted."""
+        return sorted(cls.model_fields.keys() - SpanParser.model_fields.keys())
+
     @abstractmethod
-    def sized(cls, sizes: Sizes) -> Self:
-        """The parser with the sizes of the settings."""
+    def fits(self, text: str) -> bool:
+        """Whether a node of this text is within the parser's hard limit."""
 
     @abstractmethod
     def split(self, document: Document) -> list[Piece]:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from config.settings import IngestionSettings
+from config.settings import ParsingSettings
 from pipelines.ingestion.contextualise import Contextualise, header_of
 from pipelines.ingestion.fingerprint import content_sha, meta_sha, recipe
 from pipelines.ingestion.parsers import PARSERS, parse
@@ -86,12 +86,14 @@ def test_the_parser_is_part_of_the_content() -> None:
 
 @pytest.mark.parametrize("parser", PARSERS)
 def test_a_recipe_names_versions_and_sizes(parser: str) -> None:
-    usual = IngestionSettings()
-    other = IngestionSettings(generic_characters=500, markdown_target_words=300)
+    usual = ParsingSettings()
+    other = ParsingSettings(**{name: 2 * size for name, size in usual if name.startswith(f"{parser}_")})
     assert recipe(parser, usual) == recipe(parser, usual)
     assert recipe(parser, usual) != recipe(parser, other)
-    assert recipe(parser, usual) == recipe(parser, IngestionSettings(max_pages=3))
+    assert recipe(parser, usual) == recipe(
+        parser, ParsingSettings(**{name: 2 * size for name, size in usual if not name.startswith(f"{parser}_")})
+    )
 
 
 def test_a_parser_that_is_no_more_has_a_recipe_of_its_own() -> None:
-    assert recipe("gone", IngestionSettings()).startswith("gone@0")
+    assert recipe("gone", ParsingSettings()).startswith("gone@0")
