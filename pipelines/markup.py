@@ -29,6 +29,8 @@ _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`)([^`\n]{1,2000})\1(?!`)")
 _LINE_MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)*[ \t]*(?:#{1,6}[ \t]+|[-*+•][ \t]+(?:\[[ xX]\][ \t]+)?)?")
 _RULE = re.compile(r"[-=*_~|:+^#\s]+")
+_DASH = re.compile(r"^ *- (?=\S)")
+_TABLE_RULE = re.compile(r"\|(?: --- \|)+")
 _FENCE = re.compile(r"[ \t>]*(?:```|~~~)")
 _SPACES = re.compile(r"[ \t\xa0]+")
 _BLANK_LINES = re.compile(r"\n{3,}")
@@ -54,6 +56,21 @@ def plain(text: str) -> str:
             prose.append(line)
     kept.append(_prose("\n".join(prose)))
     return _BLANK_LINES.sub("\n\n", "\n".join(kept)).strip()
+
+
+def unframed(text: str) -> str:
+    """The words of a text that a loader rendered: no fences around code, no pipes in tables, no dashes before items."""
+    lines = (_unframed(line) for line in text.split("\n") if not _FENCE.match(line))
+    return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
+
+
+def _unframed(line: str) -> str:
+    if not (line.startswith("| ") and line.endswith(" |")):
+        return _DASH.sub("", line, count=1)
+    if _TABLE_RULE.fullmatch(line):
+        return ""
+    cells = line.replace("\\|", "\x00").replace("|", " ").replace("\x00", "|")
+    return _SPACES.sub(" ", cells).strip()
 
 
 def without_comments(text: str) -> str:

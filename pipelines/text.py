@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pipelines.errors import ConfigError
-from pipelines.markup import plain
+from pipelines.markup import plain, unframed
 from pipelines.sentences import sentences
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SEARCHABLE_VERSION", "canonical", "count_tokens", "fold", "plain", "searchable", "sentences"]
 
-SEARCHABLE_VERSION = 1
+SEARCHABLE_VERSION = 2
 
 _NEWLINES = re.compile("\r\n|[\r\x85\u2028\u2029]")
 _SPACES = re.compile("[\x0b\x0c\x1c-\x1f]")
@@ -37,14 +37,8 @@ _CL100K_PATTERN = (
 _TOKEN_WINDOW = 20_000
 _WORD_BREAK = re.compile(r"(?<=\S)(?= [^\W\d_])")
 
-_MARKED_UP = frozenset(
-    {
-        "",
-        "text/markdown",
-        "text/html",
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    }
-)
+_MARKDOWN = frozenset({"", "text/markdown"})
+_PLAIN = frozenset({"text/plain", "application/pdf"})
 
 
 def canonical(raw: str) -> str:
@@ -69,9 +63,10 @@ def fold(text: str) -> str:
 def searchable(header: str, text: str, mime: str = "") -> str:
     """What is embedded and indexed of a node: its header, then its text without markup noise.
 
-    Only Markdown, and the formats that are rendered as Markdown, are cleaned: in a PDF an asterisk is an asterisk.
+    Only in Markdown is an asterisk a mark; what a loader put around the words of a web page or an office file (table
+    pipes, fences, the dashes of a list) is taken out, and their own signs stay.
     """
-    body = plain(text) if mime in _MARKED_UP else text.strip()
+    body = plain(text) if mime in _MARKDOWN else text.strip() if mime in _PLAIN else unframed(text)
     return f"{header}\n{body}" if header else body
 
 

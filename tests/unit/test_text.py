@@ -103,6 +103,12 @@ def test_searchable_puts_the_header_first_and_cleans_only_markup() -> None:
     assert searchable("", "a * b <T>", "application/pdf") == "a * b <T>"
 
 
+def test_searchable_takes_the_frame_off_a_rendered_page_and_keeps_its_own_signs() -> None:
+    rendered = "Use <b> and a*b*\n\n- one\n  - two\n\n| a \\| b | c |\n| --- | --- |\n|  | d |\n\n```\nx = `y`\n```"
+    cleaned = "Use <b> and a*b*\n\none\ntwo\n\na | b c\n\nd\n\nx = `y`"
+    assert searchable("", rendered, "text/html") == cleaned
+
+
 def test_count_tokens_counts_cl100k_tokens() -> None:
     assert count_tokens("") == 0
     assert count_tokens("hello world") == 2

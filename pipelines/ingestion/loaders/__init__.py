@@ -2,11 +2,31 @@
 
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders.base import Limits, Loader, as_document
+from pipelines.ingestion.loaders.delimited import load_delimited
 from pipelines.ingestion.loaders.html import load_html
+from pipelines.ingestion.loaders.image import load_image
 from pipelines.ingestion.loaders.markdown import load_markdown
-from pipelines.ingestion.loaders.office import load_docx
-from pipelines.ingestion.loaders.pdf import load_pdf
-from pipelines.ingestion.loaders.sniff import BINARY, DOCX, HTML, MARKDOWN, MIME_OF_SUFFIX, PDF, PLAIN, sniff
+from pipelines.ingestion.loaders.odf_tables import load_odf_sheets
+from pipelines.ingestion.loaders.office import load_docx, load_odf_slides, load_odf_text, load_slides
+from pipelines.ingestion.loaders.pdf.load import load_pdf
+from pipelines.ingestion.loaders.sheets import load_workbook
+from pipelines.ingestion.loaders.sniff import (
+    BINARY,
+    CSV,
+    DOCX,
+    HTML,
+    IMAGES,
+    MARKDOWN,
+    MIME_OF_SUFFIX,
+    ODP,
+    ODS,
+    ODT,
+    PDF,
+    PLAIN,
+    PPTX,
+    XLSX,
+    sniff,
+)
 from pipelines.ingestion.loaders.text import load_text
 from pipelines.types import Document, SourceItem
 
@@ -18,6 +38,13 @@ LOADERS: dict[str, Loader] = {
     HTML: load_html,
     PDF: load_pdf,
     DOCX: load_docx,
+    PPTX: load_slides,
+    XLSX: load_workbook,
+    ODT: load_odf_text,
+    ODP: load_odf_slides,
+    ODS: load_odf_sheets,
+    CSV: load_delimited,
+    **dict.fromkeys(IMAGES, load_image),
 }
 SUFFIXES = frozenset(MIME_OF_SUFFIX)
 

@@ -6,21 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 from pipelines.ingestion.structure import title_of
-from pipelines.types import Block, Document, Furniture, SourceItem
+from pipelines.types import Block, Document, Furniture, LineBox, SourceItem
 
 _DATE_PREFIX = re.compile(r"\d{4}-\d{1,2}-\d{1,2}[-_ ]+(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a file may be; the names are those of `Settings.ingestion`."""
+    """How large a file may be, and whether images are read; the names are those of `Settings.ingestion`."""
 
     max_text_bytes: int = 10_000_000
     max_binary_bytes: int = 100_000_000
     max_pages: int = 2_000
+    ocr: Literal["auto", "off"] = "auto"
+    ocr_languages: str = "eng"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class Content:
     furniture: tuple[Furniture, ...] = ()
     pages: tuple[int, ...] = ()
     pages_without_text: tuple[int, ...] = ()
+    boxes: tuple[LineBox, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -65,6 +68,7 @@ def as_document(content: Content, data: bytes, item: SourceItem, mime: str) -> D
         pages=content.pages,
         pages_without_text=content.pages_without_text,
         blocks=content.blocks,
+        boxes=content.boxes,
         metadata=content.metadata,
     )
 

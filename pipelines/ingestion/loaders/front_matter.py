@@ -32,6 +32,8 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter()
     try:
         loaded = tomllib.loads(match[2]) if match[1] == "+++" else _yaml(match[2])
+        if loaded is None:  # nothing between the marks, or comments
+            return FrontMatter(match.end())
         if not isinstance(loaded, dict):
             return FrontMatter()
         values = _plain_values(loaded)

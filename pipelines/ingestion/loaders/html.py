@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders.base import Content, Limits
-from pipelines.ingestion.loaders.docling_text import convert
+from pipelines.ingestion.loaders.docling_text import HTML_SUFFIX, convert
 from pipelines.ingestion.loaders.front_matter import moment
 from pipelines.ingestion.loaders.rendering import Rendering
 from pipelines.ingestion.loaders.text import decode
@@ -28,11 +28,14 @@ _MAY_STAY_OPEN = frozenset(
 )
 _PUBLISHED = ("article:published_time", "date", "dc.date", "dcterms.date", "pubdate", "datepublished")
 _BOM = b"\xef\xbb\xbf"
+_FIGURE = re.compile(r"<figure\b[^<>]{0,2000}>", re.IGNORECASE)
+_FIGURE_END = re.compile(r"</figure\s*>", re.IGNORECASE)
+_IMAGE = re.compile(r"<img\b[^<>]{0,10000}>", re.IGNORECASE)
 
 
 def load_html(data: bytes, item: SourceItem, limits: Limits) -> Content:
-    """The page as Markdown-like text; `<title>` is its title, `<meta>` gives author, date and description."""
-    source = without_comments(_decode(data, item.name))
+    """The page's text; `<title>` is its title, `<meta>` gives author, date and description."""
+    source = _with_alternatives(without_comments(_decode(data, item.name)))
     meta = dict(_meta(source))
     rendering = _render(_without(source, "nav", *_UNREAD), item.name)
     if not rendering.text:
@@ -70,7 +73,7 @@ def _render(page: str, name: str) -> Rendering:
         raise LoadError(
             f"{name} nests more than {_MAX_DEPTH} elements, or leaves them open.", hint="Save it again from a browser."
         )
-    return convert(_BOM + page.encode(), name, ".html", _words(page))
+    return convert(_BOM + page.encode(), name, HTML_SUFFIX, _words(page))
 
 
 def _is_too_deep(page: str) -> bool:
@@ -103,17 +106,39 @@ def _without(source: str, *names: str) -> str:
     return "".join(kept)
 
 
+def _with_alternatives(source: str) -> str:
+    """The page with a paragraph of what an image shows before each figure, whose caption alone docling reads."""
+    kept, start = [], 0
+    while opened := _FIGURE.search(source, start):
+        closed = _FIGURE_END.search(source, opened.end())
+        if closed is None:
+            break
+        figure = source[opened.start() : closed.end()]
+        shown = (_attributes(image[0]).get("alt", "").strip() for image in _IMAGE.finditer(figure))
+        told = [alt for alt in shown if alt and "<figcaption" in figure.lower() and figure.count(alt) == 1]
+        kept += [source[start : opened.start()], *(f"<p>{alt}</p>" for alt in told), figure]
+        start = closed.end()
+    kept.append(source[start:])
+    return "".join(kept)
+
+
 def _words(source: str) -> str:
-    """The bare text: nothing stands for an inline tag, a space for every other."""
-    bare = _TAG.sub(lambda tag: "" if (tag[1] or "").lower() in INLINE_TAGS else " ", source)
-    return html.unescape(bare)
+    """The bare text: nothing stands for an inline tag, a line break for one, a space for every other."""
+    return html.unescape(_TAG.sub(_space, " ".join(source.split())))
+
+
+def _space(tag: re.Match[str]) -> str:
+    name = (tag[1] or "").lower()
+    return "" if name in INLINE_TAGS else "\n" if name == "br" else " "
+
+
+def _attributes(tag: str) -> dict[str, str]:
+    return {found[1].lower(): found[2] or found[3] or found[4] or "" for found in _ATTRIBUTE.finditer(tag)}
 
 
 def _meta(source: str) -> Iterator[tuple[str, str]]:
     for match in _META.finditer(source):
-        attributes = {
-            found[1].lower(): found[2] or found[3] or found[4] or "" for found in _ATTRIBUTE.finditer(match[0])
-        }
+        attributes = _attributes(match[0])
         name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
         if name and attributes.get("content"):
             yield name.lower(), " ".join(html.unescape(attributes["content"]).split())

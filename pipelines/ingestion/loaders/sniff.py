@@ -1,7 +1,9 @@
 """Which type a file's bytes are, its suffix being only a hint."""
 
 import io
+import re
 import zipfile
+import zlib
 from pathlib import PurePosixPath
 
 from pipelines.errors import LoadError
@@ -11,6 +13,14 @@ HTML = "text/html"
 PLAIN = "text/plain"
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+ODT = "application/vnd.oasis.opendocument.text"
+ODP = "application/vnd.oasis.opendocument.presentation"
+ODS = "application/vnd.oasis.opendocument.spreadsheet"
+CSV = "text/csv"
+PNG, JPEG, TIFF, WEBP = "image/png", "image/jpeg", "image/tiff", "image/webp"
+IMAGES = frozenset({PNG, JPEG, TIFF, WEBP})
 
 MIME_OF_SUFFIX = {
     ".md": MARKDOWN,
@@ -23,10 +33,44 @@ MIME_OF_SUFFIX = {
     ".xhtml": HTML,
     ".pdf": PDF,
     ".docx": DOCX,
+    ".pptx": PPTX,
+    ".xlsx": XLSX,
+    ".odt": ODT,
+    ".odp": ODP,
+    ".ods": ODS,
+    ".csv": CSV,
+    ".tsv": CSV,
+    ".png": PNG,
+    ".jpg": JPEG,
+    ".jpeg": JPEG,
+    ".tif": TIFF,
+    ".tiff": TIFF,
+    ".webp": WEBP,
 }
-BINARY = frozenset({PDF, DOCX})
+BINARY = frozenset({PDF, DOCX, PPTX, XLSX, ODT, ODP, ODS}) | IMAGES
 
 _HEAD = 1_024
+_RTF = b"{\\rtf"
+_IMAGE = {b"\x89PNG\r\n\x1a\n": PNG, b"\xff\xd8\xff": JPEG, b"II*\x00": TIFF, b"MM\x00*": TIFF}
+_MAIN_PARTS = {
+    DOCX: re.compile(r"word/document\d*\.xml"),
+    PPTX: re.compile(r"ppt/presentation\d*\.xml"),
+    XLSX: re.compile(r"xl/workbook\d*\.xml"),
+}
+_UNREAD_PARTS = {
+    "xl/workbook.bin": "a binary Excel workbook (.xlsb)",
+    "META-INF/container.xml": "an e-book (EPUB)",
+    "Index/Document.iwa": "an Apple iWork file",
+    "index.apxl": "an Apple iWork file",
+}
+_OLE_STREAMS = {
+    "EncryptedPackage": "password",
+    "WordDocument": "Word",
+    "PowerPoint Document": "PowerPoint",
+    "Workbook": "Excel",
+    "__properties_version1.0": "Outlook",
+    "Book": "Excel",
+}
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -34,7 +78,7 @@ def sniff(data: bytes, name: str) -> str:
     """The type of the bytes: by their signature, else by the suffix, else plain text.
 
     Raises:
-        LoadError: If they are an Office file of a kind, or with a password, that no loader reads.
+        LoadError: If they are an office file that has a password, or is of a kind that no loader reads.
     """
     suffix = PurePosixPath(name).suffix.lower()
     mime = MIME_OF_SUFFIX.get(suffix, "")
@@ -42,12 +86,14 @@ def sniff(data: bytes, name: str) -> str:
     if b"%PDF-" in head and (mime == PDF or head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"%PDF-")):
         return PDF
     if head.startswith(_OLE):
-        raise LoadError(
-            f"{name} is an old or password-protected Office file.",
-            hint="Save it as .docx without a password, or as PDF.",
-        )
+        raise _old_office(data, name)
+    if head.startswith(_RTF):
+        raise LoadError(f"{name} is an RTF file, which is not read.", hint="Save it as .docx or PDF.")
     if head.startswith(b"PK\x03\x04"):
         return _office_type(data, name)
+    image = next((kind for signature, kind in _IMAGE.items() if head.startswith(signature)), "")
+    if image or (head.startswith(b"RIFF") and head[8:12] == b"WEBP"):
+        return image or WEBP
     if mime in ("", PLAIN) and head.lstrip(b"\xef\xbb\xbf \t\r\n")[:15].lower().startswith(
         (b"<!doctype html", b"<html")
     ):
@@ -58,13 +104,27 @@ def sniff(data: bytes, name: str) -> str:
 def _office_type(data: bytes, name: str) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = archive.namelist()
-    except zipfile.BadZipFile as error:
+            members = set(archive.namelist())
+            declared = archive.read("mimetype")[:_HEAD].decode("ascii", "replace") if "mimetype" in members else ""
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, zlib.error) as error:
         raise LoadError(
             f"{name} is broken: its ZIP container is damaged or truncated.", hint="Copy it again."
         ) from error
-    if "word/document.xml" in members:
-        return DOCX
-    raise LoadError(
-        f"{name} is a ZIP container of a kind that is not read.", hint="Unpack it, or save it as .docx, PDF or text."
-    )
+    declared = declared.strip().removesuffix("-template")
+    if declared in (ODT, ODP, ODS):
+        return declared
+    for mime, part in _MAIN_PARTS.items():
+        if any(part.fullmatch(member) for member in members):
+            return mime
+    kind = next((kind for part, kind in _UNREAD_PARTS.items() if part in members), "a ZIP container of a kind")
+    raise LoadError(f"{name} is {kind} that is not read.", hint="Unpack it, or save it as .docx, PDF or text.")
+
+
+def _old_office(data: bytes, name: str) -> LoadError:
+    """Why a file in Microsoft's old container is not read, told by the names of the streams in it."""
+    found = next((kind for stream, kind in _OLE_STREAMS.items() if stream.encode("utf-16-le") in data), "")
+    if found == "password":
+        return LoadError(f"{name} has a password.", hint="Save it without a password, or as PDF.")
+    kind = f"an old {found} file" if found else "an old Office file"
+    new = {"Excel": ".xlsx", "PowerPoint": ".pptx"}.get(found, ".docx")
+    return LoadError(f"{name} is {kind}, which is not read.", hint=f"Save it as {new} or PDF.")

@@ -23,9 +23,9 @@ def test_a_page_is_rendered_with_exact_blocks(load_bytes) -> None:
     document = load_bytes(PAGE, "bread.html")
     assert [(block.kind, document.text[block.start : block.end]) for block in document.blocks] == [
         ("paragraph", "An introduction before any heading."),
-        ("heading", "# Bread"),
+        ("heading", "Bread"),
         ("paragraph", "We bake every day, see the log, and H2O is halfway gone."),
-        ("heading", "## Steps"),
+        ("heading", "Steps"),
         ("list", "1. Mix"),
         ("list", "- flour"),
         ("list", "2. Bake well."),
@@ -44,7 +44,7 @@ def test_the_head_gives_title_author_date_and_description(load_bytes) -> None:
 
 def test_a_menu_before_the_first_heading_is_dropped(load_bytes) -> None:
     page = b"<ul><li><a href=a>One</a></li><li><a href=b>Two</a></li></ul><h1>Title</h1><p>Text.</p>"
-    assert load_bytes(page, "a.html").text == "# Title\n\nText."
+    assert load_bytes(page, "a.html").text == "Title\n\nText."
 
 
 def test_a_page_of_nothing_but_navigation_keeps_it(load_bytes) -> None:
@@ -54,6 +54,51 @@ def test_a_page_of_nothing_but_navigation_keeps_it(load_bytes) -> None:
 def test_the_declared_encoding_counts(load_bytes) -> None:
     page = '<meta charset="iso-8859-2"><p>Łódź żyje</p>'.encode("iso-8859-2")
     assert load_bytes(page, "a.html").text == "Łódź żyje"
+
+
+def test_a_line_break_begins_a_line_between_formatted_words_too(load_bytes) -> None:
+    page = b"<p>one\n<b>two</b><br><i>three</i><br>four</p>"
+    assert load_bytes(page, "a.html").text == "one two\nthree\nfour"
+
+
+def test_definitions_details_and_quotations_are_read(load_bytes) -> None:
+    page = (
+        b"<h1>T</h1><dl><dt>Rye</dt><dd>Dark bread</dd></dl><details><summary>More</summary><p>Folded.</p></details>"
+        b"<blockquote>Said so.</blockquote>"
+    )
+    assert load_bytes(page, "a.html").text == "T\n\n- Rye\n  - Dark bread\n\nMore\n\nFolded.\n\nSaid so."
+
+
+def test_a_figure_keeps_its_caption_and_what_its_image_shows(load_bytes) -> None:
+    page = b"<figure><img src=a alt='A red door'><figcaption>Figure 1: <b>the</b> door</figcaption></figure>"
+    bare = b"<p>See <img src=b alt='a small oven'> here.</p>"
+    assert load_bytes(page + bare, "a.html").text.split("\n\n") == [
+        "A red door",
+        "Figure 1: the door",
+        "See here.",
+        "a small oven",
+    ]
+
+
+def test_spans_lists_and_tables_in_cells_stay_on_the_row(load_bytes) -> None:
+    page = (
+        b"<table><tr><th colspan=2>Wide</th><th>Tall</th></tr><tr><td rowspan=2>a</td><td>b</td><td>c</td></tr>"
+        b"<tr><td>x<ul><li>l1</li><li>l2</li></ul></td><td><table><tr><td>n1</td><td>n2</td></tr></table></td></tr>"
+        b"</table>"
+    )
+    assert load_bytes(page, "a.html").text.split("\n") == [
+        "| Wide |  | Tall |",
+        "| --- | --- | --- |",
+        "| a | b | c |",
+        "| a | x; l1; l2 | n1 n2 |",
+    ]
+
+
+def test_a_page_laid_out_with_a_table_is_read_as_paragraphs(load_bytes) -> None:
+    page = b"<table><tr><td><h2>Left</h2><p>One.</p><p>Two.</p></td><td><h2>Right</h2><p>Three.</p></td></tr></table>"
+    document = load_bytes(page, "a.html")
+    assert document.text.split("\n\n") == ["Left", "One.", "Two.", "Right", "Three."]
+    assert [block.kind for block in document.blocks].count("heading") == 2
 
 
 @pytest.mark.parametrize(

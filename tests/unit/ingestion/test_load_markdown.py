@@ -69,8 +69,17 @@ def test_a_rule_is_not_front_matter(text: str) -> None:
     assert read_front_matter(text).error == ""
 
 
-def test_empty_front_matter_is_taken_off(load_bytes) -> None:
-    assert load_bytes(b"---\ntitle:\n---\nText", "a.md").text == "Text"
+@pytest.mark.parametrize(
+    "front",
+    [b"---\ntitle:\n---\n", b"---\n---\n", b"---\n# layout: post\n---\n", b"+++\n+++\n", b"---\r\ntitle:\r\n---\r\n"],
+)
+def test_front_matter_that_says_nothing_is_taken_off(load_bytes, front: bytes) -> None:
+    assert load_bytes(front + b"Text", "a.md").text == "Text"
+
+
+def test_a_toml_mark_does_not_close_a_yaml_one() -> None:
+    assert read_front_matter("---\na: b\n+++\nText\n").end == 0
+    assert read_front_matter("---\na: b\n...\nText\n").values == {"a": "b"}
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ import pytest
 
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders import Limits
-from pipelines.ingestion.loaders.pdf import _moment, join_lines
-from pipelines.ingestion.loaders.pdf_lines import Line
+from pipelines.ingestion.loaders.pdf.facts import moment
+from pipelines.ingestion.loaders.pdf.lines import Line
+from pipelines.ingestion.loaders.pdf.text import join_lines
 
 BODY = "Helvetica"
 BOLD = "Helvetica-Bold"
@@ -48,6 +49,21 @@ def test_lines_become_paragraphs_headings_and_list_items(load_bytes, make_pdf) -
 def test_words_broken_at_line_ends_are_joined(load_bytes, make_pdf) -> None:
     page = ["The quick exam-", "ple shows a well-", "known trick; it is well-known."]
     assert load_bytes(make_pdf([page]), "a.pdf").text == "The quick example shows a well-known trick; it is well-known."
+
+
+def test_a_compound_broken_at_its_hyphen_keeps_it_where_no_word_is_broken_otherwise(load_bytes, make_pdf) -> None:
+    text = load_bytes(make_pdf([["They shipped a cross-", "platform tool."]]), "a.pdf").text
+    assert text == "They shipped a cross-platform tool."
+
+
+def test_a_web_address_broken_at_a_line_end_is_whole_and_stands_for_itself(load_bytes, make_pdf) -> None:
+    page = ["Leith, Scotland", "www.example.com/in/ann-", "brook (Profile)", "ann@example.com", "+44 131 496 0000"]
+    assert load_bytes(make_pdf([page]), "a.pdf").text.split("\n\n") == [
+        "Leith, Scotland",
+        "www.example.com/in/ann-brook (Profile)",
+        "ann@example.com",
+        "+44 131 496 0000",
+    ]
 
 
 def test_a_hyphen_before_a_capital_or_a_digit_stays() -> None:
@@ -113,6 +129,31 @@ def test_the_stated_title_counts_unless_it_says_nothing(load_bytes, make_pdf) ->
     assert load_bytes(make_pdf([["Text."]]), "my_cv.pdf").author == ""
 
 
+def test_a_stated_title_that_the_text_does_not_bear_out_gives_way_to_the_largest_heading(load_bytes, make_pdf) -> None:
+    page = [(72, 780, "Ann Brook", BOLD, 20), (72, 740, "Engineer in a town by the sea.", BODY, 11)]
+    assert load_bytes(make_pdf([page], title="Splendid Resume Builder"), "a.pdf").title == "Ann Brook"
+    assert load_bytes(make_pdf([page], title="Resume of Ann Brook"), "a.pdf").title == "Resume of Ann Brook"
+
+
+def test_a_small_footer_on_both_of_two_pages_is_furniture(load_bytes, make_pdf) -> None:
+    pages = [[f"The words of page {number} are {word}.", (72, 30, "Brook & Daughters", BODY, 8)]
+             for number, word in ((1, "few"), (2, "fewer"))]  # fmt: skip
+    document = load_bytes(make_pdf(pages), "a.pdf")
+    assert [(piece.page, piece.text) for piece in document.furniture] == [
+        (1, "Brook & Daughters"),
+        (2, "Brook & Daughters"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "said", ["Page {} of 2", "Seite {} von 2", "Page {} sur 2", "Página {} de 2", "Pagina {} di 2", "{} / 2"]
+)
+def test_page_numbers_are_furniture_in_six_languages(load_bytes, make_pdf, said: str) -> None:
+    pages = [[f"Text {number}.", (280, 30, said.format(number), BODY, 11)] for number in (1, 2)]
+    document = load_bytes(make_pdf(pages), "a.pdf")
+    assert [piece.text for piece in document.furniture] == [said.format(1), said.format(2)]
+
+
 @pytest.mark.parametrize("kept", [0.3, 0.6, 0.9])
 def test_a_truncated_file_is_named_so(load_bytes, make_pdf, kept: float) -> None:
     data = make_pdf([["Some text on a page."]] * 3)
@@ -126,9 +167,8 @@ def test_an_encrypted_file_asks_for_one_without_password(load_bytes, make_pdf) -
 
 
 def test_a_file_without_text_layer_is_no_document(load_bytes, make_pdf) -> None:
-    with pytest.raises(LoadError, match=r"no text layer on its 2 page") as caught:
-        load_bytes(make_pdf([[], []]), "scan.pdf")
-    assert "ocrmypdf" in caught.value.hint
+    with pytest.raises(LoadError, match=r"no text layer on its 2 page\(s\), and they are empty"):
+        load_bytes(make_pdf([[], []]), "blank.pdf")
 
 
 def test_a_broken_file_is_named_so(load_bytes) -> None:
@@ -152,4 +192,4 @@ def test_too_many_pages_name_the_setting(load_bytes, make_pdf) -> None:
     ],
 )
 def test_dates_of_the_file_are_read(stated: str, expected: datetime | None) -> None:
-    assert _moment(stated) == expected
+    assert moment(stated) == expected

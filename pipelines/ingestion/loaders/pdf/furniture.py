@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from pipelines.ingestion.loaders.pdf_lines import Line, usual_size
+from pipelines.ingestion.loaders.pdf.lines import Line, usual_size
 from pipelines.text import fold
 
 MIN_PAGES = 3
@@ -27,8 +27,9 @@ def split_furniture(pages: Sequence[Sequence[Line]]) -> tuple[list[list[Line]], 
     """(the lines of each page without furniture, the furniture in order).
 
     Furniture stands in the two outermost rows of its page, apart from the rest, and either says which page it is, or
-    comes again in the same words at the same height on at least three pages; in the outermost row, in type no larger
-    than the body's, numbers may count with the pages. A page that would lose all its lines keeps them.
+    comes again in the same words at the same height on at least three pages, on two if it is in small type or beside a
+    page number; in the outermost row, in type no larger than the body's, numbers may count with the pages. A page that
+    would lose all its lines keeps them.
     """
     size = usual_size(list(chain.from_iterable(pages)))
     edges = [list(_edge(lines, size)) for lines in pages]
@@ -40,11 +41,20 @@ def split_furniture(pages: Sequence[Sequence[Line]]) -> tuple[list[list[Line]], 
     lifted: list[Line] = []
     for lines, edge in zip(pages, edges, strict=True):
         numbered = [line for line, _ in edge if _says_its_page(line, len(pages))]
-        gone = [line for line, keys in edge if line in numbered or any(len(places[key]) >= MIN_PAGES for key in keys)]
+        gone = [line for line, keys in edge if line in numbered or _comes_again(line, keys, places, numbered, size)]
         gone = numbered if len(gone) == len(lines) else gone
         kept.append([line for line in lines if not any(line is other for other in gone)])
         lifted += gone
     return kept, lifted
+
+
+def _comes_again(
+    line: Line, keys: Sequence[Key], places: dict[Key, set[int]], numbered: Sequence[Line], size: float
+) -> bool:
+    """Whether the line stands on enough pages: on two if it is small or stands beside a page number."""
+    beside = any(abs(line.y - number.y) <= _SAME_ROW for number in numbered)
+    least = 2 if beside or line.size < 0.95 * size else MIN_PAGES
+    return any(len(places[key]) >= least for key in keys)
 
 
 def _edge(lines: Sequence[Line], size: float) -> Iterator[tuple[Line, list[Key]]]:

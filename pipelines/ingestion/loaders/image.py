@@ -1,0 +1,75 @@
+"""LOAD IMAGE: the text of a scan or a photograph, page by page."""
+
+import io
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pipelines.errors import LoadError
+from pipelines.ingestion.loaders.base import Content, Limits
+from pipelines.ingestion.loaders.ocr import Recognised, recognise, trouble_of
+from pipelines.ingestion.loaders.pdf.lines import page_lines
+from pipelines.ingestion.loaders.pdf.pages import Page, compose
+from pipelines.types import SourceItem
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_LEAST_DPI, _USUAL_DPI, _MOST_DPI = 70, 150, 1200
+_MOST_PIXELS = 200_000_000
+_BROKEN = (OSError, SyntaxError, ValueError, EOFError)
+
+
+def load_image(data: bytes, item: SourceItem, limits: Limits) -> Content:
+    """What tesseract reads in the image; every frame of a TIFF is a page.
+
+    Raises:
+        LoadError: If tesseract is missing or off, the image is broken or too large, or nothing is to be read in it.
+    """
+    trouble = trouble_of(limits)
+    if trouble:
+        raise LoadError(
+            f"{item.name} is an image, and {trouble}.",
+            hint="Install tesseract (apt install tesseract-ocr), and leave FOOTNOTE_INGESTION__OCR at auto.",
+        )
+    found = [recognise(image, dpi, limits) for image, dpi in _frames(data, item.name, limits.max_pages)]
+    pages = [_page(read, number) for number, read in enumerate(found, start=1)]
+    if not any(page.lines for page in pages):
+        said = next((f": {read.trouble}" for read in found if read.trouble), "")
+        raise LoadError(
+            f"No text is to be read in the image {item.name}{said}.", hint="Scan it larger, upright and sharp."
+        )
+    composed = compose(pages)
+    return composed.content(title=composed.heading)
+
+
+def _page(read: Recognised, number: int) -> Page:
+    return Page(page_lines(read.words, number), read.confidence if read.words else None)
+
+
+def _frames(data: bytes, name: str, max_pages: int) -> Iterator[tuple["Image", float]]:
+    """Every page of the image, upright, with its pixels per inch."""
+    from PIL import Image, ImageOps
+
+    broken = LoadError(f"{name} is a broken image.", hint="Open it in a viewer and save it again.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            image = Image.open(io.BytesIO(data))
+            count = getattr(image, "n_frames", 1)
+        except (*_BROKEN, Image.DecompressionBombError) as error:
+            raise broken from error
+        if count > max_pages:
+            raise LoadError(
+                f"{name} has {count:,} pages, over the limit of {max_pages:,}.",
+                hint="Split it, or raise FOOTNOTE_INGESTION__MAX_PAGES.",
+            )
+        for number in range(count):
+            try:
+                image.seek(number)
+                if image.width * image.height > _MOST_PIXELS:
+                    raise LoadError(f"{name} has too many pixels to be read.", hint="Save it smaller.")
+                dpi = float(image.info.get("dpi", (0, 0))[0])
+                yield ImageOps.exif_transpose(image), dpi if _LEAST_DPI <= dpi <= _MOST_DPI else _USUAL_DPI
+            except (*_BROKEN, Image.DecompressionBombError) as error:
+                raise broken from error

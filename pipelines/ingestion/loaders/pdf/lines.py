@@ -1,0 +1,230 @@
+"""The lines of a PDF page: words that stand side by side, up to the next wide gap."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from pipelines.ingestion.loaders.pdf.words import Word
+
+LONE_BULLET = re.compile(r"[•‣◦▪▫●○∙■□➢➤►▶✓✔❖·–-]|\(?\d{1,2}[.)]")
+
+_ADDRESS = re.compile(r"https?://|www\.|[\w.+-]+@|[\w-]+\.[a-z]{2,4}/", re.IGNORECASE)
+_WIDE_GAP = 1.15
+_LETTERS_GAP = 1.7
+_WORDS_GAP = 2.5
+_RECENT = 20
+_LATE_GAP = 0.6
+_BULLET_GAP = 4.0
+_COMMON_START = 3
+_COLUMN_GAP = 0.7
+_RESTYLED_GAP = 0.35
+_OVERLAP = 0.6
+_SAME_BASELINE = 0.25
+_RAISED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of text up to the next wide gap; lengths in points, `y` its baseline, as in `Word`.
+
+    Attributes:
+        hyphen: Whether the word at its end goes on in the next line.
+        order: Where it comes in the order in which the file draws its page.
+        column: Which of its page's columns it stands in, in reading order.
+        left: What a column of hints has on its row, before it.
+        right: What stands on its row after it, e.g. a date at the right margin.
+        limit: How far it may reach beside what stands right of it.
+        apart: Whether it belongs with neither neighbour.
+    """
+
+    text: str
+    page: int
+    x0: float
+    x1: float
+    y: float
+    size: float
+    bold: bool
+    hyphen: bool = False
+    bottom: float = 0.0
+    top: float = 0.0
+    order: int = 0
+    turn: int = 0
+    column: int = 0
+    left: tuple["Line", ...] = ()
+    right: tuple["Line", ...] = ()
+    limit: float = 0.0
+    apart: bool = False
+
+
+def page_lines(words: Sequence[Word], page: int) -> list[Line]:
+    """The lines of a page in the order in which the file draws them; what is drawn twice counts once."""
+    runs: list[list[Word]] = []
+    for word in _once(words):
+        if runs and _goes_on(runs[-1], word):
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    starts = _starts(runs)
+    pieces = [piece for run in runs for piece in _cut_at(run, starts)]
+    lines = [_line(run, page, order) for order, run in enumerate(pieces)]
+    drawn = sorted(_joined(lines), key=lambda line: line.order)
+    return [replace(line, order=order) for order, line in enumerate(drawn)]
+
+
+def rows_of(lines: Iterable[Line]) -> list[list[Line]]:
+    """The lines by what stands on one row, from the top, each row from the left."""
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: -line.y):
+        if rows and same_row(rows[-1][0], line):
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return [sorted(row, key=lambda line: line.x0) for row in rows]
+
+
+def same_row(one: Line, other: Line) -> bool:
+    """Whether the two stand on one row of a page."""
+    within = (0.3 if one.size == other.size else 0.42) * max(one.size, other.size, 1)
+    return one.page == other.page and one.turn == other.turn and abs(one.y - other.y) < within
+
+
+def breaks_address(text: str, following: str) -> bool:
+    """Whether a web or mail address goes on in the next line."""
+    last, first = text.rsplit(" ", 1)[-1], following.split(" ", 1)[0]
+    if not _ADDRESS.match(last) or not (first[0].islower() or first[0].isdigit()) or _ADDRESS.match(first):
+        return False
+    return last.endswith(("-", "/", "_", ".", "@")) or (last == text and first == following)
+
+
+def usual_size(lines: Sequence[Line]) -> float:
+    """The size that most characters have; 0 without lines."""
+    weights: dict[float, int] = {}
+    for line in lines:
+        weights[line.size] = weights.get(line.size, 0) + len(line.text)
+    return max(weights, key=lambda size: (weights[size], -size), default=0.0)
+
+
+def together(one: Line, other: Line) -> Line:
+    """The two lines of one row as one."""
+    longer = max(one, other, key=lambda line: len(line.text))
+    return replace(
+        longer,
+        text=f"{one.text} {other.text}",
+        x0=one.x0,
+        x1=max(one.x1, other.x1),
+        bold=one.bold and other.bold,
+        hyphen=other.hyphen,
+        bottom=min(one.bottom, other.bottom),
+        top=max(one.top, other.top),
+        order=min(one.order, other.order),
+    )
+
+
+def _once(words: Iterable[Word]) -> list[Word]:
+    """The words without those that are drawn again in place, as a shadow or to look bold."""
+    seen: set[tuple[str, int, int, int]] = set()
+    kept: list[Word] = []
+    for word in words:
+        x, y = int(word.x0), int(word.y)
+        if not any((word.text, word.turn, x + dx, y + dy) in seen for dx in (-1, 0, 1) for dy in (-1, 0, 1)):
+            kept.append(word)
+        seen.add((word.text, word.turn, x, y))
+    return kept
+
+
+def _goes_on(run: Sequence[Word], word: Word) -> bool:
+    """Whether the word stands next on the line."""
+    last = run[-1]
+    if last.turn != word.turn or last.hyphen:
+        return False
+    large, small = max(last.size, word.size), min(last.size, word.size)
+    off = abs(word.y - last.y)
+    if off > _SAME_BASELINE * large and (off > _RAISED * large or small > 0.85 * large):
+        return False
+    leftwards = _is_leftwards(last.text) and _is_leftwards(word.text)
+    gap = last.x0 - word.x1 if leftwards else word.x0 - last.x1
+    return -_OVERLAP * large <= gap <= _widest(run, word)
+
+
+def _is_leftwards(text: str) -> bool:
+    """Whether a word is written from right to left."""
+    return text[0] >= "\u0590" and unicodedata.bidirectional(text[0]) in ("R", "AL")
+
+
+def _widest(run: Sequence[Word], word: Word) -> float:
+    """How wide a gap between words of this line may be: wider in justified lines and in spaced-out letters."""
+    last = run[-1]
+    longer = max(last, word, key=lambda word: len(word.text))
+    advance = (longer.x1 - longer.x0) / len(longer.text) if len(longer.text) > 2 else 0.0
+    widest = max(_WIDE_GAP * max(last.size, word.size), _LETTERS_GAP * advance)
+    if len(run) > 3:
+        gaps = sorted(after.x0 - before.x1 for before, after in pairwise(run[-_RECENT:]))
+        widest = max(widest, min(_WORDS_GAP * gaps[len(gaps) // 4], 2.5 * last.size))
+    return widest
+
+
+def _starts(runs: Iterable[Sequence[Word]]) -> frozenset[int]:
+    """Where several lines begin, in points."""
+    counts = Counter(round(run[0].x0) for run in runs)
+    return frozenset(x for x in counts if sum(counts.get(near, 0) for near in (x - 1, x, x + 1)) >= _COMMON_START)
+
+
+def _cut_at(run: list[Word], starts: frozenset[int]) -> list[list[Word]]:
+    """The line, cut where a word after a gap, or in another style, begins where other lines do."""
+    pieces = [run[:1]]
+    for before, word in pairwise(run):
+        restyled = word.size != before.size or word.bold != before.bold
+        gap = (_RESTYLED_GAP if restyled else _COLUMN_GAP) * word.size
+        lone = len(pieces[-1]) == 1 and LONE_BULLET.fullmatch(before.text)
+        if round(word.x0) in starts and word.x0 - before.x1 > gap and not lone:
+            pieces.append([word])
+        else:
+            pieces[-1].append(word)
+    return pieces
+
+
+def _joined(lines: list[Line]) -> list[Line]:
+    """The lines, with pieces put together that stand side by side but were drawn apart."""
+    done: list[Line] = []
+    for row in rows_of(lines):
+        for line in row:
+            last = done[-1] if done else None
+            if last and same_row(last, line) and _stands_next(last, line):
+                done[-1] = together(last, line)
+            else:
+                done.append(line)
+    return done
+
+
+def _stands_next(last: Line, line: Line) -> bool:
+    """Whether the two are one line: the first is but a bullet, or the second was drawn late, right beside it."""
+    gap = (line.x0 - last.x1) / max(line.size, 1)
+    if LONE_BULLET.fullmatch(last.text):
+        return 0 <= gap <= _BULLET_GAP
+    return -0.2 <= gap <= _LATE_GAP and line.order != last.order + 1
+
+
+def _line(words: Sequence[Word], page: int, order: int) -> Line:
+    lettered = [word for word in words if any(map(str.isalnum, word.text))] or list(words)
+    sizes: dict[float, int] = {}
+    for word in lettered:
+        sizes[word.size] = sizes.get(word.size, 0) + len(word.text)
+    size = max(sizes, key=lambda size: (sizes[size], size))
+    base = next(word for word in lettered if word.size == size)
+    return Line(
+        text=" ".join(word.text for word in words),
+        page=page,
+        x0=min(word.x0 for word in words),
+        x1=max(word.x1 for word in words),
+        y=base.y,
+        size=size,
+        bold=all(word.bold for word in lettered),
+        hyphen=words[-1].hyphen,
+        bottom=min(word.bottom for word in words),
+        top=max(word.top for word in words),
+        order=order,
+        turn=base.turn,
+    )

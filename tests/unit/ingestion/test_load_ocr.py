@@ -1,0 +1,194 @@
+"""Scans and images: what tesseract reads, and what is said where it cannot."""
+
+import io
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+from pipelines.errors import LoadError
+from pipelines.ingestion.loaders import Limits, ocr
+
+LINES = ("Harbour books", "Nine boats were counted today.")
+Install = Callable[..., None]
+
+
+def tsv(*lines: str, confidence: float = 90.0) -> str:
+    """Tesseract's table of these lines: words of 20 pixels a letter, 30 high, a line every 60 pixels from 100."""
+    rows = ["level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext"]
+    for number, line in enumerate(lines, start=1):
+        rows.append(f"4\t1\t1\t1\t{number}\t0\t100\t{100 + 60 * number}\t900\t30\t-1\t")
+        left = 100
+        for place, word in enumerate(line.split(), start=1):
+            box = f"{left}\t{100 + 60 * number}\t{20 * len(word)}\t30"
+            rows.append(f"5\t1\t1\t1\t{number}\t{place}\t{box}\t{confidence}\t{word}")
+            left += 20 * (len(word) + 1)
+    return "\n".join(rows) + "\n"
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """`install(table)`: a `tesseract` on PATH that prints this table; `install()`: none at all."""
+
+    def installed(table: str | None = None, *, code: int = 0, said: str = "", pause: float = 0) -> None:
+        monkeypatch.setenv("PATH", str(tmp_path))
+        if table is not None:
+            program = tmp_path / "tesseract"
+            program.write_text(
+                f"#!{sys.executable} -S\nimport sys, time\ntime.sleep({pause})\nsys.stdin.buffer.read()\n"
+                f"open({str(tmp_path / 'asked')!r}, 'a').write(' '.join(sys.argv[1:]) + '\\n')\n"
+                f"sys.stderr.write({said!r})\nsys.stdout.write({table!r})\nsys.exit({code})\n",
+                encoding="utf-8",
+            )
+            program.chmod(0o755)
+
+    return installed
+
+
+def picture(*lines: str, kind: str = "PNG", size: tuple[int, int] = (1240, 500), **options: object) -> bytes:
+    """An image of these lines, as a page scanned at 150 dpi."""
+    image = Image.new("L", size, 255)
+    font = ImageFont.load_default(size=44)
+    for number, line in enumerate(lines):
+        ImageDraw.Draw(image).text((80, 80 + 90 * number), line, fill=0, font=font)
+    buffer = io.BytesIO()
+    image.save(buffer, kind, **options)
+    return buffer.getvalue()
+
+
+def scan(*pages: bytes | str) -> bytes:
+    """A PDF: pages that are only an image, or a line of text."""
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(595, 842), invariant=True)
+    for page in pages:
+        if isinstance(page, str):
+            canvas.drawString(72, 700, page)
+        else:
+            canvas.drawImage(ImageReader(io.BytesIO(page)), 0, 500, 595, 240)
+        canvas.showPage()
+    canvas.save()
+    return buffer.getvalue()
+
+
+def test_pages_that_are_images_are_read_and_marked_with_their_confidence(load_bytes, install) -> None:
+    install(tsv(*LINES))
+    document = load_bytes(scan("A page of text.", picture(*LINES)), "a.pdf")
+    assert document.text == "A page of text.\n\nHarbour books\n\nNine boats were counted today."
+    assert document.metadata["ocr"] == {"2": 90.0}
+    assert document.pages_without_text == ()
+    assert document.text[document.pages[1] :].startswith("Harbour books")
+
+
+def test_the_boxes_of_recognised_words_are_points_of_the_page(load_bytes, install) -> None:
+    install(tsv("Harbour"))
+    box = load_bytes(scan(picture("Harbour")), "a.pdf").boxes[0]
+    inch = 72 / ocr.DPI
+    assert (box.x0, box.x1) == (round(100 * inch, 1), round((100 + 20 * len("Harbour")) * inch, 1))
+    assert box.y1 == pytest.approx(842 - 160 * inch, abs=0.3)
+
+
+def test_words_that_tesseract_hardly_trusts_are_left_out(load_bytes, install) -> None:
+    install(tsv("Harbour") + tsv("smudge", confidence=3).partition("\n")[2])
+    assert load_bytes(scan(picture("Harbour")), "a.pdf").text == "Harbour"
+
+
+def test_a_sign_before_a_gap_is_a_bullet(load_bytes, install) -> None:
+    header = tsv().strip()
+    words = [("«", 100, 20), ("Counted", 170, 140), ("boats", 330, 100)]
+    rows = [f"5\t1\t1\t1\t1\t{n}\t{x}\t160\t{wide}\t30\t91\t{word}" for n, (word, x, wide) in enumerate(words)]
+    install("\n".join([header, *rows]) + "\n")
+    document = load_bytes(scan(picture("Counted boats")), "a.pdf")
+    assert [(block.kind, document.text) for block in document.blocks] == [("list", "• Counted boats")]
+
+
+def test_tesseract_is_asked_for_the_languages_that_are_set(load_bytes, install, tmp_path) -> None:
+    install(tsv("Hafen"))
+    load_bytes(scan(picture("Hafen")), "a.pdf", Limits(ocr_languages="deu+eng"))
+    assert "-l deu+eng" in (tmp_path / "asked").read_text()
+
+
+def test_without_tesseract_the_pages_are_reported(load_bytes, install) -> None:
+    install()
+    document = load_bytes(scan("A page of text.", picture(*LINES)), "a.pdf")
+    assert document.text == "A page of text."
+    assert document.pages_without_text == (2,)
+    assert "ocr" not in document.metadata
+
+
+def test_a_scan_without_tesseract_fails_with_that_reason(load_bytes, install) -> None:
+    install()
+    with pytest.raises(LoadError, match=r"no text layer on its 1 page\(s\), and tesseract is not installed") as caught:
+        load_bytes(scan(picture(*LINES)), "scan.pdf")
+    assert "tesseract-ocr" in caught.value.hint
+
+
+def test_recognition_can_be_switched_off(load_bytes, install) -> None:
+    install(tsv(*LINES))
+    with pytest.raises(LoadError, match="text recognition is off"):
+        load_bytes(scan(picture(*LINES)), "scan.pdf", Limits(ocr="off"))
+
+
+def test_what_tesseract_says_of_its_failure_is_the_reason(load_bytes, install) -> None:
+    install("", code=1, said="Failed loading language 'xyz'")
+    with pytest.raises(LoadError, match="tesseract failed: Failed loading language 'xyz'"):
+        load_bytes(scan(picture(*LINES)), "scan.pdf")
+
+
+def test_a_scan_in_which_nothing_is_read_fails_with_that_reason(load_bytes, install) -> None:
+    install(tsv())
+    with pytest.raises(LoadError, match="no text is to be read in its images") as caught:
+        load_bytes(scan(picture()), "scan.pdf")
+    assert "install" not in caught.value.hint
+
+
+def test_tesseract_is_given_up_when_it_takes_too_long(load_bytes, install, monkeypatch) -> None:
+    install(tsv(*LINES), pause=5)
+    monkeypatch.setattr(ocr, "SECONDS", 0.2)
+    with pytest.raises(LoadError, match=r"took longer than 0\.2 seconds"):
+        load_bytes(scan(picture(*LINES)), "scan.pdf")
+
+
+@pytest.mark.parametrize(("kind", "name"), [("PNG", "a.png"), ("JPEG", "a.jpg"), ("TIFF", "a.tif"), ("WEBP", "a.webp")])
+def test_an_image_file_is_read(load_bytes, install, kind: str, name: str) -> None:
+    install(tsv(*LINES))
+    document = load_bytes(picture(*LINES, kind=kind), name)
+    assert document.text == "Harbour books\n\nNine boats were counted today."
+    assert document.mime == f"image/{kind.lower()}"
+    assert document.metadata["ocr"] == {"1": 90.0}
+
+
+def test_an_image_is_told_by_its_bytes(load_bytes, install) -> None:
+    install(tsv("Harbour"))
+    assert load_bytes(picture("Harbour"), "scan.txt").mime == "image/png"
+
+
+def test_every_frame_of_a_tiff_is_a_page(load_bytes, install) -> None:
+    install(tsv("Harbour"))
+    second = Image.open(io.BytesIO(picture("Two")))
+    document = load_bytes(picture("One", kind="TIFF", save_all=True, append_images=[second]), "a.tiff")
+    assert [box.page for box in document.boxes] == [1, 2]
+    assert document.pages == (0, document.text.rindex("Harbour"))
+
+
+def test_an_image_without_tesseract_fails_with_that_reason(load_bytes, install) -> None:
+    install()
+    with pytest.raises(LoadError, match=r"a\.png is an image, and tesseract is not installed"):
+        load_bytes(picture("Harbour"), "a.png")
+
+
+def test_a_broken_image_is_named_so(load_bytes, install) -> None:
+    install(tsv("Harbour"))
+    with pytest.raises(LoadError, match="is a broken image"):
+        load_bytes(picture("Harbour")[:200], "a.png")
+
+
+@pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")
+def test_the_real_tesseract_reads_a_scan(load_bytes) -> None:
+    document = load_bytes(scan(picture(*LINES)), "scan.pdf")
+    assert " ".join(document.text.split()) == " ".join(LINES)
+    assert document.metadata["ocr"]["1"] > 60

@@ -1,0 +1,299 @@
+"""PDF: reading order over columns, sidebars and hints, letter-spaced words, and where every line stands."""
+
+import io
+from collections.abc import Callable, Sequence
+
+import pytest
+from reportlab.pdfbase.pdfmetrics import stringWidth
+from reportlab.pdfgen.canvas import Canvas
+
+BODY, BOLD = "Helvetica", "Helvetica-Bold"
+PROSE = [
+    "The harbour was quiet when the first boat came in,",
+    "and nobody on the quay had expected it so early.",
+    "Its captain asked for coal and for a pilot at once,",
+    "because the wind was about to turn to the north.",
+    "We gave him both, and he was gone before the noon",
+    "bell, leaving two crates of oranges on the stones.",
+]
+OTHER = [
+    "Accounts were kept in three books of equal size,",
+    "one for each of the brothers who owned the yard.",
+    "None of them trusted the sums of the other two,",
+    "so that every evening ended in a long argument.",
+    "The eldest wrote in green, the middle one in black,",
+    "and the youngest with whatever pen he could find.",
+]
+
+
+def column(lines: Sequence[str], x: float, y: float, leading: float = 13, size: float = 10, font: str = BODY) -> list:
+    return [(x, y - leading * number, line, font, size) for number, line in enumerate(lines)]
+
+
+def right_aligned(text: str, x1: float, y: float, size: float = 10, font: str = BODY) -> tuple:
+    return (x1 - stringWidth(text, font, size), y, text, font, size)
+
+
+def blocks(document) -> list[str]:
+    return [document.text[block.start : block.end] for block in document.blocks]
+
+
+ORDERS: dict[str, Callable[[list, list], list]] = {
+    "column by column": lambda left, right: [*left, *right],
+    "right column first": lambda left, right: [*right, *left],
+    "row by row": lambda left, right: [piece for pair in zip(left, right, strict=True) for piece in pair],
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("offset", [0, 5])
+def test_two_columns_of_prose_are_read_one_after_the_other_in_whatever_order_they_are_drawn(
+    load_bytes, make_pdf, order: str, offset: int
+) -> None:
+    title = (60, 790, "A chronicle of the harbour and of the yard, in two parts and one page", BOLD, 16)
+    left, right = column(PROSE, 60, 740), column(OTHER, 320, 740 - offset)
+    document = load_bytes(make_pdf([[title, *ORDERS[order](left, right)]]), "a.pdf")
+    assert blocks(document) == [title[2], " ".join(PROSE), " ".join(OTHER)]
+
+
+def test_a_word_goes_on_in_the_next_column(load_bytes, make_pdf) -> None:
+    left, right = (
+        column([*PROSE[:5], "so the harbour mas-"], 60, 740),
+        column(["ter wrote it down.", *OTHER[:5]], 320, 740),
+    )
+    assert "so the harbour master wrote it down." in load_bytes(make_pdf([[*left, *right]]), "a.pdf").text
+
+
+SIDEBAR = [
+    "SKILLS",
+    "Python",
+    "Carpentry",
+    "Bookkeeping",
+    "LANGUAGES",
+    "English",
+    "Norse",
+    "CONTACT",
+    "ann@example.com",
+]
+JOBS = [("Harbour master", "2019 - 2023"), ("Pilot", "2015 - 2019"), ("Deckhand", "2011 - 2015")]
+
+
+def main_column(x: float, right: float, y: float) -> list:
+    drawn = []
+    for position, dates in JOBS:
+        drawn += [(x, y, position, BODY, 10), right_aligned(dates, right, y)]
+        drawn += column(
+            [f"Port of Brook, as {position.lower()} of the", "northern quay and of all its boats."], x, y - 13
+        )
+        y -= 50
+    return drawn
+
+
+@pytest.mark.parametrize(("side", "main", "edge"), [(40, 200, 550), (430, 40, 390)])
+@pytest.mark.parametrize("by_height", [False, True])
+def test_a_sidebar_is_read_apart_and_whole(
+    load_bytes, make_pdf, side: float, main: float, edge: float, by_height: bool
+) -> None:
+    drawn = [*column(SIDEBAR, side, 737, leading=17), *main_column(main, edge, 740)]
+    if by_height:
+        drawn.sort(key=lambda piece: (-piece[1], piece[0]))
+    name = (40, 790, "Ann Brook, harbour master and bookkeeper of the northern ports", BOLD, 16)
+    text = load_bytes(make_pdf([[name, *drawn]]), "a.pdf").text
+    places = [text.index(piece) for piece in (SIDEBAR[0], SIDEBAR[-1], "Harbour master\t2019", "Deckhand\t2011 - 2015")]
+    first, last, begun, ended = places
+    assert (first < last < begun < ended) if side < main else (begun < ended < first < last)
+    assert text.startswith(name[2])
+
+
+def test_a_sidebar_that_is_short_on_the_next_page_stays_a_sidebar(load_bytes, make_pdf) -> None:
+    first = [*column(SIDEBAR, 40, 737, leading=17), *main_column(200, 550, 740)]
+    second = [(40, 740, "Sailing", BODY, 10), *main_column(200, 550, 740)]
+    assert "Sailing\n\nHarbour master\t2019 - 2023" in load_bytes(make_pdf([first, second]), "a.pdf").text
+
+
+@pytest.mark.parametrize("font", [BODY, BOLD])
+def test_a_column_of_dates_is_read_row_by_row_with_tabs(load_bytes, make_pdf, font: str) -> None:
+    page, y = [(60, 760, "Experience", BOLD, 14)], 735.0
+    for position, dates in JOBS:
+        page += [(60, y, dates, font, 10), *column([position, "Port of Brook", "\u2022 Kept the books"], 180, y)]
+        y -= 60
+    page += [(60, y, "Education", BOLD, 14), (60, y - 20, "2008 - 2011", font, 10), (180, y - 20, "School", BODY, 10)]
+    assert blocks(load_bytes(make_pdf([page]), "a.pdf")) == [
+        "Experience",
+        *(line for job, dates in JOBS for line in (f"{dates}\t{job}", "Port of Brook", "\u2022 Kept the books")),
+        "Education",
+        "2008 - 2011\tSchool",
+    ]
+
+
+def test_dates_that_are_wrapped_in_their_column_are_one_hint(load_bytes, make_pdf) -> None:
+    page = []
+    for number, (position, dates) in enumerate(JOBS):
+        start, end = dates.split(" - ")
+        page += column([f"May {start} -", f"June {end}"], 60, 740 - 60 * number)
+        page += column([position, "Port of Brook", "where all boats were counted twice"], 180, 740 - 60 * number)
+    text = load_bytes(make_pdf([page]), "a.pdf").text
+    assert "May 2019 - June 2023\tHarbour master\n\nPort of Brook" in text
+
+
+def test_labels_beside_their_sections_become_headings(load_bytes, make_pdf) -> None:
+    page, y = [], 740.0
+    for label in ("Experience", "Education", "Projects"):
+        page += [(40, y, label, BOLD, 13), *column([f"All {label.lower()} of Ann", *PROSE[:2]], 180, y)]
+        y -= 70
+    document = load_bytes(make_pdf([page]), "a.pdf")
+    found = [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
+    assert [text for kind, text in found if kind == "heading"] == ["Experience", "Education", "Projects"]
+    assert found[1] == ("paragraph", "All experience of Ann")
+
+
+def test_labels_that_are_drawn_before_all_their_rows_stand_with_them(load_bytes, make_pdf) -> None:
+    labels = [(60, 740 - 26 * row, label, BOLD, 10) for row, label in enumerate(("Boats", "Books", "Crew"))]
+    texts = [column(PROSE[2 * row : 2 * row + 2], 180, 740 - 26 * row) for row in range(3)]
+    assert blocks(load_bytes(make_pdf([[*labels, *texts[0], *texts[1], *texts[2]]]), "a.pdf")) == [
+        f"{label}\t{' '.join(PROSE[2 * row : 2 * row + 2])}" for row, label in enumerate(("Boats", "Books", "Crew"))
+    ]
+
+
+def test_a_name_is_a_heading_beside_its_contacts(load_bytes, make_pdf) -> None:
+    contacts = [right_aligned("ann@example.com", 550, 797), right_aligned("+44 131 496 0000", 550, 784)]
+    page = [(60, 790, "Ann Brook", BOLD, 20), *contacts, *column(PROSE, 60, 740)]
+    document = load_bytes(make_pdf([page]), "a.pdf")
+    assert document.title == "Ann Brook"
+    assert set(blocks(document)) == {"Ann Brook", "ann@example.com", "+44 131 496 0000", " ".join(PROSE)}
+
+
+def test_a_title_that_is_wrapped_beside_its_date_is_whole(load_bytes, make_pdf) -> None:
+    page = [
+        (60, 740, "On the counting of boats, and on the keeping of books about the boats that were", BOLD, 10),
+        right_aligned("May 2021", 550, 740),
+        (60, 728, "counted", BOLD, 10),
+        (60, 716, "Ann Brook and her brothers", BODY, 10),
+        (60, 690, "A shorter title", BOLD, 10),
+        right_aligned("September 2019", 550, 690),
+    ]
+    assert blocks(load_bytes(make_pdf([page]), "a.pdf"))[:2] == [
+        f"{page[0][2]} counted\tMay 2021",
+        "Ann Brook and her brothers",
+    ]
+
+
+def test_places_and_dates_that_run_on_beside_a_list_come_before_it(load_bytes, make_pdf) -> None:
+    page = []
+    for number, (position, dates) in enumerate(JOBS):
+        y = 740 - 70 * number
+        page += column(
+            [position, "\u2022 Counted the boats of the harbour, every day", "twice, and wrote it down"], 60, y
+        )
+        page += [right_aligned(hint, 550, y - 13 * row) for row, hint in enumerate(("Leith, UK", dates, "4 years"))]
+    assert blocks(load_bytes(make_pdf([page]), "a.pdf"))[:4] == [
+        "Harbour master\tLeith, UK",
+        "2019 - 2023",
+        "4 years",
+        "\u2022 Counted the boats of the harbour, every day twice, and wrote it down",
+    ]
+
+
+def test_a_list_item_keeps_the_date_at_its_end(load_bytes, make_pdf) -> None:
+    page = [(60, 760, "Honours", BOLD, 14)]
+    for number, (position, dates) in enumerate(JOBS):
+        y = 740 - 13 * number
+        page += [(60, y, f"\u2022 Best {position.lower()}", BODY, 10), right_aligned(dates, 550, y)]
+    assert "\u2022 Best pilot\t2015 - 2019" in blocks(load_bytes(make_pdf([page]), "a.pdf"))
+
+
+def test_the_rows_of_a_table_are_lines_with_tabs(load_bytes, make_pdf) -> None:
+    rows = [("Boat", "Length", "Crew"), ("Gannet", "12 m", "four"), ("Tern", "9 m", "three"), ("Skua", "7 m", "two")]
+    page = [(x, 740 - 14 * row, cell, BODY, 10) for row, cells in enumerate(rows)
+            for x, cell in zip((60, 200, 340), cells, strict=True)]  # fmt: skip
+    assert blocks(load_bytes(make_pdf([page]), "a.pdf")) == ["\t".join(row) for row in rows]
+
+
+@pytest.mark.parametrize("tracking", [0.5, 1.5, 2.5, 4, 8])
+def test_letters_that_are_drawn_apart_are_words(load_bytes, make_pdf, tracking: float) -> None:
+    x, page = 60.0, []
+    for letter in "WORK EXPERIENCE":
+        if letter != " ":
+            page.append((x, 740, letter, BODY, 12))
+        x += stringWidth(letter, BODY, 12) + tracking
+    assert load_bytes(make_pdf([[*page, *column(PROSE, 60, 700)]]), "a.pdf").text.startswith("WORK EXPERIENCE\n")
+
+
+@pytest.mark.parametrize(
+    ("spaced", "read"),
+    [
+        ("E X P E R I E N C E", "EXPERIENCE"),
+        ("W O R K   E X P E R I E N C E", "WORK EXPERIENCE"),
+        ("Vitamin A B or C", "Vitamin A B or C"),
+    ],
+)
+def test_letters_with_spaces_between_them_are_words(load_bytes, make_pdf, spaced: str, read: str) -> None:
+    assert load_bytes(make_pdf([[spaced, "", "That was it."]]), "a.pdf").text.startswith(f"{read}\n")
+
+
+def test_glyphs_of_icon_fonts_are_no_text(load_bytes, make_pdf) -> None:
+    page = [(60, 740, "H", "Helvetica-Oblique", 10), (75, 740, "Leith, Scotland", BODY, 10)]
+    data = make_pdf([page]).replace(b"/Helvetica-Oblique", b"/FontAwesome6-Free")
+    assert load_bytes(data, "a.pdf").text == "Leith, Scotland"
+
+
+def test_every_line_has_its_box(load_bytes, make_pdf) -> None:
+    page = [
+        (60, 740, "Harbour master", BODY, 10),
+        right_aligned("2019 - 2023", 550, 740),
+        *column(["She counted all the boats of the har-", "bour."], 60, 715),
+    ]
+    document = load_bytes(make_pdf([[], page]), "a.pdf")
+    assert [document.text[box.start : box.end] for box in document.boxes] == [
+        "Harbour master",
+        "2019 - 2023",
+        "She counted all the boats of the har",
+        "bour.",
+    ]
+    date = document.boxes[1]
+    width = stringWidth("2019 - 2023", BODY, 10)
+    assert (date.page, date.x0, date.x1) == (2, round(550 - width, 1), 550)
+    assert date.y0 < 740 < date.y1 < 752
+
+
+def rotated(degrees: int) -> bytes:
+    """A page that the file turns; shown, it is 595 by 842 points large, and its words stand upright from (60, 500)."""
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(595, 842), invariant=True)
+    canvas.setPageRotation(degrees)
+    canvas.translate(*{0: (0, 0), 90: (842, 0), 180: (595, 842), 270: (0, 595)}[degrees])
+    canvas.rotate(degrees)
+    for number, line in enumerate(PROSE[:4]):
+        canvas.drawString(60, 500 - 14 * number, line)
+    canvas.showPage()
+    canvas.save()
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("degrees", [0, 90, 180, 270])
+def test_a_turned_page_reads_as_it_is_shown(load_bytes, degrees: int) -> None:
+    document = load_bytes(rotated(degrees), "a.pdf")
+    assert document.text == " ".join(PROSE[:4])
+    assert document.boxes[0].x0 == pytest.approx(60, abs=1)
+    assert document.boxes[0].y0 < 500 < document.boxes[0].y1
+
+
+def test_text_that_runs_up_the_margin_comes_after_the_page(load_bytes) -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(595, 842), invariant=True)
+    canvas.saveState()
+    canvas.rotate(90)
+    canvas.drawString(300, -30, "arXiv 2101.00001 in the margin")
+    canvas.restoreState()
+    for number, line in enumerate(PROSE):
+        canvas.drawString(60, 700 - 14 * number, line)
+    canvas.save()
+    document = load_bytes(buffer.getvalue(), "a.pdf")
+    assert blocks(document) == [" ".join(PROSE), "arXiv 2101.00001 in the margin"]
+    margin = document.boxes[-1]
+    assert margin.x1 - margin.x0 < 20 < margin.y1 - margin.y0
+
+
+def test_a_page_with_thousands_of_scattered_words_is_read(load_bytes, make_pdf) -> None:
+    page = [(10 + 7 * (31 * n % 80), 10 + 0.4 * (17 * n % 2000), f"w{n}", BODY, 4) for n in range(4000)]
+    assert len(load_bytes(make_pdf([page]), "a.pdf").text.split()) > 3000
