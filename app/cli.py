@@ -21,6 +21,7 @@ app = typer.Typer(
 
 EXIT_FELL, EXIT_FAILED_DOCUMENTS = 1, 4
 CategoryName = Literal["resume", "linkedin", "journey", "github", "blog", "notion", "web", "generic"]
+ParserName = Literal["resume", "linkedin", "journey", "markdown", "generic", "sections", "window", "semantic"]
 PART_NAMES = (
     "dense", "sparse", "completion", "whitening", "pairs", "headers", "typos", "trim", "phrases", "names", "category",
     "years", "section", "recency", "quality", "floor", "quota", "duplicates", "neighbours", "rerank", "escalation",
@@ -121,9 +122,7 @@ def ingest(
     visibility: Annotated[
         Literal["public", "private"] | None, typer.Option(help="Who may see them; it is remembered.")
     ] = None,
-    parser: Annotated[
-        Literal["markdown", "generic"] | None, typer.Option(help="Parse with this parser; it is remembered.")
-    ] = None,
+    parser: Annotated[ParserName | None, typer.Option(help="Parse with this parser; it is remembered.")] = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Read files even where size and time did not change.")
     ] = False,
@@ -247,6 +246,27 @@ def ask(
 
 
 @app.command()
+def facts(
+    collection: Collection = None,
+    category: Category = None,
+    kind: Kind = None,
+    year: Year = None,
+    author: Author = None,
+    since: Since = "",
+    until: Until = "",
+    document: DocumentNamed = None,
+    as_json: Json = False,
+) -> None:
+    """Show careers as the documents state them, and how long: in all, by company, title word and skill.
+
+    Example: footnote facts --document resume.pdf --json
+    """
+    from app.facts import show_facts
+
+    show_facts(_settings(), _filters(collection, category, kind, year, author, since, until, document), as_json=as_json)
+
+
+@app.command()
 def chat(
     port: Annotated[int | None, typer.Option(help="Where to listen; the next free port when it is taken.")] = None,
     sample: Annotated[
@@ -309,6 +329,8 @@ evaluate = typer.Typer(help="Measure retrieval and answers.", no_args_is_help=Tr
 app.add_typer(db, name="db")
 app.add_typer(models, name="models")
 app.add_typer(evaluate, name="eval")
+bench = typer.Typer(help="Measure speed and memory.", no_args_is_help=True)
+app.add_typer(bench, name="bench")
 
 
 @db.command("start")
@@ -501,9 +523,9 @@ def eval_portfolio(
 def eval_chunking(
     folder: Annotated[Path, typer.Argument(help="corpora/*.md and questions_df.csv with gold character spans.")],
     parser: Annotated[
-        Literal["markdown", "generic"] | None, typer.Option(help="Cut all with this parser; else as ingestion would.")
+        list[str] | None, typer.Option(help="Cut with this parser beside the baselines; repeat for more. Default: all.")
     ] = None,
-    n: Annotated[int, typer.Option("--top-n", "-n", min=1, max=100, help="How many nodes are found.")] = 5,
+    n: Annotated[int, typer.Option("--top-n", "--n", "-n", min=1, max=100, help="How many nodes are found.")] = 5,
     system: Systems = None,
     setting: Set = None,
     compare: Compare = "",
@@ -513,14 +535,31 @@ def eval_chunking(
 ) -> None:
     """How much of what answers is in the nodes that are found: recall, precision and IoU of their characters.
 
-    Example: footnote eval chunking data/chunking --parser generic --system dense --system default
+    For every way to cut, ours and the baselines, with how long its nodes are and the precision that no ranking can
+    exceed. Example: footnote eval chunking data/chunking --parser generic --parser sections
     """
     from app.quality import run_chunking
 
     run_chunking(
-        _settings(), folder, parser=parser or "", n=n, systems=system or [], overrides=setting or [], baseline=compare,
-        limit=limit, per_topic=per_topic, as_json=as_json,
+        _settings(), folder, parsers=parser or [], n=n, systems=system or [], overrides=setting or [],
+        baseline=compare, limit=limit, per_topic=per_topic, as_json=as_json,
     )  # fmt: skip
+
+
+@evaluate.command("parsing")
+def eval_parsing(
+    folder: Annotated[Path, typer.Argument(help="PDF and DOCX files; truth as JSON or YAML of the same name.")],
+    limit: Limit = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every value missed or wrong.")] = False,
+    as_json: Json = False,
+) -> None:
+    """How much of what resumes and profiles state is found: companies, positions, dates, institutions, skills.
+
+    A TXT or DOCX file beside a PDF is its reading order. Example: footnote eval parsing var/corpus/dev --verbose
+    """
+    from app.evaluations import run_parsing
+
+    run_parsing(folder, limit=limit, verbose=verbose, as_json=as_json)
 
 
 @evaluate.command("grounding")
@@ -593,3 +632,22 @@ def eval_filters(
 
 if __name__ == "__main__":
     main()
+
+
+@bench.command("parsing")
+def bench_parsing(
+    folders: Annotated[list[str], typer.Argument(help="Files and folders.")],
+    parser: Annotated[
+        Literal["resume", "linkedin", "journey", "markdown", "generic", "sections", "window"] | None,
+        typer.Option(help="Parse all with this parser; else as ingestion would."),
+    ] = None,
+    category: Annotated[CategoryName | None, typer.Option(help="Take all for documents of this category.")] = None,
+    as_json: Json = False,
+) -> None:
+    """How fast documents are read, loaded and parsed, and whether their nodes are exact and cover them.
+
+    Nothing is written and nothing embedded. Example: footnote bench parsing data/sample --json
+    """
+    from app.bench import run_parsing
+
+    run_parsing(_settings(), folders, parser=parser or "", category=category or "", as_json=as_json)

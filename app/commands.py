@@ -34,7 +34,7 @@ def run_ingest(
     ingestion = build_ingestion(settings)
     plan = ingestion.plan(sources or _own_sources(settings), overrides=overrides, verify=verify, allow_removals=yes)
     if plan_only:
-        _show_plan(plan, as_json=as_json)
+        _show_plan(plan, ingestion.header_cost(plan, overrides=overrides), as_json=as_json)
         return
     with IngestProgress(len(plan.steps), quiet=as_json) as advance:
         report = ingestion.run(plan, overrides=overrides, on_progress=advance)
@@ -81,13 +81,20 @@ def ingest_json(report: IngestReport) -> dict[str, Any]:
     }
 
 
-def _show_plan(plan: Any, *, as_json: bool) -> None:
+def _show_plan(plan: Any, cost: Any, *, as_json: bool) -> None:
     wanted = [step for step in plan.steps if step.action != "unchanged"]
     counts = {action: plan.count(action) for action in ("add", "update", "remove", "unchanged", "fail")}
     if as_json:
         steps = [{"action": s.action, "document": s.item.name, "reason": s.reason} for s in wanted]
         output.print_json(
-            {"counts": counts, "steps": steps, "skipped": list(plan.skipped), "refused_removals": _refused(plan)}
+            {
+                "counts": counts,
+                "steps": steps,
+                "skipped": list(plan.skipped),
+                "refused_removals": _refused(plan),
+                "header_calls": cost.calls,
+                "header_tokens": cost.tokens,
+            }
         )
         return
     for step in wanted:
@@ -96,6 +103,8 @@ def _show_plan(plan: Any, *, as_json: bool) -> None:
     output.say(
         ", ".join(f"{count} to {action}" for action, count in counts.items() if count) or "nothing to do", "bold"
     )
+    if cost.calls:
+        output.say(f"a language model would be asked for {cost.calls} headers, reading {cost.tokens:,} tokens")
     _say_refused(plan)
 
 

@@ -3,11 +3,14 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app import output
 from app.settings import SAMPLE
 from config.settings import Settings
+
+if TYPE_CHECKING:
+    from pipelines.evaluation.parsing import Parsed
 
 
 def run_escalation(settings: Settings, replies: Path | None, topics: Path | None, *, as_json: bool) -> None:
@@ -121,3 +124,51 @@ def _number(values: Mapping[str, float], label: str) -> str:
 
 def _listed(values: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {value:.3f}" for name, value in values.items())
+
+
+def run_parsing(folder: Path, *, limit: int | None, verbose: bool, as_json: bool) -> None:
+    """Parse documents and print how much of their truth is found, each job once, and in which order they are read."""
+    from pipelines.evaluation.fields import BESIDE, CORE
+    from pipelines.evaluation.parsing import grouped, parse_folder, parsing_json, scores
+
+    with output.progress(quiet=as_json) as advance:
+        done = parse_folder(folder, limit=limit, on_progress=advance)
+    if as_json:
+        output.print_json(parsing_json(done))
+        return
+    judged = [each for each in done if each.truth]
+    groups = {"all": judged, **grouped(done, lambda each: each.expected), **grouped(done, lambda each: each.theme)}
+    for title, shown in ((f"F1 over {len(judged)} documents with truth", ("all", *CORE)), ("F1 beside that", BESIDE)):
+        rows = [[name, str(len(held)), *(_share(scores(held)[column]) for column in shown)]
+                for name, held in groups.items() if held]  # fmt: skip
+        output.table(title, ["kind or layout", "files", *shown], rows)
+    columns = ["document", "read as", "F1", "jobs found", "stated", "twice", "order", "s"]
+    output.table("", columns, [_parsed_row(each) for each in done])
+    for each in done:
+        if each.error:
+            output.say(f"{each.name}: {each.error}", "red")
+        for what, values in (("missed", each.comparison.missed), ("wrong", each.comparison.wrong)) if verbose else ():
+            for name, value in values:
+                output.say(f"{each.name}: {what} {name}: {value}", "dim")
+    orders = [each.order for each in done if each.order is not None]
+    if orders:
+        output.say(
+            f"reading order over {len(orders)} twins: mean {sum(orders) / len(orders):.4f}, worst {min(orders):.4f}"
+        )
+    misread = sum(each.category != each.expected for each in judged)
+    output.say(
+        f"{sum(each.twice for each in done)} jobs found twice, {misread} documents taken for another kind", "bold"
+    )
+
+
+def _parsed_row(each: "Parsed") -> list[str]:
+    from pipelines.evaluation.parsing import scores
+
+    stated = "" if each.stated_jobs is None else str(each.stated_jobs)
+    f1 = _share(scores([each])["all"]) if each.truth else ""
+    counts = [str(each.jobs), stated, str(each.twice or "")]
+    return [each.name, each.category or "failed", f1, *counts, _share(each.order), f"{each.seconds:.1f}"]
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"

@@ -93,6 +93,8 @@ def print_results(report: Mapping[str, Any]) -> None:
         path = " > ".join(result["section_path"])
         say(f"{result['rank']}. {result['title']}{where}  {path}".rstrip(), "bold")
         say(f"   {clip(result['text'], 320)}")
+        if result["also_in"]:
+            say(f"   also in {', '.join(result['also_in'])}", "dim")
     if not report["results"]:
         say(GREETING if report["intent"]["greeting"] else "Nothing was found.")
 
@@ -138,4 +140,5 @@ def print_sources(answer: Mapping[str, Any]) -> None:
 def place(source: Mapping[str, Any]) -> str:
     """Where a source stands: its document, page or lines, and sections."""
     where = f"p.{source['page']}" if source["page"] else f"lines {source['line_start']}-{source['line_end']}"
-    return " > ".join([f"{source['title']} ({source['documentName']}, {where})", *source["section_path"]])
+    also = f" (also in {', '.join(source['also_in'])})" if source.get("also_in") else ""
+    return " > ".join([f"{source['title']} ({source['documentName']}, {where})", *source["section_path"]]) + also

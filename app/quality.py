@@ -2,14 +2,17 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from app import output, reports
 from app.settings import SAMPLE
 from config.settings import Settings
+
+if TYPE_CHECKING:
+    from pipelines.evaluation.chunking import Cutting
 
 
 def run_portfolio(
@@ -65,7 +68,7 @@ def run_chunking(
     settings: Settings,
     folder: Path,
     *,
-    parser: str,
+    parsers: Sequence[str],
     n: int,
     systems: Sequence[str],
     overrides: Sequence[str],
@@ -74,7 +77,7 @@ def run_chunking(
     per_topic: Path | None,
     as_json: bool,
 ) -> None:
-    """Find nodes for the questions of a chunk set, and print how their spans overlap the gold spans."""
+    """Cut a chunk set in every way, find nodes for its questions, and print how their spans overlap the gold spans."""
     from pipelines.evaluation.chunking import MEASURES, measure_chunking
     from pipelines.evaluation.compare import compare
     from pipelines.evaluation.experiment import paired
@@ -82,33 +85,57 @@ def run_chunking(
     from pipelines.evaluation.systems import chosen, parse_overrides
 
     given = parse_overrides(overrides)
-    wanted = chosen(systems or ([] if given else ["dense", "sparse", "hybrid-convex", "default"]), given, baseline)
+    wanted = chosen(systems or ([] if given else ["dense", "default"]), given, baseline)
     with output.progress(quiet=as_json) as advance:
-        done = measure_chunking(settings, folder, wanted, parser=parser, n=n, limit=limit, on_progress=advance)
+        done = measure_chunking(settings, folder, wanted, parsers=parsers, n=n, limit=limit, on_progress=advance)
     compared = {
-        name: {measure: compare(*paired(done.scores[baseline], scores, measure)) for measure in MEASURES}
-        for name, scores in done.scores.items()
+        (cutting.name, name): {m: compare(*paired(cutting.scores[baseline], scores, m)) for m in MEASURES}
+        for cutting in done
+        for name, scores in cutting.scores.items()
         if baseline and name != baseline
     }
-    means_of = {name: means(scores) for name, scores in done.scores.items()}
     if per_topic:
-        per_topic.write_text(json.dumps(done.scores, indent=1))
-    topics = len(next(iter(done.scores.values())))
+        per_topic.write_text(json.dumps({cutting.name: cutting.scores for cutting in done}, indent=1))
+    topics = len(done[0].omega)
     if as_json:
-        report: dict[str, Any] = {"dataset": folder.resolve().name, "topics": topics, "systems": means_of}
-        report |= {"parsers": done.parsers, "nodes": done.nodes, "mean_characters": round(done.mean_characters, 1)}
-        comparisons = {name: {m: asdict(found) for m, found in by.items()} for name, by in compared.items()}
-        output.print_json(report | {"comparisons": comparisons, "per_topic": str(per_topic) if per_topic else None})
+        output.print_json(
+            {
+                "dataset": folder.resolve().name,
+                "topics": topics,
+                "n": n,
+                "cut": {cutting.name: _shape(cutting) for cutting in done},
+                "systems": {f"{c.name} {name}": means(scores) for c in done for name, scores in c.scores.items()},
+                "comparisons": {
+                    " ".join(names): {measure: asdict(found) for measure, found in by.items()}
+                    for names, by in compared.items()
+                },
+                "per_topic": str(per_topic) if per_topic else None,
+            }
+        )
         return
-    title = (
-        f"{folder.resolve().name}, {topics} questions, {n} nodes each; cut by {', '.join(done.parsers)} into "
-        f"{done.nodes} nodes of {done.mean_characters:.0f} characters"
-    )
-    rows = [[name, *(f"{scores[measure]:.1%}" for measure in MEASURES)] for name, scores in means_of.items()]
-    output.table(title, ["system", *MEASURES], rows)
-    for name, found in compared.items():
+    rows = [
+        [name, f"{shape['nodes']:,}", f"{shape['mean_characters']:.0f}", f"{shape['mean_tokens']:.0f}",
+         f"{100 * shape['precision_omega']:.1f}", *(_triple(means(scores)) for scores in cutting.scores.values())]
+        for cutting in done for name, shape in [(cutting.name, _shape(cutting))]
+    ]  # fmt: skip
+    title = f"{folder.resolve().name}, {topics} questions, {n} nodes each: {'/'.join(MEASURES)}, in per cent"
+    output.table(title, ["cut by", "nodes", "chars", "tokens", "omega", *wanted], rows)
+    for (cut, name), found in compared.items():
         for measure in MEASURES:
-            reports.print_difference(name, baseline, measure, found[measure])
+            reports.print_difference(f"{cut}, {name}", baseline, measure, found[measure])
+
+
+def _shape(cutting: "Cutting") -> dict[str, float]:
+    return {
+        "nodes": cutting.nodes,
+        "mean_characters": round(cutting.characters, 1),
+        "mean_tokens": round(cutting.tokens, 1),
+        "precision_omega": sum(cutting.omega.values()) / len(cutting.omega),
+    }
+
+
+def _triple(scores: Mapping[str, float]) -> str:
+    return "/".join(f"{100 * value:.1f}" for value in scores.values())
 
 
 def run_grounding(path: Path, *, limit: int | None, as_json: bool) -> None:

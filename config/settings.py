@@ -52,13 +52,28 @@ class LLMSettings(_Stage):
     retries: int = Field(1, ge=0, le=10)
 
 
+class SourceRule(_Stage):
+    """What is said of every document whose name, address or source matches; an empty field says nothing."""
+
+    match: str = Field(min_length=1, description="a glob; its * reaches over /")
+    category: str = ""
+    parser: str = ""
+    visibility: Literal["", "public", "private"] = ""
+    year: int | None = Field(None, ge=1000, le=2999)
+
+
 class IngestionSettings(_Stage):
     """What is taken in, and how it is cut."""
 
     sources: tuple[str, ...] = Field(("data/sample",), description="JSON list; what `footnote ingest` takes alone")
+    rules: tuple[SourceRule, ...] = Field(
+        (), description='JSON list of {"match": glob, "category", "parser", "visibility", "year"}; the last match wins'
+    )
     max_text_bytes: int = Field(10_000_000, ge=1, description="text, Markdown and HTML")
     max_binary_bytes: int = Field(100_000_000, ge=1, description="PDF and office files")
     max_pages: int = Field(2000, ge=1)
+    ocr: Literal["auto", "off"] = Field("auto", description="auto = tesseract, where installed, reads scans and images")
+    ocr_languages: str = Field("eng", description="as tesseract names them, joined by +: eng+deu")
     versions_kept: int = Field(5, ge=0, description="earlier versions of a document that stay for undo")
 
 
@@ -84,6 +99,18 @@ class ParsingSettings(_Stage):
     semantic_percentile: float = Field(25.0, ge=0, le=100, description="cut where neighbours are less alike")
     semantic_min_characters: int = Field(200, ge=1)
     semantic_max_characters: int = Field(2048, ge=50)
+
+
+class HeaderSettings(_Stage):
+    """What stands before a node when it is embedded and indexed: what it is about."""
+
+    mode: Literal["deterministic", "llm"] = Field(
+        "deterministic", description="llm = a language model adds a sentence for every node; see `ingest --plan`"
+    )
+    concurrency: int = Field(4, ge=1, le=64, description="llm: requests at a time")
+    per_minute: int = Field(120, ge=0, description="llm: requests; 0 = as many as are answered")
+    seconds: float = Field(20.0, gt=0, description="llm: past it the node keeps its deterministic header")
+    max_tokens: int = Field(120, ge=16, description="llm: of a header")
 
 
 class AnalysisSettings(_Stage):
@@ -182,6 +209,7 @@ class AnswerSettings(_Stage):
 
     max_sentences: int = Field(6, ge=1, le=30, description="of an extractive answer")
     history_turns: int = Field(4, ge=0)
+    facts: bool = Field(True, description="counts and durations are computed from career facts, where these say them")
 
 
 class ChatSettings(_Stage):
@@ -229,6 +257,7 @@ class Settings(BaseSettings):
     llm: LLMSettings = LLMSettings()
     ingestion: IngestionSettings = IngestionSettings()
     parsing: ParsingSettings = ParsingSettings()
+    headers: HeaderSettings = HeaderSettings()
     analysis: AnalysisSettings = AnalysisSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     factors: FactorSettings = FactorSettings()

@@ -265,7 +265,8 @@ class LegScore:
 class Candidate:
     """A node's way through one query; `fate` is `kept`, `merged into n` or `cut: <why>`.
 
-    `similarity` is the cosine to the question itself; the dense leg's score may be that of a whitened or expanded one.
+    `also_in` are the ids of other documents with a near-copy that was cut for this one. `similarity` is the
+    cosine to the question itself; the dense leg's score may be that of a whitened or expanded one.
     """
 
     node_id: str
@@ -278,6 +279,7 @@ class Candidate:
     factors: Mapping[str, float] = field(default_factory=dict)
     final: float = 0.0
     fate: str = ""
+    also_in: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +343,8 @@ class Trace:
 class Source:
     """A numbered, contiguous span of a stored document, as the writer and the reader see it.
 
-    `snippet == document.text[start:end]`; `node_ids` are the nodes that were merged into it.
+    `snippet == document.text[start:end]`; `node_ids` are the nodes that were merged into it; `also_in` names other
+    documents that say the same, and are not shown for that.
     """
 
     n: int
@@ -359,6 +362,7 @@ class Source:
     start: int
     end: int
     node_ids: tuple[str, ...]
+    also_in: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -486,7 +490,10 @@ class IngestReport:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One ranked node with its place in the document and its scores by stage."""
+    """One ranked node with its place in the document and its scores by stage.
+
+    `also_in` names other documents that say the same, and are not shown for that.
+    """
 
     rank: int
     node_id: str
@@ -507,6 +514,7 @@ class SearchResult:
     sparse: LegScore | None
     fused: float
     factors: Mapping[str, float]
+    also_in: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

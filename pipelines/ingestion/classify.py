@@ -1,9 +1,8 @@
-"""Category, subcategory, year, author and dates of a document, each by the first rule that knows."""
+"""CLASSIFY: category, subcategory, year, dates and visibility of a document, each by the first rule that knows."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, cast, get_args
@@ -11,12 +10,22 @@ from urllib.parse import unquote, urlsplit
 
 from pipelines.errors import ConfigError
 from pipelines.ingestion.loaders.sniff import HTML, MARKDOWN
+from pipelines.ingestion.recognise import (
+    Shape,
+    has_career,
+    is_personal,
+    journey_confidence,
+    linkedin_confidence,
+    resume_confidence,
+)
+from pipelines.ingestion.year import fiscal_year, head_of, name_date, year_of
 from pipelines.text import fold
 from pipelines.types import CATEGORIES, Document, Visibility
 
-_FISCAL = re.compile(r"(?<![a-z0-9])fy[\s_-]*(\d{4}|\d{2})(?:[\s_/-]+(\d{4}|\d{2}))?(?!\d)")
-_NAME_DATE = re.compile(r"(?<!\d)(\d{4})[-_](\d{1,2})[-_](\d{1,2})(?!\d)")
-_NAME_YEAR = re.compile(r"(?<!\d)(19[5-9]\d|20\d\d)(?!\d)")
+_DATED = re.compile(r"\d{4}[-_]\d{1,2}[-_]\d{1,2}(?!\d)")
+_RESUME_WORDS = frozenset({"resume", "resumes", "cv", "lebenslauf"})
+_SHORT = 600
+_LEAST_CONFIDENCE = 0.6
 _NOTION_ID = re.compile(r"[ -][0-9a-f]{32}$")
 _FOLDERS = {
     "resume": "resume",
@@ -37,20 +46,6 @@ _FOLDERS = {
     "notion": "notion",
     "web": "web",
 }
-_RESUME_HEADINGS = frozenset(
-    "summary profile experience education skills projects certifications languages awards publications interests"
-    " employment volunteering".split()
-) | {
-    "work experience",
-    "professional experience",
-    "employment history",
-    "work history",
-    "technical skills",
-    "core skills",
-    "professional summary",
-    "volunteer experience",
-}
-_RESUME_MAX_WORDS = 4_000
 
 
 @dataclass(frozen=True)
@@ -79,84 +74,98 @@ class _Signals:
         return tuple(dict.fromkeys([*named, above.lower()]))
 
     @cached_property
-    def head(self) -> str:
-        return fold(self.document.text[:3_000])
+    def shape(self) -> Shape:
+        return Shape(self.document)
 
     @cached_property
-    def headings(self) -> frozenset[str]:
-        text, blocks = self.document.text, self.document.blocks
-        titles = (text[block.start : block.end] for block in blocks if block.kind == "heading")
-        return frozenset(fold(title).strip("# *:_") for title in titles)
+    def long(self) -> bool:
+        """Whether there is enough text for it to gainsay a name."""
+        return len(self.document.text) > _SHORT
 
 
-Rule = tuple[str, Callable[[_Signals], str | None]]
+Answer = tuple[str, float] | None
+Rule = tuple[str, Callable[[_Signals], Answer]]
 
 
-def _declared(signals: _Signals) -> str | None:
+def _declared(signals: _Signals) -> Answer:
     declared = str(signals.document.metadata.get("category", "")).lower()
-    return declared if declared in CATEGORIES else None
+    return (declared, 1.0) if declared in CATEGORIES else None
 
 
-def _by_source(signals: _Signals) -> str | None:
+def _by_source(signals: _Signals) -> Answer:
     kind = signals.document.source_kind
-    return kind if kind in ("github", "notion", "web") else None
+    return (kind, 0.98) if kind in ("github", "notion", "web") else None
 
 
-def _by_name(signals: _Signals) -> str | None:
+def _dated_name(signals: _Signals) -> Answer:
+    return ("blog", 0.9) if signals.document.mime == MARKDOWN and _DATED.match(signals.stem) else None
+
+
+def _by_name(signals: _Signals) -> Answer:
+    """What the name says, unless a long text has nothing of it ("how-to-write-a-resume.md")."""
     if "linkedin" in signals.words:
-        return "linkedin"
-    if signals.words & {"journey", "reflection", "reflections"}:
-        return "journey"
-    named = signals.words & {"resume", "cv", "lebenslauf"} or "curriculum vitae" in signals.stem.replace("_", " ")
-    return "resume" if named else None
+        return ("linkedin", 0.9) if not signals.long or has_career(signals.shape) else None
+    if signals.words & {"journey", "journeys", "reflection", "reflections"}:
+        return ("journey", 0.9) if not signals.long or is_personal(signals.shape) else None
+    named = signals.words & _RESUME_WORDS or "curriculum vitae" in signals.stem.replace("_", " ")
+    return ("resume", 0.9) if named and (not signals.long or has_career(signals.shape)) else None
 
 
-def _by_folder(signals: _Signals) -> str | None:
-    return next((_FOLDERS[folder] for folder in signals.folders if folder in _FOLDERS), None)
+def _by_folder(signals: _Signals) -> Answer:
+    return next(((_FOLDERS[folder], 0.8) for folder in signals.folders if folder in _FOLDERS), None)
 
 
-def _readme(signals: _Signals) -> str | None:
-    return "github" if signals.stem.startswith("readme") else None
+def _readme(signals: _Signals) -> Answer:
+    return ("github", 0.95) if signals.stem.startswith("readme") else None
 
 
-def _notion_export(signals: _Signals) -> str | None:
-    return "notion" if _NOTION_ID.search(signals.stem) else None
+def _notion_export(signals: _Signals) -> Answer:
+    return ("notion", 0.85) if _NOTION_ID.search(signals.stem) else None
 
 
-def _dated_name(signals: _Signals) -> str | None:
-    return "blog" if signals.document.mime == MARKDOWN and _NAME_DATE.match(signals.stem) else None
-
-
-def _dated_front_matter(signals: _Signals) -> str | None:
+def _dated_front_matter(signals: _Signals) -> Answer:
     dated = signals.document.published_at is not None and "front_matter" in signals.document.metadata
-    return "blog" if signals.document.mime == MARKDOWN and dated else None
+    return ("blog", 0.85) if signals.document.mime == MARKDOWN and dated else None
 
 
-def _linkedin_export(signals: _Signals) -> str | None:
-    return "linkedin" if "linkedin.com/in/" in signals.head and "(linkedin)" in signals.head else None
+def _linkedin_export(signals: _Signals) -> Answer:
+    return _sure("linkedin", linkedin_confidence(signals.shape))
 
 
-def _resume_sections(signals: _Signals) -> str | None:
-    found = signals.headings & _RESUME_HEADINGS
-    short = len(signals.document.text) < 8 * _RESUME_MAX_WORDS
-    return "resume" if len(found) >= 3 and short else None
+def _resume_structure(signals: _Signals) -> Answer:
+    return _sure("resume", resume_confidence(signals.shape))
 
 
-def _page(signals: _Signals) -> str | None:
-    return "web" if signals.document.mime == HTML else None
+def _journey_words(signals: _Signals) -> Answer:
+    return _sure("journey", journey_confidence(signals.shape))
+
+
+def _fiscal_name(signals: _Signals) -> Answer:
+    personal = fiscal_year(f"{signals.stem}\n{head_of(signals.document.text)}") and is_personal(signals.shape)
+    return ("journey", 0.7) if personal else None
+
+
+def _page(signals: _Signals) -> Answer:
+    return ("web", 0.6) if signals.document.mime == HTML else None
+
+
+def _sure(category: str, confidence: float) -> Answer:
+    return (category, round(confidence, 2)) if confidence >= _LEAST_CONFIDENCE else None
 
 
 RULES: tuple[Rule, ...] = (
     ("front matter", _declared),
     ("source", _by_source),
     ("dated name", _dated_name),
-    ("file name", _by_name),
     ("README", _readme),
+    ("LinkedIn export", _linkedin_export),
+    ("file name", _by_name),
     ("folder", _by_folder),
     ("Notion export name", _notion_export),
     ("dated front matter", _dated_front_matter),
-    ("LinkedIn export", _linkedin_export),
-    ("resume headings", _resume_sections),
+    ("resume sections", _resume_structure),
+    ("fiscal year", _fiscal_name),
+    ("first person", _journey_words),
     ("web page", _page),
 )
 
@@ -164,10 +173,10 @@ RULES: tuple[Rule, ...] = (
 def classify(document: Document, *, category: str = "", visibility: Visibility | None = None) -> Document:
     """The document with category, subcategory, year, published date and visibility filled in; the text is untouched.
 
-    The first rule of `RULES` that answers gives the category, and its name becomes `metadata["category_reason"]`.
-    The year is that of the front matter, else the fiscal year in the name (`FY25-26` and `fy-2025-2026` are 2025,
-    `FY2026` is 2026), else that of a `YYYY-MM-DD` in the name, else that of the published date, else a year in the
-    name. What the document already says of itself (title, author, dates) stays.
+    The first rule of `RULES` that answers gives the category; its name becomes `metadata["category_reason"]`, and how
+    sure it is (0..1) `metadata["category_confidence"]`. For the year see `year_of`; a fiscal year of the name, or of a
+    journey's first lines, is kept as `metadata["fiscal_year"]` too. What the document already says of itself (title,
+    author, year, dates) stays.
 
     Args:
         document: As a loader made it.
@@ -180,57 +189,33 @@ def classify(document: Document, *, category: str = "", visibility: Visibility |
     if category and category not in CATEGORIES:
         raise ConfigError(f"There is no category called {category!r}.", hint=f"Categories: {', '.join(CATEGORIES)}.")
     signals = _Signals(document)
-    found, reason = (category, "given") if category else _category(signals)
-    name_date = _name_date(signals.stem)
+    found, confidence, reason = (category, 1.0, "given") if category else _category(signals)
     fiscal = fiscal_year(signals.stem)
-    published = document.published_at or name_date
-    metadata: dict[str, Any] = {**document.metadata, "category_reason": reason}
+    if found == "journey" and not fiscal:
+        fiscal = fiscal_year(head_of(document.text))
+    metadata: dict[str, Any] = {
+        **document.metadata,
+        "category_reason": reason,
+        "category_confidence": confidence,
+    }
     if fiscal:
         metadata["fiscal_year"] = fiscal
     return document.with_(
         category=found,
         subcategory=document.subcategory or _subcategory(document, found),
-        year=document.year or _year(document, signals.stem, fiscal, name_date),
-        published_at=published,
+        year=document.year or year_of(document.with_(category=found), signals.stem, fiscal),
+        published_at=document.published_at or name_date(signals.stem),
         visibility=visibility or _visibility(document),
         metadata=metadata,
     )
 
 
-def fiscal_year(name: str) -> int | None:
-    """The year in which the fiscal year of a name begins, or the only one that it names; None without `FY`."""
-    match = _FISCAL.search(name.lower())
-    if match is None:
-        return None
-    year = int(match[1])
-    return year + 2000 if year < 100 else year
-
-
-def _category(signals: _Signals) -> tuple[str, str]:
+def _category(signals: _Signals) -> tuple[str, float, str]:
     for reason, rule in RULES:
         found = rule(signals)
         if found:
-            return found, reason
-    return "generic", "no rule"
-
-
-def _year(document: Document, stem: str, fiscal: int | None, name_date: datetime | None) -> int | None:
-    declared = document.metadata.get("year")
-    if isinstance(declared, int):
-        return declared
-    dated = name_date or document.published_at
-    in_name = _NAME_YEAR.search(stem)
-    return fiscal or (dated.year if dated else int(in_name[1]) if in_name else None)
-
-
-def _name_date(stem: str) -> datetime | None:
-    match = _NAME_DATE.search(stem)
-    if match is None:
-        return None
-    try:
-        return datetime(int(match[1]), int(match[2]), int(match[3]), tzinfo=UTC)
-    except ValueError:
-        return None
+            return found[0], found[1], reason
+    return "generic", 0.5, "no rule"
 
 
 def _subcategory(document: Document, category: str) -> str:

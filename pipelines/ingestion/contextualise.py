@@ -1,13 +1,14 @@
 """The context header of a node: what it is about, embedded and indexed before its text."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from llama_index.core.schema import BaseNode, TransformComponent
 
 from pipelines.text import fold
 
-HEADER_VERSION = 1
+HEADER_VERSION = 2
+PARTS = frozenset({"title", "path", "year", "job", "lead"})
 
 _MAX_CHARACTERS = 300
 
@@ -28,15 +29,46 @@ def header_of(title: str, section_path: Sequence[str] = (), *, year: int | None 
     return " > ".join(parts)[:_MAX_CHARACTERS]
 
 
+def jobs_of(facts: Mapping[str, Any] | None) -> str:
+    """The jobs that a node's facts state, on one line: `Engineer at Acme (May 2019 - Jul 2022)`; empty for none.
+
+    At most 300 characters: the last jobs go first, then the end of the line.
+    """
+    records = facts.get("records", [facts]) if facts else []
+    jobs = [_job(record) for record in records if record["type"] == "job"]
+    while len(jobs) > 1 and len("; ".join(jobs)) > _MAX_CHARACTERS:
+        jobs.pop()
+    return "; ".join(jobs)[:_MAX_CHARACTERS]
+
+
+def _job(record: Mapping[str, Any]) -> str:
+    what = " at ".join(filter(None, (record["position"], record["company"])))
+    return f"{what} ({record['date_range']})" if record["date_range"] else what
+
+
 class Contextualise(TransformComponent):
-    """Gives every node its header, made of its own metadata."""
+    """Gives every node its header, made of its own metadata: a line of where it stands, a line of what it repeats.
+
+    The second line is the parser's (a job line, the head of a table), else the jobs that the node's facts state.
+    `parts` are what headers are made of; each can be left out, to measure what it brings.
+    """
+
+    parts: frozenset[str] = PARTS
 
     def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
         """Copies of the nodes with `metadata["header"]` set."""
-        return [_with_header(node) for node in nodes]
+        return [_with_header(node, self.parts) for node in nodes]
 
 
-def _with_header(node: BaseNode) -> BaseNode:
+def _with_header(node: BaseNode, parts: Collection[str]) -> BaseNode:
+    header = "\n".join(filter(None, _lines(node, parts)))
+    return node.model_copy(update={"metadata": {**node.metadata, "header": header}})
+
+
+def _lines(node: BaseNode, parts: Collection[str]) -> Iterator[str]:
     known = node.metadata
-    header = header_of(known["title"], known["section_path"], year=known["year"])
-    return node.model_copy(update={"metadata": {**known, "header": header}})
+    title = known["title"] if "title" in parts else ""
+    path = known["section_path"] if "path" in parts else ()
+    yield header_of(title, path, year=known["year"] if "year" in parts else None)
+    lead = known["header"] if "lead" in parts else ""
+    yield lead or (jobs_of(known["facts"]) if "job" in parts else "")

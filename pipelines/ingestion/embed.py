@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.schema import BaseNode
+from numpy.typing import NDArray
 from sqlalchemy import Engine
 
 from pipelines.models.embed import window_vectors
@@ -25,6 +27,10 @@ class Embedder:
     def __call__(self, nodes: Sequence[BaseNode]) -> tuple[list[Vectors], int]:
         """(for each node, (windows, dimension) float32; how many texts were new to the cache)."""
         texts = [searchable(node.metadata["header"], node.get_content(), node.metadata["mime"]) for node in nodes]
+        return self.windows(texts)
+
+    def windows(self, texts: Sequence[str]) -> tuple[list[Vectors], int]:
+        """(for each text, the vectors of its windows; how many texts were new to the cache)."""
         keys = [text_sha(text) for text in texts]
         known = cached_vectors(self.engine, self.identity.slug, list(dict.fromkeys(keys)), self.identity.dimension)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
@@ -33,3 +39,18 @@ class Embedder:
             cache_vectors(self.engine, self.identity.slug, fresh)
             known |= fresh
         return [known[key] for key in keys], len(missing)
+
+
+@dataclass(slots=True)
+class TextEmbedder:
+    """Gives parsers the vectors of texts, through the same cache; `embedded` counts those that were new to it."""
+
+    embedder: Embedder
+    embedded: int = 0
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(texts, dimension) float32, each normalised; of a text of several windows their mean."""
+        vectors, new = self.embedder.windows(texts)
+        self.embedded += new
+        means = np.stack([windows.mean(axis=0) for windows in vectors]) if vectors else np.zeros((0, 1), np.float32)
+        return np.asarray(means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9), dtype=np.float32)

@@ -9,7 +9,7 @@ from pipelines.ingestion.parsers import PARSERS, build_parser
 from pipelines.text import SEARCHABLE_VERSION
 from pipelines.types import Document
 
-LOADER_VERSION = 1
+LOADER_VERSION = 2
 
 
 def content_sha(document: Document, parser: str) -> str:
@@ -31,13 +31,18 @@ def meta_sha(document: Document) -> str:
     )
 
 
-def recipe(parser: str, sizes: object) -> str:
-    """How today's code and settings make nodes: a document stored under another recipe is loaded again."""
+def recipe(parser: str, sizes: object, model: str = "", headers: str = "") -> str:
+    """How today's code and settings make nodes: a document stored under another recipe is loaded again.
+
+    `model` is the embedding model, which only the nodes of a parser that cuts by meaning depend on; `headers` is what
+    writes headers, where they are not deterministic.
+    """
     sized = ""
     if parser in PARSERS:
         made = build_parser(parser, sizes)
         sized = " ".join(f"{field}={getattr(made, field)}" for field in made.own_fields())
-    return f"{parser}@{_version(parser)}({sized}) loaders@{LOADER_VERSION} {_HEADERS}"
+        sized += f" model={model}" if made.embeds else ""
+    return f"{parser}@{_version(parser)}({sized}) loaders@{LOADER_VERSION} {_HEADERS}{headers and f' by {headers}'}"
 
 
 _HEADERS = f"header@{HEADER_VERSION} searchable@{SEARCHABLE_VERSION}"

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from pipelines.errors import FootnoteError
 from pipelines.ingestion.sources import SOURCES, Listing
@@ -55,6 +55,7 @@ def make_plan(
     recipe_of: Callable[[str], str],
     limit: int,
     said: Mapping[str, str] | None = None,
+    ruled: Callable[[SourceItem], Mapping[str, Any]] = lambda item: {},
     verify: bool = False,
     allow_removals: bool = False,
 ) -> Plan:
@@ -66,6 +67,7 @@ def make_plan(
         recipe_of: The current recipe of a parser's name; a document of another recipe is made again.
         limit: Bytes read of a file to tell whether it changed.
         said: What a person says of every document now; one of which something else was said is brought in again.
+        ruled: What the rules of the settings say of a document now; likewise.
         verify: Read every file, even where size and time are as they were.
         allow_removals: Remove even more than a fifth of a source.
     """
@@ -84,7 +86,7 @@ def make_plan(
                 continue
             seen.add(item.uri)
             document = by_uri.get(item.uri)
-            agrees = document is not None and _agrees(document, said or {})
+            agrees = document is not None and _agrees(document, said or {}, ruled(item))
             current = document is not None and agrees and _current(document, recipe_of)
             if document and current and not verify and item.stamp and document.stamp == item.stamp:
                 steps.append(Step("unchanged", item, "same size and time", document.id, document.file_sha))
@@ -131,8 +133,8 @@ def _current(document: Known, recipe_of: Callable[[str], str]) -> bool:
     return document.indexed_sha == document.content_sha and document.recipe == recipe_of(document.parser)
 
 
-def _agrees(document: Known, said: Mapping[str, str]) -> bool:
-    return all(document.said.get(name) == value for name, value in said.items())
+def _agrees(document: Known, said: Mapping[str, str], ruled: Mapping[str, Any]) -> bool:
+    return document.ruled == ruled and all(document.said.get(name) == value for name, value in said.items())
 
 
 def _gone(listing: Listing, known: Sequence[Known], listed: set[str]) -> list[Step]:

@@ -14,11 +14,13 @@ from llama_index.core.embeddings import BaseEmbedding
 from config.settings import Settings
 from pipelines.errors import ConfigError, FootnoteError, ParseError, ServiceUnavailable
 from pipelines.ingestion.classify import classify
-from pipelines.ingestion.embed import Embedder
+from pipelines.ingestion.embed import Embedder, TextEmbedder
 from pipelines.ingestion.fingerprint import content_sha, meta_sha, recipe
+from pipelines.ingestion.header_writer import HeaderCost, HeaderWriter, build_header_writer
 from pipelines.ingestion.loaders import Limits, load
 from pipelines.ingestion.parsers import parse, parser_for
 from pipelines.ingestion.plan import Plan, Step, make_plan
+from pipelines.ingestion.rules import ruled
 from pipelines.ingestion.sources import SOURCES, list_sources
 from pipelines.models.embed import build_embed_model
 from pipelines.models.identity import identity
@@ -61,6 +63,7 @@ class Ingestion:
     indexes: LexicalIndexes
     embed_model: BaseEmbedding
     identity: EmbeddingIdentity
+    header_writer: HeaderWriter | None = None
 
     def plan(
         self,
@@ -74,12 +77,35 @@ class Ingestion:
         return make_plan(
             list_sources(locations or self.settings.ingestion.sources),
             self.known(self._collection(overrides)),
-            recipe_of=lambda parser: recipe(overrides.parser or parser, self.settings.parsing),
+            recipe_of=lambda parser: self._recipe(overrides.parser or parser),
             limit=self.settings.ingestion.max_binary_bytes,
             said=overrides.said,
+            ruled=lambda item: ruled(item, self.settings.ingestion.rules),
             verify=verify,
             allow_removals=allow_removals,
         )
+
+    def header_cost(self, plan: Plan, *, overrides: Overrides = Overrides()) -> HeaderCost:
+        """How often a run of this plan would ask a language model for a header, and with how many tokens.
+
+        Documents to be added or updated are loaded and parsed for it; one that cannot be is left out.
+        """
+        if self.header_writer is None:
+            return HeaderCost(0, 0)
+        known = {document.id: document for document in self.known(self._collection(overrides))}
+        costs = [self._header_cost(step, known, overrides) for step in plan.steps if step.action in ("add", "update")]
+        return HeaderCost(sum(cost.calls for cost in costs), sum(cost.tokens for cost in costs))
+
+    def _header_cost(self, step: Step, known: dict[str, Known], overrides: Overrides) -> HeaderCost:
+        assert self.header_writer is not None
+        embedder = TextEmbedder(Embedder(self.embed_model, self.database.engine, self.identity))
+        try:
+            document, parser = self._read(step, known, overrides, [""])[1:]
+            nodes = parse(document, parser, self.settings.parsing, embedder)
+        except FootnoteError:
+            return HeaderCost(0, 0)
+        asked = self.header_writer.missing(document.id, nodes)
+        return HeaderCost(len(asked), sum(self.header_writer.tokens(document, node) for node in asked))
 
     def run(
         self, plan: Plan, *, overrides: Overrides = Overrides(), on_progress: Progress | None = None
@@ -165,31 +191,27 @@ class Ingestion:
     def _bring_in(
         self, step: Step, run_id: int, known: dict[str, Known], overrides: Overrides, stage: list[str]
     ) -> IngestItem:
-        limits = self.settings.ingestion
-        stage[0] = "read"
-        data = SOURCES[step.item.source_kind].read(step.item, limits.max_binary_bytes)
-        stage[0] = "load"
-        loaded = load(
-            data,
-            step.item,
-            limits=Limits(limits.max_text_bytes, limits.max_binary_bytes, limits.max_pages),
-        )
-        document = self._identified(loaded, step, known, overrides)
+        data, document, parser = self._read(step, known, overrides, stage)
         held = known.get(document.id)
-        parser = document.metadata.get("said", {}).get("parser") or parser_for(document)
-        made_by = recipe(parser, self.settings.parsing)
-        document = document.with_(content_sha=content_sha(document, parser), meta_sha=meta_sha(document))
+        made_by = self._recipe(parser)
         if held and held.indexed_sha == document.content_sha and held.recipe == made_by:
             stage[0] = "store"
             item = IngestItem(step.item.name, "metadata", document_id=document.id, nodes=held.nodes)
             self.store.update_metadata(document, within=self._writer(run_id, step, item, overrides))
             return item
         stage[0] = "parse"
-        nodes = parse(document, parser, self.settings.parsing)
+        embedder = Embedder(self.embed_model, self.database.engine, self.identity)
+        of_texts = TextEmbedder(embedder)
+        nodes = parse(document, parser, self.settings.parsing, of_texts)
         if not nodes:
             raise ParseError(f"{step.item.name} has no text to index.", hint="Check that the file is not empty.")
+        if self.header_writer:
+            stage[0] = "header"
+            nodes, failed = self.header_writer(document, nodes)
+            made_by += f" but for {failed}" if failed else ""  # which the next run asks again
         stage[0] = "embed"
-        vectors, embedded = Embedder(self.embed_model, self.database.engine, self.identity)(nodes)
+        vectors, embedded = embedder(nodes)
+        embedded += of_texts.embedded
         stage[0] = "store"
         keep_original(self.settings.home, document.file_sha, data)
         outcome: Outcome = "updated" if held else "added"
@@ -200,22 +222,48 @@ class Ingestion:
             self._record(run_id, step, item, overrides)
         return item
 
+    def _read(
+        self, step: Step, known: dict[str, Known], overrides: Overrides, stage: list[str]
+    ) -> tuple[bytes, Document, str]:
+        """(the bytes, the document with its identity and hashes, the name of its parser)."""
+        limits = self.settings.ingestion
+        stage[0] = "read"
+        data = SOURCES[step.item.source_kind].read(step.item, limits.max_binary_bytes)
+        stage[0] = "load"
+        loaded = load(
+            data,
+            step.item,
+            limits=Limits(**{name: getattr(limits, name) for name in Limits.__slots__}),
+        )
+        document = self._identified(loaded, step, known, overrides)
+        told = {**document.metadata.get("ruled", {}), **document.metadata.get("said", {})}
+        parser = told.get("parser") or parser_for(document)
+        return data, document.with_(content_sha=content_sha(document, parser), meta_sha=meta_sha(document)), parser
+
     def _identified(self, loaded: Document, step: Step, known: dict[str, Known], overrides: Overrides) -> Document:
-        """The loaded document with its identity, its class and what the command line says of it."""
+        """The loaded document with its identity, its class and what the command line, else a rule, says of it."""
         collection = self._collection(overrides)
         document_id = step.document_id or mint_id(collection, step.item.uri, known)
         said = {**(known[document_id].said if document_id in known else {}), **overrides.said}
-        document = classify(loaded, category=said.get("category", ""))
-        changes: dict[str, Any] = {"visibility": said["visibility"]} if "visibility" in said else {}
-        if said:
-            changes["metadata"] = {**document.metadata, "said": said}
+        rules = ruled(step.item, self.settings.ingestion.rules)
+        told = {**rules, **said}
+        document = classify(
+            loaded.with_(year=told.get("year", loaded.year)),
+            category=told.get("category", ""),
+            visibility=told.get("visibility"),
+        )
+        kept = {name: value for name, value in (("said", said), ("ruled", rules)) if value}
         return document.with_(
             id=document_id,
             collection=collection,
             stamp=step.item.stamp,
             ingested_at=datetime.now(UTC),
-            **changes,
+            metadata={**document.metadata, **kept},
         )
+
+    def _recipe(self, parser: str) -> str:
+        headers = self.header_writer.recipe if self.header_writer else ""
+        return recipe(parser, self.settings.parsing, self.identity.slug, headers)
 
     # The record
 
@@ -242,7 +290,8 @@ def build_ingestion(settings: Settings) -> Ingestion:
     model = identity(settings)
     store = build_node_store(settings, database, model)
     indexes = build_lexical_indexes(settings, database, store)
-    return Ingestion(settings, database, store, indexes, build_embed_model(settings), model)
+    writer = build_header_writer(settings, database.engine)
+    return Ingestion(settings, database, store, indexes, build_embed_model(settings), model, writer)
 
 
 def ingest(

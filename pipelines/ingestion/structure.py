@@ -2,25 +2,31 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pipelines.ingestion.heading_styles import MAX_TITLE, is_capitals
+from pipelines.ingestion.headings import Span, headings, promoted, trimmed
 from pipelines.text import plain
-from pipelines.types import Block, BlockKind
+from pipelines.types import Block, BlockKind, Document
+
+__all__ = [
+    "MAX_TITLE",
+    "Span",
+    "blocks_of",
+    "covered",
+    "is_capitals",
+    "markdown_blocks",
+    "text_blocks",
+    "title_of",
+    "trimmed",
+]
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-MAX_TITLE = 200
-
-Span = tuple[int, int]
-
-_ATX = re.compile(r"(#{1,6})[ \t]+\S")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪▫●○∙➢➤►▶✓✔–]|\(?\d{1,3}[.)])[ \t]+\S")
-_UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}[ \t]*")
-_CAPS_END = ".,;!?"
-_CAPS_SHARE = 0.4
 
 
 def markdown_blocks(text: str) -> tuple[Block, ...]:
@@ -71,46 +77,53 @@ def _markdown() -> "MarkdownIt":
 def text_blocks(text: str) -> tuple[Block, ...]:
     """The blocks of a plain text: paragraphs between blank lines, list items, and lines that look like headings.
 
-    A heading is a `#` line, an underlined line (levels in order of appearance), or a short line in capitals
-    (level 1), unless so many lines are in capitals that it says nothing.
+    What is a heading, and how deep, `headings` says.
     """
     lines = list(_lines(text))
-    headings = dict(_headings(text, lines))
+    found = {block.start: block for block in headings(text, lines)}
     blocks: list[Block] = []
     opened: tuple[int, BlockKind] | None = None
-    done = 0
-    for start, end in [*lines, (len(text), len(text))]:
+    closed = done = 0
+    for start, end in lines:
         if start < done:
             continue
-        heading = headings.get(start)
+        heading = found.get(trimmed(text, start, end)[0])
         item = not heading and _ITEM.match(text, start, end)
-        blank = not text[start:end].strip()
-        if opened and (heading or item or blank):
-            blocks.append(Block(*trimmed(text, opened[0], start), opened[1]))
+        if opened and (heading or item or start > closed + 1):
+            blocks.append(Block(*trimmed(text, opened[0], closed), opened[1]))
             opened = None
         if heading:
             blocks.append(heading)
             done = heading.end
-        elif not blank and not opened:
+        elif not opened:
             opened = (start, "list" if item else "paragraph")
+        closed = end
+    if opened:
+        blocks.append(Block(*trimmed(text, opened[0], closed), opened[1]))
     return tuple(blocks)
 
 
-def _headings(text: str, lines: Sequence[Span]) -> Iterator[tuple[int, Block]]:
-    """The headings of a plain text, each by where its line starts."""
-    shouting = _is_shouting(text, lines)
-    underlines: list[str] = []
-    blank_before = True
-    for line, following in pairwise([*lines, (len(text), len(text))]):
-        filled = text[slice(*line)].strip()
-        mark = _underline(text, line, following) if filled and blank_before else ""
-        if mark and mark not in underlines:
-            underlines.append(mark)
-        level = underlines.index(mark) + 1 if mark else _heading_level(text[slice(*line)], shouting)
-        if level:
-            span = trimmed(text, line[0], following[1] if mark else line[1])
-            yield line[0], Block(*span, "heading", min(level, 6))
-        blank_before = not filled or bool(level)
+def blocks_of(document: Document) -> tuple[Block, ...]:
+    """The blocks to cut by: the loader's, with the headings that it missed; without any, those of plain text.
+
+    Markdown says itself what is a heading, unless it has none at all: then its paragraphs are read as plain text.
+    """
+    if not document.blocks:
+        return text_blocks(document.text)
+    if document.mime == "text/markdown" and not any(block.kind == "heading" for block in document.blocks):
+        return promoted(document.text, tuple(_as_plain(document.text, document.blocks)))
+    told = document.mime in ("text/markdown", "text/plain")
+    return document.blocks if told else promoted(document.text, document.blocks)
+
+
+def _as_plain(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
+    """The blocks with each paragraph read as plain text."""
+    for block in blocks:
+        if block.kind != "paragraph":
+            yield block
+            continue
+        for part in text_blocks(text[block.start : block.end]):
+            yield replace(part, start=block.start + part.start, end=block.start + part.end)
 
 
 def covered(text: str, blocks: Sequence[Block]) -> list[Block]:
@@ -128,15 +141,10 @@ def covered(text: str, blocks: Sequence[Block]) -> list[Block]:
 
 
 def title_of(text: str, start: int, end: int) -> str:
-    """The words of a heading on one line, without its marks; at most 200 characters."""
-    return " ".join(plain(text[start:end]).split())[:MAX_TITLE].rstrip()
-
-
-def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without white space at its ends; empty spans collapse to their start."""
-    stretch = text[start:end]
-    start += len(stretch) - len(stretch.lstrip())
-    return start, max(start, start + len(stretch.strip()))
+    """The words of a heading on one line, without its marks and its last colon; at most 200 characters."""
+    words = " ".join(plain(text[start:end]).split())[:MAX_TITLE].rstrip()
+    wiki = words.startswith("=") and words.endswith("=") and words.strip("= ")
+    return wiki or words.rstrip(":：").rstrip() or words
 
 
 def _line_starts(text: str) -> list[int]:
@@ -145,33 +153,9 @@ def _line_starts(text: str) -> list[int]:
 
 
 def _lines(text: str) -> Iterator[Span]:
-    starts = _line_starts(text)
-    for start, following in pairwise(starts):
-        yield start, following - (following > start and text[following - 1] == "\n")
-
-
-def _underline(text: str, line: Span, following: Span) -> str:
-    """The character that underlines the line, or nothing."""
-    match = _UNDERLINE.fullmatch(text, *following)
-    title = text[line[0] : line[1]].strip()
-    if match is None or following[1] - line[0] > MAX_TITLE or not any(map(str.isalnum, title)):
-        return ""
-    return match[1] if len(match[0].rstrip()) >= 0.6 * len(title) else ""
-
-
-def _heading_level(line: str, shouting: bool) -> int:
-    atx = _ATX.match(line)
-    if atx and len(line) <= MAX_TITLE:
-        return len(atx[1])
-    return int(not shouting and is_capitals(line))
-
-
-def is_capitals(line: str) -> bool:
-    """Whether a line is short, all in capitals and no sentence."""
-    line = line.strip()
-    return 4 <= len(line) <= 80 and line.isupper() and line[-1] not in _CAPS_END and sum(map(str.isalpha, line)) >= 4
-
-
-def _is_shouting(text: str, lines: Sequence[Span]) -> bool:
-    filled = [line for line in (text[start:end] for start, end in lines) if line.strip()]
-    return len(filled) > 3 and sum(map(is_capitals, filled)) > _CAPS_SHARE * len(filled)
+    """Where each line that is not blank starts and ends."""
+    start = 0
+    for line in text.split("\n"):
+        if line and not line.isspace():
+            yield start, start + len(line)
+        start += len(line) + 1

@@ -113,6 +113,42 @@ def verify(sentence: str, cited: Sequence[int], sources: Sequence[Source]) -> Se
     return Sentence(sentence, tuple(cited), best, tuple(checks))
 
 
+def verify_computed(
+    sentence: str, quoted: Sequence[tuple[int, Sequence[str]]], derived: Sequence[str], sources: Sequence[Source]
+) -> Sentence:
+    """A sentence that code computed, with its verdict: its values are derived, what they are derived from is quoted.
+
+    `supported` when every quotation stands word for word in the source that it is cited from and no number stands
+    beside the quotations and the derived values; else `partial` when one stands, `unsupported` when none does.
+
+    Args:
+        sentence: What was made of the quotations and the derived values.
+        quoted: (source number, words of the sentence that must stand in it), in the order of the sentence.
+        derived: What was computed, as it stands in the sentence.
+        sources: Those that are cited, and others.
+    """
+    by_number = {source.n: source for source in sources}
+    held = [(n, words, [holds(by_number[n].snippet, folded(said)) for said in words]) for n, words in quoted]
+    rest = folded(sentence)
+    for said in sorted([*derived, *(said for _, words in quoted for said in words)], key=len, reverse=True):
+        rest = rest.replace(folded(said), " ")
+    checks = {n: _quoting(by_number[n], words, found) for n, words, found in held}
+    if all(all(found) for _, _, found in held) and not any(map(str.isdigit, rest)):
+        verdict: VerdictName = "supported"
+    else:
+        verdict = "partial" if any(any(found) for _, _, found in held) else "unsupported"
+    return Sentence(sentence, tuple(checks), verdict, tuple(checks.values()))
+
+
+def _quoting(source: Source, words: Sequence[str], found: Sequence[bool]) -> Citation:
+    """The sentences of a source from the first to the last that holds one of the words."""
+    spans = sentences(source.snippet) or [(0, len(source.snippet))]
+    claims = [folded(said) for said in words]
+    holding = [(s, e) for s, e in spans if any(holds(source.snippet[s:e], claim) for claim in claims)] or spans
+    verdict: VerdictName = "supported" if all(found) else "partial" if any(found) else "unsupported"
+    return _citation(source, (holding[0][0], holding[-1][1]), verdict, round(sum(found) / max(len(found), 1), 4))
+
+
 def check(sentence: str, source: Source) -> Citation:
     """How far one source bears a sentence out, with the span of it that does best; support in 0..1."""
     spans = sentences(source.snippet) or [(0, len(source.snippet))]

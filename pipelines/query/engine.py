@@ -1,6 +1,6 @@
 """ANSWER: the whole flow, question -> evidence -> sentences with checked footnotes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
@@ -21,13 +21,17 @@ from pipelines.models.identity import identity, llm_identity
 from pipelines.observe import log_failure
 from pipelines.query.assemble import Passage, assemble
 from pipelines.query.cache import FoundCache, Key
+from pipelines.query.career import may_reckon, reckon
 from pipelines.query.extract import extract
 from pipelines.query.find import Finder, Found, Request
 from pipelines.query.parts import changed
+from pipelines.query.reckoning import Reckoning, said_of
+from pipelines.query.timeline import people
 from pipelines.query.trace import Ledger
-from pipelines.query.write import Brief, Written, abstain, write_by_extraction, write_by_llm
+from pipelines.query.write import Brief, Written, abstain, write_by_extraction, write_by_facts, write_by_llm
 from pipelines.store import documents as document_rows
 from pipelines.store.database import Database, open_database, reading
+from pipelines.store.facts import read_facts
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.names import KnownNames
 from pipelines.store.nodes import NodeStore, build_lexical_indexes, build_node_store, build_spaces
@@ -130,12 +134,18 @@ class Engine:
         """
         ledger, options = Ledger(), self.settings.retrieval
         request = Request(question, filters, audience, options.mode, options.top_n, tuple(history))
-        found = self._find(request, ledger)
-        with ledger.timings.stage("assemble"):
-            context = self._assemble(found.ranking, audience, ledger)
-        with ledger.timings.stage("write"):
-            draft = yield from self._write(found, context, request, ledger)
-        trace = self._close(ledger, found, request)
+        intent = self._finder.understand(request, ledger)
+        with ledger.timings.stage("facts"):
+            reckoning = self._reckon(intent, request, ledger)
+        if reckoning is not None:
+            draft = yield from write_by_facts(intent.question, reckoning)
+        else:
+            found = self._find(request, intent, ledger)
+            with ledger.timings.stage("assemble"):
+                context = self._assemble(found.ranking, audience, ledger)
+            with ledger.timings.stage("write"):
+                draft = yield from self._write(found, context, request, ledger)
+        trace = self._close(ledger, intent, request)
         notes = tuple(note for note in dict.fromkeys(trace.notes) if note != draft.fallback_reason)
         answer = replace(draft, notes=notes, trace_id=trace.id, timings_ms=trace.timings_ms)
         if record:
@@ -176,15 +186,16 @@ class Engine:
         """
         ledger, options = Ledger(), self.settings.retrieval
         request = Request(question, filters, audience, mode or options.mode, top_n or options.top_n)
-        found = self._find(request, ledger)
+        found = self._find(request, self._finder.understand(request, ledger), ledger)
         for hit in found.ranking:
             ledger.kept(hit.node.node_id, 0, merged=False)
-        names = self._names(found.ranking, audience)
+        rows = {hit.node.node_id: ledger.candidate(hit.node.node_id) for hit in found.ranking}
+        shown = {hit.node.metadata["document_id"] for hit in found.ranking}
+        names = self._names(shown.union(*(row.also_in for row in rows.values())), audience)
         results = tuple(
-            _result(rank, hit, ledger.candidate(hit.node.node_id), names)
-            for rank, hit in enumerate(found.ranking, start=1)
+            _result(rank, hit, rows[hit.node.node_id], names) for rank, hit in enumerate(found.ranking, start=1)
         )
-        trace = self._close(ledger, found, request)
+        trace = self._close(ledger, found.intent, request)
         if record:
             self._save(trace, "search", None)
         return SearchReport(found.intent.question, found.intent, results, found.evidence, trace.timings_ms, trace)
@@ -258,10 +269,9 @@ class Engine:
 
     # Stages
 
-    def _find(self, request: Request, ledger: Ledger) -> Found:
+    def _find(self, request: Request, intent: QueryIntent, ledger: Ledger) -> Found:
         """What the finder finds, or found when an equal request was made of the same corpus."""
         finder = self._finder
-        intent = finder.understand(request, ledger)
         if not self.cache.entries:
             return finder.find(request, intent, ledger)
         with ledger.timings.stage("recall"):
@@ -290,7 +300,7 @@ class Engine:
             }
 
         limits = self.settings.context
-        return assemble(
+        context = assemble(
             ranking,
             read,
             ledger,
@@ -298,6 +308,25 @@ class Engine:
             max_tokens=limits.max_tokens,
             token_margin=limits.token_margin,
         )
+        others = {source.n: ledger.also_in(source.node_ids, source.document_id) for source in context.sources}
+        names = self._names(set().union(*others.values()), audience)
+        named = (
+            replace(source, also_in=tuple(names[other] for other in others[source.n] if other in names))
+            for source in context.sources
+        )
+        return replace(context, sources=tuple(named))
+
+    def _reckon(self, intent: QueryIntent, request: Request, ledger: Ledger) -> Reckoning | None:
+        """What can be computed from career facts in answer to the question, and the ledger's note of it."""
+        if not self.settings.answer.facts or not may_reckon(intent):
+            return None
+        filters = replace(request.filters, phrase=(*request.filters.phrase, *intent.phrases))
+        facts = read_facts(self.store, filters, request.audience)
+        reckoning = reckon(intent, people(facts, date.today()))
+        if reckoning is not None:
+            ledger.tag("facts")
+            ledger.note(said_of(reckoning))
+        return reckoning
 
     def _write(self, found: Found, context: Context, request: Request, ledger: Ledger) -> Written:
         options = self.settings.answer
@@ -334,13 +363,15 @@ class Engine:
 
     # The record
 
-    def _names(self, ranking: Sequence[NodeWithScore], audience: Audience) -> dict[str, str]:
+    def _names(self, document_ids: Collection[str], audience: Audience) -> dict[str, str]:
+        if not document_ids:
+            return {}
         with reading(self.database.engine, "reading document names") as connection:
-            return document_rows.names(connection, {hit.node.metadata["document_id"] for hit in ranking}, audience)
+            return document_rows.names(connection, document_ids, audience)
 
-    def _close(self, ledger: Ledger, found: Found, request: Request) -> Trace:
+    def _close(self, ledger: Ledger, intent: QueryIntent, request: Request) -> Trace:
         return ledger.close(
-            intent=found.intent,
+            intent=intent,
             corpus_version=self.indexes.current(request.audience).version,
             audience=request.audience,
             filters=request.filters,
@@ -388,4 +419,5 @@ def _result(rank: int, hit: NodeWithScore, row: Candidate, names: Mapping[str, s
         sparse=row.sparse,
         fused=row.fused,
         factors=row.factors,
+        also_in=tuple(names[other] for other in row.also_in if other in names),
     )

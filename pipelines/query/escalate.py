@@ -8,8 +8,8 @@ from llama_index.core.llms import LLM
 
 from config.settings import EscalationSettings
 from pipelines.errors import FootnoteError
+from pipelines.models.consult import consult
 from pipelines.observe import log_failure
-from pipelines.query.consult import consult
 from pipelines.query.readings import Case, Senses
 from pipelines.query.rewrites import MAX_REPLY, is_compound
 from pipelines.query.trace import Ledger
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pipelines.query.find import Found
 
 MARGIN = 0.02  # of strength, by which an attempt must be better
+_HINT = "Raise FOOTNOTE_ESCALATION__SECONDS, or set FOOTNOTE_ESCALATION__MODE=off."
 _UNASSESSED = Evidence(0.0, "low", None, 0.0, {}, 0, (), sufficient=False, reason="not searched")
 
 
@@ -95,7 +96,7 @@ class _Budget:
         self.calls += 1
         try:
             said = [("system", prompt), ("user", f"Question: {self.question}")]
-            return consult(self.llm, said, seconds=self.left, limit=MAX_REPLY)
+            return consult(self.llm, said, seconds=self.left, limit=MAX_REPLY, hint=_HINT)
         except FootnoteError:
             self.calls = self.settings.calls
             raise

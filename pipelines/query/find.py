@@ -27,6 +27,7 @@ from pipelines.query.readings import Senses
 from pipelines.query.retrieve import Asked, DenseRetriever, Reach, SparseRetriever, Whiten, best_documents
 from pipelines.query.trace import Ledger
 from pipelines.store import documents as document_rows
+from pipelines.store.families import families_of
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.names import NO_NAMES, KnownNames
 from pipelines.store.reads import NodeReader
@@ -126,7 +127,9 @@ class Finder:
                 ranked = step.postprocess_nodes(ranked, query_bundle=query)
             ledger.ranked(ranked)
             ranking = ranked
-            for step in build_cuts(self.settings.factors, intent, ledger, top_n=request.top_n):
+            families = partial(families_of, self.store.engine)
+            cuts = build_cuts(self.settings.factors, intent, ledger, top_n=request.top_n, families=families)
+            for step in cuts:
                 ranking = step.postprocess_nodes(ranking, query_bundle=query)
         evidence = self._assess(ranked, intent, request, asked, ledger)
         return Found(intent, query, ranked, ranking, evidence, ledger)

@@ -20,6 +20,7 @@ class _Row:
     factors: dict[str, float] = field(default_factory=dict)
     final: float = 0.0
     fate: str = ""
+    also_in: tuple[str, ...] = ()
 
 
 class Ledger:
@@ -129,6 +130,19 @@ class Ledger:
         if node_id in self._rows:
             self._rows[node_id].fate = f"cut: {why}"
 
+    def copied(self, node_id: str, kept: str) -> None:
+        """Note that a candidate is out since a better one says the same, which stands for its document too."""
+        self.cut(node_id, "duplicate")
+        if node_id in self._rows and kept in self._rows:
+            copy, row = self._rows[node_id], self._rows[kept]
+            others = dict.fromkeys((*row.also_in, copy.document_id, *copy.also_in))
+            row.also_in = tuple(document for document in others if document != row.document_id)
+
+    def also_in(self, node_ids: Sequence[str], document_id: str) -> tuple[str, ...]:
+        """The ids of the documents that candidates of this document also stand for, each once."""
+        rows = [self._rows[node_id] for node_id in node_ids if node_id in self._rows]
+        return tuple(dict.fromkeys(other for row in rows for other in row.also_in if other != document_id))
+
     def shown(self, ranking: Sequence[NodeWithScore]) -> None:
         """Note what a merged ranking shows: none of it is cut, whatever a part said; what no part cut has no place."""
         ids = {hit.node.node_id for hit in ranking}
@@ -154,6 +168,7 @@ class Ledger:
             dict(row.factors),
             row.final,
             row.fate,
+            row.also_in,
         )
 
     def close(

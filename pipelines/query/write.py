@@ -1,4 +1,4 @@
-"""WRITE: Context -> events and an Answer, by a language model (streamed), by extraction, or as an abstention."""
+"""WRITE: Context -> events and an Answer: by a language model (streamed), by extraction, by facts, or an abstention."""
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,9 @@ from typing import Literal
 from llama_index.core.llms import LLM
 
 from config.prompts import ANSWER_SYSTEM, GREETING, NO_ANSWER, QUESTION
-from pipelines.query.cite import MarkerFilter, cited_sentences, verify
+from pipelines.query.cite import MarkerFilter, cited_sentences, verify, verify_computed
 from pipelines.query.extract import Pick
+from pipelines.query.reckoning import Reckoning, cited_facts
 from pipelines.store.tokens import tokenise
 from pipelines.types import Answer, Context, Evidence, Footnote, QueryIntent, Sentence, Source, Token, Turn, Verdict
 
@@ -87,6 +88,27 @@ def write_by_extraction(brief: Brief, picks: Iterable[Pick], fallback_reason: st
         sentences=tuple(written),
         sources=brief.context.sources,
         fallback_reason=fallback_reason,
+    )
+
+
+def write_by_facts(question: str, reckoning: Reckoning) -> Written:
+    """The one sentence that was computed, with a footnote for each fact that went into it, then its Verdict."""
+    sources, quoted = cited_facts(reckoning)
+    sentence = verify_computed(reckoning.sentence, quoted, (reckoning.value,), sources)
+    yield Token(sentence.text)
+    yield from (Footnote(source.n, source) for source in sources)
+    yield Verdict(0, sentence)
+    is_sure = sentence.verdict == "supported" and reckoning.exact and not reckoning.doubts
+    return Answer(
+        question=question,
+        answered=True,
+        confidence="high" if is_sure else "medium" if sentence.verdict == "supported" else "low",
+        mode="extractive",
+        model="",
+        answer=joined([sentence]),
+        sentences=(sentence,),
+        sources=sources,
+        conflicts=reckoning.doubts,
     )
 
 

@@ -46,7 +46,8 @@ class Known:
     """What a plan must know of a stored document, without its text.
 
     `indexed_sha`, `parser`, `recipe`, `nodes`, `characters` and `covered` are those of one node table. `said` is what a
-    person said of the document (category, visibility, parser); it holds until something else is said.
+    person said of the document (category, visibility, parser); it holds until something else is said. `ruled` is what
+    the rules of the settings said of it.
     """
 
     id: str
@@ -72,6 +73,7 @@ class Known:
     pages_without_text: int
     year: int | None
     said: Mapping[str, str]
+    ruled: Mapping[str, Any]
 
 
 def write(connection: Connection, document: Document, *, keep: int) -> None:
@@ -152,7 +154,8 @@ def known(connection: Connection, node_table: str, *, collection: str | None = N
         select(
             d.id, d.collection, d.source, d.source_uri, d.name, d.category, d.stamp, d.file_sha, d.content_sha,
             d.meta_sha, d.mime, d.title, d.year,
-            func.coalesce(d["metadata"]["said"], cast({}, JSONB)).label("said"), d.visibility, d.ingested_at,
+            func.coalesce(d["metadata"]["said"], cast({}, JSONB)).label("said"),
+            func.coalesce(d["metadata"]["ruled"], cast({}, JSONB)).label("ruled"), d.visibility, d.ingested_at,
             func.coalesce(i.content_sha, "").label("indexed_sha"),
             func.coalesce(i.parser, "").label("parser"),
             func.coalesce(i.recipe, "").label("recipe"),

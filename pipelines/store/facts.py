@@ -1,14 +1,53 @@
 """Career facts: what the nodes of resumes and profiles state, a row a record, written with their nodes."""
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from llama_index.core.schema import BaseNode
-from sqlalchemy import Connection, delete, insert
+from pydantic import TypeAdapter
+from sqlalchemy import Connection, delete, func, insert, select
 
 from pipelines.facts import CareerRecord, records_of
-from pipelines.store.tables import facts
-from pipelines.types import NodeMetadata
+from pipelines.store.database import reading
+from pipelines.store.documents import seen_by
+from pipelines.store.reads import NodeReader
+from pipelines.store.tables import documents, facts
+from pipelines.types import Audience, Filters, NodeMetadata
+
+_SHARED_NAME = 4000  # characters above an entry in which the name that several entries share may stand
+_RECORD: TypeAdapter[CareerRecord] = TypeAdapter(CareerRecord)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A record and the passage that states it: `text` is `document.text[start:end]`; pages and lines count from 1.
+
+    The passage is the record's span, and what stands before it up to the name of its company or institution, where
+    several entries share one name above them.
+    """
+
+    record: CareerRecord
+    document_id: str
+    document_name: str
+    title: str
+    uri: str
+    content_sha: str
+    category: str
+    page: int | None
+    line_start: int
+    line_end: int
+    section_path: tuple[str, ...]
+    node_id: str
+    start: int
+    end: int
+    text: str
+
+    @property
+    def own_text(self) -> str:
+        """The record's span alone."""
+        return self.text[self.record.span[0] - self.start :]
 
 
 def write_facts(connection: Connection, document_id: str, nodes: Sequence[BaseNode]) -> None:
@@ -41,3 +80,61 @@ def _row(record: CareerRecord) -> dict[str, Any]:
         "span_end": record.span[1],
         "record": stated,
     }
+
+
+def read_facts(reader: NodeReader, filters: Filters, audience: Audience) -> list[Fact]:
+    """The facts that nodes state which pass the filters and which this audience may see.
+
+    Ordered by document name, then by their place in the document.
+    """
+    d, f, node = documents.c, facts.c, reader.passing(filters, audience)
+    body = func.substr(d.text, f.span_start + 1, f.span_end - f.span_start)
+    above = func.right(func.left(d.text, f.span_start), _SHARED_NAME)
+    statement = (
+        select(
+            f.record, f.span_start, d.id, d.name, d.title, d.source_uri, d.content_sha, d.category, d.pages,
+            node.c.node_id, node.c.section_path, body.label("text"), above.label("above"),
+            (d.first_line + _newlines(func.left(d.text, f.span_start))).label("line"),
+        )
+        .distinct(d.name, d.id, f.ordinal)
+        .join_from(facts, documents, d.id == f.document_id)
+        .join(node, (node.c.document_id == d.id) & (node.c.start < f.span_end) & (node.c.end > f.span_start))
+        .where(seen_by(audience))
+        .order_by(d.name, d.id, f.ordinal, node.c.start)
+    )  # fmt: skip
+    with reading(reader.engine, "reading facts") as connection:
+        return [_fact(row) for row in connection.execute(statement)]
+
+
+def _newlines(text: Any) -> Any:
+    return func.length(text) - func.length(func.replace(text, "\n", ""))
+
+
+def _fact(row: Any) -> Fact:
+    record = _RECORD.validate_python(row.record)
+    shared = _shared(record, row.above, row.text)
+    text, line, start = shared + row.text, row.line - shared.count("\n"), row.span_start - len(shared)
+    return Fact(
+        record=record,
+        document_id=row.id,
+        document_name=row.name,
+        title=row.title,
+        uri=row.source_uri,
+        content_sha=row.content_sha,
+        category=row.category,
+        page=bisect_right(row.pages, start) or None,
+        line_start=line,
+        line_end=line + text.count("\n"),
+        section_path=tuple(row.section_path),
+        node_id=row.node_id,
+        start=start,
+        end=start + len(text),
+        text=text,
+    )
+
+
+def _shared(record: CareerRecord, above: str, text: str) -> str:
+    """What stands between an organisation's name and the span that it is above; nothing where the span holds it."""
+    name = getattr(record, "company", "") or getattr(record, "institution", "")
+    place = above.rfind(name) if name and name not in text else -1
+    return above[place:] if place >= 0 else ""

@@ -32,6 +32,8 @@ from pipelines.store import documents as document_rows
 from pipelines.store import tables
 from pipelines.store.database import Database, translate
 from pipelines.store.facts import write_facts
+from pipelines.store.families import forget_families, write_families
+from pipelines.store.headers import forget_headers
 from pipelines.store.lexical import Parameters
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_table import node_table
@@ -137,6 +139,7 @@ class NodeStore(NodeReader):
                     document_rows.write(connection, document, keep=self._versions_kept)
                     self._swap_nodes(connection, document, nodes, vectors)
                     write_facts(connection, document.id, nodes)
+                    write_families(connection, document.id, document.mime, nodes)
                     document_rows.write_index(
                         connection, document.id, self.table, **state, parser=made_by.parser, nodes=len(nodes),
                         covered=covered_characters(document.text, nodes),
@@ -200,6 +203,8 @@ class NodeStore(NodeReader):
                 gone = self._delete_nodes(connection, document_id, self.table)
                 for other in document_rows.node_tables(connection, document_id) - {self.table}:
                     self._delete_nodes(connection, document_id, other)
+                forget_families(connection, document_id)
+                forget_headers(connection, document_id)
                 document_rows.delete_document(connection, document_id, keep=self._versions_kept)
                 _bump(connection)
                 if within:

@@ -8,7 +8,22 @@ import numpy as np
 from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
 from llama_index.core.vector_stores.utils import metadata_dict_to_node
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Engine, Integer, and_, cast, func, or_, select, text, true
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Integer,
+    Subquery,
+    and_,
+    case,
+    cast,
+    func,
+    or_,
+    select,
+    text,
+    true,
+    union,
+)
 
 from pipelines.errors import StoreError
 from pipelines.store import documents as document_rows
@@ -167,13 +182,28 @@ class NodeReader:
         return np.array([_floats(vector) for vector in found], dtype=np.float32).reshape(len(found), self.dimension)
 
     def stated_names(self, audience: Audience) -> list[tuple[str, str]]:
-        """The (name, document id) of each company, institution and repository that the nodes' facts state."""
-        facts = self._rows.__table__.c.metadata_["facts"]
-        name = func.coalesce(facts["company"].astext, facts["institution"].astext, facts["name"].astext)
-        statement = select(name, self._key("document_id")).distinct().order_by(name, self._key("document_id"))
+        """The (name, document id) of each company, institution, project and repository that is stated as a fact."""
+        f, own = tables.facts.c, self._rows.__table__.c.metadata_["facts"]
+        stated = case((f.kind == "project", f.title), else_=f.organisation).label("name")
+        careers = (
+            select(stated, f.document_id)
+            .join(tables.documents, tables.documents.c.id == f.document_id)
+            .where(f.kind.in_(("job", "education", "project")), document_rows.seen_by(audience))
+        )
+        repositories = select(own["name"].astext, self._key("document_id")).where(
+            own["type"].astext == "repository", self.visible(Filters(), audience)
+        )
+        names = union(careers, repositories).subquery("names")
+        ordered = select(names.c[0], names.c[1]).where(names.c[0] != "").order_by(names.c[0], names.c[1])
         with self._reading("reading names") as connection:
-            found = connection.execute(statement.where(name.is_not(None), self.visible(Filters(), audience)))
-            return [(row[0], row[1]) for row in found]
+            return [(row[0], row[1]) for row in connection.execute(ordered)]
+
+    def passing(self, filters: Filters, audience: Audience) -> Subquery:
+        """The places of the nodes that pass, to be joined: node_id, document_id, section_path, start, end."""
+        places = [cast(self._key(name), Integer).label(name) for name in ("start", "end")]
+        path = self._rows.__table__.c.metadata_["section_path"].label("section_path")
+        node = select(self._rows.node_id, self._key("document_id").label("document_id"), path, *places)
+        return node.where(self.visible(filters, audience)).subquery("node")
 
     def count(self) -> int:
         """How many nodes there are."""

@@ -151,7 +151,7 @@ families = Table(
     Column("bands", ARRAY(BigInteger), nullable=False),
     Index("families_document", "document_id"),
     Index("families_family", "family"),
-    Index("families_bands", "bands", postgresql_using="gin"),
+    Index("families_bands", "bands", postgresql_using="gin", postgresql_with={"fastupdate": "off"}),
 )
 
 headers = Table(

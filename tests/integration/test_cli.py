@@ -318,3 +318,8 @@ def test_the_module_does_what_the_command_does(folder: Path) -> None:
     assert json.loads(done.stdout)["added"] == 2, done.stderr
     again = _run("-m", "app.cli", "db", "stop", **environment)
     assert again.returncode == 0
+
+
+def test_facts_are_told_as_one_json_document_and_in_words(shell: Shell, folder: Path) -> None:
+    assert shell.json("facts") == {"people": []}
+    assert "No document states a career yet" in shell("facts")[1]

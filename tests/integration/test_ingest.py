@@ -7,7 +7,7 @@ import pytest
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
-from config.settings import ParsingSettings, Settings
+from config.settings import ParsingSettings, Settings, SourceRule
 from pipelines.errors import ServiceUnavailable
 from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion, ingest
 from pipelines.store.audit import audit
@@ -207,6 +207,25 @@ def test_saying_something_else_of_a_known_document_takes_effect(folder: Path, se
     assert set(outcomes(ingest(settings, [str(folder)], overrides=private)).values()) == {"unchanged"}
 
 
+def test_a_rule_of_the_settings_takes_effect_and_goes_with_it(folder: Path, settings: Settings) -> None:
+    def ruled(*rules: SourceRule) -> Settings:
+        return settings.model_copy(update={"ingestion": settings.ingestion.model_copy(update={"rules": rules})})
+
+    where = [str(folder / "rust.md")]
+    ingest(settings, where)
+    rules = ruled(SourceRule(match="rust.md", category="journey", parser="generic", visibility="private", year=2020))
+    assert outcomes(ingest(rules, where)) == {"rust.md": "updated"}
+    assert outcomes(ingest(rules, where)) == {"rust.md": "unchanged"}
+    store = build_ingestion(settings).store
+    assert store.matching_ids(Filters(category=("journey",), year=(2020,)), "owner")
+    assert not store.matching_ids(Filters(), "visitor")
+    assert outcomes(ingest(rules, where, overrides=Overrides(category="web"))) == {"rust.md": "updated"}
+    assert store.matching_ids(Filters(category=("web",), year=(2020,)), "owner")
+    assert outcomes(ingest(settings, where)) == {"rust.md": "updated"}
+    assert store.matching_ids(Filters(category=("web",)), "visitor")
+    assert not store.matching_ids(Filters(year=(2020,)), "owner")
+
+
 def test_collections_stay_apart(folder: Path, settings: Settings) -> None:
     for collection in ("one", "two"):
         report = ingest(settings, [str(folder / "rust.md")], overrides=Overrides(collection=collection))
@@ -332,3 +351,12 @@ def _refuse(*_: object) -> None:
     import psycopg2
 
     raise psycopg2.OperationalError("connection refused")
+
+
+def test_a_semantic_parser_embeds_groups_of_sentences_once_and_counts_them(settings: Settings, tmp_path: Path) -> None:
+    path = tmp_path / "story.txt"
+    path.write_text(" ".join(f"The {number}th boat left the harbour at dawn." for number in range(40)))
+    first = ingest(settings, [str(path)], overrides=Overrides(parser="semantic"))
+    groups = -(-40 // 3)
+    assert first.embedded == groups + first.nodes
+    assert ingest(settings, [str(path)]).embedded == 0

@@ -6,12 +6,15 @@ from typing import Any
 import pytest
 
 from app.quality import run_chunking, run_grounding, run_portfolio
-from config.settings import Settings
+from config.settings import ParsingSettings, Settings
 from pipelines.errors import ConfigError, SourceError
+from pipelines.evaluation.baselines import BASELINES
 from pipelines.evaluation.chunking import measure_chunking
 from pipelines.evaluation.datasets import load_topics
 from pipelines.evaluation.portfolio import evaluate, portfolio_engine
+from pipelines.ingestion.parsers import PARSERS
 from pipelines.ingestion.run import ingest
+from pipelines.models.embed import HashedEmbedding
 from pipelines.query.engine import build_query_engine
 from pipelines.store.database import open_database
 from pipelines.store.runs import latest_queries
@@ -138,38 +141,86 @@ def chunk_set(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_chunk_set_is_cut_by_our_parsers_and_its_spans_are_found(settings: Settings, chunk_set: Path) -> None:
+SPARSE = {"sparse": {"retrieval.mode": "sparse"}}
+
+
+def test_a_chunk_set_is_cut_by_a_parser_and_the_baselines_and_its_spans_are_found(
+    settings: Settings, chunk_set: Path
+) -> None:
     told: list[tuple[str, int, int]] = []
     found = measure_chunking(
-        settings, chunk_set, {"sparse": {"retrieval.mode": "sparse"}}, parser="generic", n=1,
-        on_progress=lambda *done: told.append(done),
-    )  # fmt: skip
-    assert found.parsers == ("generic",)
-    assert {scores["recall"] for scores in found.scores["sparse"].values()} == {1.0}
-    assert all(0 < scores["precision"] == scores["IoU"] <= 1 for scores in found.scores["sparse"].values())
+        settings, chunk_set, SPARSE, parsers=["generic"], n=1, on_progress=lambda *done: told.append(done)
+    )
+    assert [cutting.name for cutting in found] == ["generic", *BASELINES]
+    for cutting in found:
+        assert {scores["recall"] for scores in cutting.scores["sparse"].values()} == {1.0}
+        assert all(0 < scores["precision"] == scores["IoU"] <= 1 for scores in cutting.scores["sparse"].values())
+        assert all(0 < value <= 1 for value in cutting.omega.values())
+        assert cutting.nodes * cutting.characters > 1_000
+        assert 0 < cutting.tokens < cutting.characters
     assert build_query_engine(settings).store.count() == 0
-    assert told[-1] == ("sparse", 2, 2)
+    assert told[-1] == ("cutting and embedding", 4, 4)
 
 
-def test_the_parser_decides_how_a_chunk_set_is_cut(
-    settings: Settings, chunk_set: Path, capsys: pytest.CaptureFixture[str]
+def test_every_parser_is_measured_unless_some_are_named(settings: Settings, chunk_set: Path) -> None:
+    found = measure_chunking(settings, chunk_set, SPARSE, limit=1)
+    assert [cutting.name for cutting in found] == [*sorted(PARSERS), *BASELINES]
+
+
+def test_a_second_measurement_embeds_nothing_and_agrees(
+    settings: Settings, chunk_set: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    systems: dict[str, dict[str, Any]] = {"dense": {"retrieval.mode": "dense"}}
+    first = measure_chunking(settings, chunk_set, systems, parsers=["semantic"])
+
+    def refuse(self: object, *_: object) -> None:
+        raise AssertionError("nothing is to be embedded")
+
+    monkeypatch.setattr(HashedEmbedding, "_get_text_embedding", refuse)
+    monkeypatch.setattr(HashedEmbedding, "_get_query_embedding", refuse)
+    assert measure_chunking(settings, chunk_set, systems, parsers=["semantic"]) == first
+
+
+def test_nodes_that_are_cut_otherwise_are_made_again(settings: Settings, chunk_set: Path) -> None:
+    roomy = settings.model_copy(update={"parsing": ParsingSettings(generic_characters=5_000)})
+    long_nodes, *_ = measure_chunking(roomy, chunk_set, SPARSE, parsers=["generic"], n=1)
+    short_nodes, *_ = measure_chunking(settings, chunk_set, SPARSE, parsers=["generic"], n=1)
+    assert short_nodes.nodes > long_nodes.nodes
+    for topic, scores in short_nodes.scores["sparse"].items():
+        assert scores["precision"] > long_nodes.scores["sparse"][topic]["precision"]
+
+
+def test_the_json_of_a_chunk_set_has_each_way_to_cut_with_each_system(
+    settings: Settings, chunk_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given: dict[str, Any] = {
-        "n": 5, "systems": ["sparse"], "overrides": [], "baseline": "", "limit": 1, "per_topic": None, "as_json": True,
+        "parsers": ["generic"], "n": 5, "systems": ["sparse", "hybrid-rrf"], "overrides": [], "baseline": "sparse",
+        "limit": 1, "per_topic": tmp_path / "topics.json",
     }  # fmt: skip
-    reports = []
-    for parser in ("generic", ""):
-        run_chunking(settings, chunk_set, parser=parser, **given)
-        reports.append(json.loads(capsys.readouterr().out))
-    assert [report["parsers"] for report in reports] == [["generic"], ["markdown"]]
-    assert reports[0]["systems"]["sparse"].keys() == {"recall", "precision", "IoU"}
-    assert reports[0]["topics"] == 1
+    run_chunking(settings, chunk_set, as_json=True, **given)
+    report = json.loads(capsys.readouterr().out)
+    cuts = ["generic", *BASELINES]
+    assert list(report["systems"]) == [f"{cut} {system}" for cut in cuts for system in ("sparse", "hybrid-rrf")]
+    assert report["systems"]["generic sparse"].keys() == {"recall", "precision", "IoU"}
+    assert report["cut"]["generic"].keys() == {"nodes", "mean_characters", "mean_tokens", "precision_omega"}
+    assert list(report["comparisons"]) == [f"{cut} hybrid-rrf" for cut in cuts]
+    assert (report["topics"], report["n"]) == (1, 5)
+    assert list(json.loads((tmp_path / "topics.json").read_text())) == cuts
+    run_chunking(settings, chunk_set, as_json=False, **given)
+    shown = capsys.readouterr().out
+    assert all(cut in shown for cut in cuts)
+    assert "recall/precision/IoU" in shown
+
+
+def test_an_unknown_parser_is_refused_before_anything_is_cut(settings: Settings, chunk_set: Path) -> None:
+    with pytest.raises(ConfigError, match="poem"):
+        measure_chunking(settings, chunk_set, SPARSE, parsers=["generic", "poem"])
 
 
 def test_a_question_about_a_corpus_that_is_not_there_is_named(settings: Settings, chunk_set: Path) -> None:
     (chunk_set / "corpora" / "notes.md").unlink()
     with pytest.raises(SourceError, match="notes"):
-        measure_chunking(settings, chunk_set, {"sparse": {"retrieval.mode": "sparse"}})
+        measure_chunking(settings, chunk_set, SPARSE)
 
 
 def test_a_folder_without_questions_is_refused(settings: Settings, tmp_path: Path) -> None:

@@ -6,20 +6,32 @@ from llama_index.core.schema import TextNode
 from pipelines.errors import ConfigError
 from pipelines.ingestion.contextualise import Contextualise
 from pipelines.ingestion.parsers.generic import GenericParser
+from pipelines.ingestion.parsers.journey import JourneyParser
+from pipelines.ingestion.parsers.linkedin import LinkedInParser
 from pipelines.ingestion.parsers.markdown import MarkdownParser
-from pipelines.ingestion.parsers.nodes import CarriedDocument, SpanParser, make_node
+from pipelines.ingestion.parsers.nodes import CarriedDocument, EmbedTexts, SpanParser, make_node
+from pipelines.ingestion.parsers.resume import ResumeParser
+from pipelines.ingestion.parsers.sections import SectionsParser
+from pipelines.ingestion.parsers.semantic import SemanticParser
+from pipelines.ingestion.parsers.window import WindowParser
 from pipelines.types import Document
 
 __all__ = ["PARSERS", "PARSER_OF_CATEGORY", "build_parser", "make_node", "parse", "parser_for"]
 
 PARSERS: dict[str, type[SpanParser]] = {
+    "resume": ResumeParser,
+    "linkedin": LinkedInParser,
+    "journey": JourneyParser,
     "markdown": MarkdownParser,
     "generic": GenericParser,
+    "sections": SectionsParser,
+    "window": WindowParser,
+    "semantic": SemanticParser,
 }
 PARSER_OF_CATEGORY = {
-    "resume": "generic",
-    "linkedin": "generic",
-    "journey": "generic",
+    "resume": "resume",
+    "linkedin": "linkedin",
+    "journey": "journey",
     "github": "markdown",
     "blog": "markdown",
     "notion": "markdown",
@@ -29,14 +41,15 @@ PARSER_OF_CATEGORY = {
 
 
 def parser_for(document: Document) -> str:
-    """The name of the parser that suits a document's category; generic Markdown is still parsed by heading."""
-    if document.category == "generic" and document.mime == "text/markdown":
+    """The name of the parser that suits a document's category; generic Markdown with headings is parsed by them."""
+    headed = not document.blocks or any(block.kind == "heading" for block in document.blocks)
+    if document.category == "generic" and document.mime == "text/markdown" and headed:
         return "markdown"
     return PARSER_OF_CATEGORY.get(document.category, "generic")
 
 
-def build_parser(name: str, sizes: object | None = None) -> SpanParser:
-    """The parser of that name, with the sizes of `Settings.parsing` (or alike) or its own.
+def build_parser(name: str, sizes: object | None = None, embed: EmbedTexts | None = None) -> SpanParser:
+    """The parser of that name, with the sizes of `Settings.parsing` (or alike) or its own, and what it embeds with.
 
     Raises:
         ConfigError: If there is no such parser.
@@ -44,22 +57,25 @@ def build_parser(name: str, sizes: object | None = None) -> SpanParser:
     kind = PARSERS.get(name)
     if kind is None:
         raise ConfigError(f"There is no parser called {name!r}.", hint=f"Parsers: {', '.join(sorted(PARSERS))}.")
-    return kind.sized(sizes) if sizes else kind()
+    return kind.sized(sizes, embed=embed) if sizes else kind(embed=embed)
 
 
-def parse(document: Document, name: str = "", sizes: object | None = None) -> list[TextNode]:
+def parse(
+    document: Document, name: str = "", sizes: object | None = None, embed: EmbedTexts | None = None
+) -> list[TextNode]:
     """The document's nodes in order, each with its header; at least one for a document with text.
 
     Args:
         document: `id` and `content_sha` must be set: the nodes' ids are made of them.
         name: The parser; empty = the one that suits the document.
         sizes: How long nodes may be; None = the parser's own sizes.
+        embed: Gives texts their vectors, for a parser that cuts by meaning.
 
     Raises:
         ParseError: If a parser makes a node that is not an exact span.
-        ConfigError: If there is no such parser.
+        ConfigError: If there is no such parser, or it cuts by meaning and `embed` is not given.
     """
-    parser = build_parser(name or parser_for(document), sizes)
+    parser = build_parser(name or parser_for(document), sizes, embed)
     pipeline = IngestionPipeline(transformations=[parser, Contextualise()], disable_cache=True)
     nodes = pipeline.run(documents=[CarriedDocument.of(document)])
     return [node for node in nodes if isinstance(node, TextNode)]

@@ -7,13 +7,14 @@ from itertools import pairwise
 
 from pipelines.facts import Facts
 from pipelines.ingestion.structure import covered, title_of, trimmed
-from pipelines.text import sentences
+from pipelines.text import fold, sentences
 from pipelines.types import Block
 
 ATOMIC = frozenset({"table", "code"})
 
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CHARACTERS_PER_WORD = 10
+_MAX_HEAD = 500
 
 Span = tuple[int, int]
 Measure = Callable[[str], int]
@@ -45,6 +46,11 @@ class Section:
     body: tuple[Block, ...]
 
     @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The heading and the body."""
+        return (self.heading, *self.body) if self.heading else self.body
+
+    @property
     def start(self) -> int:
         """Where the heading, else the body, begins."""
         return self.heading.start if self.heading else self.body[0].start
@@ -56,9 +62,13 @@ class Section:
 
 
 def sections_of(text: str, blocks: Sequence[Block]) -> list[Section]:
-    """The text by heading, in order; each path ends with the section's own heading."""
+    """The text by heading, in order; each path ends with the section's own heading, and no two sections share one.
+
+    A second "Usage" under the same headings is "Usage (2)".
+    """
     found: list[Section] = []
     stack: list[tuple[int, str]] = []
+    seen: dict[tuple[str, ...], int] = {}
     heading: Block | None = None
     body: list[Block] = []
     for block in covered(text, blocks):
@@ -69,11 +79,23 @@ def sections_of(text: str, blocks: Sequence[Block]) -> list[Section]:
             found.append(Section(tuple(title for _, title in stack), heading, tuple(body)))
         while stack and stack[-1][0] >= block.level:
             stack.pop()
-        stack.append((block.level, title_of(text, block.start, block.end)))
+        above = tuple(title for _, title in stack)
+        stack.append((block.level, _told_apart(seen, above, title_of(text, block.start, block.end))))
         heading, body = block, []
     if heading or body:
         found.append(Section(tuple(title for _, title in stack), heading, tuple(body)))
     return found
+
+
+def _told_apart(seen: dict[tuple[str, ...], int], above: tuple[str, ...], title: str) -> str:
+    """The title, numbered where a section of that path came before; `seen` counts them."""
+    name, number = title, seen.get((*above, fold(title)), 0)
+    while (*above, fold(name)) in seen:
+        number += 1
+        name = f"{title} ({number})"
+    seen[(*above, fold(title))] = max(number, 1)
+    seen.setdefault((*above, fold(name)), 1)
+    return name
 
 
 def words_in(text: str) -> int:
@@ -84,6 +106,13 @@ def words_in(text: str) -> int:
     words = text.split()
     count = len(words) if text.isascii() else len(words) + len(_CJK.findall(text))
     return max(count, -(-sum(map(len, words)) // _CHARACTERS_PER_WORD))
+
+
+def head_of(text: str, block: Block) -> str:
+    """The head of a table, which its later parts repeat in their header; nothing for another block."""
+    if block.kind != "table":
+        return ""
+    return text[block.start : min(block.end, block.start + _MAX_HEAD)].partition("\n")[0].strip()
 
 
 def cut(text: str, span: Span, limit: int, measure: Measure, *, by_line: bool = False) -> list[Span]:

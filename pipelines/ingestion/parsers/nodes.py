@@ -4,12 +4,13 @@ import re
 import uuid
 from abc import abstractmethod
 from bisect import bisect_right
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Self
 
 from llama_index.core.node_parser import NodeParser
 from llama_index.core.schema import BaseNode, NodeRelationship, ObjectType, RelatedNodeInfo, TextNode
 from llama_index.core.schema import Document as LlamaDocument
+from numpy.typing import NDArray
 from pydantic import Field
 
 from pipelines.errors import ParseError
@@ -17,6 +18,9 @@ from pipelines.facts import Facts
 from pipelines.ingestion.parsers.cuts import Piece
 from pipelines.text import count_tokens
 from pipelines.types import Document, NodeMetadata
+
+# texts to their normalised vectors, (texts, dimension)
+EmbedTexts = Callable[[Sequence[str]], NDArray[Any]]
 
 _KEYS = list(NodeMetadata.model_fields)
 
@@ -179,19 +183,24 @@ def document_of(node: BaseNode) -> Document:
 
 
 class SpanParser(NodeParser):
-    """A NodeParser whose nodes are exact spans; a parser is a name, a version and `split`."""
+    """A NodeParser whose nodes are exact spans; a parser is a name, a version and `split`.
 
+    One that `embeds` looks at vectors to find where to cut, and is built with `embed`.
+    """
+
+    embeds: ClassVar[bool] = False
     name: str = ""
     version: int = 0
     include_metadata: bool = False
     include_prev_next_rel: bool = False
+    embed: EmbedTexts | None = Field(default=None, exclude=True, repr=False)
 
     @classmethod
-    def sized(cls, sizes: object) -> Self:
+    def sized(cls, sizes: object, **given: Any) -> Self:
         """The parser with the sizes of the settings: its field `max_words` is their `<name>_max_words`."""
         prefix = cls.model_fields["name"].default
         names = {field: f"{prefix}_{field}" for field in cls.own_fields()}
-        return cls(**{field: getattr(sizes, name) for field, name in names.items() if hasattr(sizes, name)})
+        return cls(**{field: getattr(sizes, name) for field, name in names.items() if hasattr(sizes, name)}, **given)
 
     @classmethod
     def own_fields(cls) -> list[str]:

@@ -6,7 +6,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 
 from config.settings import FactorSettings, Settings
 from pipelines.query.postprocess.category import Category
-from pipelines.query.postprocess.duplicates import Duplicates
+from pipelines.query.postprocess.duplicates import Duplicates, Families, no_families
 from pipelines.query.postprocess.floor import Floor
 from pipelines.query.postprocess.named import Named
 from pipelines.query.postprocess.neighbours import Neighbours, Window
@@ -54,15 +54,15 @@ def build_factors(
 
 
 def build_cuts(
-    settings: FactorSettings, intent: QueryIntent, ledger: Ledger, *, top_n: int
+    settings: FactorSettings, intent: QueryIntent, ledger: Ledger, *, top_n: int, families: Families = no_families
 ) -> list[BaseNodePostprocessor]:
-    """What takes nodes out of the ranking, down to `top_n`."""
+    """What takes nodes out of the ranking, down to `top_n`; `families` reads which of them are near-copies."""
     floor = Floor(
         ledger=ledger, least=settings.floor_score, gap=settings.floor_gap, candidates=settings.floor_candidates
     )
     quota = Quota(ledger=ledger, per_document=settings.per_document, among=_CROWD * top_n, named=intent.documents)
     parts: list[tuple[bool, BaseNodePostprocessor]] = [
-        (settings.duplicates, Duplicates(ledger=ledger)),
+        (settings.duplicates, Duplicates(ledger=ledger, families=families)),
         (settings.per_document > 0, quota),
         (settings.floor, floor),
         (True, Top(ledger=ledger, top_n=top_n)),

@@ -1,14 +1,20 @@
 """Of nodes that say the same, keep the best ranked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
+import numpy as np
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from pipelines.query.trace import Ledger
+from pipelines.store.signatures import shingles
+
+Families = Callable[[Collection[str]], Mapping[str, str]]
 
 THRESHOLD = 0.9
+CONTAINED = 0.8  # share of a near-copy that must be said already for it to go
+_NONE = np.empty(0, dtype=np.uint32)
 
 
 def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
@@ -37,34 +43,71 @@ def _could_repeat(left: frozenset[str], right: frozenset[str], threshold: float)
     return min(len(left), len(right)) >= threshold * max(len(left), len(right))
 
 
-def other_versions(documents: Sequence[str], family: Callable[[str], str]) -> set[int]:
-    """The places of documents whose family has another document further up: near-copies such as two resumes."""
-    shown: dict[str, str] = {}
-    return {
-        place for place, document in enumerate(documents) if shown.setdefault(family(document), document) != document
-    }
+def versions(texts: Sequence[str], kin: Sequence[Collection[str]], *, threshold: float = CONTAINED) -> dict[int, int]:
+    """For each text that says nothing which its kin does not say further up, the index of the kin that says most of it.
+
+    What says it may be spread over several texts: two files of one resume are cut at other places.
+
+    Args:
+        texts: Best first.
+        kin: The families of each text: of its node, and of its document.
+        threshold: Share (0..1) of a text's three-word shingles that must stand in kept texts of its families.
+    """
+    said = [shingles(text) if families else _NONE for text, families in zip(texts, kin, strict=True)]
+    kept: list[int] = []
+    repeats: dict[int, int] = {}
+    for index, own in enumerate(said):
+        mates = [place for place in kept if not set(kin[index]).isdisjoint(kin[place])]
+        held = [len(np.intersect1d(own, said[place], assume_unique=True)) for place in mates]
+        known = np.unique(np.concatenate([_NONE, *(said[place] for place in mates)]))
+        if len(own) and len(np.intersect1d(own, known, assume_unique=True)) >= threshold * len(own):
+            repeats[index] = mates[held.index(max(held))]
+        else:
+            kept.append(index)
+    return repeats
 
 
-def alone(document_id: str) -> str:
-    """The family of a document that has no near-copies: itself."""
-    return document_id
+def no_families(_: Collection[str]) -> dict[str, str]:
+    """The families where none are known."""
+    return {}
 
 
 class Duplicates(BaseNodePostprocessor):
-    """Drops every node whose words repeat those of a better ranked one, and all but a family's best ranked document."""
+    """Drops every node whose words a better ranked one repeats, and of near-copies what a better ranked one says.
+
+    Near-copies are nodes of one family, and nodes of other documents of one family (two versions of a resume). The
+    ledger notes under each kept node which documents it also stands for.
+    """
 
     ledger: Ledger = Field(exclude=True, repr=False)
-    family: Callable[[str], str] = Field(alone, exclude=True)
+    families: Families = Field(no_families, exclude=True)
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        versions = other_versions([hit.node.metadata["document_id"] for hit in nodes], self.family)
-        left = [hit for place, hit in enumerate(nodes) if place not in versions]
-        repeats = near_duplicates([hit.node.get_content() for hit in left])
-        kept = [hit for place, hit in enumerate(left) if place not in repeats]
-        stay = {hit.node.node_id for hit in kept}
+        repeats = near_duplicates([hit.node.get_content() for hit in nodes])
+        left = [hit for place, hit in enumerate(nodes) if place not in repeats]
+        older = versions([hit.node.get_content() for hit in left], self._kin(left))
+        stands_for = {hit.node.node_id: nodes[repeats[place]] for place, hit in enumerate(nodes) if place in repeats}
+        stands_for |= {left[place].node.node_id: left[kept] for place, kept in older.items()}
         for hit in nodes:
-            if hit.node.node_id not in stay:
-                self.ledger.cut(hit.node.node_id, "duplicate")
-        return kept
+            kept_hit = hit
+            while kept_hit.node.node_id in stands_for:
+                kept_hit = stands_for[kept_hit.node.node_id]
+            if kept_hit is not hit:
+                self.ledger.copied(hit.node.node_id, kept_hit.node.node_id)
+        return [hit for hit in nodes if hit.node.node_id not in stands_for]
+
+    def _kin(self, nodes: Sequence[NodeWithScore]) -> list[set[str]]:
+        """The families of each node and of its document, of those that more than one document here has a part in."""
+        documents = [hit.node.metadata["document_id"] for hit in nodes]
+        family = self.families({*documents, *(hit.node.node_id for hit in nodes)}) if len({*documents}) > 1 else {}
+        kin = [
+            {family[name] for name in (hit.node.node_id, document) if name in family}
+            for hit, document in zip(nodes, documents, strict=True)
+        ]
+        holders: dict[str, set[str]] = {}
+        for document, names in zip(documents, kin, strict=True):
+            for name in names:
+                holders.setdefault(name, set()).add(document)
+        return [{name for name in names if len(holders[name]) > 1} for names in kin]

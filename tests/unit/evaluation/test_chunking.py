@@ -1,7 +1,7 @@
 import pytest
 
 from pipelines.errors import SourceError
-from pipelines.evaluation.chunking import locate, span_measures
+from pipelines.evaluation.chunking import locate, precision_omega, span_measures
 
 
 def test_the_measures_of_a_small_example_are_those_counted_by_hand() -> None:
@@ -28,6 +28,20 @@ def test_nothing_found_scores_nothing() -> None:
 
 def test_an_exact_cut_scores_one() -> None:
     assert set(span_measures([(3, 9)], [(3, 9)]).values()) == {1.0}
+
+
+def test_precision_omega_is_that_of_every_span_that_holds_some_gold() -> None:
+    # gold: 10 characters in two touching spans of 20 and one of 30; 4 of the second gold span are in no span
+    spans, gold = [(0, 20), (20, 40), (50, 80), (90, 120)], [(15, 25), (76, 84)]
+    assert precision_omega(spans, gold) == (10 + 4) / (20 + 20 + 30 + 4)
+
+
+def test_precision_omega_counts_what_spans_share_once() -> None:
+    assert precision_omega([(0, 20), (10, 30)], [(10, 20)]) == 10 / 30
+
+
+def test_precision_omega_of_gold_in_no_span_is_nothing() -> None:
+    assert precision_omega([(0, 5)], [(10, 20)]) == 0.0
 
 
 def test_a_span_stands_where_it_says_or_where_its_words_are_nearest() -> None:

@@ -1,42 +1,54 @@
-"""Every parser's contract, and what the two parsers promise on their own."""
+"""Every parser's contract: exact spans that cover the text, within their limits, with complete metadata."""
 
-import itertools
 import pickle
 import uuid
-from dataclasses import dataclass
+from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import Document as LlamaDocument
-from llama_index.core.schema import MetadataMode, NodeRelationship
+from llama_index.core.schema import MetadataMode, NodeRelationship, TextNode
+from numpy.typing import NDArray
 
+from config.settings import ParsingSettings
 from pipelines.errors import ConfigError, ParseError
+from pipelines.facts import records_of
 from pipelines.ingestion.loaders.sniff import MARKDOWN, PDF, PLAIN
 from pipelines.ingestion.parsers import PARSER_OF_CATEGORY, PARSERS, build_parser, make_node, parse, parser_for
-from pipelines.ingestion.parsers.cuts import Piece, words_in
-from pipelines.ingestion.parsers.generic import split_generic
-from pipelines.ingestion.parsers.markdown import split_markdown
 from pipelines.ingestion.parsers.nodes import CarriedDocument
 from pipelines.ingestion.structure import markdown_blocks, text_blocks
 from pipelines.text import canonical
-from pipelines.types import CATEGORIES, Document, NodeMetadata
+from pipelines.types import CATEGORIES, Block, Document, NodeMetadata
 
 WORDS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
 LINES = ["# A", "## B", "### C", "Text here. And more.", "word " * 30, "word " * 300, "- item", "1. one", "", ""]
 ODD_LINES = ["```", "| a | b |", "|-|-|", "    code", "> quote", "===", "---", "<div>", "CAPS LINE", "x" * 900, "\t"]
-NASTY = st.lists(st.sampled_from([*LINES, *ODD_LINES, "日本語。" * 200]), max_size=25).map("\n".join)
+CAREER_LINES = [
+    "EXPERIENCE", "Skills", "Education:", "Contact", "Page 1 of 2", "Acme Corp | Engineer | Oslo | 2019 - Present",
+    "Acme Corp\tJan 2019 – Mar 2021", "Engineer", "(2 years 3 months)", "• Built things", "Python, SQL, Go", "2020",
+    "ada@example.com", "Languages", "Norwegian (Native or Bilingual)",
+]  # fmt: skip
+TABLE = "| a | b |\n|---|---|\n" + "| one | two |\n" * 90
+LONG_LINES = ["日本語。" * 200, "\n" * 400, "a" * 3_000, "👩‍👩‍👧 " * 90, "(((" * 300, TABLE]
+NASTY = st.lists(st.sampled_from([*LINES, *ODD_LINES, *CAREER_LINES, *LONG_LINES]), max_size=25).map("\n".join)
+READERS = st.sampled_from([lambda text: (), text_blocks, markdown_blocks])
+
+SMALL = ParsingSettings(  # sizes that make short texts long
+    resume_max_tokens=60, linkedin_max_tokens=60, generic_characters=200, sections_characters=100, sections_overlap=20,
+    journey_target_tokens=45, journey_soft_tokens=50, journey_hard_tokens=60, journey_overlap_words=5,
+    journey_overlap_tokens=10, markdown_target_words=60, markdown_max_words=80, markdown_overlap_words=5,
+    window_tokens=60, window_overlap=10, semantic_min_characters=50, semantic_max_characters=250,
+)  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Small:
-    """Sizes that make short texts long."""
-
-    generic_characters: int = 200
-    markdown_target_words: int = 60
-    markdown_max_words: int = 80
-    markdown_overlap_words: int = 5
+def letters(texts: Sequence[str]) -> NDArray[np.float32]:
+    """A model that knows how often each letter stands in a text."""
+    counts = [[1, *(text.lower().count(letter) for letter in "etaoinsr")] for text in texts]
+    vectors = np.array(counts, dtype=np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def document(text: str, **fields) -> Document:
@@ -47,43 +59,60 @@ def document(text: str, **fields) -> Document:
     )  # fmt: skip
 
 
-def check_cover(text: str, spans: list[tuple[int, int]]) -> None:
-    covered, last = bytearray(len(text)), -1
+def parsed(noted: Document, name: str) -> list[TextNode]:
+    return parse(noted, name, SMALL, letters)
+
+
+def coverage(text: str, spans: Sequence[tuple[int, int]]) -> float:
+    """The share of the characters other than white space that stand in a span; 1.0 for a text without any."""
+    inside = bytearray(len(text))
     for start, end in spans:
-        assert last < start < end <= len(text)
-        assert text[start:end] == text[start:end].strip()
-        covered[start:end] = b"\1" * (end - start)
-        last = start
-    assert all(seen or char.isspace() for seen, char in zip(covered, text, strict=True))
-    assert bool(spans) == bool(text.strip())
-
-
-# The contract
+        inside[start:end] = b"\1" * (end - start)
+    solid = [bool(seen) for seen, char in zip(inside, text, strict=True) if not char.isspace()]
+    return sum(solid) / len(solid) if solid else 1.0
 
 
 @pytest.mark.parametrize("name", PARSERS)
-@given(text=NASTY | st.text())
-@settings(deadline=None, max_examples=60)
-def test_nodes_are_exact_spans_that_cover_the_text(name: str, text: str) -> None:
+@given(text=NASTY | st.text(), blocks=READERS)
+@settings(deadline=None, max_examples=50)
+def test_nodes_are_exact_spans_within_their_limit_that_cover_the_text(name: str, text: str, blocks) -> None:
     noted = document(text)
-    nodes = parse(noted, name, Small())
+    noted = noted.with_(blocks=blocks(noted.text))
+    parser, nodes = build_parser(name, SMALL, letters), parsed(noted, name)
     spans = [(node.metadata["start"], node.metadata["end"]) for node in nodes]
-    check_cover(noted.text, spans)
     for node, (start, end) in zip(nodes, spans, strict=True):
-        assert node.text == noted.text[start:end]
+        assert node.text == noted.text[start:end] == noted.text[start:end].strip() != ""
+        assert (node.start_char_idx, node.end_char_idx) == (start, end)
+        assert parser.fits(node.text)
+    starts = [start for start, _ in spans]
+    assert starts == sorted(set(starts))
+    assert coverage(noted.text, spans) >= 0.99
+
+
+@pytest.mark.parametrize("name", PARSERS)
+@given(text=NASTY)
+@settings(deadline=None, max_examples=20)
+def test_facts_stand_in_the_span_of_their_node(name: str, text: str) -> None:
+    noted = document(text)
+    for node in parsed(noted.with_(blocks=text_blocks(noted.text)), name):
+        known = NodeMetadata(**node.metadata)
+        for record in records_of(known.facts):
+            assert known.start <= record.span[0] < record.span[1] <= known.end
 
 
 @pytest.mark.parametrize("name", PARSERS)
 def test_nodes_keep_the_contract(name: str) -> None:
     noted = document(f"# Top\n\n{WORDS}.\n\n## Sub\n\n{WORDS}.\n" + f"\n{WORDS}." * 40, year=2024)
-    nodes, again = parse(noted, name, Small()), parse(noted, name, Small())
+    nodes, again = parsed(noted, name), parsed(noted, name)
     assert [node.node_id for node in nodes] == [node.node_id for node in again]
     assert len({node.node_id for node in nodes}) == len(nodes) > 2
     for ordinal, node in enumerate(nodes):
         facts = NodeMetadata(**node.metadata)
+        assert node.metadata.keys() == NodeMetadata.model_fields.keys()
         assert (facts.ordinal, facts.total) == (ordinal, len(nodes))
         assert (facts.document_id, facts.parser, facts.parser_version) == ("doc-1", name, build_parser(name).version)
-        assert facts.header.startswith("Notes (2024)")
+        assert facts.section == (facts.section_path[-1] if facts.section_path else "")
+        assert "Notes" in facts.header
         assert facts.token_count > 0
         assert node.text.split("\n")[0] in noted.text.split("\n")[facts.line_start - 1]
         assert node.text.split("\n")[-1] in noted.text.split("\n")[facts.line_end - 1]
@@ -97,20 +126,42 @@ def test_nodes_keep_the_contract(name: str) -> None:
 def test_ids_follow_document_content_and_parser(name: str) -> None:
     noted = document("Text of a note.")
     version = build_parser(name).version
+    assert version > 0
     expected = uuid.uuid5(uuid.NAMESPACE_URL, f"doc-1|c0ffee|{name}@{version}|0")
-    assert [node.node_id for node in parse(noted, name)] == [str(expected)]
-    assert parse(noted.with_(content_sha="other"), name)[0].node_id != str(expected)
+    assert [node.node_id for node in parsed(noted, name)] == [str(expected)]
+    assert parsed(noted.with_(content_sha="other"), name)[0].node_id != str(expected)
 
 
 @pytest.mark.parametrize("name", PARSERS)
 def test_a_parser_runs_in_a_pipeline_and_survives_pickling(name: str) -> None:
     noted = document("# Top\n\nText.")
-    parser = pickle.loads(pickle.dumps(build_parser(name, Small())))
+    parser = pickle.loads(pickle.dumps(build_parser(name, SMALL, letters)))
     pipeline = IngestionPipeline(transformations=[parser], disable_cache=True)
     made = pipeline.run(documents=[CarriedDocument.of(noted)])
-    assert [node.node_id for node in made] == [node.node_id for node in parse(noted, name, Small())]
+    assert [node.node_id for node in made] == [node.node_id for node in parsed(noted, name)]
     plain = pipeline.run(documents=[LlamaDocument(text="Plain text.", id_="p")])
     assert [(node.text, node.metadata["document_id"]) for node in plain] == [("Plain text.", "p")]
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_every_size_of_a_parser_is_a_setting_with_the_same_default(name: str) -> None:
+    parser = build_parser(name)
+    assert parser.name == name
+    known = {field: getattr(ParsingSettings(), f"{name}_{field}", None) for field in parser.own_fields()}
+    assert known == {field: getattr(parser, field) for field in parser.own_fields()}
+    told = build_parser(name, SMALL)
+    assert {field: getattr(told, field) for field in known} == {
+        field: getattr(SMALL, f"{name}_{field}") for field in known
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in PARSERS if name not in ("resume", "linkedin")])
+def test_the_nearest_heading_above_names_the_section(name: str) -> None:
+    text = f"TOOLS\n\n{f'{WORDS}. ' * 20}\n\nSeeds And Bulbs:\n\n{f'{WORDS}. ' * 20}"
+    nodes = parsed(document(text, mime=PLAIN, blocks=text_blocks(canonical(text))), name)
+    named = [node.metadata["section"] for node in nodes]
+    assert set(named) == {"TOOLS", "Seeds And Bulbs"}
+    assert named == sorted(named, key=["TOOLS", "Seeds And Bulbs"].index)
 
 
 def test_equal_passages_keep_their_own_places() -> None:
@@ -124,12 +175,32 @@ def test_every_category_has_a_parser() -> None:
     assert set(PARSER_OF_CATEGORY.values()) <= set(PARSERS)
     assert parser_for(document("x", category="generic")) == "markdown"
     assert parser_for(document("x", category="generic", mime=PLAIN)) == "generic"
-    assert parser_for(document("x", category="resume")) == "generic"
+    assert parser_for(document("x", category="journey")) == "journey"
 
 
 def test_an_unknown_parser_is_a_wrong_setting() -> None:
     with pytest.raises(ConfigError, match="no parser called 'poem'"):
         parse(document("x"), "poem")
+
+
+def test_blocks_of_the_loader_come_before_our_own_reading() -> None:
+    noted = document("Title\n\nText.", mime=PDF, category="generic")
+    assert parse(noted)[0].metadata["section_path"] == []
+    headed = noted.with_(blocks=(Block(0, 5, "heading", 1), Block(7, 12, "paragraph")))
+    assert parse(headed)[0].metadata["section_path"] == ["Title"]
+
+
+@given(NASTY | st.text())
+@settings(deadline=None, max_examples=100)
+def test_blocks_are_trimmed_ascending_and_apart(raw: str) -> None:
+    text = canonical(raw)
+    for blocks in (markdown_blocks(text), text_blocks(text)):
+        last = 0
+        for block in blocks:
+            assert last <= block.start < block.end <= len(text)
+            assert text[block.start : block.end] == text[block.start : block.end].strip()
+            assert bool(block.level) == (block.kind == "heading")
+            last = block.end
 
 
 # make_node
@@ -154,160 +225,3 @@ def test_make_node_tells_page_and_lines() -> None:
     ]
     unpaged = make_node(document("a"), (0, 1), ordinal=0, total=1, parser="p", parser_version=1)
     assert unpaged.metadata["page"] is None
-
-
-# Markdown
-
-
-def sections(text: str, **sizes) -> list[tuple[tuple[str, ...], str]]:
-    return [(piece.section_path, text[piece.start : piece.end]) for piece in split_markdown(text, **sizes)]
-
-
-def test_each_section_is_a_node_under_its_own_path() -> None:
-    text = f"# Top\n\n{WORDS}\n\n## One\n\n{WORDS}\n\nTwo\n---\n\n{WORDS}\n\n# Next\n\n{WORDS}"
-    assert sections(text) == [
-        (("Top",), f"# Top\n\n{WORDS}"),
-        (("Top", "One"), f"## One\n\n{WORDS}"),
-        (("Top", "Two"), f"Two\n---\n\n{WORDS}"),
-        (("Next",), f"# Next\n\n{WORDS}"),
-    ]
-
-
-def test_text_before_the_first_heading_has_no_path() -> None:
-    assert [path for path, _ in sections(f"{WORDS}\n\n# Top\n\n{WORDS}")] == [(), ("Top",)]
-
-
-@pytest.mark.parametrize("inside", ["```\n# no\n```", "~~~\n# no\n~~~", "<div>\n# no\n</div>", "    # no"])
-def test_marks_inside_code_and_html_are_no_headings(inside: str) -> None:
-    assert len(sections(f"# Top\n\n{WORDS}\n\n{inside}\n\n{WORDS}")) == 1
-
-
-def test_a_tiny_section_goes_with_the_next() -> None:
-    text = f"# Top\n\nShort.\n\n## One\n\n{WORDS}"
-    assert sections(text) == [(("Top", "One"), text)]
-
-
-def test_two_short_siblings_share_their_parent() -> None:
-    text = f"# Top\n\n{WORDS}\n\n## One\n\nShort.\n\n## Two\n\n{WORDS}"
-    assert [path for path, _ in sections(text)] == [("Top",), ("Top",)]
-
-
-def test_badges_do_not_make_a_section() -> None:
-    badges = "[![Build](https://ci.example.com/one/two/three.svg)](https://ci.example.com) " * 6
-    text = f"# Top\n\n{badges.strip()}\n\n## One\n\n{WORDS}"
-    assert [path for path, _ in sections(text)] == [("Top", "One")]
-
-
-def test_a_heading_at_the_end_stays_with_what_precedes_it() -> None:
-    assert len(sections(f"# Top\n\n{WORDS}\n\n## Empty")) == 1
-
-
-def test_only_headings_are_still_a_node() -> None:
-    assert sections("# Top\n\n## One") == [(("Top", "One"), "# Top\n\n## One")]
-
-
-def test_a_long_section_is_cut_with_an_overlap() -> None:
-    paragraphs = [" ".join(f"w{number}x{word}" for word in range(20)) + "." for number in range(12)]
-    text = "# Top\n\n" + "\n\n".join(paragraphs)
-    pieces = split_markdown(text, target_words=60, max_words=80, overlap_words=5)
-    texts = [text[piece.start : piece.end] for piece in pieces]
-    assert all(piece.section_path == ("Top",) for piece in pieces)
-    assert all(words_in(part) <= 80 for part in texts)
-    for before, after in itertools.pairwise(texts):
-        assert before.split()[-5:] == after.split()[:5]
-
-
-def test_no_overlap_reaches_over_a_heading() -> None:
-    text = f"# A\n\n{WORDS}\n\n# B\n\n{WORDS}"
-    first, second = split_markdown(text, target_words=20, max_words=30)
-    assert second.start > first.end
-
-
-def test_tables_and_code_stay_whole() -> None:
-    table = "| a | b |\n|---|---|\n" + "| one | two |\n" * 8
-    code = "```\n" + "x = 1 + 2\n" * 8 + "```"
-    text = f"# Top\n\n{WORDS} {WORDS}.\n\n{table}\n{WORDS} {WORDS}.\n\n{code}\n\n{WORDS} {WORDS}."
-    texts = [part for _, part in sections(text, target_words=50, max_words=70, overlap_words=5)]
-    assert len(texts) > 1
-    assert sum(table.strip() in part for part in texts) == 1
-    assert sum(code in part for part in texts) == 1
-    assert all(part.count("```") in (0, 2) for part in texts)
-
-
-def test_a_table_over_the_limit_is_cut_between_rows() -> None:
-    text = "| a | b |\n|---|---|\n" + "| one | two |\n" * 60
-    pieces = split_markdown(text, target_words=60, max_words=80)
-    assert len(pieces) > 3
-    assert all(text[piece.start : piece.end].startswith("|") and piece.kind == "table" for piece in pieces)
-
-
-@given(NASTY)
-@settings(deadline=None, max_examples=100)
-def test_no_markdown_piece_is_over_its_limit(raw: str) -> None:
-    text = canonical(raw)
-    for piece in split_markdown(text, target_words=60, max_words=80, overlap_words=5):
-        assert words_in(text[piece.start : piece.end]) <= 80
-
-
-# Generic
-
-
-def test_paragraphs_are_packed_without_overlap() -> None:
-    paragraphs = [f"Paragraph {number} " + "word " * 50 + "end." for number in range(9)]
-    text = "\n\n".join(paragraphs)
-    pieces = split_generic(text, characters=600)
-    assert all(before.end < after.start for before, after in itertools.pairwise(pieces))
-    assert [text[piece.start : piece.end].count("Paragraph") for piece in pieces] == [2, 2, 2, 2, 1]
-
-
-def test_a_heading_begins_a_piece_and_names_its_section() -> None:
-    text = "Intro.\n\nTOOLS\n\nA spade.\n\nSEEDS\n\nBeans."
-    assert split_generic(text) == [
-        Piece(0, 6),
-        Piece(text.index("TOOLS"), text.index("\n\nSEEDS"), ("TOOLS",)),
-        Piece(text.index("SEEDS"), len(text), ("SEEDS",)),
-    ]
-
-
-def test_headings_alone_join_what_follows_or_precedes() -> None:
-    text = "# One\n\n## Two\n\nText.\n\n# Three"
-    assert split_generic(text) == [Piece(0, len(text), ("One", "Two"))]
-    assert split_generic("# One") == [Piece(0, 5, ("One",))]
-
-
-def test_a_long_paragraph_is_cut_at_sentence_ends_then_at_spaces() -> None:
-    text = "# Top\n\n" + "This is a sentence of it. " * 20 + "word " * 100
-    pieces = split_generic(text, characters=200)
-    texts = [text[piece.start : piece.end] for piece in pieces]
-    assert texts[0].startswith("# Top\n\nThis is")
-    assert all(len(part) <= 200 for part in texts)
-    assert all(part.endswith("it.") for part in texts[:2])
-    assert all(part.split()[0] in ("#", "This", "word") for part in texts)
-
-
-@given(NASTY | st.text())
-@settings(deadline=None, max_examples=100)
-def test_no_generic_piece_is_over_its_limit(raw: str) -> None:
-    text = canonical(raw)
-    assert all(piece.end - piece.start <= 200 for piece in split_generic(text, characters=200))
-
-
-def test_blocks_of_the_loader_come_before_our_own_reading() -> None:
-    noted = document("Title\n\nText.", mime=PDF, category="generic")
-    assert parse(noted)[0].metadata["section_path"] == []
-    blocks = markdown_blocks("# T\n\nText.")
-    headed = noted.with_(blocks=(blocks[0].__class__(0, 5, "heading", 1), blocks[1].__class__(7, 12, "paragraph")))
-    assert parse(headed)[0].metadata["section_path"] == ["Title"]
-
-
-@given(NASTY | st.text())
-@settings(deadline=None, max_examples=100)
-def test_blocks_are_trimmed_ascending_and_apart(raw: str) -> None:
-    text = canonical(raw)
-    for blocks in (markdown_blocks(text), text_blocks(text)):
-        last = 0
-        for block in blocks:
-            assert last <= block.start < block.end <= len(text)
-            assert text[block.start : block.end] == text[block.start : block.end].strip()
-            assert bool(block.level) == (block.kind == "heading")
-            last = block.end

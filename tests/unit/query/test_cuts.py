@@ -51,17 +51,55 @@ def test_duplicates_keeps_the_best_ranked_and_tells_the_ledger() -> None:
     assert ledger.candidate("b").fate == "cut: duplicate"
 
 
-def test_of_a_family_of_documents_only_the_best_ranked_one_is_shown() -> None:
-    nodes = [
-        hit("a", "one", document_id="resume-2"),
-        hit("b", "two", document_id="resume-1"),
-        hit("c", "two", document_id="blog"),
-        hit("d", "three", document_id="resume-2"),
-    ]
+OTHER = (
+    "She then wrote the search engine that shows the page on which each of its answers stands in the manual of a ship"
+)
+
+
+def copies_of(nodes: list[NodeWithScore], **families: str) -> tuple[list[str], Ledger]:
     ledger = ledger_of(nodes)
-    step = Duplicates(ledger=ledger, family=lambda document: document.split("-")[0])
-    assert ids(step.postprocess_nodes(nodes)) == ["a", "c", "d"]
-    assert ledger.candidate("b").fate == "cut: duplicate"
+    return ids(Duplicates(ledger=ledger, families=lambda _: families).postprocess_nodes(nodes)), ledger
+
+
+def test_of_near_copies_the_best_ranked_is_shown_and_stands_for_the_others() -> None:
+    nodes = [
+        hit("a", f"{LONG} {OTHER}", document_id="pdf"),
+        hit("b", OTHER, document_id="docx"),
+        hit("c", f"{OTHER} at sea with all her crew", document_id="blog"),
+    ]
+    shown, ledger = copies_of(nodes, pdf="resume", docx="resume")
+    assert shown == ["a", "c"]
+    assert (ledger.candidate("a").also_in, ledger.candidate("b").fate) == (("docx",), "cut: duplicate")
+    assert copies_of(nodes)[0] == ["a", "b", "c"]
+
+
+def test_a_near_copy_may_be_said_by_several_nodes_of_the_other_version() -> None:
+    nodes = [hit("a", LONG, document_id="pdf"), hit("b", OTHER, document_id="pdf"),
+             hit("c", f"{LONG} {OTHER}", document_id="docx")]  # fmt: skip
+    assert copies_of(nodes, pdf="resume", docx="resume")[0] == ["a", "b"]
+
+
+def test_what_only_the_other_version_says_is_never_lost() -> None:
+    nodes = [hit("a", LONG, document_id="new"), hit("b", OTHER, document_id="old")]
+    assert copies_of(nodes, new="resume", old="resume")[0] == ["a", "b"]
+
+
+def test_nodes_of_one_document_are_no_versions_of_each_other() -> None:
+    nodes = [hit("a", f"{LONG} {OTHER}", document_id="pdf"), hit("b", OTHER, document_id="pdf")]
+    assert copies_of(nodes, pdf="resume")[0] == ["a", "b"]
+
+
+def test_near_copies_of_nodes_in_different_documents_are_shown_once() -> None:
+    nodes = [hit("a", f"{LONG} {OTHER}", document_id="readme"), hit("b", OTHER, document_id="post")]
+    shown, ledger = copies_of(nodes, a="note", b="note")
+    assert (shown, ledger.also_in(["a"], "readme")) == (["a"], ("post",))
+
+
+def test_a_kept_node_stands_for_all_documents_of_its_copies() -> None:
+    nodes = [hit("a", LONG, document_id="d1"), hit("b", LONG, document_id="d2"), hit("c", LONG, document_id="d1"),
+             hit("d", LONG, document_id="d3")]  # fmt: skip
+    shown, ledger = copies_of(nodes)
+    assert (shown, ledger.candidate("a").also_in) == (["a"], ("d2", "d3"))
 
 
 def test_quota_leaves_room_for_other_documents() -> None:

@@ -44,7 +44,10 @@ def upgrade() -> None:
     )
     op.create_index("families_document", "families", ["document_id"])
     op.create_index("families_family", "families", ["family"])
-    op.create_index("families_bands", "families", ["bands"], postgresql_using="gin")
+    # Its list of pending entries would be read whole by every search, and each new document makes one.
+    op.create_index(
+        "families_bands", "families", ["bands"], postgresql_using="gin", postgresql_with={"fastupdate": "off"}
+    )
     op.create_table(
         "headers",
         sa.Column("document_id", sa.Text(), nullable=False),

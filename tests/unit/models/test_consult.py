@@ -4,7 +4,7 @@ import time
 import pytest
 
 from pipelines.errors import ModelError, ServiceUnavailable
-from pipelines.query.consult import consult
+from pipelines.models.consult import consult
 from tests.unit.query.voice import Voice
 
 ASKED = [("system", "Be brief."), ("user", "Question: why?")]

@@ -9,11 +9,11 @@ from llama_index.core.llms import LLM
 
 from pipelines.errors import FootnoteError, ModelError, ServiceUnavailable
 
-_HINT = "Raise FOOTNOTE_ESCALATION__SECONDS, or set FOOTNOTE_ESCALATION__MODE=off."
 
-
-def consult(llm: LLM, messages: Sequence[tuple[str, str]], *, seconds: float, limit: int) -> str:
+def consult(llm: LLM, messages: Sequence[tuple[str, str]], *, seconds: float, limit: int, hint: str = "") -> str:
     """What the model replies to `messages`, (role, content) each; at most `limit` characters of it.
+
+    `hint` says what to set when it takes too long.
 
     A model that is given up goes on in its thread until its next word or its own timeout; that thread ends with the
     process.
@@ -37,7 +37,7 @@ def consult(llm: LLM, messages: Sequence[tuple[str, str]], *, seconds: float, li
         reply = replies.get(timeout=max(seconds, 0.0))
     except queue.Empty:
         given_up.set()
-        raise ServiceUnavailable(f"The language model took more than {seconds:.1f} s.", hint=_HINT) from None
+        raise ServiceUnavailable(f"The language model took more than {seconds:.1f} s.", hint=hint) from None
     if isinstance(reply, FootnoteError):
         raise reply
     if isinstance(reply, Exception):

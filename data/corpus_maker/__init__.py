@@ -1,0 +1,1 @@
+"""Invented people, the layouts their resumes and LinkedIn exports take, and the truth of each."""

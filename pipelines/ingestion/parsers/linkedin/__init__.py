@@ -1,0 +1,170 @@
+"""PARSE LinkedIn profiles: nodes by section, several jobs a node, a company kept together."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from pydantic import Field
+
+from pipelines.facts import (
+    CareerRecord,
+    CertificationFacts,
+    EducationFacts,
+    Facts,
+    JobFacts,
+    ProjectFacts,
+    SeveralFacts,
+)
+from pipelines.ingestion.parsers.career.standing import standing
+from pipelines.ingestion.parsers.cuts import Piece, cut
+from pipelines.ingestion.parsers.linkedin.entries import READERS
+from pipelines.ingestion.parsers.linkedin.jobs import Entry, Group, job_groups
+from pipelines.ingestion.parsers.linkedin.sections import ProfileSection, profile_sections
+from pipelines.ingestion.parsers.nodes import SpanParser
+from pipelines.ingestion.structure import trimmed
+from pipelines.text import count_tokens
+from pipelines.types import Document
+
+_KINDS = {"summary": "summary", "experience": "job"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A stretch that is not cut further, with what it states; `closed` = nothing is packed onto it."""
+
+    start: int
+    end: int
+    records: tuple[CareerRecord, ...] = ()
+    companies: tuple[str, ...] = ()
+    lead: str = ""
+    closed: bool = False
+
+
+def split_linkedin(document: Document, *, max_tokens: int = 800) -> list[Piece]:
+    """The profile by section, in order, covering all of the text; no piece is over `max_tokens`.
+
+    Jobs are packed into pieces, those of a company into one while they fit. A company's name is carried over to its
+    later positions; a piece that begins with one of those has the company in its `lead`, and a later part of a long
+    job has the job's line there: a fact stands in its piece's span or in that lead.
+
+    Args:
+        document: A profile as a loader made it.
+        max_tokens: The most cl100k tokens that a piece holds.
+    """
+    text = document.text
+    sections = profile_sections(document)
+    pieces: list[Piece] = []
+    begin = 0
+    for section, following in zip(sections, [*sections[1:], None], strict=False):
+        end = following.start if following else len(text)
+        if following and not section.rows and section.name != "person":
+            continue
+        units = _units(section, text, trimmed(text, begin, end), max_tokens)
+        pieces.extend(_piece(text, section, unit) for unit in _packed(text, units, max_tokens))
+        begin = end
+    if begin < len(text) and text[begin:].strip():
+        pieces.extend(Piece(*part) for part in _cut(text, trimmed(text, begin, len(text)), max_tokens))
+    return pieces
+
+
+def _units(section: ProfileSection, text: str, span: tuple[int, int], limit: int) -> Iterator[_Unit]:
+    """The companies of a section that fit, else their jobs, else parts of these; each reaches to the next one."""
+    groups = _groups(section, text)
+    starts = [span[0], *(group.entries[0].start for group in groups[1:])]
+    for group, start, end in zip(groups, starts, [*starts[1:], span[1]], strict=False):
+        whole = _Unit(*trimmed(text, start, end), _records(group.entries), (group.lead,))
+        if _fits(text, whole.start, whole.end, limit):
+            yield whole
+        else:
+            yield from _apart(group, text, whole, limit)
+    if not groups:
+        yield from (_Unit(*part, closed=True) for part in _cut(text, span, limit))
+
+
+def _apart(group: Group, text: str, whole: _Unit, limit: int) -> Iterator[_Unit]:
+    """The jobs of a company that is too long for one piece."""
+    starts = [whole.start, *(entry.start for entry in group.entries[1:])]
+    for at, (entry, start, end) in enumerate(zip(group.entries, starts, [*starts[1:], whole.end], strict=True)):
+        first, *later = _cut(text, trimmed(text, start, end), limit)
+        lead = group.lead if at else ""
+        yield _Unit(*first, _records([entry]), whole.companies, lead, closed=bool(later))
+        yield from (_Unit(*part, (), whole.companies, entry.lead, closed=True) for part in later)
+
+
+def _groups(section: ProfileSection, text: str) -> list[Group]:
+    if section.name == "experience":
+        return job_groups(section.rows)
+    if section.name not in READERS:
+        return []
+    return [Group((entry,)) for entry in READERS[section.name][1](section, text)]
+
+
+def _records(entries: Sequence[Entry]) -> tuple[CareerRecord, ...]:
+    return tuple(entry.record for entry in entries if entry.record)
+
+
+def _packed(text: str, units: Iterable[_Unit], limit: int) -> list[_Unit]:
+    packed: list[_Unit] = []
+    for unit in units:
+        last = packed[-1] if packed else None
+        if last and not last.closed and not unit.closed and _fits(text, last.start, unit.end, limit):
+            companies = tuple(dict.fromkeys((*last.companies, *unit.companies)))
+            packed[-1] = replace(last, end=unit.end, records=(*last.records, *unit.records), companies=companies)
+        else:
+            packed.append(unit)
+    return packed
+
+
+def _piece(text: str, section: ProfileSection, unit: _Unit) -> Piece:
+    title = (section.title.words,) if section.title else ()
+    company = unit.companies if len(unit.companies) == 1 and unit.companies[0] else ()
+    stretch = f"{text[unit.start : unit.end]}\n{unit.lead}"
+    checked = [standing(_within(record, unit), stretch) for record in unit.records]
+    records = tuple(record for record in checked if record)
+    facts: Facts | None = SeveralFacts(records=records) if len(records) > 1 else records[0] if records else None
+    kind = _KINDS.get(section.name) or READERS.get(section.name, ("text", None))[0]
+    return Piece(unit.start, unit.end, title + company, kind, facts, _year(records), unit.lead)
+
+
+def _within(record: CareerRecord, unit: _Unit) -> CareerRecord:
+    """The record with its span inside the unit's, where a long job is cut."""
+    return record.model_copy(update={"span": (max(record.span[0], unit.start), min(record.span[1], unit.end))})
+
+
+def _year(records: Sequence[CareerRecord]) -> int | None:
+    """The latest year in which something of these ended, this year for what goes on; None without dates."""
+    years: list[int] = []
+    for record in records:
+        if isinstance(record, (JobFacts, EducationFacts, CertificationFacts, ProjectFacts)) and record.start_month:
+            last = record.end_month or record.start_month
+            years.append(datetime.now(UTC).year if record.current else int(last[:4]))
+    return max(years, default=None)
+
+
+def _fits(text: str, start: int, end: int, limit: int) -> bool:
+    return count_tokens(text[start:end]) <= limit
+
+
+def _cut(text: str, span: tuple[int, int], limit: int) -> list[tuple[int, int]]:
+    """The stretch in parts that fit: tokens do not add up where a word is cut, so less is tried until they do."""
+    size, parts = limit, [span]
+    while size > 1 and not all(_fits(text, *part, limit) for part in parts):
+        parts = cut(text, span, size, count_tokens)
+        size = size * 3 // 4
+    return parts
+
+
+class LinkedInParser(SpanParser):
+    """Nodes of a LinkedIn profile by section, with what each states."""
+
+    name: str = "linkedin"
+    version: int = 1
+    max_tokens: int = Field(default=800, ge=50)
+
+    def fits(self, text: str) -> bool:
+        """Whether the text has at most `max_tokens` cl100k tokens."""
+        return count_tokens(text) <= self.max_tokens
+
+    def split(self, document: Document) -> list[Piece]:
+        """The pieces of the document."""
+        return split_linkedin(document, max_tokens=self.max_tokens)

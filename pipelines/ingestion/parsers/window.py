@@ -1,0 +1,102 @@
+"""PARSE to windows of tokens: overlapping stretches of whole words, whatever the structure."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from pydantic import Field
+
+from pipelines.ingestion.parsers.cuts import Piece, Span, cut, sections_of
+from pipelines.ingestion.parsers.nodes import SpanParser
+from pipelines.ingestion.structure import blocks_of, text_blocks
+from pipelines.text import count_tokens
+from pipelines.types import Block, Document
+
+_WORD = re.compile(r"\S+")
+
+
+class _Word(NamedTuple):
+    """A word, its tokens where it opens a window, and where it stands after another, with the space between."""
+
+    start: int
+    end: int
+    alone: int
+    after: int
+
+
+def split_windows(
+    text: str, blocks: Sequence[Block] | None = None, *, tokens: int = 450, overlap: int = 75
+) -> list[Piece]:
+    """Windows of at most `tokens` cl100k tokens, in order, covering all of the text.
+
+    A window begins and ends with a whole word, unless one word alone is too long; its section is that of the nearest
+    heading before its first word.
+
+    Args:
+        text: Canonical text.
+        blocks: Its blocks; None = those of plain text.
+        tokens: The most that a window holds.
+        overlap: The most tokens that two windows share.
+    """
+    sections = sections_of(text, text_blocks(text) if blocks is None else blocks)
+    starts = [section.start for section in sections]
+    return [
+        Piece(start, end, sections[bisect_right(starts, start) - 1].path)
+        for start, end in _windows(text, tokens, min(overlap, tokens // 2))
+    ]
+
+
+def _windows(text: str, limit: int, overlap: int) -> Iterator[Span]:
+    words = list(_words(text, limit // 2))
+    first = done = 0
+    while done < len(words):
+        last = _last(text, words, first, limit)
+        if last <= done:  # what is shared leaves no room
+            first = done
+            continue
+        yield words[first].start, words[last - 1].end
+        done, shared, least = last, 0, first + 1
+        first = last
+        while first > least and shared + words[first - 1].alone <= overlap:
+            first -= 1
+            shared += words[first].after
+
+
+def _last(text: str, words: Sequence[_Word], first: int, limit: int) -> int:
+    """The number of the word before which a window ends that begins with `first`."""
+    last, size = first + 1, words[first].alone
+    while last < len(words) and size + words[last].after <= limit:
+        size += words[last].after
+        last += 1
+    while last > first + 1 and count_tokens(text[words[first].start : words[last - 1].end]) > limit:
+        last -= 1  # two parts of a word may have fewer tokens than the whole
+    return last
+
+
+def _words(text: str, most: int) -> Iterator[_Word]:
+    """The words, in parts where one has more than `most` tokens."""
+    count = lru_cache(maxsize=100_000)(count_tokens)
+    before = 0
+    for match in _WORD.finditer(text):
+        for start, end in cut(text, match.span(), most, count):
+            yield _Word(start, end, count(text[start:end]), count(text[before:end]))
+            before = end
+
+
+class WindowParser(SpanParser):
+    """Nodes of equal length that overlap, for text without any structure."""
+
+    name: str = "window"
+    version: int = 1
+    tokens: int = Field(default=450, ge=20)
+    overlap: int = Field(default=75, ge=0)
+
+    def fits(self, text: str) -> bool:
+        """Whether the text has at most `tokens` cl100k tokens."""
+        return count_tokens(text) <= self.tokens
+
+    def split(self, document: Document) -> list[Piece]:
+        """The pieces of the document."""
+        return split_windows(document.text, blocks_of(document), tokens=self.tokens, overlap=self.overlap)

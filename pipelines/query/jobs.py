@@ -1,0 +1,141 @@
+"""Jobs out of the statements of several documents: which are one job, and where they disagree."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from pipelines.facts import JobFacts
+from pipelines.months import Stretch, agree, overlap, stretch
+from pipelines.store.facts import Fact
+from pipelines.text import fold
+
+_WORD = re.compile(r"[^\W_]+")
+_SAME_TIME = 0.5  # share of the months of two statements that both have
+_LEGAL = frozenset(
+    """ab ag as asa bv co company corp corporation gmbh inc incorporated kg limited llc llp lp ltd nv oy plc pty sa
+    sarl sas se spa srl the""".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as one or several documents state it, each once; the first statement is the one that is counted."""
+
+    stated: tuple[Fact, ...]
+    stretch: Stretch | None
+
+    @property
+    def record(self) -> JobFacts:
+        """The statement that is counted."""
+        assert isinstance(self.stated[0].record, JobFacts)
+        return self.stated[0].record
+
+
+def merged_jobs(facts: Iterable[Fact], today: date) -> list[Job]:
+    """Each job once, however many documents state it: companies alike, and times that overlap by half.
+
+    Two entries of one document are two jobs. Of several statements the most precise one is counted, else that of the
+    resume. The latest job first, undated ones last.
+    """
+    jobs: list[list[tuple[Fact, Stretch | None]]] = []
+    for fact in facts:
+        span = _stretch(fact, today)
+        fits = [(_likeness(fact, span, job), -place) for place, job in enumerate(jobs)]
+        best, place = max(fits, default=(0.0, 0))
+        if best:
+            jobs[-place].append((fact, span))
+        else:
+            jobs.append([(fact, span)])
+    found = [_job(stated) for stated in jobs]
+    return sorted(found, key=lambda job: (job.stretch is None, *_latest_first(job.stretch)))
+
+
+def _stretch(fact: Fact, today: date) -> Stretch | None:
+    assert isinstance(fact.record, JobFacts)
+    return stretch(fact.record.start_month, fact.record.end_month, current=fact.record.current, today=today)
+
+
+def _latest_first(span: Stretch | None) -> tuple[int, int]:
+    return (-span.last, -span.first) if span else (0, 0)
+
+
+def _job(stated: Sequence[tuple[Fact, Stretch | None]]) -> Job:
+    ordered = sorted(stated, key=lambda each: (each[1] is None, each[1] is not None and not each[1].exact))
+    return Job(tuple(fact for fact, _ in ordered), ordered[0][1])
+
+
+def _likeness(fact: Fact, span: Stretch | None, job: Sequence[tuple[Fact, Stretch | None]]) -> float:
+    """How well (0..1) a statement fits a job that other documents state; 0 = it is another job."""
+    first, other = job[0]
+    assert isinstance(fact.record, JobFacts)
+    assert isinstance(first.record, JobFacts)
+    if any(fact.document_id == held.document_id for held, _ in job):
+        return 0.0
+    if not is_like(fact.record.company, first.record.company):
+        return 0.0
+    if span and other:
+        shared = overlap(span, other)
+        return shared if shared >= _SAME_TIME else 0.0
+    same = {*_words(fact.record.position)} & {*_words(first.record.position)}
+    return 0.5 if same or not fact.record.position or not first.record.position else 0.0
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two names of an organisation are one, their legal forms apart (`Acme, Inc.`)."""
+    return own_words(one) == own_words(other)
+
+
+def is_like(one: str, other: str) -> bool:
+    """Whether one name of an organisation is a longer form of the other (`Acme`, `Acme Robotics GmbH`)."""
+    left, right = own_words(one), own_words(other)
+    return left[:1] == right[:1] and (set(left) <= set(right) or set(right) <= set(left))
+
+
+def own_words(name: str) -> tuple[str, ...]:
+    """The folded words of a name, without its legal form."""
+    words = _words(name)
+    return tuple(word for word in words if word not in _LEGAL) or words
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(fold(text)))
+
+
+def disagreement(job: Job) -> str:
+    """The dates of a job that documents state differently, each with its document; empty when they agree."""
+    ways: dict[str, str] = {}
+    for fact in job.stated:
+        record = fact.record
+        assert isinstance(record, JobFacts)
+        if record is job.record or not _agree(job.record, record):
+            ways.setdefault(record.date_range, fact.document_name)
+    if len(ways) < 2:
+        return ""
+    return f"{job.record.company}: " + ", ".join(f"{said} ({document})" for said, document in ways.items())
+
+
+def agreeing(job: Job) -> list[Fact]:
+    """The statements of a job that do not disagree with the one that is counted, which is the first."""
+    return [fact for fact in job.stated if isinstance(fact.record, JobFacts) and _agree(job.record, fact.record)]
+
+
+def _agree(one: JobFacts, other: JobFacts) -> bool:
+    """Whether two statements name the same months, as far as both name them."""
+    if not other.start_month and not other.end_month and not other.current:
+        return True
+    same_end = one.current == other.current and agree(one.end_month, other.end_month)
+    return agree(one.start_month, other.start_month) and same_end
+
+
+def companies(jobs: Iterable[Job]) -> list[tuple[str, tuple[Job, ...]]]:
+    """(name, jobs) of each company, in the order of the jobs; a company with several jobs stands once."""
+    groups: list[tuple[str, list[Job]]] = []
+    for job in jobs:
+        name = job.record.company
+        group = next((held for other, held in groups if is_same(name, other)), None)
+        if group is None:
+            groups.append((name, [job]))
+        else:
+            group.append(job)
+    return [(name, tuple(held)) for name, held in groups]

@@ -1,0 +1,177 @@
+"""Families: near-copies among nodes and among documents, found when a document is written."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from llama_index.core.schema import BaseNode
+from numpy.typing import NDArray
+from sqlalchemy import BigInteger, ColumnElement, Connection, Engine, cast, delete, insert, select, text, update
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from pipelines.store.database import reading
+from pipelines.store.signatures import (
+    LEAST,
+    PERMUTATIONS,
+    ROWS,
+    Signature,
+    bands,
+    joint,
+    likeness,
+    shingles,
+    signatures,
+)
+from pipelines.store.tables import families
+from pipelines.text import searchable
+
+ALIKE = {"node": 0.8, "document": 0.7}  # estimated similarity from which two members are near-copies
+
+
+class Member(NamedTuple):
+    """A node or a document that has enough words to be compared."""
+
+    id: str
+    kind: str
+    signature: Signature
+    bands: list[int]
+
+
+def write_families(connection: Connection, document_id: str, mime: str, nodes: Sequence[BaseNode]) -> None:
+    """Find the near-copies of a document and of its nodes among all others, and make one family of each group.
+
+    A family is a connected component: every member is a near-copy of another. It is called by its smallest member id,
+    so that families do not depend on the order in which documents come. A text that says too little has none.
+    """
+    members = list(_members(document_id, mime, nodes))
+    forget_families(connection, document_id)
+    if members:
+        rows = [
+            {"member": one.id, "kind": one.kind, "document_id": document_id, "family": one.id,
+             "signature": one.signature.astype("<u4").tobytes(), "bands": one.bands}
+            for one in members
+        ]  # fmt: skip
+        connection.execute(insert(families), rows)
+        _join(connection, document_id, members)
+
+
+def _members(document_id: str, mime: str, nodes: Sequence[BaseNode]) -> Iterator[Member]:
+    hashed = [shingles(searchable("", node.get_content(), mime)) for node in nodes]
+    signed = signatures(hashed)
+    for node, held, signature in zip(nodes, hashed, signed, strict=True):
+        if signature is not None and len(held) >= LEAST:
+            yield Member(node.node_id, "node", signature, bands(signature))
+    whole = joint(signed)
+    if whole is not None and sum(map(len, hashed)) >= LEAST:
+        yield Member(document_id, "document", whole, bands(whole))
+
+
+def forget_families(connection: Connection, document_id: str) -> None:
+    """Take a document and its nodes out of their families; what they alone held together comes apart."""
+    connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('families', 0))"))  # to see all the others
+    f = families.c
+    left = connection.execute(delete(families).where(f.document_id == document_id).returning(f.family)).scalars()
+    names = set(left)
+    if not names:
+        return
+    rows = connection.execute(select(f.family, f.kind, f.member, f.signature).where(f.family.in_(names))).all()
+    by_family: dict[tuple[str, str], dict[str, Signature]] = {}
+    for row in rows:
+        by_family.setdefault((row.family, row.kind), {})[row.member] = _signature(row.signature)
+    for (family, kind), members in by_family.items():
+        for component in components(members, ALIKE[kind]):
+            if min(component) != family:
+                _rename(connection, f.member.in_(component), min(component))
+
+
+def _join(connection: Connection, document_id: str, own: Sequence[Member]) -> None:
+    """Make one family of each new member and of all whose near-copies it is."""
+    f = families.c
+    sought = sorted({band for member in own for band in member.bands})
+    # As a subquery: where the planner sees the numbers, it takes the comparing of arrays for cheap, and reads all rows.
+    wanted = select(cast(sought, ARRAY(BigInteger))).scalar_subquery()
+    rows = connection.execute(
+        select(f.kind, f.family, f.signature).distinct().where(f.bands.op("&&")(wanted), f.document_id != document_id)
+    ).all()
+    groups = _Groups()
+    for kind, alike in ALIKE.items():
+        new = {member.id: member.signature for member in own if member.kind == kind}
+        for component in components(new, alike):
+            for member in component:
+                groups.tie(min(component), member)
+        candidates = [(row.family, _signature(row.signature)) for row in rows if row.kind == kind]
+        table = _stacked([signature for _, signature in candidates])
+        for member, signature in new.items():
+            for place in np.flatnonzero(_are_copies(signature, table, alike)):
+                groups.tie(member, candidates[int(place)][0])
+    for group in groups:
+        if len(group) > 1:
+            _rename(connection, f.family.in_(group), min(group))
+
+
+def _rename(connection: Connection, which: ColumnElement[bool], name: str) -> None:
+    connection.execute(update(families).where(which).values(family=name))
+
+
+def _signature(stored: bytes) -> Signature:
+    return np.frombuffer(stored, dtype="<u4")
+
+
+def components(members: Mapping[str, Signature], alike: float) -> list[set[str]]:
+    """The members in groups that near-copies hold together, each alone that is nobody's near-copy."""
+    same: dict[bytes, list[str]] = {}
+    for member, signature in members.items():
+        same.setdefault(signature.tobytes(), []).append(member)
+    groups, firsts = _Groups(), [held[0] for held in same.values()]
+    table = _stacked([members[first] for first in firsts])
+    for held, own in zip(same.values(), table, strict=True):
+        near = np.flatnonzero(_are_copies(own, table, alike))
+        for other in [*held, *(firsts[int(place)] for place in near)]:
+            groups.tie(held[0], other)
+    return list(groups)
+
+
+def _stacked(rows: Sequence[Signature]) -> NDArray[np.uint32]:
+    return np.array(rows, dtype=np.uint32).reshape(len(rows), PERMUTATIONS)
+
+
+def _are_copies(one: Signature, others: NDArray[np.uint32], alike: float) -> NDArray[np.bool_]:
+    """Which of these signatures, (n, 128), are near-copies of one: alike enough, with a band in common."""
+    bands_shared = (one == others).reshape(len(others), PERMUTATIONS // ROWS, ROWS).all(axis=-1).any(axis=-1)
+    return np.asarray(bands_shared & (likeness(one, others) >= alike))
+
+
+class _Groups:
+    """Names in groups that grow together as names are tied."""
+
+    def __init__(self) -> None:
+        self._parent: dict[str, str] = {}
+
+    def tie(self, one: str, other: str) -> None:
+        """Make one group of the groups of two names."""
+        self._parent[self._root(one)] = self._root(other)
+
+    def _root(self, name: str) -> str:
+        parent = self._parent.setdefault(name, name)
+        while parent != self._parent[parent]:
+            self._parent[name] = parent = self._parent[parent]
+        return parent
+
+    def __iter__(self) -> Iterator[set[str]]:
+        groups: dict[str, set[str]] = {}
+        for name in list(self._parent):
+            groups.setdefault(self._root(name), set()).add(name)
+        return iter(groups.values())
+
+
+# Reading
+
+
+def families_of(engine: Engine, members: Collection[str]) -> dict[str, str]:
+    """The family of each of these nodes and documents; those without one are missing.
+
+    Takes no filters: the caller has the ids from reads that did.
+    """
+    f = families.c
+    with reading(engine, "reading families") as connection:
+        found = connection.execute(select(f.member, f.family).where(f.member.in_(list(members))))
+        return {row.member: row.family for row in found}

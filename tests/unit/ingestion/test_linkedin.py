@@ -1,0 +1,395 @@
+"""LinkedIn profiles: the export's two layouts, a copied page, six languages."""
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipelines.facts import (
+    CareerRecord,
+    CertificationFacts,
+    EducationFacts,
+    JobFacts,
+    LanguageFacts,
+    PersonFacts,
+    SkillsFacts,
+    records_of,
+)
+from pipelines.ingestion.parsers import parse, parser_for
+from pipelines.ingestion.parsers.cuts import Piece
+from pipelines.ingestion.parsers.linkedin import split_linkedin
+from pipelines.text import canonical, count_tokens
+from pipelines.types import Block, Document
+
+SIDEBAR = """\
+Contact
+www.linkedin.com/in/jane-
+doe-1234 (LinkedIn)
+jane.doe@example.com
+
+Top Skills
+Python
+Machine Learning
+SQL
+
+Languages
+English (Native or Bilingual)
+Spanish (Limited Working)
+
+Certifications
+Certified Ladder Climber
+Welding II
+
+Jane Doe
+Senior Engineer | Search
+Oslo, Norway
+
+Summary
+I build things. In 2019 I moved.
+"""
+JOBS = """\
+Experience
+Acme Corp
+5 years 2 months
+Senior Engineer
+January 2020 - Present (3 years 2 months)
+Bergen, Norway
+Led the team that built search.
+- Cut latency
+- Hired four
+Engineer
+January 2018 - December 2019 (2 years)
+Wrote code in 2018.
+Other Corp
+Analyst
+May 2015 - June 2017 (2 years 2 months)
+Page 1 of 2
+Counted things
+Solo GmbH
+Founder
+2013 - 2015 (2 years)
+"""
+SCHOOLS = """\
+Education
+University of Elsewhere
+Bachelor of Science - BS, Computer Science · (2010 - 2014)
+Gymnasium Ost
+Abitur · (2002 - 2010)
+Night School
+"""
+OLD = """\
+Jane Doe
+Software Engineer at Acme
+jane@example.com
+
+Experience
+Senior Engineer at Acme Corp
+January 2012 - Present (3 years 2 months)
+Did things with people.
+VP at Large at Bank of Elsewhere
+2008 - 2011 (3 years)
+
+Skills & Expertise
+Python
+Leadership
+
+Education
+University of Elsewhere
+BS, Computer Science, 2000 - 2004
+Activities and Societies: Chess
+
+Jane Doe
+Software Engineer at Acme
+2 people have recommended Jane
+"""
+COPIED = """\
+Experience
+Senior Engineer
+Senior Engineer
+Acme Corp · Full-time
+Jan 2020 - Present · 3 yrs 2 mos
+Oslo, Norway · Hybrid
+Beta
+5 yrs 2 mos
+Lead
+Full-time
+Jan 2018 - Dec 2019 · 2 yrs
+Did it.
+Developer
+Nov 2014 - Dec 2017 · 3 yrs 2 mos
+Intern
+Gamma Inc
+Jan 2013 - Mar 2013 · 3 mos
+"""
+
+
+def document(text: str, **fields) -> Document:
+    facts = {"mime": "text/plain", "category": "linkedin", "content_sha": "c"} | fields
+    return Document(
+        id="d", text=canonical(text), source_uri="u", source="s", source_kind="file", name="Profile.pdf", bytes=1,
+        file_sha="f", **facts,
+    )  # fmt: skip
+
+
+def pieces(text: str, max_tokens: int = 800) -> list[Piece]:
+    return split_linkedin(document(text), max_tokens=max_tokens)
+
+
+def facts(text: str, kind: type[CareerRecord]) -> list:
+    return [record for piece in pieces(text) for record in records_of(piece.facts) if isinstance(record, kind)]
+
+
+def jobs(text: str) -> list[tuple[str, str, str, str | None]]:
+    return [(job.company, job.position, job.start_month, job.end_month) for job in facts(text, JobFacts)]
+
+
+JANES_JOBS = [
+    ("Acme Corp", "Senior Engineer", "2020-01", None),
+    ("Acme Corp", "Engineer", "2018-01", "2019-12"),
+    ("Other Corp", "Analyst", "2015-05", "2017-06"),
+    ("Solo GmbH", "Founder", "2013", "2015"),
+]
+
+
+# The current layout
+
+
+def test_each_section_is_a_node_of_its_kind() -> None:
+    kinds = [(piece.kind, piece.section_path) for piece in pieces(SIDEBAR + JOBS + SCHOOLS)]
+    assert kinds == [
+        ("contact", ("Contact",)),
+        ("skills", ("Top Skills",)),
+        ("language", ("Languages",)),
+        ("certification", ("Certifications",)),
+        ("contact", ()),
+        ("summary", ("Summary",)),
+        ("job", ("Experience",)),
+        ("education", ("Education",)),
+    ]
+
+
+def test_a_company_is_carried_over_to_its_later_positions() -> None:
+    assert jobs(SIDEBAR + JOBS + SCHOOLS) == JANES_JOBS
+
+
+def test_a_job_has_its_place_its_items_and_its_words_without_lengths() -> None:
+    first, second, *_ = facts(JOBS, JobFacts)
+    assert (first.location, first.current, first.bullets) == ("Bergen, Norway", True, ("Cut latency", "Hired four"))
+    assert (first.date_range, second.date_range) == ("January 2020 - Present", "January 2018 - December 2019")
+    assert second.location == ""
+    assert JOBS[slice(*second.span)].startswith("Engineer\nJanuary 2018")
+
+
+def test_a_total_length_tells_which_position_is_a_companys_last() -> None:
+    longer = JOBS.replace("5 years 2 months", "7 years 4 months")
+    assert [company for company, *_ in jobs(longer)] == ["Acme Corp", "Acme Corp", "Acme Corp", "Solo GmbH"]
+
+
+def test_a_total_length_that_counts_the_months_between_positions_is_understood() -> None:
+    text = (
+        "Experience\nAcme\n3 years\nLead\nJanuary 2020 - December 2020 (1 year)\nBuilt it\n"
+        "Cook\nJanuary 2018 - December 2018 (1 year)\nCooked it\nOther Works\nWaiter\n2017 - 2017 (6 months)\n"
+    )
+    assert [company for company, *_ in jobs(text)] == ["Acme", "Acme", "Other Works"]
+
+
+def test_schools_have_degree_subject_and_years() -> None:
+    found = [
+        (school.institution, school.degree, school.area, school.start_month, school.end_month)
+        for school in facts(SCHOOLS, EducationFacts)
+    ]
+    assert found == [
+        ("University of Elsewhere", "Bachelor of Science - BS", "Computer Science", "2010", "2014"),
+        ("Gymnasium Ost", "Abitur", "", "2002", "2010"),
+        ("Night School", "", "", "", None),
+    ]
+
+
+def test_the_sidebar_states_skills_languages_certificates_and_addresses() -> None:
+    assert [skills.skills for skills in facts(SIDEBAR, SkillsFacts)] == [("Python", "Machine Learning", "SQL")]
+    assert [(spoken.language, spoken.level) for spoken in facts(SIDEBAR, LanguageFacts)] == [
+        ("English", "Native or Bilingual"),
+        ("Spanish", "Limited Working"),
+    ]
+    assert [one.name for one in facts(SIDEBAR, CertificationFacts)] == ["Certified Ladder Climber", "Welding II"]
+    contact, person = facts(SIDEBAR, PersonFacts)
+    assert (contact.email, contact.links) == ("jane.doe@example.com", ("www.linkedin.com/in/jane-doe-1234",))
+    assert (person.name, person.headline, person.location) == ("Jane Doe", "Senior Engineer | Search", "Oslo, Norway")
+
+
+def test_a_certificate_has_its_issuer_where_the_list_shows_it() -> None:
+    def read(lines: str) -> list[tuple[str, str, str]]:
+        found = facts(f"Certifications\n{lines}\n\nExperience\nA\nB\n2019 - 2020\n", CertificationFacts)
+        return [(one.name, one.issuer, one.start_month) for one in found]
+
+    assert read("Scrum, Ladder Board\nFirst Aid, Red House") == [
+        ("Scrum", "Ladder Board", ""),
+        ("First Aid", "Red House", ""),
+    ]
+    assert read("Scrum\nArchitect, Associate") == [("Scrum", "", ""), ("Architect, Associate", "", "")]
+    assert read("Scrum\nLadder Board   License 12   January 2015 to January 2018") == [
+        ("Scrum", "Ladder Board", "2015-01")
+    ]
+
+
+def test_a_name_is_found_by_its_heading() -> None:
+    text = canonical(SIDEBAR.replace("jane-\ndoe-1234", "x1"))
+    titles = ["Contact", "Top Skills", "Languages", "Certifications", "Jane Doe", "Summary"]
+    blocks = tuple(
+        Block(text.index(title), text.index(title) + len(title), "heading", 1 if title == "Jane Doe" else 3)
+        for title in titles
+    )
+    found = split_linkedin(document(text, blocks=blocks))
+    assert [record.name for record in records_of(found[4].facts)] == ["Jane Doe"]
+
+
+def test_languages_on_one_line_are_told_apart() -> None:
+    text = "Languages\nEnglish (Native or Bilingual) Swedish (Limited Working)\nExperience\nA\nB\n2019 - 2020\n"
+    assert [spoken.language for spoken in facts(text, LanguageFacts)] == ["English", "Swedish"]
+
+
+def test_a_bracket_that_a_line_end_cuts_is_closed() -> None:
+    text = "Education\nUniversity of Elsewhere\nMaster of Arts, History · (2010 -\n2012)\n"
+    (school,) = facts(text, EducationFacts)
+    assert (school.area, school.start_month, school.end_month) == ("History", "2010", "2012")
+
+
+# The old layout, a copied page
+
+
+def test_the_old_layout_names_position_and_company_on_one_line() -> None:
+    assert jobs(OLD) == [
+        ("Acme Corp", "Senior Engineer", "2012-01", None),
+        ("Bank of Elsewhere", "VP at Large", "2008", "2011"),
+    ]
+    assert [skills.skills for skills in facts(OLD, SkillsFacts)] == [("Python", "Leadership")]
+    (school,) = facts(OLD, EducationFacts)
+    assert (school.institution, school.degree, school.area) == ("University of Elsewhere", "BS", "Computer Science")
+    (person,) = facts(OLD, PersonFacts)
+    assert (person.name, person.email) == ("Jane Doe", "jane@example.com")
+    assert pieces(OLD)[-1].kind == "text"
+
+
+def test_a_copied_page_is_read() -> None:
+    assert jobs(COPIED) == [
+        ("Acme Corp", "Senior Engineer", "2020-01", None),
+        ("Beta", "Lead", "2018-01", "2019-12"),
+        ("Beta", "Developer", "2014-11", "2017-12"),
+        ("Gamma Inc", "Intern", "2013-01", "2013-03"),
+    ]
+
+
+# Languages
+
+
+@dataclass(frozen=True)
+class Export:
+    """The words that an export prints in one language."""
+
+    experience: str
+    education: str
+    skills: str
+    dates: str
+    length: str
+
+
+EXPORTS = [
+    Export("Experience", "Education", "Top Skills", "January 2018 - March 2019", "(1 year 3 months)"),
+    Export("Berufserfahrung", "Ausbildung", "Top-Kenntnisse", "Januar 2018 - März 2019", "(1 Jahr 3 Monate)"),
+    Export("Expérience", "Formation", "Principales compétences", "janvier 2018 - mars 2019", "(1 an 3 mois)"),
+    Export("Experiencia", "Educación", "Aptitudes principales", "enero de 2018 - marzo de 2019", "(1 año 3 meses)"),
+    Export("Experiência", "Formação", "Principais competências", "janeiro de 2018 - março de 2019", "(1 ano 3 meses)"),
+    Export("Esperienza", "Formazione", "Competenze principali", "gennaio 2018 - marzo 2019", "(1 anno 3 mesi)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", EXPORTS, ids=lambda words: words.experience)
+def test_exports_of_six_languages_are_read(words: Export) -> None:
+    text = (
+        f"{words.skills}\nExcel\n\n{words.experience}\nAcme\nChef\n{words.dates} {words.length}\nParis\n\n"
+        f"{words.education}\nElsewhere\nX, Y · (2010 - 2012)\n"
+    )
+    assert jobs(text) == [("Acme", "Chef", "2018-01", "2019-03")]
+    assert [school.institution for school in facts(text, EducationFacts)] == ["Elsewhere"]
+    assert [skills.skills for skills in facts(text, SkillsFacts)] == [("Excel",)]
+
+
+# Packing
+
+
+def test_jobs_are_packed_by_company() -> None:
+    text = "Experience\n" + "".join(
+        f"Company {name}\n2 years\nLead\n2019 - 2020 (1 year)\n{'word ' * 60}\n"
+        f"Developer\n2018 - 2019 (1 year)\n{'word ' * 60}\n"
+        for name in "ABC"
+    )
+    found = pieces(text, max_tokens=200)
+    assert [piece.section_path for piece in found] == [("Experience", f"Company {name}") for name in "ABC"]
+    assert [piece.section_path for piece in pieces(text, max_tokens=360)] == [
+        ("Experience",),
+        ("Experience", "Company C"),
+    ]
+
+
+def test_a_company_over_the_limit_is_named_in_the_lead_of_its_later_parts() -> None:
+    lead = f"Lead\n2019 - 2021 (2 years)\n{'word ' * 90}\n"
+    text = f"Experience\nAcme\n4 years\n{lead}Developer\n2017 - 2019 (2 years)\nMore.\n"
+    first, second = pieces(text, max_tokens=115)
+    assert (first.lead, second.lead) == ("", "Acme")
+    assert [record.company for record in records_of(second.facts)] == ["Acme"]
+    assert (first.year, second.year) == (2021, 2019)
+
+
+def test_a_job_over_the_limit_repeats_its_line_in_the_lead() -> None:
+    long = "This is a sentence. " * 60
+    text = f"Experience\nAcme\nLead\n2019 - 2021 (2 years)\n{long}\nOther\nCook\n2015 - 2016 (1 year)\n"
+    found = pieces(text, max_tokens=150)
+    assert {piece.lead for piece in found[1:-1]} == {"Acme | Lead | 2019 - 2021"}
+    assert [len(records_of(piece.facts)) for piece in found] == [1, *[0] * (len(found) - 2), 1]
+
+
+def test_a_nodes_year_is_the_latest_in_which_something_ended() -> None:
+    text = "Experience\nB\nLead\n2013 - 2015 (2 years)\nA\nCook\n2009 - 2011 (2 years)\n"
+    assert [piece.year for piece in pieces(text)] == [2015]
+
+
+# All texts
+
+
+LINES = [
+    *(SIDEBAR + JOBS + SCHOOLS + OLD + COPIED).split("\n"),
+    "x" * 900,
+    "2019",
+    "Page 2 of 3",
+    "(",
+    ")",
+    "日本語。" * 50,
+]
+
+
+@given(st.lists(st.sampled_from(LINES) | st.text(max_size=40), max_size=60).map("\n".join))
+@settings(deadline=None, max_examples=120)
+def test_pieces_cover_the_text_within_the_limit_and_state_what_stands_there(raw: str) -> None:
+    noted = document(raw)
+    covered = bytearray(len(noted.text))
+    last = 0
+    for piece in split_linkedin(noted, max_tokens=60):
+        stretch = noted.text[piece.start : piece.end]
+        assert last <= piece.start < piece.end
+        assert stretch == stretch.strip()
+        assert count_tokens(stretch) <= 60
+        covered[piece.start : piece.end] = b"\1" * (piece.end - piece.start)
+        stated = "".join(f"{stretch} {piece.lead}".split())
+        for record in records_of(piece.facts):
+            assert piece.start <= record.span[0] < record.span[1] <= piece.end
+            if isinstance(record, JobFacts):
+                assert all("".join(fact.split()) in stated for fact in (record.company, record.position))
+        last = piece.end
+    assert all(seen or char.isspace() for seen, char in zip(covered, noted.text, strict=True))
+
+
+def test_profiles_go_to_this_parser() -> None:
+    noted = document(SIDEBAR + JOBS)
+    assert parser_for(noted) == "linkedin"
+    assert [node.node_id for node in parse(noted)] == [node.node_id for node in parse(noted)]

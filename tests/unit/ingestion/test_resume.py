@@ -1,0 +1,299 @@
+"""Resumes: sections, what they state beside jobs, columns, and all of the text kept."""
+
+import itertools
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipelines.facts import CertificationFacts, EducationFacts, LanguageFacts, PersonFacts, SkillsFacts, records_of
+from pipelines.ingestion.parsers.career.places import place_score
+from pipelines.ingestion.parsers.cuts import Piece
+from pipelines.ingestion.parsers.resume import ResumeParser, split_resume
+from pipelines.ingestion.structure import markdown_blocks
+from pipelines.text import canonical, count_tokens
+from pipelines.types import Block, LineBox
+
+RESUME = """\
+ANA BROOK
+Backend developer
+Lisbon, Portugal | ana@brook.dev | +351 210 555 014 | github.com/anabrook
+
+PROFILE
+Builds things that last.
+
+EXPERIENCE
+Fathom | Engineer | Lisbon | 2019 – 2021
+- Split the monolith
+
+EDUCATION
+MSc in Physics\t2014 – 2016
+University of Porto
+
+SKILLS
+Languages: Python, Go and SQL
+Tools: Docker, AWS (EC2, S3)
+
+CERTIFICATIONS
+Scrum Master, Code Alliance\t2019
+
+LANGUAGES
+Portuguese (native), English – C1
+
+HOBBIES
+Rowing.
+"""
+
+
+def records(text: str, kind: type) -> list[Any]:
+    return [record for piece in split_resume(text) for record in records_of(piece.facts) if isinstance(record, kind)]
+
+
+def words(text: str, pieces: list[Piece]) -> list[str]:
+    return [text[piece.start : piece.end] for piece in pieces]
+
+
+# Sections
+
+
+def test_each_section_is_a_piece_that_begins_with_its_heading() -> None:
+    pieces = split_resume(RESUME)
+    assert [(piece.kind, piece.section_path) for piece in pieces] == [
+        ("contact", ()),
+        ("summary", ("PROFILE",)),
+        ("job", ("EXPERIENCE",)),
+        ("education", ("EDUCATION",)),
+        ("skills", ("SKILLS",)),
+        ("certification", ("CERTIFICATIONS",)),
+        ("language", ("LANGUAGES",)),
+        ("text", ("HOBBIES",)),
+    ]
+    assert [text.split("\n")[0] for text in words(RESUME, pieces)[1:]] == [
+        piece.section_path[0] for piece in pieces[1:]
+    ]
+
+
+def test_a_text_without_known_sections_is_cut_like_any_other() -> None:
+    text = "Ana Brook wrote this.\n\nThere is nothing more to it."
+    assert split_resume(text) == [Piece(0, len(text))]
+
+
+def test_an_unknown_heading_that_is_set_like_the_others_is_a_section() -> None:
+    text = "# Ana\n\n## Experience\n\nFathom | Engineer | 2019 – 2021\n\n## Invited talks\n\n- On things (2020)"
+    assert [piece.section_path for piece in split_resume(text)][1:] == [("Experience",), ("Invited talks",)]
+
+
+def test_a_heading_of_an_entry_opens_no_section() -> None:
+    jobs = "FATHOM LABS\nEngineer, 2019 – 2021\n- a\n\nOAKLINE\nDeveloper, 2016 – 2019\n- b"
+    text = f"EXPERIENCE\n\n{jobs}\n\nSKILLS\nGo, SQL"
+    assert [(piece.kind, piece.section_path) for piece in split_resume(text)] == [
+        ("job", ("EXPERIENCE",)),
+        ("job", ("EXPERIENCE",)),
+        ("skills", ("SKILLS",)),
+    ]
+
+
+def test_a_name_of_a_section_inside_a_job_opens_none() -> None:
+    job = "Fathom | Engineer | 2019 – 2021\nTechnologies\n- Go\nAchievements\n- A prize"
+    text = f"EXPERIENCE\n{job}\n\nEDUCATION\nHarlow College"
+    assert [piece.kind for piece in split_resume(text)] == ["job", "education"]
+
+
+def test_headings_in_a_column_of_their_own_open_sections() -> None:
+    text = "Ana Brook\n\nExperience\tFathom | Engineer | 2019 – 2021\n\nSkills\tGo, SQL"
+    assert [piece.kind for piece in split_resume(text)] == ["contact", "job", "skills"]
+
+
+def test_a_column_goes_on_with_its_section_on_the_next_page() -> None:
+    parts = ["SKILLS", "Go, SQL", "EXPERIENCE", "Fathom | Engineer | 2019 – 2021", "LANGUAGES", "English (native)"]
+    parts += ["Oakline | Developer | 2016 – 2019", "- Built it"]
+    places = [
+        (1, 50, 700),
+        (1, 50, 680),
+        (1, 250, 700),
+        (1, 250, 680),
+        (2, 50, 700),
+        (2, 50, 680),
+        (2, 250, 700),
+        (2, 250, 680),
+    ]
+    text = "\n\n".join(parts)
+    starts = [text.index(part) for part in parts]
+    blocks = [
+        Block(start, start + len(part), "heading" if part.isupper() else "paragraph", int(part.isupper()))
+        for start, part in zip(starts, parts, strict=True)
+    ]
+    boxes = [
+        LineBox(start, start + len(part), page, x, y, x + 150, y + 10)
+        for start, part, (page, x, y) in zip(starts, parts, places, strict=True)
+    ]
+    pieces = split_resume(text, blocks, boxes)
+    assert [(piece.kind, piece.section_path[-1]) for piece in pieces] == [
+        ("skills", "SKILLS"),
+        ("job", "EXPERIENCE"),
+        ("language", "LANGUAGES"),
+        ("job", "EXPERIENCE"),
+    ]
+
+
+# What they state
+
+
+def test_the_person_is_told_from_the_lines_before_the_first_section() -> None:
+    (person,) = records(RESUME, PersonFacts)
+    assert person == PersonFacts(
+        span=(0, RESUME.index("\n\nPROFILE")),
+        name="ANA BROOK",
+        headline="Backend developer",
+        location="Lisbon, Portugal",
+        email="ana@brook.dev",
+        phone="+351 210 555 014",
+        links=("github.com/anabrook",),
+    )
+
+
+def test_skills_are_lists_with_the_names_of_their_groups() -> None:
+    found = [(record.group, record.skills) for record in records(RESUME, SkillsFacts)]
+    assert found == [("Languages", ("Python", "Go", "SQL")), ("Tools", ("Docker", "AWS (EC2, S3)"))]
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "Python, Go, Power BI",
+        "- Python\n- Go\n- Power BI",
+        "Python | Go | Power BI",
+        "Python · Go · Power BI",
+        "Python; Go; Power BI",
+        "Python\nGo\nPower BI",
+        "Python\tGo\tPower BI",
+        "Python ●●●●○\nGo ●●○○○\nPower BI 80 %",
+        "Python (expert), Go (3 years), Power BI (basic)",
+        "Python – Advanced\nGo – Beginner\nPower BI – Intermediate",
+    ],
+)
+def test_skills_are_read_from_every_kind_of_list(listed: str) -> None:
+    (record,) = records(f"SKILLS\n{listed}\n\nEDUCATION\nHarlow College, 2012", SkillsFacts)
+    assert record.skills == ("Python", "Go", "Power BI")
+
+
+def test_a_table_of_skills_has_a_group_a_row() -> None:
+    text = (
+        "## Skills\n\n| Languages | Python, Go |\n| --- | --- |\n| Tools | Docker |\n\n## Education\n\nHarlow College"
+    )
+    assert [(record.group, record.skills) for record in records(text, SkillsFacts)] == [
+        ("Languages", ("Python", "Go")),
+        ("Tools", ("Docker",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "MSc in Physics, University of Porto, 2014 – 2016",
+        "University of Porto\t2014 – 2016\nMSc, Physics",
+        "2014 – 2016\tUniversity of Porto\nMSc Physics",
+        "MSc Physics | University of Porto | 2014 – 2016",
+        "MSc in Physics\nUniversity of Porto, Porto, Portugal\n2014 – 2016",
+        "MSc\tUniversity of Porto, Physics\n• Grade: 1.3\t2014 – 2016",
+    ],
+)
+def test_studies_are_read_in_every_order(lines: str) -> None:
+    (study,) = records(f"EDUCATION\n{lines}\n\nSKILLS\nGo", EducationFacts)
+    assert (study.institution, study.degree, study.area) == ("University of Porto", "MSc", "Physics")
+    assert (study.start_month, study.end_month) == ("2014", "2016")
+
+
+def test_certificates_and_languages_have_their_details() -> None:
+    (certificate,) = records(RESUME, CertificationFacts)
+    assert (certificate.name, certificate.issuer, certificate.start_month) == ("Scrum Master", "Code Alliance", "2019")
+    assert [(record.language, record.level) for record in records(RESUME, LanguageFacts)] == [
+        ("Portuguese", "native"),
+        ("English", "C1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("place", "score"),
+    [
+        ("Berlin", 3),
+        ("Princeton, NJ", 2),
+        ("Lyon, France", 3),
+        ("Remote (US)", 3),
+        ("Bielstadt, Germany", 2),
+        ("Oakline, Berlin", 1),
+        ("Acme, Data Platform", 0),
+        ("", 0),
+    ],
+)
+def test_a_place_is_told_by_what_is_known_of_its_parts(place: str, score: int) -> None:
+    assert place_score(place) >= score
+    assert (place_score(place) == 0) == (score == 0)
+
+
+# All of the text
+
+LINES = [
+    "EXPERIENCE",
+    "Skills",
+    "Education",
+    "## Projects",
+    "LANGUAGES",
+    "Acme, Engineer\t2019 – 2021",
+    "- item",
+    "2020",
+]
+ODD = [
+    "| a | 2019 – 2020 |",
+    "|---|---|",
+    "Jan 2020 – Present",
+    "(",
+    "word " * 60,
+    "\t",
+    "",
+    "A (B) at C, D – E | F",
+    "日本語。" * 40,
+]
+NASTY = st.lists(st.sampled_from([*LINES, *ODD]) | st.text(max_size=30), max_size=30).map("\n".join)
+
+
+@given(NASTY, st.booleans())
+@settings(deadline=None, max_examples=150)
+def test_pieces_cover_the_text_in_order_within_their_limit(raw: str, marked_up: bool) -> None:
+    text = canonical(raw)
+    pieces = split_resume(text, markdown_blocks(text) if marked_up else None, max_tokens=60)
+    assert all(before.end <= after.start for before, after in itertools.pairwise(pieces))
+    assert all(part == part.strip() != "" for part in words(text, pieces))
+    assert all(count_tokens(part) <= 60 for part in words(text, pieces))
+    covered = "".join(char for part in words(text, pieces) for char in part if not char.isspace())
+    assert covered == "".join(char for char in text if not char.isspace())
+
+
+@given(NASTY)
+@settings(deadline=None, max_examples=100)
+def test_every_fact_stands_in_its_piece_or_in_the_line_above_it(raw: str) -> None:
+    text = canonical(raw)
+    for piece in split_resume(text):
+        source = "".join(f"{text[piece.start : piece.end]}{piece.lead}".split())
+        for record in records_of(piece.facts):
+            assert piece.start <= record.span[0] <= record.span[1] <= piece.end
+            values = record.model_dump(exclude={"type", "span", "start_month", "end_month", "current"}).values()
+            stated = [item for value in values for item in (value if isinstance(value, tuple) else (value,))]
+            marks = str.maketrans("", "", "*_`~\\|#[]<>")
+            assert all("".join(value.split()).translate(marks) in source.translate(marks) for value in stated)
+
+
+def test_the_parser_takes_its_size_from_the_settings() -> None:
+    class Sizes:
+        resume_max_tokens = 77
+
+    assert ResumeParser.sized(Sizes()).max_tokens == 77
+
+
+def test_certificates_without_dates_are_a_line_each_and_may_be_wrapped() -> None:
+    text = "CERTIFICATIONS\nLife Support, Oakhurst\nCouncil\nCloud Practitioner\n\nSKILLS\nGo, SQL"
+    assert [(record.name, record.issuer) for record in records(text, CertificationFacts)] == [
+        ("Life Support", "Oakhurst Council"),
+        ("Cloud Practitioner", ""),
+    ]

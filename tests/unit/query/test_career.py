@@ -1,0 +1,227 @@
+"""Careers that are made by hand: every fact's span is found in the text of its document."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from pipelines.facts import CertificationFacts, EducationFacts, JobFacts, LanguageFacts, PersonFacts, SkillsFacts
+from pipelines.query.analyse import analyse
+from pipelines.query.career import may_reckon, reckon
+from pipelines.query.cite import verify_computed
+from pipelines.query.jobs import companies, disagreement, is_like, is_same
+from pipelines.query.reckoning import Reckoning, cited_facts, forms_of, naming
+from pipelines.query.timeline import Person, people
+from pipelines.store.facts import Fact
+
+TODAY = date(2024, 3, 20)
+
+
+def fact(record: Any, text: str, document: str = "resume.pdf", category: str = "resume") -> Fact:
+    placed = record.model_copy(update={"span": (0, len(text))})
+    return Fact(
+        placed, document, document, document, "", "", category, 1, 1, 1, (), f"node-{document}", 0, len(text), text
+    )
+
+
+def job(company: str, start: str, end: str | None, *, position: str = "Engineer", did: str = "", **more: Any) -> Fact:
+    said = f"{start} - {end or 'Present'}"
+    record = JobFacts(
+        company=company, position=position, date_range=said, start_month=start, end_month=end, current=end is None
+    )
+    return fact(record, f"{company} | {position} | {said}\n{did}", **more)
+
+
+ON_LINKEDIN = {"document": "linkedin.pdf", "category": "linkedin"}
+ANN = fact(PersonFacts(name="Ann Lee"), "Ann Lee")
+RESUME = [
+    ANN,
+    job("Acme Ltd", "2018-01", "2020-01", position="Data Engineer", did="Built Python pipelines in Go."),
+    job("Beta", "2019-01", "2021-01", position="Consultant", did="Advised on Kafka."),
+    job("Acme, Ltd.", "2022-01", None, position="Staff Engineer", did="Moved to C++ and Python."),
+    fact(EducationFacts(institution="NTNU", degree="MSc"), "MSc, NTNU"),
+    fact(EducationFacts(institution="NTNU", degree="BSc"), "BSc, NTNU"),
+    fact(LanguageFacts(language="Norwegian", level="native"), "Norwegian (native)"),
+    fact(LanguageFacts(language="English"), "English"),
+    fact(SkillsFacts(skills=("Python", "Go", "C++")), "Python, Go, C++"),
+    fact(CertificationFacts(name="CKA"), "CKA"),
+]
+
+
+def only(facts: list[Fact]) -> Person:
+    (person,) = people(facts, TODAY)
+    return person
+
+
+def answered(question: str, *people_: Person) -> str:
+    intent = analyse(question, today=TODAY)
+    found = reckon(intent, people_ or [only(RESUME)]) if may_reckon(intent) else None
+    return f"{found.value}{found.of}" if found else ""
+
+
+# Questions
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How many years of experience does Ann have?", "5 years 2 months of work experience"),
+        ("How long has she been working?", "5 years 2 months of work experience"),
+        ("How long did she work at Acme?", "4 years 2 months at Acme"),
+        ("For how many years was Ann Lee at Beta?", "2 years at Beta"),
+        ("How many years of Python experience does she have?", "4 years 2 months in jobs that name Python"),
+        ("How many years of experience with C++ does she have?", "2 years 2 months in jobs that name C++"),
+        ("How long has she used Kafka?", "2 years in jobs that name kafka"),
+        ("How many years of Go?", "2 years in jobs that name Go"),
+        ("How long was she a data engineer?", "2 years as data engineer"),
+        ("How many years of engineering experience?", "4 years 2 months as engineering"),
+        ("How long has she been in her current job?", "2 years 2 months in the current job"),
+        ("How many companies has she worked for?", "2 companies"),
+        ("How many jobs has she held?", "3 jobs"),
+        ("How many languages does Ann speak?", "2 languages"),
+        ("How many degrees does she have?", "2 degrees"),
+        ("How many universities did she attend?", "1 institution"),
+        ("How many certificates does she hold?", "1 certificate"),
+        ("What was her job in 2019?", "in 2019"),
+        ("Where did Ann work in 2022?", "in 2022"),
+    ],
+)
+def test_a_question_that_facts_answer_is_computed(question: str, said: str) -> None:
+    assert (
+        answered(question)
+        .removesuffix(", overlapping jobs counted once")
+        .replace("Acme Ltd", "Acme")
+        .replace("Acme, Ltd.", "Acme")
+        == said
+    )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How long was she off work after the rowing accident?",
+        "How many hospitals used the software she worked on?",
+        "How many employees does Acme have?",
+        "How many programming languages does she know?",
+        "How many people applied for the open positions?",
+        "How many companies were in the pilot?",
+        "How long did she work on the migration?",
+        "How long was the outage?",
+        "How many years of experience does Jonas have?",
+        "How many years of Haskell experience does she have?",
+        "How many years had she worked by 2020?",
+        "What did she work on in 2019?",
+        "What was her job in 2017?",
+        "What work did she publish in 2019?",
+        "How long is the boat?",
+    ],
+)
+def test_any_other_question_is_left_to_the_search(question: str) -> None:
+    assert answered(question) == ""
+
+
+def test_the_jobs_of_a_year_are_those_that_reach_into_it() -> None:
+    found = reckon(analyse("What was her job in 2019?", today=TODAY), [only(RESUME)])
+    assert found is not None
+    assert found.sentence == (
+        "In 2019: Consultant at Beta (2019-01 - 2021-01); Data Engineer at Acme Ltd (2018-01 - 2020-01)."
+    )
+
+
+def test_a_question_that_could_be_about_several_people_is_not_computed() -> None:
+    bo = [fact(PersonFacts(name="Bo Ek"), "Bo Ek", "bo.pdf"), job("Keel", "2020-01", "2021-01", document="bo.pdf")]
+    both = people([*RESUME, *bo], TODAY)
+    assert answered("How many years of experience does she have?", *both) == ""
+    assert answered("How many years of experience does Bo have?", *both) == "1 year of work experience"
+    assert answered("How long at Keel?", *both) == "1 year at Keel"
+
+
+# Several documents
+
+
+def test_the_same_job_in_two_documents_counts_once() -> None:
+    twin = [
+        fact(PersonFacts(name="ANN LEE, MSc"), "ANN LEE, MSc", **ON_LINKEDIN),
+        job("Acme", "2018", "2020", **ON_LINKEDIN),
+        job("Beta Consulting GmbH", "2019-02", "2021-01", **ON_LINKEDIN),
+        job("Gamma", "2021-02", "2021-12", **ON_LINKEDIN),
+        fact(LanguageFacts(language="english", level="fluent"), "english (fluent)", **ON_LINKEDIN),
+    ]
+    person = only([*twin, *RESUME])
+    assert [(each.record.company, len(each.stated)) for each in person.jobs] == [
+        ("Acme, Ltd.", 1), ("Gamma", 1), ("Beta", 2), ("Acme Ltd", 2),
+    ]  # fmt: skip
+    assert len(companies(person.jobs)) == 3
+    assert len(person.languages) == 2
+
+
+def test_documents_that_state_other_dates_are_kept_as_a_disagreement() -> None:
+    person = only(
+        [*RESUME, job("Beta", "2019-02", "2021-01", **ON_LINKEDIN), job("Acme", "2018", "2020", **ON_LINKEDIN)]
+    )
+    by_company = {each.record.company: disagreement(each) for each in person.jobs}
+    assert by_company["Beta"] == "Beta: 2019-01 - 2021-01 (resume.pdf), 2019-02 - 2021-01 (linkedin.pdf)"
+    assert by_company["Acme Ltd"] == ""
+
+
+def test_two_stays_at_one_company_are_two_jobs() -> None:
+    person = only([job("Acme", "2015-01", "2016-01"), job("Acme", "2018-01", "2019-01", **ON_LINKEDIN)])
+    assert len(person.jobs) == 2
+
+
+def test_companies_are_compared_without_their_legal_forms() -> None:
+    assert is_same("Acme, Inc.", "ACME")
+    assert not is_same("Acme Robotics", "Acme Foods")
+    assert is_like("Acme", "Acme Robotics GmbH")
+    assert not is_like("Bank of Oslo", "Oslo Bank")
+
+
+def test_documents_without_a_name_go_to_the_only_person_there_is() -> None:
+    person = only([*RESUME, job("Keel", "2021-01", "2021-02", document="cv.docx")])
+    assert (set(person.documents), person.name) == ({"resume.pdf", "cv.docx"}, "Ann Lee")
+
+
+def test_a_short_skill_must_stand_in_its_own_spelling() -> None:
+    (found,) = only([job("Acme", "2018-01", "2019-01", did="We go to sea with R.")]).jobs
+    assert naming(found, "Go") is None
+    assert naming(found, "R") is not None
+
+
+def test_a_skill_is_found_by_each_of_its_forms() -> None:
+    (found,) = only([job("Acme", "2018-01", "2019-01", did="Ran k8s in C++.")]).jobs
+    assert forms_of("Kubernetes (k8s)") == ["Kubernetes (k8s)", "Kubernetes", "k8s"]
+    assert [(naming(found, skill) or ("", ""))[1] for skill in ("Kubernetes (k8s)", "C++ (C++17)", "SQL")] == [
+        "k8s", "C++", "",
+    ]  # fmt: skip
+
+
+# Verdicts
+
+
+def computed(question: str) -> Reckoning:
+    found = reckon(analyse(question, today=TODAY), [only(RESUME)])
+    assert found is not None
+    return found
+
+
+def test_a_computed_sentence_cites_every_fact_that_was_summed_and_is_supported() -> None:
+    found = computed("How long did she work at Acme?")
+    sources, quoted = cited_facts(found)
+    sentence = verify_computed(found.sentence, quoted, (found.value,), sources)
+    assert (sentence.verdict, sentence.citations) == ("supported", (1, 2))
+    assert all(cited.quote in sources[cited.n - 1].snippet for cited in sentence.evidence)
+
+
+def test_a_date_that_does_not_stand_in_its_span_is_only_partly_borne_out() -> None:
+    wrong = job("Acme", "2018-01", "2020-01").record.model_copy(update={"date_range": "2018-01 - 2022-01"})
+    person = only([fact(wrong, "Acme | Engineer | 2018-01 - 2020-01")])
+    found = reckon(analyse("How long did she work at Acme?"), [person])
+    assert found is not None
+    sources, quoted = cited_facts(found)
+    assert verify_computed(found.sentence, quoted, (found.value,), sources).verdict == "partial"
+
+
+def test_a_number_that_is_neither_quoted_nor_derived_is_not_borne_out() -> None:
+    found = computed("How long did she work at Beta?")
+    sources, quoted = cited_facts(found)
+    assert verify_computed(f"{found.sentence} 17 ships.", quoted, (found.value,), sources).verdict == "partial"
