@@ -105,7 +105,9 @@ def history(entries: Sequence[Entry]) -> tuple[Turn, ...]:
 
 def written_by(answer: Answer) -> str:
     """Who wrote an answer, said plainly."""
-    return EXTRACTIVE if answer.mode == "extractive" else f"Written by {answer.model}"
+    if answer.mode == "llm":
+        return f"Written by {answer.model}"
+    return f"Computed from {answer.model}" if answer.model else EXTRACTIVE
 
 
 def as_markdown(exchange: Exchange) -> str:

@@ -13,6 +13,7 @@ from pipelines.query.reckoning import Reckoning, cited_facts
 from pipelines.store.tokens import tokenise
 from pipelines.types import Answer, Context, Evidence, Footnote, QueryIntent, Sentence, Source, Token, Turn, Verdict
 
+BY_FACTS = "career facts"  # what stands for the model of a computed answer
 Written = Generator[Token | Footnote | Verdict, None, Answer]
 _NEAREST = 3
 
@@ -104,7 +105,7 @@ def write_by_facts(question: str, reckoning: Reckoning) -> Written:
         answered=True,
         confidence="high" if is_sure else "medium" if sentence.verdict == "supported" else "low",
         mode="extractive",
-        model="",
+        model=BY_FACTS,
         answer=joined([sentence]),
         sentences=(sentence,),
         sources=sources,

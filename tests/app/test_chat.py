@@ -58,6 +58,11 @@ def test_an_answer_by_a_model_names_it(engine: FakeEngine, chat: Open) -> None:
     assert not at.exception
 
 
+def test_a_computed_answer_does_not_claim_to_be_quoted(engine: FakeEngine, chat: Open) -> None:
+    engine.script[REEDS] = answered(REEDS, [brass], [reeds], model="career facts", mode="extractive")
+    assert answers(ask(chat(), REEDS))[0]["notes"] == ["Computed from career facts · high confidence · 0.4 s"]
+
+
 def test_a_model_that_failed_is_not_hidden(engine: FakeEngine, chat: Open) -> None:
     engine.script[REEDS] = answered(REEDS, [brass], [reeds], fallback_reason="The model answered 500.")
     at = ask(chat(), REEDS)
