@@ -21,7 +21,6 @@ app = typer.Typer(
 
 EXIT_FELL, EXIT_FAILED_DOCUMENTS = 1, 4
 CategoryName = Literal["resume", "linkedin", "journey", "github", "blog", "notion", "web", "generic"]
-ParserName = Literal["resume", "linkedin", "journey", "markdown", "generic", "sections", "window", "semantic"]
 PART_NAMES = (
     "dense", "sparse", "completion", "whitening", "pairs", "headers", "typos", "trim", "phrases", "names", "category",
     "years", "section", "recency", "quality", "floor", "quota", "duplicates", "neighbours", "rerank", "escalation",
@@ -111,6 +110,12 @@ def _filters(
     )
 
 
+def _parsers() -> list[str]:
+    from pipelines.ingestion.parsers import PARSERS
+
+    return list(PARSERS)
+
+
 @app.command()
 def ingest(
     sources: Annotated[
@@ -122,7 +127,10 @@ def ingest(
     visibility: Annotated[
         Literal["public", "private"] | None, typer.Option(help="Who may see them; it is remembered.")
     ] = None,
-    parser: Annotated[ParserName | None, typer.Option(help="Parse with this parser; it is remembered.")] = None,
+    parser: Annotated[
+        str,
+        typer.Option(help="Parse with this parser, e.g. markdown, window; it is remembered.", autocompletion=_parsers),
+    ] = "",
     verify: Annotated[
         bool, typer.Option("--verify", help="Read files even where size and time did not change.")
     ] = False,
@@ -137,7 +145,7 @@ def ingest(
 
     run_ingest(
         _settings(), sources or [], plan_only=plan, collection=collection, category=category or "",
-        visibility=visibility or "", parser=parser or "", verify=verify, yes=yes, as_json=as_json,
+        visibility=visibility or "", parser=parser, verify=verify, yes=yes, as_json=as_json,
     )  # fmt: skip
 
 
@@ -562,6 +570,21 @@ def eval_parsing(
     run_parsing(folder, limit=limit, verbose=verbose, as_json=as_json)
 
 
+@evaluate.command("structure")
+def eval_structure(
+    folder: Annotated[Path, typer.Argument(help="DOCX, HTML, Markdown, PPTX, XLSX, CSV, ODT and ODS files.")],
+    limit: Limit = None,
+    as_json: Json = False,
+) -> None:
+    """Whether every heading and table cell of a file stands in its nodes, under the right section path.
+
+    Each that does not is listed with the reason. Example: footnote eval structure data/sample
+    """
+    from app.evaluations import run_structure
+
+    run_structure(folder, limit=limit, as_json=as_json)
+
+
 @evaluate.command("grounding")
 def eval_grounding(
     claims: Annotated[Path, typer.Argument(help="JSON lines: claim, label, evidence, supporting_sentences.")],
@@ -630,17 +653,12 @@ def eval_filters(
     run_filters(_settings(), nodes=nodes, filters=filters, as_json=as_json)
 
 
-if __name__ == "__main__":
-    main()
-
-
 @bench.command("parsing")
 def bench_parsing(
     folders: Annotated[list[str], typer.Argument(help="Files and folders.")],
     parser: Annotated[
-        Literal["resume", "linkedin", "journey", "markdown", "generic", "sections", "window"] | None,
-        typer.Option(help="Parse all with this parser; else as ingestion would."),
-    ] = None,
+        str, typer.Option(help="Parse all with this parser; else as ingestion would.", autocompletion=_parsers)
+    ] = "",
     category: Annotated[CategoryName | None, typer.Option(help="Take all for documents of this category.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -650,4 +668,8 @@ def bench_parsing(
     """
     from app.bench import run_parsing
 
-    run_parsing(_settings(), folders, parser=parser or "", category=category or "", as_json=as_json)
+    run_parsing(_settings(), folders, parser=parser, category=category or "", as_json=as_json)
+
+
+if __name__ == "__main__":
+    main()

@@ -28,8 +28,11 @@ def run_ingest(
     as_json: bool,
 ) -> None:
     """Plan, run with a progress bar, print what became of each document; exit 4 when one failed."""
+    from pipelines.ingestion.parsers import build_parser
     from pipelines.ingestion.run import Overrides, build_ingestion
 
+    if parser:
+        build_parser(parser)  # or say which there are, before anything is done
     overrides = Overrides(collection, category, visibility, parser)
     ingestion = build_ingestion(settings)
     plan = ingestion.plan(sources or _own_sources(settings), overrides=overrides, verify=verify, allow_removals=yes)

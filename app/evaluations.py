@@ -172,3 +172,25 @@ def _parsed_row(each: "Parsed") -> list[str]:
 
 def _share(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
+
+
+def run_structure(folder: Path, *, limit: int | None, as_json: bool) -> None:
+    """Parse documents and print how many headings and table cells are in their nodes and sections, and the others."""
+    from pipelines.evaluation.structure import by_format, structure_json, structure_of, totals
+
+    with output.progress(quiet=as_json) as advance:
+        done = structure_of(folder, limit=limit, on_progress=advance)
+    if as_json:
+        output.print_json(structure_json(done))
+        return
+    names = list(totals([]))
+    rows = [[name, str(len(held)), *map(str, totals(held).values())]
+            for name, held in {**by_format(done), "all": done}.items()]  # fmt: skip
+    columns = ["format", "files", *(name.replace("_", " ") for name in names)]
+    output.table("headings and table cells in the nodes, and under the right section path", columns, rows)
+    for each in done:
+        if each.error:
+            output.say(f"{each.name}: {each.error}", "red")
+        for found in each.exceptions:
+            what = "heading" if found.stated.level else "cell"
+            output.say(f"{each.name}: {what} {output.clip(found.stated.text, 60)!r} {found.reason}", "dim")

@@ -74,6 +74,7 @@ class IngestionSettings(_Stage):
     max_pages: int = Field(2000, ge=1)
     ocr: Literal["auto", "off"] = Field("auto", description="auto = tesseract, where installed, reads scans and images")
     ocr_languages: str = Field("eng", description="as tesseract names them, joined by +: eng+deu")
+    ocr_seconds: float = Field(120.0, gt=0, description="for all pages of a document; those past it stay without text")
     versions_kept: int = Field(5, ge=0, description="earlier versions of a document that stay for undo")
 
 

@@ -64,6 +64,12 @@ def unframed(text: str) -> str:
     return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
 
 
+def fenced(text: str) -> str:
+    """The part of a code block with a fence before it, unless a fence opens it already."""
+    opened = any(_FENCE.match(line) for line in text.split("\n")[:-1])  # on the last line it closes
+    return text if opened else f"```\n{text}"
+
+
 def _unframed(line: str) -> str:
     if not (line.startswith("| ") and line.endswith(" |")):
         return _DASH.sub("", line, count=1)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pipelines.errors import ConfigError
-from pipelines.markup import plain, unframed
+from pipelines.markup import fenced, plain, unframed
 from pipelines.sentences import sentences
 
 if TYPE_CHECKING:
@@ -60,13 +60,17 @@ def fold(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def searchable(header: str, text: str, mime: str = "") -> str:
+def searchable(header: str, text: str, mime: str = "", kind: str = "text") -> str:
     """What is embedded and indexed of a node: its header, then its text without markup noise.
 
-    Only in Markdown is an asterisk a mark; what a loader put around the words of a web page or an office file (table
-    pipes, fences, the dashes of a list) is taken out, and their own signs stay.
+    Only in Markdown is an asterisk a mark, and not in a node of kind `code`, whose later parts no fence opens; what a
+    loader put around the words of a web page or an office file (table pipes, fences, the dashes of a list) is taken
+    out, and their own signs stay.
     """
-    body = plain(text) if mime in _MARKDOWN else text.strip() if mime in _PLAIN else unframed(text)
+    if mime in _MARKDOWN:
+        body = plain(text if kind != "code" else fenced(text))
+    else:
+        body = text.strip() if mime in _PLAIN else unframed(text)
     return f"{header}\n{body}" if header else body
 
 

@@ -405,8 +405,8 @@ class Answer:
     """What comes out: sentences with verified citations, or an abstention that says what was searched.
 
     `notes` are what a reader should know of how it was found: a search that failed, a guess that was given up, a word
-    that was respelt. `fallback_reason` says how the language model failed, if it did. `model` is that of the language model, `career
-    facts` for a sentence that was computed from them, else empty.
+    that was respelt. `fallback_reason` says how the language model failed, if it did. `model` is that of the language
+    model, `career facts` for a sentence that was computed from them, else empty.
     """
 
     question: str

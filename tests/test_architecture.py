@@ -3,7 +3,6 @@
 import ast
 import re
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from pydantic import BaseModel
@@ -11,9 +10,8 @@ from typer.core import TyperGroup as Group
 from typer.main import get_command
 
 import pipelines
-from app.cli import ParserName, app
+from app.cli import app
 from config.settings import Settings
-from pipelines.ingestion.parsers import PARSERS
 
 ROOT = Path(__file__).parent.parent
 LAYER = {  # a room may import itself and the rooms right of it
@@ -108,10 +106,6 @@ def test_every_command_in_the_readme_exists() -> None:
         known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
         given = {word.split("=")[0] for word in words if word.startswith("--")}
         assert given <= known, f"footnote {line}"
-
-
-def test_the_command_line_names_every_parser() -> None:
-    assert set(get_args(ParserName)) == set(PARSERS)
 
 
 def test_every_make_verb_in_the_readme_exists() -> None:

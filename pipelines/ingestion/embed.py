@@ -26,7 +26,10 @@ class Embedder:
 
     def __call__(self, nodes: Sequence[BaseNode]) -> tuple[list[Vectors], int]:
         """(for each node, (windows, dimension) float32; how many texts were new to the cache)."""
-        texts = [searchable(node.metadata["header"], node.get_content(), node.metadata["mime"]) for node in nodes]
+        texts = [
+            searchable(node.metadata["header"], node.get_content(), node.metadata["mime"], node.metadata["kind"])
+            for node in nodes
+        ]
         return self.windows(texts)
 
     def windows(self, texts: Sequence[str]) -> tuple[list[Vectors], int]:

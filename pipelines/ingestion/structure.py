@@ -26,14 +26,15 @@ __all__ = [
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
+_MAX_HEADING = 5_000
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪▫●○∙➢➤►▶✓✔–]|\(?\d{1,3}[.)])[ \t]+\S")
 
 
 def markdown_blocks(text: str) -> tuple[Block, ...]:
     """The leaf blocks of a CommonMark text (with tables), ascending and apart.
 
-    Only top-level headings of at most 200 characters are headings: `#` inside a fence, HTML, a list or a quotation is
-    not one. Each list item is a block from its marker on.
+    Only top-level headings of at most 200 characters (badges and link targets apart) are headings: `#` inside a fence,
+    HTML, a list or a quotation is not one. Each list item is a block from its marker on.
     """
     starts = _line_starts(text)
     blocks: list[Block] = []
@@ -48,13 +49,18 @@ def markdown_blocks(text: str) -> tuple[Block, ...]:
         level = 0
         if kind == "heading":
             level = int(token.tag[1])
-            if token.level or end - start > MAX_TITLE or not title_of(text, start, end):
+            if token.level or _is_too_long(text[start:end]) or not title_of(text, start, end):
                 kind, level = "paragraph", 0
         if kind == "paragraph" and depth:
             kind = "list"
         if start < end and (not blocks or start >= blocks[-1].end):
             blocks.append(Block(start, end, kind, level))
     return tuple(blocks)
+
+
+def _is_too_long(heading: str) -> bool:
+    """Whether the heading says too much for a title."""
+    return len(heading) > MAX_TITLE and (len(heading) > _MAX_HEADING or len(plain(heading)) > MAX_TITLE)
 
 
 _KINDS: dict[str, BlockKind] = {

@@ -144,7 +144,7 @@ def _reading(case: Case, name: str, text: str, *, terms: bool = True) -> Tried:
 
 def _terms(hit: NodeWithScore) -> list[str]:
     meta = hit.node.metadata
-    return tokenise(searchable(meta["header"], hit.node.get_content(), meta["mime"]))
+    return tokenise(searchable(meta["header"], hit.node.get_content(), meta["mime"], meta["kind"]))
 
 
 def _unlike(text: str, trust: float) -> Tried:

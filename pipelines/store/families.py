@@ -55,7 +55,7 @@ def write_families(connection: Connection, document_id: str, mime: str, nodes: S
 
 
 def _members(document_id: str, mime: str, nodes: Sequence[BaseNode]) -> Iterator[Member]:
-    hashed = [shingles(searchable("", node.get_content(), mime)) for node in nodes]
+    hashed = [shingles(searchable("", node.get_content(), mime, node.metadata["kind"])) for node in nodes]
     signed = signatures(hashed)
     for node, held, signature in zip(nodes, hashed, signed, strict=True):
         if signature is not None and len(held) >= LEAST:

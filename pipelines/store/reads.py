@@ -248,7 +248,7 @@ class NodeReader:
 
 def segment(node: BaseNode, mime: str) -> str:
     """A node's index terms, joined by spaces, which terms hold none of: the header's, a tab, the text's."""
-    header, body = node.metadata["header"], searchable("", node.get_content(), mime)
+    header, body = node.metadata["header"], searchable("", node.get_content(), mime, node.metadata["kind"])
     return f"{' '.join(tokenise(header))}\t{' '.join(tokenise(body))}"
 
 

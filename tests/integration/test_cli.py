@@ -221,6 +221,12 @@ def test_doctor_is_content_with_a_healthy_database(shell: Shell, folder: Path) -
     assert report["healthy"], report
 
 
+def test_a_parser_that_does_not_exist_is_told_before_anything_is_done(shell: Shell, folder: Path) -> None:
+    code, said = shell("ingest", str(folder), "--parser", "poem")
+    assert (code, "no parser called 'poem'" in said) == (3, True)
+    assert shell.json("status")["documents"] == []
+
+
 def test_doctor_names_and_mends_what_is_wrong(shell: Shell, folder: Path, settings: Settings) -> None:
     from pipelines.store.database import open_database
 

@@ -103,6 +103,11 @@ def test_searchable_puts_the_header_first_and_cleans_only_markup() -> None:
     assert searchable("", "a * b <T>", "application/pdf") == "a * b <T>"
 
 
+@pytest.mark.parametrize("part", ["a = b*c*d\ne = __f__", "a = b*c*d\ne = __f__\n```", "```py\na = b*c*d\ne = __f__"])
+def test_searchable_keeps_the_signs_in_every_part_of_a_code_block(part: str) -> None:
+    assert searchable("", part, "text/markdown", "code") == "a = b*c*d\ne = __f__"
+
+
 def test_searchable_takes_the_frame_off_a_rendered_page_and_keeps_its_own_signs() -> None:
     rendered = "Use <b> and a*b*\n\n- one\n  - two\n\n| a \\| b | c |\n| --- | --- |\n|  | d |\n\n```\nx = `y`\n```"
     cleaned = "Use <b> and a*b*\n\none\ntwo\n\na | b c\n\nd\n\nx = `y`"

@@ -23,6 +23,7 @@ class Limits:
     max_pages: int = 2_000
     ocr: Literal["auto", "off"] = "auto"
     ocr_languages: str = "eng"
+    ocr_seconds: float = 120.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """One pass over docling's tree of a document, in reading order."""
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 from typing import Any
 
 from pipelines.ingestion.loaders.docling_tables import Cell, pipe_table, table_parts
@@ -123,12 +123,23 @@ class Walk:
 
     def _heading(self, item: Any) -> None:
         level = 1 if item.label == "title" else min(item.level + self._title_level, 6)
-        text = tidy(self._text(item))
+        text = tidy(" ".join(self._text(line) for line in self._title_lines(item)))
         if len(text) > MAX_TITLE:
             self._paragraph(text)
         elif text:
             self._headed = True
             self._add(text, "heading", level)
+
+    def _title_lines(self, item: Any) -> list[Any]:
+        """The paragraphs of a slide's title, which docling takes for titles each."""
+        slide = item.parent.resolve(self._document) if item.label == "title" and item.parent else None
+        if slide is None or slide.label != "chapter":
+            return [item]
+        items = [reference.resolve(self._document) for reference in slide.children]
+        rest = dropwhile(lambda other: other.self_ref != item.self_ref, items)
+        lines = list(takewhile(lambda other: other.label == "title", rest))
+        self._done.update(line.self_ref for line in lines)
+        return lines
 
     def _paragraph(self, text: str) -> None:
         self._rendering.extend(lines_of(text, self._finds_headings))

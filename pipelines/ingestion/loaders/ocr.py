@@ -3,7 +3,9 @@
 import io
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import mean, median
@@ -38,6 +40,28 @@ class Recognised:
     trouble: str = ""
 
 
+class Patience:
+    """How long the pages of one document may still be recognised."""
+
+    def __init__(self, seconds: float) -> None:
+        self._allowed = self._left = seconds
+
+    @property
+    def trouble(self) -> str:
+        """Why no further page is recognised; empty while there is time."""
+        said = f"recognising its pages took longer than {self._allowed:g} seconds in all"
+        return "" if self._left > 0 else f"{said} (FOOTNOTE_INGESTION__OCR_SECONDS)"
+
+    @contextmanager
+    def page(self) -> Iterator[float]:
+        """The moment, as `time.monotonic` counts, by which a page must be done; the time until then is spent."""
+        began = time.monotonic()
+        try:
+            yield began + min(SECONDS, self._left)
+        finally:
+            self._left -= time.monotonic() - began
+
+
 def trouble_of(limits: Limits) -> str:
     """Why no image can be read; empty when one can."""
     if limits.ocr == "off":
@@ -45,27 +69,26 @@ def trouble_of(limits: Limits) -> str:
     return "" if shutil.which(PROGRAM) else f"{PROGRAM} is not installed"
 
 
-def recognise(image: "Image", dpi: float, limits: Limits) -> Recognised:
+def recognise(image: "Image", dpi: float, limits: Limits, until: float) -> Recognised:
     """The words of an image of a page, in reading order as tesseract sees it; never raises for what is in the image.
 
     Args:
         image: Larger ones than `MAX_PIXELS` are made smaller.
         dpi: Pixels per inch; places and sizes come out in points.
         limits: The languages, as tesseract names them.
+        until: When tesseract is given up, as `time.monotonic` counts.
     """
-    trouble = trouble_of(limits)
-    if trouble:
-        return Recognised(trouble=trouble)
     shrunk = min(1.0, (MAX_PIXELS / max(image.width * image.height, 1)) ** 0.5)
     if shrunk < 1:
         image = image.resize((max(1, int(image.width * shrunk)), max(1, int(image.height * shrunk))))
     buffer = io.BytesIO()
     image.convert("L").save(buffer, "PNG", compress_level=1)
     command = [PROGRAM, "stdin", "stdout", "-l", limits.ocr_languages, "--dpi", str(round(dpi * shrunk)), "tsv"]
+    left = max(until - time.monotonic(), 0.0)
     try:
-        done = subprocess.run(command, input=buffer.getvalue(), capture_output=True, timeout=SECONDS, check=False)
+        done = subprocess.run(command, input=buffer.getvalue(), capture_output=True, timeout=left, check=False)
     except subprocess.TimeoutExpired:
-        return Recognised(trouble=f"{PROGRAM} took longer than {SECONDS:g} seconds")
+        return Recognised(trouble=f"a page took longer than {SECONDS:g} seconds")
     except OSError as error:
         return Recognised(trouble=f"{PROGRAM} does not start: {error.strerror}")
     if done.returncode:

@@ -1,7 +1,7 @@
 """Pieces of a text, and the ways to cut a stretch that is too long; the cuts lose nothing."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -85,6 +85,30 @@ def sections_of(text: str, blocks: Sequence[Block]) -> list[Section]:
     if heading or body:
         found.append(Section(tuple(title for _, title in stack), heading, tuple(body)))
     return found
+
+
+def joined(sections: Iterable[Section], is_tiny: Callable[[Section], bool]) -> Iterator[Section]:
+    """The sections, one that is tiny in front of the next if that lies below it, and then under the path of that.
+
+    Between others nothing is joined, however little they hold: a passage belongs to one heading and those above it.
+    """
+    waiting: Section | None = None
+    for section in sections:
+        current = section
+        if waiting and section.path[: len(waiting.path)] == waiting.path:
+            current = Section(section.path, waiting.heading, (*waiting.body, *section.blocks))
+        elif waiting:
+            yield waiting
+        waiting = current if is_tiny(current) else None
+        if not waiting:
+            yield current
+    if waiting:
+        yield waiting
+
+
+def is_bare(section: Section) -> bool:
+    """Whether the section holds nothing but headings."""
+    return all(block.kind == "heading" for block in section.body)
 
 
 def _told_apart(seen: dict[tuple[str, ...], int], above: tuple[str, ...], title: str) -> str:

@@ -8,8 +8,8 @@ from functools import partial
 from pydantic import Field
 
 from pipelines.facts import JourneyFacts
-from pipelines.ingestion.parsers.cuts import Piece, Span, sections_of, words_in
-from pipelines.ingestion.parsers.markdown import joined, last_words
+from pipelines.ingestion.parsers.cuts import Piece, Span, joined, sections_of, words_in
+from pipelines.ingestion.parsers.markdown import is_tiny, last_words
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pack import Packing, pack
 from pipelines.ingestion.structure import blocks_of, covered, text_blocks
@@ -48,7 +48,7 @@ def split_journey(
     soft = min(soft_tokens, hard_tokens)
     packing = Packing(min(target_tokens, soft), soft, hard_tokens, _size, overlap)
     pieces: list[Piece] = []
-    for section in joined(text, sections_of(text, text_blocks(text) if blocks is None else blocks)):
+    for section in joined(sections_of(text, text_blocks(text) if blocks is None else blocks), partial(is_tiny, text)):
         pieces.extend(pack(text, section.blocks, section.path, packing))
     return pieces
 
@@ -83,7 +83,7 @@ class JourneyParser(SpanParser):
     """Nodes of reflections: whole paragraphs, numbered, with the fiscal year that they are about."""
 
     name: str = "journey"
-    version: int = 1
+    version: int = 2
     target_tokens: int = Field(default=450, ge=20)
     soft_tokens: int = Field(default=500, ge=20)
     hard_tokens: int = Field(default=600, ge=20)

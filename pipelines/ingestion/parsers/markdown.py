@@ -1,13 +1,12 @@
 """PARSE by heading: one section is one node; a long one is cut at its blocks, with an overlap."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import partial
 
 from pydantic import Field
 
-from pipelines.ingestion.parsers.cuts import Piece, Section, Span, sections_of, words_in
+from pipelines.ingestion.parsers.cuts import Piece, Section, Span, joined, sections_of, words_in
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pack import Packing, kind_of, pack
 from pipelines.ingestion.structure import blocks_of, markdown_blocks
@@ -17,7 +16,6 @@ from pipelines.types import Block, Document
 TINY_WORDS = 15
 
 _ENOUGH = 3_000
-_LONG = 600
 _WORD = re.compile(r"(?<!\S)\S+")
 
 
@@ -34,7 +32,7 @@ def split_markdown(
     A section up to `max_words` is one piece. A longer one is cut between its blocks at about `target_words`, each
     further piece beginning with the last `overlap_words` words of the one before. Tables and code are cut (at line
     ends) only where one alone exceeds `max_words`; the later parts of a table have its head as their `lead`. A section
-    with fewer than 15 words under its heading is put in front of the next one.
+    with fewer than 15 words under its heading is put in front of one that lies below it.
 
     Args:
         text: Canonical text.
@@ -46,7 +44,8 @@ def split_markdown(
     overlap = partial(last_words, count=min(overlap_words, max_words // 4))
     packing = Packing(min(target_words, max_words), min(target_words, max_words), max_words, words_in, overlap)
     pieces: list[Piece] = []
-    for section in joined(text, sections_of(text, markdown_blocks(text) if blocks is None else blocks)):
+    sections = sections_of(text, markdown_blocks(text) if blocks is None else blocks)
+    for section in joined(sections, partial(is_tiny, text)):
         if words_in(text[section.start : section.end]) <= max_words:
             pieces.append(Piece(section.start, section.end, section.path, kind_of(section.body)))
         else:
@@ -54,57 +53,17 @@ def split_markdown(
     return pieces
 
 
-def joined(text: str, sections: Sequence[Section]) -> Iterator[Section]:
-    """The sections, the tiny ones in front of the next; a heading at the very end stays with what precedes it."""
-    waiting: Section | None = None
-    done: Section | None = None
-    for section in sections:
-        current = _merge(waiting, section) if waiting else section
-        waiting = None
-        if _is_tiny(text, current):
-            waiting = current
-            continue
-        if done:
-            yield done
-        done = current
-    if waiting and done and not _body_words(text, waiting):
-        yield replace(done, body=(*done.body, *waiting.blocks))
-        return
-    if done:
-        yield done
-    if waiting:
-        yield waiting
-
-
-def _merge(first: Section, second: Section) -> Section:
-    """One section; its path is the second's if that is below or much longer, else what both paths share."""
-    shared = 0
-    for one, other in zip(first.path, second.path, strict=False):
-        if one != other:
-            break
-        shared += 1
-    below = shared == len(first.path) or not shared or not first.body
-    longer = second.end - second.start > _LONG
-    path = second.path if below or longer else second.path[:shared]
-    return Section(path, first.heading, (*first.body, *second.blocks))
-
-
-def _is_tiny(text: str, section: Section) -> bool:
-    """Whether there is next to nothing under the headings; badges and comments do not count."""
+def is_tiny(text: str, section: Section) -> bool:
+    """Whether fewer than 15 words stand under the headings; badges and comments do not count."""
     if section.end - section.start >= _ENOUGH:
         return False
-    return _body_words(text, section, TINY_WORDS) < TINY_WORDS
-
-
-def _body_words(text: str, section: Section, enough: int = 1) -> int:
-    """The words under the headings, counted until there are enough."""
     count = 0
     for block in section.body:
-        if count >= enough:
-            break
         if block.kind != "heading":
             count += words_in(plain(text[block.start : block.end]))
-    return count
+        if count >= TINY_WORDS:
+            return False
+    return True
 
 
 def last_words(text: str, span: Span, count: int) -> int | None:
@@ -118,7 +77,7 @@ class MarkdownParser(SpanParser):
     """Nodes by heading for Markdown and for everything that is rendered as Markdown."""
 
     name: str = "markdown"
-    version: int = 2
+    version: int = 3
     target_words: int = Field(default=600, ge=20)
     max_words: int = Field(default=800, ge=20)
     overlap_words: int = Field(default=25, ge=0)

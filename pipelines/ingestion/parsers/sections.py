@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import Field
 
-from pipelines.ingestion.parsers.cuts import Piece, Section, Span, sections_of
+from pipelines.ingestion.parsers.cuts import Piece, Span, is_bare, joined, sections_of
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.structure import blocks_of, text_blocks, trimmed
 from pipelines.text import sentences
@@ -21,7 +21,7 @@ def split_sections(
 ) -> list[Piece]:
     """Windows of at most `characters`, in order, each within one section and under its path, covering all of the text.
 
-    A heading opens the first window of its section; one with nothing under it opens that of the next.
+    A heading opens the first window of its section; one with nothing under it opens that of a section below it.
 
     Args:
         text: Canonical text.
@@ -29,27 +29,17 @@ def split_sections(
         characters: The most that a window holds.
         overlap: The most that two windows of one section share.
     """
-    pieces: list[Piece] = []
-    for path, span in stretches(sections_of(text, text_blocks(text) if blocks is None else blocks), characters):
-        pieces.extend(Piece(*window, path) for window in windows(text, span, characters, overlap))
-    return pieces
+    return [
+        Piece(*window, path)
+        for path, span in stretches(text, blocks)
+        for window in windows(text, span, characters, overlap)
+    ]
 
 
-def stretches(sections: Sequence[Section], limit: int) -> Iterator[tuple[tuple[str, ...], Span]]:
-    """The path and the span of each section, headings with nothing under them in front of what follows if that fits."""
-    bare: tuple[tuple[str, ...], Span] | None = None
-    for section in sections:
-        start = section.start
-        if bare and (section.body or section.end - bare[1][0] <= limit):
-            start = bare[1][0]
-        elif bare:
-            yield bare
-        bare = section.path, (start, section.end)
-        if section.body:
-            yield bare
-            bare = None
-    if bare:
-        yield bare
+def stretches(text: str, blocks: Sequence[Block] | None) -> Iterator[tuple[tuple[str, ...], Span]]:
+    """The path and the span of each section, one of headings alone in front of what lies below it."""
+    sections = sections_of(text, text_blocks(text) if blocks is None else blocks)
+    return ((section.path, (section.start, section.end)) for section in joined(sections, is_bare))
 
 
 def whole_sentences(text: str, span: Span) -> list[Span]:
@@ -115,7 +105,7 @@ class SectionsParser(SpanParser):
     """Nodes of about one thought, for text whose sections are dense with facts."""
 
     name: str = "sections"
-    version: int = 1
+    version: int = 2
     characters: int = Field(default=400, ge=50)
     overlap: int = Field(default=100, ge=0)
 

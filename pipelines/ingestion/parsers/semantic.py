@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pipelines.errors import ConfigError
-from pipelines.ingestion.parsers.cuts import Piece, Span, cut, sections_of
+from pipelines.ingestion.parsers.cuts import Piece, Span, cut
 from pipelines.ingestion.parsers.nodes import EmbedTexts, SpanParser
 from pipelines.ingestion.parsers.sections import stretches, whole_sentences, windows
-from pipelines.ingestion.structure import blocks_of, text_blocks
+from pipelines.ingestion.structure import blocks_of
 from pipelines.types import Block, Document
 
 FEWEST_SENTENCES = 5
@@ -63,20 +63,16 @@ def split_semantic(
 
 def sentence_groups(text: str, blocks: Sequence[Block] | None = None, *, group: int, most: int) -> list[Grouped]:
     """What `split_semantic` embeds: the path and the groups of each section; none for too few sentences."""
-    found = [
-        (path, whole_sentences(text, span))
-        for path, span in stretches(sections_of(text, text_blocks(text) if blocks is None else blocks), most)
-    ]
+    found = [(path, whole_sentences(text, span)) for path, span in stretches(text, blocks)]
     if sum(len(spoken) for _, spoken in found) < FEWEST_SENTENCES:
         return []
     return [(path, _groups(text, spoken, group, most)) for path, spoken in found]
 
 
 def _plain(text: str, blocks: Sequence[Block] | None, limit: int) -> list[Piece]:
-    sections = sections_of(text, text_blocks(text) if blocks is None else blocks)
     return [
         Piece(*window, path)
-        for path, span in stretches(sections, limit)
+        for path, span in stretches(text, blocks)
         for window in windows(text, span, limit, PLAIN_OVERLAP)
     ]
 
@@ -114,7 +110,7 @@ class SemanticParser(SpanParser):
 
     embeds: ClassVar[bool] = True
     name: str = "semantic"
-    version: int = 1
+    version: int = 2
     group: int = Field(default=3, ge=1)
     percentile: float = Field(default=25.0, ge=0, le=100)
     min_characters: int = Field(default=200, ge=1)

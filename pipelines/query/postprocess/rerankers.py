@@ -101,7 +101,7 @@ class CrossEncoder:
 def passage(hit: NodeWithScore) -> str:
     """What a reranker reads of a node: what is embedded of it."""
     meta = hit.node.metadata
-    return searchable(meta["header"], hit.node.get_content(), meta["mime"])
+    return searchable(meta["header"], hit.node.get_content(), meta["mime"], meta["kind"])
 
 
 def _postprocessor(named: str) -> type[BaseNodePostprocessor]:

@@ -149,8 +149,40 @@ def test_a_scan_in_which_nothing_is_read_fails_with_that_reason(load_bytes, inst
 def test_tesseract_is_given_up_when_it_takes_too_long(load_bytes, install, monkeypatch) -> None:
     install(tsv(*LINES), pause=5)
     monkeypatch.setattr(ocr, "SECONDS", 0.2)
-    with pytest.raises(LoadError, match=r"took longer than 0\.2 seconds"):
+    with pytest.raises(LoadError, match=r"a page took longer than 0\.2 seconds") as caught:
         load_bytes(scan(picture(*LINES)), "scan.pdf")
+    assert "install" not in caught.value.hint
+
+
+def test_pages_past_the_seconds_of_a_document_stay_without_text_and_it_is_said_why(load_bytes, install, caplog) -> None:
+    install(tsv("Harbour"), pause=0.5)
+    document = load_bytes(scan("A page of text.", *[picture("Harbour")] * 4), "long.pdf", Limits(ocr_seconds=0.8))
+    unread = document.pages_without_text
+    assert unread == tuple(range(6 - len(unread), 6)) != ()
+    assert "longer than 0.8 seconds in all (FOOTNOTE_INGESTION__OCR_SECONDS)" in document.metadata["unread"]
+    assert [record.fields["pages"] for record in caplog.records] == [len(unread)]
+
+
+def test_frames_of_an_image_past_the_seconds_of_a_document_stay_without_text(load_bytes, install) -> None:
+    install(tsv("Harbour"), pause=0.3)
+    frames = [Image.open(io.BytesIO(picture("Two")))] * 5
+    data = picture("One", kind="TIFF", save_all=True, append_images=frames)
+    document = load_bytes(data, "a.tiff", Limits(ocr_seconds=0.8))
+    assert document.pages_without_text[-1:] == (6,)
+    assert len(document.pages) == 6
+    assert "in all" in document.metadata["unread"]
+
+
+def test_a_page_that_takes_too_long_to_draw_is_given_up(load_bytes, install, monkeypatch) -> None:
+    install(tsv("Harbour"))
+    monkeypatch.setattr(ocr, "SECONDS", 0.05)
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(595, 842), invariant=True)
+    for number in range(20_000):
+        canvas.line(number % 595, number * 7 % 842, number * 13 % 595, number * 29 % 842)
+    canvas.save()
+    with pytest.raises(LoadError, match="its drawings take too long to be drawn"):
+        load_bytes(buffer.getvalue(), "map.pdf")
 
 
 @pytest.mark.parametrize(("kind", "name"), [("PNG", "a.png"), ("JPEG", "a.jpg"), ("TIFF", "a.tif"), ("WEBP", "a.webp")])
@@ -160,6 +192,13 @@ def test_an_image_file_is_read(load_bytes, install, kind: str, name: str) -> Non
     assert document.text == "Harbour books\n\nNine boats were counted today."
     assert document.mime == f"image/{kind.lower()}"
     assert document.metadata["ocr"] == {"1": 90.0}
+
+
+def test_a_picture_without_words_is_said_to_be_one(load_bytes, install) -> None:
+    install(tsv())
+    with pytest.raises(LoadError, match=r"No text is to be read in the image cat\.jpg") as caught:
+        load_bytes(picture(kind="JPEG"), "cat.jpg")
+    assert "leave it out of the folder" in caught.value.hint
 
 
 def test_an_image_is_told_by_its_bytes(load_bytes, install) -> None:

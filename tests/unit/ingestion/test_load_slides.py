@@ -49,6 +49,14 @@ def shown(document) -> list[tuple[str, str]]:
     return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
 
 
+def test_a_title_of_several_paragraphs_is_one_heading(load_bytes) -> None:
+    deck = Presentation()
+    for title in ("What we\ndid", "Then"):
+        deck.slides.add_slide(deck.slide_layouts[TITLE_ONLY]).shapes.title.text = title
+    document = load_bytes(saved(deck), "talk.pptx")
+    assert [document.text[block.start : block.end] for block in document.blocks] == ["What we did", "Then"]
+
+
 def test_a_slide_is_its_title_its_bullets_its_notes_and_its_tables(load_bytes, deck) -> None:
     document = load_bytes(saved(deck), "oven.pptx")
     assert shown(document) == [

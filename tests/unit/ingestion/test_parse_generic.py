@@ -24,9 +24,12 @@ def test_a_heading_begins_a_piece_and_names_its_section() -> None:
     ]
 
 
-def test_headings_alone_join_what_follows_or_precedes() -> None:
-    text = "# One\n\n## Two\n\nText.\n\n# Three"
-    assert split_generic(text) == [Piece(0, len(text), ("One", "Two"))]
+def test_headings_alone_join_what_lies_below_them_and_nothing_else() -> None:
+    text = "# One\n\n## Two\n\nText.\n\n# Three\n\n# Four"
+    three, four = text.index("# Three"), text.index("# Four")
+    assert split_generic(text) == [
+        Piece(0, three - 2, ("One", "Two")), Piece(three, four - 2, ("Three",)), Piece(four, len(text), ("Four",)),
+    ]  # fmt: skip
     assert split_generic("# One") == [Piece(0, 5, ("One",))]
 
 

@@ -51,6 +51,12 @@ def test_text_before_the_first_heading_has_no_path() -> None:
     assert [path for path, _ in sections(f"{WORDS}\n\n# Top\n\n{WORDS}")] == [(), ("Top",)]
 
 
+def test_a_heading_is_as_long_as_its_words_without_badges() -> None:
+    badge = f"[![Build](https://ci.example.com/{'x' * 200}.svg)](https://ci.example.com)"
+    assert [path for path, _ in sections(f"# Top {badge}\n\n{WORDS}")] == [("Top Build",)]
+    assert [path for path, _ in sections(f"# {'word ' * 50}\n\n{WORDS}")] == [()]
+
+
 @pytest.mark.parametrize(
     "inside",
     [
@@ -62,24 +68,25 @@ def test_marks_inside_code_and_html_are_no_headings(inside: str) -> None:
     assert len(sections(f"# Top\n\n{WORDS}\n\n{inside}\n\n{WORDS}")) == 1
 
 
-def test_a_tiny_section_goes_with_the_next() -> None:
-    text = f"# Top\n\nShort.\n\n## One\n\n{WORDS}"
-    assert sections(text) == [(("Top", "One"), text)]
+def test_a_tiny_section_goes_with_one_that_lies_below_it() -> None:
+    text = f"# Top\n\nShort.\n\n## One\n\nTiny.\n\n### Deep\n\n{WORDS}"
+    assert sections(text) == [(("Top", "One", "Deep"), text)]
 
 
-def test_two_short_siblings_share_their_parent() -> None:
-    text = f"# Top\n\n{WORDS}\n\n## One\n\nShort.\n\n## Two\n\n{WORDS}"
-    assert [path for path, _ in sections(text)] == [("Top",), ("Top",)]
+def test_nothing_goes_with_a_section_beside_or_above_it_however_short() -> None:
+    parts = [f"# Top\n\n{WORDS}", "## One\n\nShort.", "## Two", "### Deep\n\nTiny.", "# End"]
+    assert sections("\n\n".join(parts)) == [
+        (("Top",), parts[0]),
+        (("Top", "One"), parts[1]),
+        (("Top", "Two", "Deep"), f"{parts[2]}\n\n{parts[3]}"),
+        (("End",), parts[4]),
+    ]
 
 
 def test_badges_do_not_make_a_section() -> None:
     badges = "[![Build](https://ci.example.com/one/two/three.svg)](https://ci.example.com) " * 6
     text = f"# Top\n\n{badges.strip()}\n\n## One\n\n{WORDS}"
     assert [path for path, _ in sections(text)] == [("Top", "One")]
-
-
-def test_a_heading_at_the_end_stays_with_what_precedes_it() -> None:
-    assert len(sections(f"# Top\n\n{WORDS}\n\n## Empty")) == 1
 
 
 def test_only_headings_are_still_a_node() -> None:

@@ -8,10 +8,11 @@ from typing import Any
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders.base import Content, Limits
 from pipelines.ingestion.loaders.layout_model import Convert, read_layout, standard_converter
-from pipelines.ingestion.loaders.ocr import DPI, MAX_PIXELS, Recognised, recognise, trouble_of
+from pipelines.ingestion.loaders.ocr import Patience, trouble_of
 from pipelines.ingestion.loaders.pdf.facts import author_of, moment, title_of
 from pipelines.ingestion.loaders.pdf.lines import page_lines
 from pipelines.ingestion.loaders.pdf.pages import Composed, Page, compose
+from pipelines.ingestion.loaders.pdf.scan import read_scan
 from pipelines.ingestion.loaders.pdf.words import page_words, readable
 from pipelines.types import SourceItem
 
@@ -25,36 +26,40 @@ _OBJECT = re.compile(rb"\d+ \d+ obj\b")
 def load_pdf(data: bytes, item: SourceItem, limits: Limits) -> Content:
     """The text of the pages in reading order, running headers and page numbers lifted into `furniture`.
 
-    Pages that are only images are read by tesseract if it is installed. With docling's layout models at hand, docling
-    reads the whole document instead.
+    Pages that are only images are read by tesseract if it is installed, for `limits.ocr_seconds` in all; why others
+    have no text stands in `metadata["unread"]`. With docling's layout models at hand, docling reads the whole document
+    instead.
     """
     convert = standard_converter(ocr=not trouble_of(limits))
-    composed, facts = _composed(data, item.name, limits, convert)
+    composed, facts, trouble = _composed(data, item.name, limits, convert)
+    stated = {"pdf": {key.lower(): readable(value) for key, value in facts.items() if readable(value)}}
     return composed.content(
         title=title_of(facts, composed.rendering.text, composed.heading),
         author=author_of(facts),
         modified_at=moment(facts.get("ModDate", "")) or moment(facts.get("CreationDate", "")),
-        metadata={"pdf": {key.lower(): readable(value) for key, value in facts.items() if readable(value)}},
+        metadata={**stated, **composed.unread(item.name, trouble)},
     )
 
 
-def _composed(data: bytes, name: str, limits: Limits, convert: Convert | None) -> tuple[Composed, dict[str, str]]:
-    """(the text, what the file states of itself)."""
+def _composed(data: bytes, name: str, limits: Limits, convert: Convert | None) -> tuple[Composed, dict[str, str], str]:
+    """(the text, what the file states of itself, why images were not read)."""
     with _PDFIUM:
         pages, facts, trouble = _read(data, name, replace(limits, ocr="off") if convert else limits)
     if convert:
         composed = read_layout(convert, data, name)
-        return (composed, facts) if composed else _composed(data, name, limits, None)
+        return (composed, facts, "") if composed else _composed(data, name, limits, None)
     if not any(page.lines for page in pages):
-        raise _without_text(name, len(pages), trouble)
-    return compose(pages), facts
+        raise _without_text(name, len(pages), trouble, limits)
+    return compose(pages), facts, trouble
 
 
-def _without_text(name: str, count: int, trouble: str) -> LoadError:
+def _without_text(name: str, count: int, trouble: str, limits: Limits) -> LoadError:
     hint = {
-        "": "Fill it or remove it.",
+        trouble_of(limits): "If it is a scan, install tesseract (apt install tesseract-ocr), and leave"
+        " FOOTNOTE_INGESTION__OCR at auto.",
         _NOTHING_READ: "If it is a scan, scan it again: upright, sharp, at 300 dpi.",
-    }.get(trouble, "If it is a scan, install tesseract (apt install tesseract-ocr), or run it through ocrmypdf first.")
+        "": "Fill it or remove it.",
+    }.get(trouble, "If it is a scan, run it through ocrmypdf first.")
     return LoadError(f"{name} has no text layer on its {count} page(s), and {trouble or 'they are empty'}.", hint=hint)
 
 
@@ -74,18 +79,15 @@ def _read(data: bytes, name: str, limits: Limits) -> tuple[list[Page], dict[str,
                 f"{name} has {len(document):,} pages, over the limit of {limits.max_pages:,}.",
                 hint="Split it, or raise FOOTNOTE_INGESTION__MAX_PAGES.",
             )
-        trouble = ""
-        pages = []
-        for index in range(len(document)):
-            page, said = _page_of(document, index, name, limits)
-            pages.append(page)
-            trouble = trouble or said
-        return pages, document.get_metadata_dict(), trouble
+        patience = Patience(limits.ocr_seconds)
+        read = [_page_of(document, index, name, limits, patience) for index in range(len(document))]
+        troubles = sorted({said for _, said in read if said}, key=lambda said: said == _NOTHING_READ)
+        return [page for page, _ in read], document.get_metadata_dict(), patience.trouble or next(iter(troubles), "")
     finally:
         document.close()
 
 
-def _page_of(document: Any, index: int, name: str, limits: Limits) -> tuple[Page, str]:
+def _page_of(document: Any, index: int, name: str, limits: Limits, patience: Patience) -> tuple[Page, str]:
     """(a page, why its image was not read)."""
     import pypdfium2
 
@@ -98,7 +100,7 @@ def _page_of(document: Any, index: int, name: str, limits: Limits) -> tuple[Page
         lines = page_lines(page_words(page, textpage), index + 1)
         if lines or not _shows_something(page):
             return Page(lines), ""
-        read = _recognised(page, limits)
+        read = read_scan(page, limits, patience)
         if not read.words:
             return Page(()), read.trouble or _NOTHING_READ
         return Page(page_lines(read.words, index + 1), read.confidence), ""
@@ -109,20 +111,6 @@ def _page_of(document: Any, index: int, name: str, limits: Limits) -> tuple[Page
 
 def _shows_something(page: Any) -> bool:
     return next(iter(page.get_objects(max_depth=1)), None) is not None
-
-
-def _recognised(page: Any, limits: Limits) -> Recognised:
-    """What tesseract reads on the page as it is shown; nothing is drawn if it cannot be asked."""
-    trouble = trouble_of(limits)
-    if trouble:
-        return Recognised(trouble=trouble)
-    width, height = page.get_size()
-    scale = min(DPI / 72, (MAX_PIXELS / max(width * height, 1.0)) ** 0.5)
-    bitmap = page.render(scale=scale, grayscale=True)
-    try:
-        return recognise(bitmap.to_pil(), scale * 72, limits)
-    finally:
-        bitmap.close()
 
 
 def _refused(data: bytes, name: str, code: int | None) -> LoadError:

@@ -11,6 +11,7 @@ from pipelines.ingestion.loaders.pdf.layout import group_lines, style_of
 from pipelines.ingestion.loaders.pdf.lines import Line
 from pipelines.ingestion.loaders.pdf.text import render
 from pipelines.ingestion.loaders.rendering import Rendering
+from pipelines.observe import log
 from pipelines.types import Furniture, LineBox
 
 
@@ -39,6 +40,13 @@ class Composed:
         headings = [block for block in self.rendering.blocks if block.kind == "heading"]
         largest = min(headings, key=lambda block: block.level, default=None)
         return first_heading(self.rendering.text, (largest,)) if largest else ""
+
+    def unread(self, name: str, trouble: str) -> dict[str, str]:
+        """Why pages have no text, as metadata and as a warning; nothing if all have some or there is no reason."""
+        if not (self.without_text and trouble):
+            return {}
+        log("warning", "pages without text", document=name, pages=len(self.without_text), reason=trouble)
+        return {"unread": trouble}
 
     def content(self, metadata: dict[str, Any] | None = None, **stated: Any) -> Content:
         """The content of the document, with what its file states; recognised pages are marked in `ocr`."""
