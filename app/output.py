@@ -122,6 +122,8 @@ def print_sources(answer: Mapping[str, Any]) -> None:
     for index, sentence in enumerate(answer["sentences"], start=1):
         if sentence["verdict"] != "supported":
             warn(f"Sentence {index} is {sentence['verdict']}: {clip(sentence['text'], 100)}")
+    for conflict in answer["conflicts"]:
+        warn(f"The documents disagree: {conflict}")
     if not answer["answered"]:
         for tried in answer["searched"]:
             say(f"Searched: {tried}", "dim")

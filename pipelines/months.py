@@ -14,8 +14,9 @@ _MIDDLE = 7
 class Stretch:
     """A range of months, counted from year 0; `exact` says that both of its ends name a month.
 
-    A year without a month stands for its July, the middle: `2019` to `2021` is two years, a plain difference of years,
-    and each such end is at most half a year off.
+    Both of the months that are named count, as LinkedIn counts them: Jan to Dec 2020 is a year. A year without a month
+    stands for its July, the middle: `2019` to `2021` is two years, a plain difference, each such end at most half a
+    year off.
     """
 
     first: int
@@ -24,8 +25,8 @@ class Stretch:
 
     @property
     def months(self) -> int:
-        """From the first month to the last, as a difference: Jan 2018 to Apr 2023 is 63; a single month is 1."""
-        return max(self.last - self.first, 1 if self.exact else 0)
+        """How many months: Jan 2018 to Apr 2023 is 64, a single month is 1, 2019 to 2021 about 24."""
+        return self.last - self.first + self.exact
 
 
 def stretch(start: str, end: str | None, *, current: bool, today: date) -> Stretch | None:

@@ -47,9 +47,9 @@ def _job(record: Mapping[str, Any]) -> str:
 
 
 class Contextualise(TransformComponent):
-    """Gives every node its header, made of its own metadata: a line of where it stands, a line of what it repeats.
+    """Gives every node its header, made of its own metadata: where it stands, what it repeats, the jobs that it states.
 
-    The second line is the parser's (a job line, the head of a table), else the jobs that the node's facts state.
+    What it repeats (a job line, the head of a table) is the parser's.
     `parts` are what headers are made of; each can be left out, to measure what it brings.
     """
 
@@ -70,5 +70,5 @@ def _lines(node: BaseNode, parts: Collection[str]) -> Iterator[str]:
     title = known["title"] if "title" in parts else ""
     path = known["section_path"] if "path" in parts else ()
     yield header_of(title, path, year=known["year"] if "year" in parts else None)
-    lead = known["header"] if "lead" in parts else ""
-    yield lead or (jobs_of(known["facts"]) if "job" in parts else "")
+    yield known["header"] if "lead" in parts else ""
+    yield jobs_of(known["facts"]) if "job" in parts else ""

@@ -13,8 +13,13 @@ LOADER_VERSION = 2
 
 
 def content_sha(document: Document, parser: str) -> str:
-    """SHA-256 of all that is embedded, and of what makes nodes of it; another value means parse and embed again."""
-    return _sha(document.text, document.title, document.year, document.category, parser, _version(parser), _HEADERS)
+    """SHA-256 of all that is embedded, and of what makes nodes of it; another value means parse and embed again.
+
+    The text's structure counts: the same words under another heading or on another page are other nodes.
+    """
+    structure = [[block.start, block.end, block.kind, block.level] for block in document.blocks]
+    made_of = (document.text, structure, document.pages)
+    return _sha(*made_of, document.title, document.year, document.category, parser, _version(parser), _HEADERS)
 
 
 def meta_sha(document: Document) -> str:
@@ -28,6 +33,7 @@ def meta_sha(document: Document) -> str:
         document.subcategory,
         document.collection,
         document.metadata,
+        document.first_line,
     )
 
 

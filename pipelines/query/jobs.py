@@ -33,7 +33,8 @@ class Job:
 
 
 def merged_jobs(facts: Iterable[Fact], today: date) -> list[Job]:
-    """Each job once, however many documents state it: companies alike, and times that overlap by half.
+    """Each job once, however many documents state it: companies alike, and times that overlap by half, or at all where
+    the positions are the same (one of two resumes may be old, and its "Present" long past).
 
     Two entries of one document are two jobs. Of several statements the most precise one is counted, else that of the
     resume. The latest job first, undated ones last.
@@ -74,11 +75,11 @@ def _likeness(fact: Fact, span: Stretch | None, job: Sequence[tuple[Fact, Stretc
         return 0.0
     if not is_like(fact.record.company, first.record.company):
         return 0.0
+    mine, theirs = set(_words(fact.record.position)), set(_words(first.record.position))
     if span and other:
         shared = overlap(span, other)
-        return shared if shared >= _SAME_TIME else 0.0
-    same = {*_words(fact.record.position)} & {*_words(first.record.position)}
-    return 0.5 if same or not fact.record.position or not first.record.position else 0.0
+        return shared if shared >= _SAME_TIME or (mine == theirs and mine) else 0.0
+    return 0.5 if mine & theirs or not mine or not theirs else 0.0
 
 
 def is_same(one: str, other: str) -> bool:

@@ -134,6 +134,12 @@ def node_tables(connection: Connection, document_id: str) -> set[str]:
     return set(connection.execute(held).scalars())
 
 
+def first_line(connection: Connection, document_id: str) -> int:
+    """The line of its file at which a document's text begins; 1 for one that is not stored."""
+    held = connection.execute(select(documents.c.first_line).where(documents.c.id == document_id)).scalar()
+    return held or 1
+
+
 def restamp(engine: Engine, document_id: str, stamp: str) -> None:
     """Note that a file was touched but not changed, which spares the next run the reading."""
     with writing(engine, "noting a file's time") as connection:

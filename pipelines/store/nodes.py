@@ -10,8 +10,10 @@ import numpy as np
 from llama_index.core.schema import BaseNode, TextNode
 from numpy.typing import NDArray
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Engine,
+    Integer,
     String,
     cast,
     column,
@@ -216,22 +218,23 @@ class NodeStore(NodeReader):
     def update_metadata(self, document: Document, within: Within | None = None) -> int:
         """Write a document's facts to its row and its nodes, vectors untouched; returns the nodes changed.
 
-        Both copies of a node's metadata are changed: the columns that filters read, and LlamaIndex's own node.
+        Both copies of a node's metadata are changed: the columns that filters read, and LlamaIndex's own node. Line
+        numbers move with what stands before the text.
         """
-        facts = {name: getattr(document, name) for name in _NODE_METADATA_OF_DOCUMENT}
         rows = self._rows.__table__
         inner = cast(rows.c.metadata_["_node_content"].astext, JSONB)
-        patched = func.jsonb_set(inner, "{metadata}", inner["metadata"].op("||")(cast(facts, JSONB)))
         try:
             with self.engine.begin() as connection:
                 _lock_document(connection, document.id)
+                facts = self._facts_of(document, document_rows.first_line(connection, document.id))
+                patched = func.jsonb_set(inner, "{metadata}", inner["metadata"].op("||")(facts))
                 document_rows.write(connection, document, keep=self._versions_kept)
                 changed = connection.execute(
                     update(rows)
                     .where(self._key("document_id") == document.id)
                     .values(
                         metadata_=func.jsonb_set(
-                            rows.c.metadata_.op("||")(cast(facts, JSONB)),
+                            rows.c.metadata_.op("||")(facts),
                             "{_node_content}",
                             func.to_jsonb(cast(patched, String)),
                         )
@@ -243,6 +246,13 @@ class NodeStore(NodeReader):
         except DBAPIError as error:
             raise translate(error, f"updating {document.name}") from error
         return int(changed.rowcount)
+
+    def _facts_of(self, document: Document, first_line: int) -> ColumnElement[Any]:
+        """What a node's metadata says of its document, as JSONB, where the text began at another line before."""
+        facts = {name: getattr(document, name) for name in _NODE_METADATA_OF_DOCUMENT}
+        held, moved = self._rows.__table__.c.metadata_, document.first_line - first_line
+        lines = [(name, cast(held[name].astext, Integer) + moved) for name in ("line_start", "line_end")]
+        return cast(facts, JSONB).op("||")(func.jsonb_build_object(*(part for pair in lines for part in pair)))
 
 
 def _placed(nodes: Sequence[TextNode], vectors: Sequence[Vectors]) -> list[dict[str, Any]]:

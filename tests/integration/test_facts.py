@@ -145,7 +145,7 @@ def test_companies_and_projects_that_are_stated_are_known_by_name(engine: Engine
 def test_a_duration_is_computed_and_cites_the_spans_that_were_summed(engine: Engine) -> None:
     answer = engine.ask("How long did she work at Acme?")
     assert answer.sentences[0].text == (
-        "5 years 3 months at Acme Ltd: Data Engineer at Acme Ltd (Jan 2018 - Apr 2023)."
+        "5 years 4 months at Acme Ltd: Data Engineer at Acme Ltd (Jan 2018 - Apr 2023)."
     )
     assert (answer.answered, answer.confidence, answer.sentences[0].verdict) == (True, "high", "supported")
     (source,) = answer.sources
@@ -186,9 +186,21 @@ def test_documents_that_disagree_are_both_shown(engine: Engine) -> None:
                   start_month="2018-02", end_month="2023-04"), twin[8:]),
     ], category="linkedin")  # fmt: skip
     answer = engine.ask("How long did she work at Acme?")
-    assert answer.sentences[0].text.startswith("5 years 3 months")
+    assert answer.sentences[0].text.startswith("5 years 4 months")
     assert answer.conflicts == ("Acme Ltd: Jan 2018 - Apr 2023 (resume.txt), Feb 2018 - Apr 2023 (linkedin.txt)",)
     assert answer.confidence == "medium"
+
+
+def test_an_old_present_of_the_same_position_is_one_job_and_a_disagreement(engine: Engine) -> None:
+    other = "Ann Lee\nData Engineer, Acme Ltd, Jan 2018 - Present"
+    put(engine, "old.txt", other, [
+        (PersonFacts(name="Ann Lee"), "Ann Lee"),
+        (JobFacts(company="Acme Ltd", position="Data Engineer", date_range="Jan 2018 - Present",
+                  start_month="2018-01", current=True), other[8:]),
+    ], category="resume")  # fmt: skip
+    (conflict,) = engine.ask("How long did she work at Acme?").conflicts
+    assert "Jan 2018 - Present (old.txt)" in conflict
+    assert "Jan 2018 - Apr 2023 (resume.txt)" in conflict
 
 
 def test_a_source_names_the_documents_that_state_the_same(engine: Engine) -> None:
@@ -210,7 +222,7 @@ def test_other_questions_and_a_switched_off_setting_change_nothing(engine: Engin
     assert not any("career fact" in note for note in engine.ask("How long did the Python pipelines run?").notes)
     off = build_query_engine(make_settings(answer=AnswerSettings(facts=False)))
     put(off, "resume.txt", RESUME, RECORDS)
-    assert "5 years 3 months" not in off.ask("How long did she work at Acme?").answer
+    assert "5 years 4 months" not in off.ask("How long did she work at Acme?").answer
 
 
 # The command
@@ -219,12 +231,12 @@ def test_other_questions_and_a_switched_off_setting_change_nothing(engine: Engin
 def test_a_career_as_data_has_durations_and_where_each_entry_stands(engine: Engine) -> None:
     (person,) = people(read_facts(engine.store, Filters(), "owner"), TODAY)
     career = person_json(person)
-    assert (career["name"], career["experience"]["duration"]) == ("Ann Lee", "6 years 4 months")
+    assert (career["name"], career["experience"]["duration"]) == ("Ann Lee", "6 years 5 months")
     assert [(row["company"], row["duration"]) for row in career["companies"]] == [
-        ("Beta", "1 year"), ("Acme Ltd", "5 years 3 months"),
+        ("Beta", "1 year 1 month"), ("Acme Ltd", "5 years 4 months"),
     ]  # fmt: skip
-    assert {row["title"]: row["duration"] for row in career["titles"]}["engineer"] == "5 years 3 months"
+    assert {row["title"]: row["duration"] for row in career["titles"]}["engineer"] == "5 years 4 months"
     (skill,) = career["skills"]
-    assert (skill["skill"], skill["duration"], len(skill["used"])) == ("Python", "5 years 3 months", 1)
+    assert (skill["skill"], skill["duration"], len(skill["used"])) == ("Python", "5 years 4 months", 1)
     stated = career["jobs"][0]["stated"][0]
     assert RESUME[stated["start"] : stated["end"]] == RECORDS[2][1]

@@ -76,7 +76,10 @@ def test_changed_front_matter_touches_metadata_only(folder: Path, settings: Sett
     report = ingest(settings, [str(folder)])
     assert (outcomes(report)["blog/go.md"], report.embedded) == ("metadata", 0)
     store = build_ingestion(settings).store
-    assert len(store.matching_ids(Filters(author=("ann",)), "owner")) == 1
+    (node_id,) = store.matching_ids(Filters(author=("ann",)), "owner")
+    (node,) = store.fetch([node_id], filters=Filters(), audience="owner").values()
+    lines = path.read_text().splitlines()
+    assert node.text.startswith(lines[node.metadata["line_start"] - 1])
 
 
 def test_verify_reads_what_size_and_time_would_hide(folder: Path, settings: Settings) -> None:

@@ -28,9 +28,11 @@ def test_what_a_parser_repeats_stands_below_the_document_s_line() -> None:
     assert header(lead="Acme | Engineer") == "Ann Lee (2021) > Experience\nAcme | Engineer"
 
 
-def test_the_job_of_a_node_stands_below_where_the_parser_repeats_nothing() -> None:
+def test_the_job_of_a_node_stands_below_what_the_parser_repeats() -> None:
     assert header(facts=ACME) == "Ann Lee (2021) > Experience\nEngineer at Acme (2019 - 2021)"
-    assert header(facts=ACME, lead="Acme | Engineer") == "Ann Lee (2021) > Experience\nAcme | Engineer"
+    assert header(facts=ACME, lead="Acme | Leeds") == (
+        "Ann Lee (2021) > Experience\nAcme | Leeds\nEngineer at Acme (2019 - 2021)"
+    )
 
 
 def test_several_jobs_stand_on_one_line_and_other_facts_on_none() -> None:

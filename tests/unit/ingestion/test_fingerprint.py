@@ -8,7 +8,7 @@ from config.settings import ParsingSettings
 from pipelines.ingestion.contextualise import Contextualise, header_of
 from pipelines.ingestion.fingerprint import content_sha, meta_sha, recipe
 from pipelines.ingestion.parsers import PARSERS, parse
-from pipelines.types import Document
+from pipelines.types import Block, Document
 
 NOTE = Document(
     id="d", text="Text.", source_uri="u", source="s", source_kind="file", name="a.md", mime="text/markdown",
@@ -48,7 +48,14 @@ def test_contextualise_leaves_its_input_alone() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"text": "Other."}, {"title": "Other"}, {"category": "blog"}, {"year": 2020}],
+    [
+        {"text": "Other."},
+        {"title": "Other"},
+        {"category": "blog"},
+        {"year": 2020},
+        {"blocks": (Block(0, 4, "heading", 1),)},
+        {"pages": (0, 2)},
+    ],
     ids=lambda change: next(iter(change)),
 )
 def test_what_is_embedded_changes_the_content(change: dict) -> None:
@@ -65,6 +72,7 @@ def test_what_is_embedded_changes_the_content(change: dict) -> None:
         {"subcategory": "x"},
         {"collection": "x"},
         {"metadata": {"stars": 3}},
+        {"first_line": 7},
     ],
     ids=lambda change: next(iter(change)),
 )

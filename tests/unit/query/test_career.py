@@ -65,17 +65,17 @@ def answered(question: str, *people_: Person) -> str:
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("How many years of experience does Ann have?", "5 years 2 months of work experience"),
-        ("How long has she been working?", "5 years 2 months of work experience"),
-        ("How long did she work at Acme?", "4 years 2 months at Acme"),
-        ("For how many years was Ann Lee at Beta?", "2 years at Beta"),
-        ("How many years of Python experience does she have?", "4 years 2 months in jobs that name Python"),
-        ("How many years of experience with C++ does she have?", "2 years 2 months in jobs that name C++"),
-        ("How long has she used Kafka?", "2 years in jobs that name kafka"),
-        ("How many years of Go?", "2 years in jobs that name Go"),
-        ("How long was she a data engineer?", "2 years as data engineer"),
-        ("How many years of engineering experience?", "4 years 2 months as engineering"),
-        ("How long has she been in her current job?", "2 years 2 months in the current job"),
+        ("How many years of experience does Ann have?", "5 years 4 months of work experience"),
+        ("How long has she been working?", "5 years 4 months of work experience"),
+        ("How long did she work at Acme?", "4 years 4 months at Acme"),
+        ("For how many years was Ann Lee at Beta?", "2 years 1 month at Beta"),
+        ("How many years of Python experience does she have?", "4 years 4 months in jobs that name Python"),
+        ("How many years of experience with C++ does she have?", "2 years 3 months in jobs that name C++"),
+        ("How long has she used Kafka?", "2 years 1 month in jobs that name kafka"),
+        ("How many years of Go?", "2 years 1 month in jobs that name Go"),
+        ("How long was she a data engineer?", "2 years 1 month as data engineer"),
+        ("How many years of engineering experience?", "4 years 4 months as engineering"),
+        ("How long has she been in her current job?", "2 years 3 months in the current job"),
         ("How many companies has she worked for?", "2 companies"),
         ("How many jobs has she held?", "3 jobs"),
         ("How many languages does Ann speak?", "2 languages"),
@@ -132,8 +132,8 @@ def test_a_question_that_could_be_about_several_people_is_not_computed() -> None
     bo = [fact(PersonFacts(name="Bo Ek"), "Bo Ek", "bo.pdf"), job("Keel", "2020-01", "2021-01", document="bo.pdf")]
     both = people([*RESUME, *bo], TODAY)
     assert answered("How many years of experience does she have?", *both) == ""
-    assert answered("How many years of experience does Bo have?", *both) == "1 year of work experience"
-    assert answered("How long at Keel?", *both) == "1 year at Keel"
+    assert answered("How many years of experience does Bo have?", *both) == "1 year 1 month of work experience"
+    assert answered("How long at Keel?", *both) == "1 year 1 month at Keel"
 
 
 # Several documents
