@@ -56,7 +56,9 @@ def people(facts: Iterable[Fact], today: date) -> list[Person]:
     groups: list[tuple[frozenset[str], str, list[Fact]]] = []
     nameless: list[list[Fact]] = []
     for held in sorted(by_document.values(), key=lambda held: _place(held[0])):
-        name = next((fact.record.name for fact in held if isinstance(fact.record, PersonFacts) and fact.record.name), "")
+        name = next(
+            (fact.record.name for fact in held if isinstance(fact.record, PersonFacts) and fact.record.name), ""
+        )
         words = _name_words(name)
         place = next((i for i, (other, _, _) in enumerate(groups) if _same_name(words, other)), None)
         if not words:

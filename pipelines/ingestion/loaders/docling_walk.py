@@ -94,11 +94,20 @@ class Walk:
             case "caption":
                 self._add(tidy(self._text(item)), "caption")
             case "chapter":
-                self._rendering.open_page()
+                self._open_slide(item)
             case _:
                 note = "Notes: " if item.content_layer == "notes" else ""
                 self._paragraph(_CHECKED.get(label, note) + self._text(item))
         self._children(item, depth)
+
+    def _open_slide(self, slide: Any) -> None:
+        """A page that begins with the slide's title, wherever on the slide it stands."""
+        self._rendering.open_page()
+        items = [reference.resolve(self._document) for reference in slide.children]
+        title = next((item for item in items if item.label == "title" and self._is_read(item)), None)
+        if title is not None:
+            self._done.add(title.self_ref)
+            self._item(title, 0, 0)
 
     def _text(self, item: Any) -> str:
         """The item's own words; formatted runs are its first child."""

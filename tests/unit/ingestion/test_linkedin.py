@@ -13,6 +13,7 @@ from pipelines.facts import (
     JobFacts,
     LanguageFacts,
     PersonFacts,
+    ProjectFacts,
     SkillsFacts,
     records_of,
 )
@@ -354,10 +355,28 @@ def test_a_nodes_year_is_the_latest_in_which_something_ended() -> None:
     assert [piece.year for piece in pieces(text)] == [2015]
 
 
+def test_projects_without_dates_are_text() -> None:
+    found = pieces("Ada Love\n\nExperience\nAcme\nLead\n2019 - 2021 (2 years)\n\nProjects\nBoats\nA boat that sails\n")
+    assert [(piece.section_path, piece.facts) for piece in found[-1:]] == [(("Projects",), None)]
+
+
+def test_a_project_with_two_lines_of_dates_is_one() -> None:
+    found = pieces("Ada Love\n\nProjects\nBoats\n2019 - 2021\n2022\nNets\n2023\n")
+    named = [record.name for piece in found for record in records_of(piece.facts) if isinstance(record, ProjectFacts)]
+    assert named == ["Boats", "Nets"]
+
+
+def test_what_an_entry_states_stands_in_the_part_in_which_it_begins() -> None:
+    found = pieces("Page 1 of 2\n" * 60 + "Ada Lovelace", max_tokens=50)
+    assert len(found) > 2
+    assert [bool(piece.facts) for piece in found] == [*[False] * (len(found) - 1), True]
+
+
 # All texts
 
 
 LINES = [
+    "Projects",
     *(SIDEBAR + JOBS + SCHOOLS + OLD + COPIED).split("\n"),
     "x" * 900,
     "2019",

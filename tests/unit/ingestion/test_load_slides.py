@@ -70,6 +70,21 @@ def test_a_slide_is_its_title_its_bullets_its_notes_and_its_tables(load_bytes, d
     assert (document.title, document.author) == ("What we did", "Ann Lee")
 
 
+def test_a_slide_begins_with_its_title_when_a_table_was_drawn_before_it(load_bytes) -> None:
+    deck = Presentation()
+    deck.slides.add_slide(deck.slide_layouts[TITLE_ONLY]).shapes.title.text = "Plans"
+    slide = deck.slides.add_slide(deck.slide_layouts[TITLE_ONLY])
+    slide.shapes.title.text = "Figures"
+    frame = slide.shapes.add_table(2, 2, Inches(1), Inches(0), Inches(4), Inches(1))
+    for cell, text in zip(frame.table.iter_cells(), ("Day", "Heat", "Mon", "230"), strict=True):
+        cell.text = text
+    slide.shapes.title.top = Inches(5)
+    slide.shapes._spTree.insert(2, frame._element)
+    document = load_bytes(saved(deck), "oven.pptx")
+    assert [kind for kind, _ in shown(document)] == ["heading", "heading", "table"]
+    assert document.pages == (0, document.text.index("Figures"))
+
+
 def test_a_slide_is_a_page_even_when_nothing_is_on_it(load_bytes, deck) -> None:
     deck.slides.add_slide(deck.slide_layouts[BLANK])
     slide = deck.slides.add_slide(deck.slide_layouts[BLANK])

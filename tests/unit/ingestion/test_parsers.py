@@ -1,6 +1,7 @@
 """Every parser's contract: exact spans that cover the text, within their limits, with complete metadata."""
 
 import pickle
+import time
 import uuid
 from collections.abc import Sequence
 
@@ -29,7 +30,7 @@ ODD_LINES = ["```", "| a | b |", "|-|-|", "    code", "> quote", "===", "---", "
 CAREER_LINES = [
     "EXPERIENCE", "Skills", "Education:", "Contact", "Page 1 of 2", "Acme Corp | Engineer | Oslo | 2019 - Present",
     "Acme Corp\tJan 2019 – Mar 2021", "Engineer", "(2 years 3 months)", "• Built things", "Python, SQL, Go", "2020",
-    "ada@example.com", "Languages", "Norwegian (Native or Bilingual)",
+    "ada@example.com", "Languages", "Norwegian (Native or Bilingual)", "Projects", "Certifications", "Summary",
 ]  # fmt: skip
 TABLE = "| a | b |\n|---|---|\n" + "| one | two |\n" * 90
 LONG_LINES = ["日本語。" * 200, "\n" * 400, "a" * 3_000, "👩‍👩‍👧 " * 90, "(((" * 300, TABLE]
@@ -98,6 +99,28 @@ def test_facts_stand_in_the_span_of_their_node(name: str, text: str) -> None:
         known = NodeMetadata(**node.metadata)
         for record in records_of(known.facts):
             assert known.start <= record.span[0] < record.span[1] <= known.end
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "line"),
+    [
+        ("linkedin", "", "a\tb\n"),
+        ("linkedin", "", "Skills\nLanguages\n"),
+        ("linkedin", "Education\nNight School\n", "- Sang\n"),
+        ("resume", "CERTIFICATIONS\n\n", "Amazon, 2019\n"),
+        ("resume", "EXPERIENCE\n\n", "* did\n"),
+        ("resume", "SKILLS\n\n", "{}x\n"),
+    ],
+)
+def test_a_parser_takes_time_linear_in_the_text(name: str, head: str, line: str) -> None:
+    def spent(lines: int) -> float:
+        noted = document(head + "".join(line.format(number) for number in range(lines)), mime=PLAIN)
+        began = time.process_time()
+        parse(noted, name)
+        return time.process_time() - began
+
+    spent(10)
+    assert spent(6_000) < 10 * spent(1_000) + 0.3
 
 
 @pytest.mark.parametrize("name", PARSERS)

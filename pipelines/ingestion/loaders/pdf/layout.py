@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
+from pipelines.ingestion.loaders.pdf.entries import SENTENCE_END, begins_entry
 from pipelines.ingestion.loaders.pdf.lines import Line, breaks_address, usual_size
 from pipelines.ingestion.loaders.pdf.rows import BULLET
 from pipelines.ingestion.structure import is_capitals
@@ -15,11 +16,11 @@ MAX_HEADING = 150
 
 _LARGER = 1.12
 _BOLD_HEADING = 80
-_SENTENCE_END = re.compile(r"[.!?:;…。！？][\"'”’)\]]*$")
 _WORD_WIDTH = 0.5
 _INDENT = 0.8
 _INDENTS = 3
 _NARROW = 22
+_SHORT = 40
 _CONTACT = re.compile(
     r"(?:[^\s@]+@[^\s@]+|(?:https?://|www\.)\S+|\+?[\d(][\d ().-]{6,}|[\w-]+\.[a-z]{2,4}/\S+)(?: \([^()]*\))?"
 )
@@ -45,6 +46,14 @@ class Style:
     bold_tells: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """How far right the lines of a column reach, and how many sizes wide a column is whose lines may be items."""
+
+    right: float
+    narrow: float
+
+
 def style_of(lines: Sequence[Line]) -> Style:
     """The usual measures over all lines."""
     size = usual_size(lines)
@@ -67,6 +76,7 @@ def group_lines(lines: Sequence[Line], style: Style) -> list[Group]:
     """The blocks of the document; a paragraph may go on over the end of a column or a page."""
     groups: list[Group] = []
     edges = _right_edges(lines)
+    wrapped = _wrapped_columns(lines, edges)
     for position, line in enumerate(lines):
         above = lines[position - 1] if position else None
         below = lines[position + 1] if position + 1 < len(lines) else None
@@ -76,8 +86,12 @@ def group_lines(lines: Sequence[Line], style: Style) -> list[Group]:
                 groups.append(Group("heading", level=level))
         elif BULLET.match(line.text):
             groups.append(Group("list"))
-        elif not groups or groups[-1].kind == "heading" or _begins(groups[-1], line, below, style, edges[position - 1]):
+        elif not groups or groups[-1].kind == "heading":
             groups.append(Group("paragraph"))
+        else:
+            narrow = _NARROW if (line.page, line.column) in wrapped else _SHORT
+            if _begins(groups[-1], line, below, style, Edge(edges[position - 1], narrow)):
+                groups.append(Group("paragraph"))
         groups[-1].lines.append(line)
     return [_honest(group) for group in groups]
 
@@ -98,9 +112,21 @@ def _right_edges(lines: Sequence[Line]) -> list[float]:
     return edges
 
 
+def _wrapped_columns(lines: Sequence[Line], edges: Sequence[float]) -> set[tuple[int, int]]:
+    """The columns in which a line was seen to be wrapped: elsewhere the widest line tells nothing of the edge."""
+    return {
+        (line.page, line.column)
+        for above, line, right in zip(lines, lines[1:], edges, strict=False)
+        if _same_column(above, line)
+        and above.size == line.size
+        and (above.hyphen or (line.text[0].islower() and not _is_contact(line.text)))
+        and _fills(above, line, right - 2 * line.size)
+    }
+
+
 def _is_title_like(text: str) -> bool:
     letters = sum(map(str.isalpha, text))
-    return letters >= 2 and len(text) <= MAX_HEADING and not (len(text) > 60 and _SENTENCE_END.search(text))
+    return letters >= 2 and len(text) <= MAX_HEADING and not (len(text) > 60 and SENTENCE_END.search(text))
 
 
 def _heading_level(line: Line, above: Line | None, below: Line | None, style: Style) -> int:
@@ -130,21 +156,21 @@ def _continues_heading(group: Group, line: Line, level: int) -> bool:
     return group.kind == "heading" and group.level == level and last.size == line.size and near
 
 
-def _begins(group: Group, line: Line, below: Line | None, style: Style, right: float) -> bool:
+def _begins(group: Group, line: Line, below: Line | None, style: Style, edge: Edge) -> bool:
     """Whether the line begins a new block after the group's last line."""
     last = group.lines[-1]
     if line.left or line.apart or last.apart:
         return True
     if last.hyphen or breaks_address(last.text, line.text):
         return False
-    return _is_contact(line.text) or _is_contact(last.text) or not _goes_on(group, line, below, style, right)
+    return _is_contact(line.text) or _is_contact(last.text) or not _goes_on(group, line, below, style, edge)
 
 
-def _goes_on(group: Group, line: Line, below: Line | None, style: Style, right: float) -> bool:
+def _goes_on(group: Group, line: Line, below: Line | None, style: Style, edge: Edge) -> bool:
     """Whether the line may go on with the group's last line, by their places and their types."""
     last = group.lines[-1]
     if not _same_column(last, line):
-        return line.text[0].islower() and last.size == line.size and not _SENTENCE_END.search(last.text)
+        return line.text[0].islower() and last.size == line.size and not SENTENCE_END.search(last.text)
     gap = (last.y - line.y) / max(line.size, 1)
     if abs(last.size - line.size) > 0.1 * line.size or gap < 0 or gap > style.leading * 1.3 + 0.1:
         return False
@@ -155,7 +181,7 @@ def _goes_on(group: Group, line: Line, below: Line | None, style: Style, right: 
         return not line.right and _fills(last, line, limit)
     if line.text[0].islower():
         return True
-    return not _begins_nearby(group, line, right) and not _is_item(group, line, below, right)
+    return not _begins_nearby(group, line, edge.right) and not _is_item(group, line, below, edge)
 
 
 def _is_contact(text: str) -> bool:
@@ -163,20 +189,25 @@ def _is_contact(text: str) -> bool:
 
 
 def _begins_nearby(group: Group, line: Line, right: float) -> bool:
-    """The same for a line that follows at the usual distance: by its indent, or by the room left above it."""
+    """The same for a line that follows at the usual distance: by its indent, by the room left above it, or by dates."""
     last = group.lines[-1]
     if group.kind == "list":
         return line.x0 < group.lines[0].x0 + 0.3 * line.size
     indent = _INDENT * line.size
     if line.x0 > last.x0 + indent or (line.x0 < last.x0 - indent and len(group.lines) > 1):
         return True
+    if begins_entry(last.text, line.text, is_first=len(group.lines) == 1):
+        return True
     return not _fills(last, line, right - 2 * line.size)
 
 
-def _is_item(group: Group, line: Line, below: Line | None, right: float) -> bool:
+def _is_item(group: Group, line: Line, below: Line | None, edge: Edge) -> bool:
     """Whether a line of a narrow column stands for itself: nothing says that the one above it goes on."""
     last = group.lines[-1]
-    if group.kind == "list" or right - last.x0 > _NARROW * line.size or not line.text[0].isalpha():
+    width = (edge.right - last.x0) / max(line.size, 1)
+    if group.kind == "list" or width > edge.narrow or not line.text[0].isalpha():
+        return False
+    if width > _NARROW and not line.text[0].isupper():
         return False
     prose = any(above.text[0].islower() for above in group.lines[1:]) or (
         below is not None and _same_column(line, below) and below.text[0].islower() and below.size == line.size

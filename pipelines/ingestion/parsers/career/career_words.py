@@ -64,6 +64,37 @@ LEVEL_WORDS = frozenset(
     "senior sr junior jr staff principal lead leitender leitende stellvertretender stellvertretende confirme pleno"
     " interim acting deputy vice".split()
 )
+# Trades, which are surnames and companies as well: they tell less than the words above.
+TRADE_WORDS = frozenset(
+    """
+    maker joiner carpenter plumber welder fitter painter roofer glazier mason stonemason bricklayer plasterer tiler
+    weaver tailor seamstress upholsterer potter blacksmith butcher baker barber hairdresser beautician florist gardener
+    landscaper farmer grower ranger keeper fisherman sailor seaman rigger courier porter cleaner janitor caretaker
+    housekeeper butler nanny carer caregiver babysitter paramedic firefighter policeman detective guard watchman warden
+    bailiff judge magistrate notary dentist hygienist optician optometrist veterinarian midwife dietitian nutritionist
+    physiotherapist radiographer phlebotomist chemist biologist physicist geologist mathematician statistician
+    historian anthropologist sociologist linguist archaeologist astronomer hydrologist cartographer meteorologist
+    ecologist geographer machinist toolmaker assembler packer loader stocker labourer laborer helper worker teller
+    usher host hostess sommelier dishwasher caterer dancer choreographer singer composer conductor stagehand stylist
+    model runner dean provost chaplain pastor priest minister ambassador diplomat attache envoy mayor councillor
+    extern clerkship registrar matron buyer planner reviewer moderator presenter announcer usherette valet concierge
+    gerant boulanger boulangere patissier patissiere coiffeur coiffeuse plombier macon menuisier electricien chauffeur
+    livreur caissier caissiere aide backer schreiner tischler maurer elektriker fahrer koch kochin friseur friseurin
+    gartner hausmeister kellner kellnerin panadero fontanero albanil carpintero peluquera conductor chofer cajero
+    cajera repartidor soldador padeiro pedreiro eletricista motorista caixa atendente idraulico muratore falegname
+    parrucchiera autista cassiere commesso mecanico mecanica tornero fresador mozo peon albanil jardinero limpiadora
+    celador orientador repartidora teleoperador administrativo administrativa ordenanza torneiro serralheiro jardineiro
+    recepcionista copeiro balconista atendente repositor meccanico saldatore tornitore magazziniere panettiere
+    pasticciere pizzaiolo sarta barista mecanicien soudeur magasinier jardinier peintre macon ebeniste bibliothecaire
+    receptionniste aide-soignant aide-soignante auxiliaire manutentionnaire mechaniker schlosser schweisser dreher
+    lagerist maler lackierer zimmerer dachdecker bauleiter polier kuster florist konditor backerin metzger tierpfleger
+    erzieher erzieherin sekretar sekretarin rezeptionist rezeptionistin hebamme rettungssanitater
+    """.split()
+)
+TRADE_ENDINGS = (
+    "keeper maker worker seller setter cutter grower fitter driver writer fahrer schlosser mechaniker monteur zeichner"
+    " verwalter betreuer"
+).split()
 COMPANY_SUFFIXES = frozenset(
     "inc llc llp ltd limited plc corp corporation co gmbh mbh ag kg kgaa ohg ug se ev eg sa sas sarl eurl sasu sl"
     " slu sau srl spa snc lda ltda eireli bv nv oy oyj ab as asa aps pty pte kk pvt sapi cv holding holdings".split()
@@ -112,13 +143,13 @@ SELF_EMPLOYED = frozenset(
 )
 INSTITUTION_WORDS = frozenset(
     """
-    university college school institute academy polytechnic conservatory seminary faculty campus bootcamp gymnasium
-    universitat hochschule fachhochschule fh th tu htw haw institut akademie schule berufsschule berufskolleg
-    realschule gesamtschule oberschule kolleg duale universite ecole lycee faculte iut insa ens enseirb supelec
-    polytechnique conservatoire universidad escuela instituto colegio facultad politecnica politecnico academia centro
-    universidade escola faculdade universita scuola istituto liceo accademia ies itis mit eth epfl ucla caltech
-    stanford harvard oxford cambridge insead hec essec ie esade iese bocconi upc upm uned unam usp unicamp ucl lse kth
-    dtu tum rwth kit lmu ufrj ufmg
+    university college school institute academy polytechnic conservatory seminary faculty campus grammar sixth-form
+    comprehensive bootcamp gymnasium universitat hochschule fachhochschule fh th tu htw haw institut akademie schule
+    berufsschule berufskolleg realschule gesamtschule oberschule kolleg duale universite ecole lycee faculte iut
+    insa ens enseirb supelec polytechnique conservatoire universidad escuela instituto colegio facultad politecnica
+    politecnico academia centro universidade escola faculdade universita scuola istituto liceo accademia ies itis
+    mit eth epfl ucla caltech stanford harvard oxford cambridge insead hec essec ie esade iese bocconi upc upm uned
+    unam usp unicamp ucl lse kth dtu tum rwth kit lmu ufrj ufmg
     """.split()
 )
 INSTITUTION_ENDINGS = "universitat hochschule schule gymnasium universiteit akademie kolleg university institut".split()
@@ -154,6 +185,55 @@ INTERNSHIPS = frozenset(
 NOT_INDUSTRIES = (
     "formerly former ehemals ex acquired via now part through contract until later previously heute jetzt client"
     " anciennement antes ora division subsidiary".split()
+)
+
+# Words of industries, which stand beside a company as its place does.
+INDUSTRY_WORDS = frozenset(
+    """
+    fintech saas b2b b2c e-commerce ecommerce startup start-up startups ngo nonprofit non-profit charity agriculture
+    hospitality tourism manufacturing marketing advertising education edtech healthtech medtech biotech insurtech
+    proptech gaming telecommunications telecom consulting accounting banking construction transport transportation
+    aviation defence defense chemicals pharma pharmaceuticals textiles fashion luxury food beverage catering utilities
+    oil gas mining publishing entertainment music film television sports fitness wellness security cybersecurity
+    electronics semiconductors hardware software it ai lighting packaging printing recruitment staffing law legal
+    public sector industry services branche maschinenbau automobil automobilindustrie handel einzelhandel
+    dienstleistungen industrie commerce distribution tourisme sante hotellerie restauration comercio turismo salud
+    hosteleria alimentacion industria saude alimentacao commercio turismo sanita ristorazione arredamento
+    """.split()
+)
+
+# Parts of a company, which stand behind a position ("Manager, Retail Operations"): no company by themselves.
+DEPARTMENT_WORDS = frozenset(
+    """
+    engineering operations operational marketing sales finance accounting credit risk compliance treasury audit tax
+    legal product products design research development r&d hr people talent procurement purchasing supply chain support
+    success customer client clients care service platform platforms infrastructure security growth content brand
+    communications pr strategy planning business partnerships analytics insights data quality assurance returns night
+    day shift trading income fixed equity equities derivatives corporate commercial consumer retail wholesale digital
+    social media events programs programmes projects production manufacturing maintenance facilities administration
+    front back end backend frontend mobile web ios android cloud core tools learning training safety regulatory affairs
+    government public policy investor relations donor alumni student admissions science grade math mathematics english
+    history music art unit ward icu er emergency intensive surgical medical pediatrics oncology cardiology radiology
+    cross-asset global regional national international domestic north south east west central emea apac americas latam
+    and & of the i ii iii iv bar kitchen floor housekeeping logistics warehouse fulfillment inventory merchandising
+    vertrieb einkauf marketingabteilung personal finanzen buchhaltung entwicklung produktion logistik lager qualitat
+    ventes achats finances comptabilite production qualite ventas compras finanzas produccion calidad vendas financas
+    producao vendite acquisti finanza produzione qualita
+    """.split()
+)
+UNIT_WORDS = frozenset(
+    """
+    department dept division faculty chair section unit team branch abteilung lehrstuhl fakultat bereich referat
+    departement faculte departamento facultad faculdade dipartimento facolta ufficio reparto
+    """.split()
+)
+UNIT_STARTS = frozenset("school institute centre center institut".split())
+# Times without work.
+BREAK_WORDS = frozenset(
+    """
+    break leave sabbatical gap unemployed elternzeit mutterschutz babypause auszeit arbeitslos sabbatjahr chomage conge
+    excedencia paro desemprego licenca aspettativa congedo disoccupazione
+    """.split()
 )
 
 SPOKEN_LANGUAGES = frozenset(

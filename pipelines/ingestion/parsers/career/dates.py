@@ -64,7 +64,7 @@ _POINT = rf"(?:{_NAMED}|{_PART}|{_NUMBERED}|{_YEAR})"
 
 _GAP = r"[ \t]{0,3}"
 _TO = _any(TO_WORDS)
-_UNTIL = rf"(?:{_GAP}(?:[-‐‑‒–—―−~→]{{1,2}}|->){_GAP}\n?{_GAP}(?:{_TO}[ ])?|[ \t]{_TO}[ \t\n]|[ ]fino[ ]ad?[ ])"
+_UNTIL = rf"(?:{_GAP}(?:[-‐‑‒–—―−~→]{{1,2}}|->){_GAP}\n?{_GAP}(?:{_TO}[ ])?|[ \t]{_TO}:?[ \t\n]|[ ]fino[ ]ad?[ ])"
 _NOW = rf"(?:{_any(PRESENT_ARTICLES)}[ ]?)?{_any(PRESENT)}(?![a-z0-9])"
 _BOUND = r"(?![a-z0-9%+_]|[.,:][0-9]|[-/][a-z0-9])"
 _RANGE = re.compile(

@@ -4,13 +4,16 @@ import re
 from functools import lru_cache
 
 from pipelines.ingestion.parsers.career.career_words import (
+    BREAK_WORDS,
     COMPANY_ENDINGS,
     COMPANY_SUFFIXES,
     COMPANY_WORDS,
     DEGREE_ENDINGS,
     DEGREE_WORDS,
+    DEPARTMENT_WORDS,
     EMPLOYMENT_TYPES,
     FIELD_WORDS,
+    INDUSTRY_WORDS,
     INSTITUTION_ENDINGS,
     INSTITUTION_WORDS,
     INTERNSHIPS,
@@ -18,6 +21,10 @@ from pipelines.ingestion.parsers.career.career_words import (
     SELF_EMPLOYED,
     TITLE_ENDINGS,
     TITLE_WORDS,
+    TRADE_ENDINGS,
+    TRADE_WORDS,
+    UNIT_STARTS,
+    UNIT_WORDS,
 )
 from pipelines.text import fold
 
@@ -60,6 +67,8 @@ def title_score(words: str) -> float:
     )
     level = any(token in LEVEL_WORDS for token in found)
     score = 2.0 * hit + 0.5 * level
+    if not hit and found and ({found[0], found[-1]} & TRADE_WORDS or _ends(found[-1], TRADE_ENDINGS)):
+        return 1.0 + 0.5 * level
     if not score and found and len(found[-1]) > _LONG_ENDING and found[-1].endswith(_DOERS):
         return 0.3
     return score - 1 if score and len(tokens(words)) > _MANY_WORDS else score
@@ -72,11 +81,10 @@ def company_score(words: str) -> float:
     squeezed = [token.strip(",()") for token in fold(words).replace(".", "").split()]
     if len(squeezed) > 1 and (squeezed[-1] in COMPANY_SUFFIXES or any(token in _SURE for token in squeezed[1:])):
         return 2.5
-    if any(token in COMPANY_WORDS or token in INSTITUTION_WORDS for token in found if token not in FIELD_WORDS):
-        return 1.2
-    if found and found[-1] in FIELD_WORDS:
-        return 1.2
-    if any(_ends(token, INSTITUTION_ENDINGS) for token in found):
+    if is_unit(words):
+        return 0.2
+    known = any(token in COMPANY_WORDS or token in INSTITUTION_WORDS for token in found if token not in FIELD_WORDS)
+    if known or set(found[-1:]) & FIELD_WORDS or any(_ends(token, INSTITUTION_ENDINGS) for token in found):
         return 1.2
     if any(_ends(token, COMPANY_ENDINGS) for token in found):
         return 1.0
@@ -111,6 +119,32 @@ def is_employment_type(words: str) -> bool:
     """Whether the words only say how somebody is employed ("Full-time", "CDI")."""
     found = fold(words).replace(" ", "-").split("/")
     return bool(words) and all(part.strip("-()·,") in EMPLOYMENT_TYPES for part in found)
+
+
+def is_industry(words: str) -> bool:
+    """Whether the words hold one that names an industry ("Fintech", "Food and beverage")."""
+    return any(token in INDUSTRY_WORDS for token in tokens(words))
+
+
+def is_department(words: str) -> bool:
+    """Whether the words only name a part of a company or its trade ("Retail Operations", "Credit")."""
+    found = tokens(words)
+    return bool(found) and all(token in DEPARTMENT_WORDS for token in found)
+
+
+def is_unit(words: str) -> bool:
+    """Whether the words name a part of an employer ("Department of Geology", "Risk Department"), and no other one."""
+    found = tokens(words)
+    if len(found) < 2 or "," in words:
+        return False
+    of = found[1] in ("of", "for", "de", "fur", "der", "di")
+    return found[-1] in UNIT_WORDS or (of and found[0] in UNIT_WORDS | UNIT_STARTS)
+
+
+def is_break(words: str) -> bool:
+    """Whether the words name a time without work ("Career Break", "Elternzeit")."""
+    found = tokens(words)
+    return any(token in BREAK_WORDS for token in found) and len(found) <= _MANY_WORDS
 
 
 def looks_named(words: str) -> bool:

@@ -144,8 +144,14 @@ def place_score(words: str) -> int:
         return 0
     if not known[-1]:
         return 2 * (known[0] and len(parts) == 2)
+    doubtful = fold(parts[-1]) in _REMOTE or (len(parts) > 2 and not any(known[:2]))
     in_a_city = len(parts) > 1 and fold(parts[1]) in _CITIES and parts[1] not in _STATES
-    return 1 if in_a_city and not (known[0] and len(parts) == 2) else 2
+    return 1 if doubtful or (in_a_city and not (known[0] and len(parts) == 2)) else 2
+
+
+def could_be_place(words: str) -> bool:
+    """Whether the words could be the name of a place that is not known: up to four words with capitals."""
+    return not any(map(str.isdigit, words)) and _is_name(words)
 
 
 def _known(part: str, after_another: bool) -> bool:
@@ -164,4 +170,5 @@ def _is_name(part: str) -> bool:
 
 _STATES = frozenset(STATES.split())
 _CITIES = frozenset(fold(name) for name in CITIES.split("|"))
+_REMOTE = frozenset(fold(name) for name in REMOTE.split("|"))
 _PLACES = frozenset(fold(name) for names in (COUNTRIES, REGIONS, CITIES, REMOTE) for name in names.split("|"))

@@ -189,6 +189,16 @@ MODIFIERS = """
     professionale professionali tecniche tecnici altre altri mie miei principali accademiche accademica selezionate
     informatiche digitali lavorative
 """
+# What an experience may be of: "Legal experience", "Leadership and management experience".
+FIELDS = """
+    legal law medical nursing health healthcare hospital consulting engineering software it technology design creative
+    artistic film theatre theater acting performance music production editorial journalism writing sales marketing
+    retail hospitality banking finance financial accounting administrative administration management managerial
+    leadership executive supervisory international overseas policy political government federal public military naval
+    startup entrepreneurial entrepreneurship freelance contract consultancy coaching athletic teaching classroom
+    counseling scientific laboratory lab field fieldwork postdoctoral doctoral faculty academic curatorial museum
+    and library nonprofit corporate commercial paid part time full summer student campus internship hands on
+"""
 
 _SEPARATORS = re.compile(r"\s+(?:and|und|et|y|e|ed|o|or|oder|ou)\s+|[&+/|,;•·–—]")
 _BRACKETS = re.compile(r"\([^()]{0,80}\)|\[[^\[\]]{0,80}\]")
@@ -219,8 +229,14 @@ def section_of(title: str) -> str:
     whole = _NOT_WORD.sub("", folded)
     if not whole or len(whole) > MAX_HEADING or any(char.isdigit() for char in whole):
         return ""
-    if whole in _SECTION_OF:
-        return _SECTION_OF[whole]
+    return _SECTION_OF.get(whole) or _composed(folded)
+
+
+def _composed(folded: str) -> str:
+    """The section of a name that is put together: by "and", of a modifier, or an experience of some field."""
+    words = [word for word in _NOT_WORD.split(folded) if word]
+    if words[-1] in _ANY_EXPERIENCE and not set(words) - _FIELDS:
+        return "experience"
     parts = [_part(part) for part in _SEPARATORS.split(folded) if _NOT_WORD.sub("", part)]
     named = [part for part in parts if part]
     if not named or None in parts or len(parts) > 4:
@@ -233,7 +249,7 @@ def _part(part: str) -> str | None:
     words = [word for word in _NOT_WORD.split(part) if word]
     if "".join(words) in _SECTION_OF:
         return _SECTION_OF["".join(words)]
-    rest = "".join(word for word in words if word not in _MODIFIERS)
+    rest = "".join(word for word in words if word not in MODIFIER_WORDS)
     return _SECTION_OF.get(rest) if rest else ""
 
 
@@ -241,5 +257,7 @@ def _squeezed(names: str) -> list[str]:
     return [_NOT_WORD.sub("", fold(name)) for name in names.split("|")]
 
 
-_MODIFIERS = frozenset(fold(MODIFIERS).split())
+MODIFIER_WORDS = frozenset(fold(MODIFIERS).split())
+_ANY_EXPERIENCE = frozenset(("experience", "experiences", "employment", "appointments", "positions"))
+_FIELDS = MODIFIER_WORDS | _ANY_EXPERIENCE | frozenset(FIELDS.split())
 _SECTION_OF = {key: section for section, names in reversed(SECTION_NAMES.items()) for key in _squeezed(names)}

@@ -1,7 +1,7 @@
 """The skills of a section: lists after commas, bullets and pipes, in groups with names, levels taken off."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pipelines.facts import SkillsFacts
 from pipelines.ingestion.parsers.career.career_words import LEVELS
@@ -30,9 +30,9 @@ def skill_facts(text: str, lines: Sequence[Line]) -> list[SkillsFacts]:
     return [SkillsFacts(skills=tuple(skills), group=group, span=span) for group, skills, span in _merged(text, lines)]
 
 
-def _merged(text: str, lines: Sequence[Line]) -> Iterator[tuple[str, list[str], tuple[int, int]]]:
+def _merged(text: str, lines: Sequence[Line]) -> Iterator[tuple[str, Iterable[str], tuple[int, int]]]:
     """The groups; lines without a name of their own are put to the group before, a name without skills is one."""
-    group, found, span = "", list[str](), (0, 0)
+    group, found, span = "", dict[str, None](), (0, 0)
     paired = any(_is_pair(_cells(text, line)) for line in lines)
     for line in lines:
         if is_rule(text, line):
@@ -43,10 +43,10 @@ def _merged(text: str, lines: Sequence[Line]) -> Iterator[tuple[str, list[str], 
         if name:
             if found or group:
                 yield (group, found, span) if found else ("", [group], span)
-            group, found, span = name, [], (line.start, line.end)
-        new = [skill for skill in skills if skill not in found]
-        span = (span[0] if found or group else line.start, line.end) if new else span
-        found = [*found, *new]
+            group, found, span = name, {}, (line.start, line.end)
+        if any(skill not in found for skill in skills):
+            span = (span[0] if found or group else line.start), line.end
+        found |= dict.fromkeys(skills)
     if found or group:
         yield (group, found, span) if found else ("", [group], span)
 

@@ -1,5 +1,7 @@
 """Facts checked against the text: what does not stand there is not emitted."""
 
+from functools import lru_cache
+
 from pipelines.facts import (
     CareerRecord,
     CertificationFacts,
@@ -14,7 +16,7 @@ from pipelines.text import plain
 
 def standing(record: CareerRecord, stretch: str) -> CareerRecord | None:
     """The record without what does not stand in the stretch; None where its first fact does not."""
-    squeezed = "".join(f"{stretch}\n{plain(stretch)}".split())
+    squeezed = _squeezed(stretch)
     lost: dict[str, object] = {}
     for name, value in record:
         if isinstance(value, str) and name not in ("type", "start_month", "end_month"):
@@ -27,6 +29,12 @@ def standing(record: CareerRecord, stretch: str) -> CareerRecord | None:
         lost |= {"start_month": "", "end_month": None, "current": False}
     checked = record.model_copy(update=lost) if lost else record
     return checked if _first_fact(checked) else None
+
+
+@lru_cache(maxsize=1)
+def _squeezed(stretch: str) -> str:
+    """The stretch with and without its markup, white space taken out; asked for by one record of it after the other."""
+    return "".join(f"{stretch}\n{plain(stretch)}".split())
 
 
 def _first_fact(record: CareerRecord) -> object:

@@ -85,10 +85,11 @@ def _apart(group: Group, text: str, whole: _Unit, limit: int) -> Iterator[_Unit]
     """The jobs of a company that is too long for one piece."""
     starts = [whole.start, *(entry.start for entry in group.entries[1:])]
     for at, (entry, start, end) in enumerate(zip(group.entries, starts, [*starts[1:], whole.end], strict=True)):
-        first, *later = _cut(text, trimmed(text, start, end), limit)
-        lead = group.lead if at else ""
-        yield _Unit(*first, _records([entry]), whole.companies, lead, closed=bool(later))
-        yield from (_Unit(*part, (), whole.companies, entry.lead, closed=True) for part in later)
+        parts = _cut(text, trimmed(text, start, end), limit)
+        for number, part in enumerate(parts):
+            lead = entry.lead if number else group.lead if at else ""
+            records = _records([entry]) if part[0] <= entry.start < part[1] else ()
+            yield _Unit(*part, records, whole.companies, lead, closed=len(parts) > 1)
 
 
 def _groups(section: ProfileSection, text: str) -> list[Group]:

@@ -69,13 +69,12 @@ def _without_addresses(row: Row) -> Row:
 
 def _links(stretch: str) -> tuple[str, ...]:
     """The addresses in order; that of the profile in one piece where a line end cuts it."""
-    found: list[str] = []
+    found: dict[str, None] = {}
     for match in _LINK.finditer(stretch):
         link = match[0].rstrip(".,;")
         rest = _LABEL.match(stretch, match.end()) if "linkedin." in link else None
         link += rest[1] if rest else ""
-        if link not in found:
-            found.append(link)
+        found[link] = None
     return tuple(found)
 
 
@@ -149,8 +148,11 @@ def _licensed(record: CertificationFacts, row: Row, text: str) -> Entry:
 def projects(section: ProfileSection, text: str) -> list[Entry]:
     """The projects in order: a line over each line of dates."""
     found: list[Entry] = []
-    dated = [at for at, row in enumerate(section.rows) if at and years_of(row) and not without_dates(row.words)]
-    for at, following in zip(dated, [*dated[1:], len(section.rows) + 1], strict=True):
+    dated: list[int] = []
+    for at, row in enumerate(section.rows):
+        if at and at - 1 not in dated[-1:] and years_of(row) and not without_dates(row.words):
+            dated.append(at)
+    for at, following in zip(dated, [*dated[1:], len(section.rows) + 1], strict=False):
         rows = section.rows[at - 1 : following - 1]
         span = rows[0].start, rows[-1].end
         found.append(Entry(*span, ProjectFacts(span=span, name=rows[0].words[:200], **date_fields(years_of(rows[1])))))

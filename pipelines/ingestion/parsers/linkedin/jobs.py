@@ -56,15 +56,12 @@ def job_groups(rows: Sequence[Row]) -> list[Group]:
     joined = dated[0] == 1 and _AT.match(rows[0].words) is not None
     copied = sum("·" in rows[at].words for at in dated) * 2 > len(dated)
     heads = _joined(dated) if joined else _copied(rows, dated) if copied else _listed(rows, dated)
-    groups: list[Group] = []
+    opened: list[tuple[str, list[Entry]]] = []
     for head, following in zip(heads, [*heads[1:], None], strict=True):
-        entry = _entry(rows, head, following.first if following else len(rows), joined)
-        if head.opens or not groups:
-            groups.append(Group((entry,), rows[head.company].words if head.company >= 0 and not joined else ""))
-        else:
-            last = groups.pop()
-            groups.append(Group((*last.entries, entry), last.lead))
-    return groups
+        if head.opens or not opened:
+            opened.append((rows[head.company].words if head.company >= 0 and not joined else "", []))
+        opened[-1][1].append(_entry(rows, head, following.first if following else len(rows), joined))
+    return [Group(tuple(entries), lead) for lead, entries in opened]
 
 
 # The three layouts
@@ -72,7 +69,8 @@ def job_groups(rows: Sequence[Row]) -> list[Group]:
 
 def _joined(dated: Sequence[int]) -> list[_Head]:
     """`Position at Company` over the dates."""
-    return [_Head(at - 1, at - 1, at - 1, at, True) for at in dated if at - 1 not in dated and at]
+    known = frozenset(dated)
+    return [_Head(at - 1, at - 1, at - 1, at, True) for at in dated if at - 1 not in known and at]
 
 
 def _listed(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:

@@ -30,24 +30,33 @@ def schools(section: ProfileSection, text: str) -> list[Entry]:
     """The institutions in order, each with the degree, the subject and the years that stand under it."""
     found: list[list[Row]] = []
     rows = section.rows
+    dated = False
     for at, row in enumerate(rows):
-        if found and _belongs(row, found[-1], rows[at + 1] if at + 1 < len(rows) else None):
+        if found and _belongs(row, len(found[-1]), dated, rows[at + 1] if at + 1 < len(rows) else None):
             found[-1].append(row)
+            dated = dated or years_of(row) is not None
         else:
             found.append([row])
+            dated = years_of(row) is not None
     return [_school(entry) for entry in found]
 
 
-def _belongs(row: Row, entry: Sequence[Row], following: Row | None) -> bool:
-    """Whether the row says more of the school above it, rather than naming the next one."""
-    dated = any(map(years_of, entry))
+def _belongs(row: Row, above: int, dated: bool, following: Row | None) -> bool:
+    """Whether the row says more of the school above it, rather than naming the next one.
+
+    Args:
+        row: The row.
+        above: How many rows that school has already.
+        dated: Whether one of them holds its years.
+        following: The row below, if any.
+    """
     if row.bullet or _MORE.match(row.words):
         return True
     if years_of(row) and not dated:
         return True
     if _is_institution(row.words) and not _is_degree(row.words):
         return False
-    if dated or len(entry) > _DETAILS:
+    if dated or above > _DETAILS:
         return len(row.words) > 120 or row.words.endswith(".")
     return _is_degree(row.words) or following is None or not years_of(following) or not _is_institution(row.words)
 

@@ -38,14 +38,13 @@ def profile_sections(document: Document) -> list[ProfileSection]:
     """The sections of a profile in order; only white space and page numbers lie outside of them."""
     rows = rows_of(document)
     names = _section_names(rows, _slug_of(document.text))
-    found: list[ProfileSection] = []
+    opened: list[tuple[str, Row | None, list[Row]]] = []
     for row, (name, titled) in zip(rows, names, strict=True):
-        if titled or not found or found[-1].name != name:
-            found.append(ProfileSection(name, row if titled else None, () if titled else (row,)))
-        else:
-            last = found.pop()
-            found.append(ProfileSection(last.name, last.title, (*last.rows, row)))
-    return found
+        if titled or not opened or opened[-1][0] != name:
+            opened.append((name, row if titled else None, []))
+        if not titled:
+            opened[-1][2].append(row)
+    return [ProfileSection(name, title, tuple(under)) for name, title, under in opened]
 
 
 def _section_names(rows: Sequence[Row], slug: str) -> list[tuple[str, bool]]:
@@ -93,7 +92,7 @@ def _name_row(rows: Sequence[Row], slug: str, marked: bool) -> int | None:
         return next((at for at in range(titles[0]) if _is_slug(rows[at].words, slug)), 0)
     main = next((at for at in titles if title_section(rows[at].words) in ("summary", "experience", "education")), None)
     last = main if main is not None else len(rows)
-    within = [at for at in range(1, last) if at not in titles]
+    within = sorted(set(range(1, last)).difference(titles))
     addressed = [at for at in within if _is_slug(rows[at].words, slug)]
     headed = [at for at in within if rows[at].level and _NAME.fullmatch(rows[at].words)]
     if addressed or headed:

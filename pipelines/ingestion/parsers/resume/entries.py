@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from pipelines.ingestion.parsers.career.dates import DateRange
 from pipelines.ingestion.parsers.career.job_words import company_score, has_title, title_score
 from pipelines.ingestion.parsers.career.places import is_place
+from pipelines.ingestion.parsers.resume.job_labels import label_role, labelled
 from pipelines.ingestion.parsers.resume.marks import Marked
 
 MAX_HEAD_LINES = 4
+
+_MAX_AFTER = 7
 
 Names = Callable[[str], bool]
 
@@ -58,15 +61,20 @@ def split_entries(marked: Sequence[Marked], reach: int | None = None, names: Nam
     if _is_dates_last(marked, anchors):
         return _dates_last(marked, anchors)
     known = frozenset(anchors)
-    above = [_above(marked, anchor, known) for anchor in anchors]
-    most = len(above[0]) if reach is None else reach
-    starts = [[anchor, *lines][: most + 1][-1] for anchor, lines in zip(anchors, above, strict=True)]
+    remarks = _remarks(marked, anchors[0])
+    above = [_above(marked, anchor, known, remarks) for anchor in anchors]
+    beside = [marked[anchor].anchor == "beside" for anchor in anchors]
+    most = len(above[0]) - beside[0] if reach is None else reach
+    starts = [
+        [anchor, *lines][: most + aside + 1][-1] for anchor, lines, aside in zip(anchors, above, beside, strict=True)
+    ]
     named = _headed(marked, starts, anchors)
     entries = []
     for number, (start, anchor) in enumerate(named):
         end = named[number + 1][0] if number + 1 < len(named) else len(marked)
-        beside = marked[anchor].anchor == "beside"
-        entries.append(_entry(marked, start, anchor if beside else anchor + 1, end))
+        one = marked[anchor]
+        below = max(start, _listed(marked, anchor)) if one.anchor == "beside" else anchor + 1
+        entries.append(_entry(marked, start, below, end, one.dated if one.anchor else None))
     return Split(tuple(marked[: starts[0]]), tuple(entries))
 
 
@@ -100,29 +108,55 @@ def _anchors(marked: Sequence[Marked]) -> list[int]:
     ]
 
 
-def _above(marked: Sequence[Marked], anchor: int, anchors: frozenset[int]) -> list[int]:
-    """The lines in a row before the anchor that could name its entry, the nearest first."""
+def _remarks(marked: Sequence[Marked], anchor: int) -> frozenset[int]:
+    """How far before its dates the first entry has a line that says more of its company, below one that names it."""
+    head = marked[:anchor]
+    plain = all(one.line.kind == "text" and one.parts and len(one.parts) < 3 for one in head)
+    if not 1 < len(head) < MAX_HEAD_LINES or not plain or not head[0].named:
+        return frozenset()
+    return frozenset(anchor - number for number, one in enumerate(head) if not one.named)
+
+
+def _above(
+    marked: Sequence[Marked], anchor: int, anchors: frozenset[int], remarks: frozenset[int] = frozenset()
+) -> list[int]:
+    """The lines in a row before the anchor that could name its entry, the nearest first; remarks among them."""
     found: list[int] = []
+    anchor = _listed(marked, anchor)
     for before in range(anchor - 1, max(-1, anchor - 2 * MAX_HEAD_LINES), -1):
         one = marked[before]
         if not one.parts and not one.dates and one.line.kind in ("text", "row"):
             continue
-        if before in anchors or not one.named or one.line.kind in ("bullet", "more") or len(found) == MAX_HEAD_LINES:
+        named = one.named or (anchor - before in remarks and one.line.kind == "text")
+        if before in anchors or not named or one.line.kind in ("bullet", "more") or len(found) == MAX_HEAD_LINES:
             break
         found.append(before)
     return found
 
 
-def _entry(marked: Sequence[Marked], start: int, named: int, end: int) -> Entry:
+def _listed(marked: Sequence[Marked], anchor: int) -> int:
+    """Where the list begins beside which the dates stand; the line of the dates itself where they stand beside none."""
+    if marked[anchor].anchor != "beside":
+        return anchor
+    while anchor and marked[anchor - 1].line.kind in ("bullet", "more") and not marked[anchor - 1].anchor:
+        anchor -= 1
+    return anchor
+
+
+def _entry(marked: Sequence[Marked], start: int, named: int, end: int, dated: DateRange | None = None) -> Entry:
     after = named
-    while (
-        after < min(end, named + 3)
-        and marked[after].line.kind in ("text", "heading", "row")
-        and (marked[after].named or not marked[after].parts)
-    ):
+    while after < min(end, named + _MAX_AFTER) and _may_name(marked[after], after - named):
         after += 1
-    dated = next((one.dated for one in marked[start : named + 1] if one.anchor), None)
     return Entry(tuple(marked[start:named]), tuple(marked[named:after]), tuple(marked[after:end]), dated)
+
+
+def _may_name(one: Marked, number: int) -> bool:
+    """Whether a line after the dates may still name the entry: one of the first ones, or one with a label."""
+    if one.line.kind not in ("text", "heading", "row"):
+        return False
+    if one.parts and (labelled(one.parts[0].words) or label_role(one.parts[0].words) is not None):
+        return True
+    return number < 3 and (one.named or not one.parts)
 
 
 def _is_dates_last(marked: Sequence[Marked], anchors: Sequence[int]) -> bool:

@@ -57,8 +57,9 @@ def path_of(part: Part) -> tuple[str, ...]:
 
 
 def facts_in(text: str, records: Sequence[CareerRecord], start: int, end: int) -> Facts | None:
-    """The records that stand in the span."""
-    known = [checked for record in records if (checked := standing(record, text[start:end]))]
+    """The records without what does not stand in their own spans, as far as these are within `start` and `end`."""
+    own = ((record, (max(start, record.span[0]), min(end, record.span[1]))) for record in records)
+    known = [checked for record, span in own if (checked := standing(record, text[slice(*span)]))]
     return SeveralFacts(records=tuple(known)) if len(known) > 1 else known[0] if known else None
 
 

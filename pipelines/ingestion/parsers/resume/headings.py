@@ -1,5 +1,6 @@
 """The headings of a resume: lines with a section's name, and lines set as those are."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import NamedTuple
 from pipelines.ingestion.parsers.career.dates import date_ranges
 from pipelines.ingestion.parsers.career.job_words import company_score, degree_score, has_title, institution_score
 from pipelines.ingestion.parsers.career.languages import spoken_in
-from pipelines.ingestion.parsers.career.section_names import MAX_HEADING, section_of
+from pipelines.ingestion.parsers.career.section_names import MAX_HEADING, MODIFIER_WORDS, section_of
 from pipelines.ingestion.parsers.resume.lines import Line, unspaced
 from pipelines.ingestion.structure import title_of
 from pipelines.text import fold
@@ -29,6 +30,9 @@ WEAK = frozenset(
     """.split()
 )
 
+_BREAK = 3
+_NOT_WORD = re.compile(r"[\W_]+")
+
 
 class Opened(NamedTuple):
     """A section: its canonical name, "" for one that is not known, and its title."""
@@ -44,6 +48,8 @@ class _Style(NamedTuple):
     heading: bool
     level: int
     capitals: bool
+    colon: bool = False
+    apart: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ class Headings:
     def _style(self) -> _Style | None:
         """How most headings of known sections are set."""
         named = [line for line, name in zip(self.lines, self._names, strict=True) if name]
-        strong = [line for line in named if not _is_weak(self.text, line)] or named
+        strong = [line for line in named if not _is_weak(self.text, line)] or named[:1]
         found = Counter(_style(self.text, line) for line in strong)
         return max(found, key=lambda style: (found[style], style.heading), default=None)
 
@@ -129,8 +135,14 @@ def _name(text: str, line: Line) -> str:
 
 
 def _style(text: str, line: Line) -> _Style:
-    return _Style(line.kind == "heading", line.level, text[line.body : line.end].isupper())
+    words = text[line.body : line.end]
+    if line.kind == "heading":
+        return _Style(True, line.level, words.isupper())
+    before = text[max(0, line.start - _BREAK) : line.start]
+    apart = line.start < _BREAK or "\n\n" in before
+    return _Style(False, line.level, words.isupper(), words.endswith((":", "：")), apart)
 
 
 def _is_weak(text: str, line: Line) -> bool:
-    return "".join(char for char in fold(text[line.body : line.end]) if char.isalnum()) in WEAK
+    found = [word for word in _NOT_WORD.split(fold(text[line.body : line.end])) if word]
+    return "".join(found) in WEAK or "".join(word for word in found if word not in MODIFIER_WORDS) in WEAK

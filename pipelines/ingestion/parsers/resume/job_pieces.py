@@ -4,12 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pipelines.facts import JobFacts
+from pipelines.ingestion.parsers.career.job_words import is_break
 from pipelines.ingestion.parsers.career.limits import job_line
 from pipelines.ingestion.parsers.career.standing import standing
 from pipelines.ingestion.parsers.cuts import Piece
 from pipelines.ingestion.parsers.resume.entries import Entry
 from pipelines.ingestion.parsers.resume.entry_pieces import Read, dates_of, leading, path_of, splits_of, year_of
-from pipelines.ingestion.parsers.resume.jobs import Job, read_jobs
+from pipelines.ingestion.parsers.resume.job_readings import Job
+from pipelines.ingestion.parsers.resume.jobs import read_jobs
 from pipelines.ingestion.parsers.resume.parts import Part
 
 
@@ -25,7 +27,7 @@ def read_experience(text: str, parts: Sequence[Part]) -> Read:
         made = leading(split, parts[number], "" if parts[number].heading else lead, "job")
         group = Job()
         for entry, job in pairs:
-            alone = bool(job.company or not group.company)
+            alone = bool(job.company or not group.company or is_break(job.position))
             group = job if alone else group
             read = job if alone else _further(job, group)
             above = "" if alone else " | ".join(filter(None, (group.company, group.location)))

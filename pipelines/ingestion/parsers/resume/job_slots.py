@@ -2,140 +2,185 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from pipelines.ingestion.parsers.career.job_words import company_score, is_employment_type, title_score
 from pipelines.ingestion.parsers.career.places import place_score
 from pipelines.ingestion.parsers.resume.entries import Entry
-from pipelines.ingestion.parsers.resume.lines import Segment, words_of
-from pipelines.text import fold
+from pipelines.ingestion.parsers.resume.job_labels import label_role, labelled
+from pipelines.ingestion.parsers.resume.job_places import Segment, Spot, tail_spot, whole_spot, without_place
+from pipelines.ingestion.parsers.resume.lines import words_of
 
-LABELS = {
-    "company": "company employer organization organisation client unternehmen firma arbeitgeber entreprise employeur"
-    " societe empresa empleador empregador azienda datore",
-    "position": "position title role job jobtitle designation stelle funktion rolle poste fonction titre puesto cargo"
-    " posicion funcao ruolo posizione mansione",
-    "location": "location place city ort standort arbeitsort lieu ville ubicacion lugar ciudad local localizacao"
-    " cidade luogo sede citta",
-    "": "date dates duration period when from zeitraum dauer datum periode duree fecha fechas periodo duracion data"
-    " datas duracao durata department abteilung team industry branche",
-}
 SURE_AT = frozenset({"at", "@", "bei", "beim", "chez", "presso"})
 
+_AT_NAMES = frozenset(("en", "em", "na", "no", "à", "au", "auprès de"))
 _MAX_SEGMENTS = 10
 _MAX_JOINTS = 8
-_LABELLED = re.compile(r"([^\W\d_]{2,15})(?: (?:name|title))?:\s+(?=\S)")
+_PLACE = 2
 _AT = re.compile(r"\s+(?:at|@|bei|beim|chez|presso|with|for|für|en|em|na|no|in|à|au|a|auprès de)\s+")
-_WEAK = re.compile(r",\s+|\s+[–—-]{1,2}\s+|\s+/\s+|:\s+|\s+//\s+|\s+>\s+")
-_TAIL = re.compile(r",\s+|\s+[–—-]\s+|\s+/\s+|\s+in\s+|;\s+")
-_ASIDE = re.compile(r"([^()]*[^\s()])\s*\(([^()]{2,60})\)")
-_ROLES = {name: role for role, names in LABELS.items() for name in names.split()}
+_WEAK = re.compile(r",\s+|\s+[–—-]{1,2}\s+|\s+/\s+|:\s+|\s+//\s+|\s+>\s+|\s+\((?=[^()]{2,60}\)$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A separator inside a segment, number `number` of the `count` ones of its sign; `start` is its offset in it."""
+
+    sign: str
+    number: int
+    count: int
+    start: int
+
+    def names(self, side: str, cut: str = "") -> tuple[str, ...]:
+        """The names of a side ("L" or "R"), the same for the same place in each job: by the first and the last sign.
+
+        Args:
+            side: Which one.
+            cut: The side from whose end a place after the same sign was taken; "" = neither.
+        """
+        number, count = self.number - (cut == "L"), self.count - (cut != "")
+        which = [f"{self.sign}<"] * (number == 0) + [f"{self.sign}>"] * (number == count - 1)
+        return tuple(f"{one}{side}" for one in which or [self.sign])
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A candidate for a company or a position.
+    """A candidate for a company or a position: segment number `at` of a line, or a side of a separator inside it.
 
-    `place` says where it stands, the same for the same place in each job; `later` that it stands after the dates'
-    line, where a description may stand as well; `joint` which separator inside a segment it is a side of; `city` what
-    place was taken off its end.
+    `row` counts the lines from that of the dates on, `rank` the segments of the line that are no known places; `joint`
+    is the separator that it is the left or right `side` of; `city` is the known place that was taken off its end,
+    `is_place` says that they may be one place together, `aligned` that they stand at the right.
     """
 
     words: str
-    place: str
-    later: bool = False
-    joint: str = ""
+    row: int
+    at: int
+    rank: int
+    joint: Joint | None = None
+    side: str = ""
     city: str = ""
+    is_place: bool = False
+    aligned: bool = False
+
+    @property
+    def segment(self) -> Segment:
+        """The segment that it is, or is a side of."""
+        return self.row, self.at
+
+    @property
+    def later(self) -> bool:
+        """Whether it stands after the dates' line, where a description may stand as well."""
+        return self.row > 0
+
+    @property
+    def tail(self) -> Spot | None:
+        """Its end, which may be a place."""
+        side = f"{self.joint.sign}{self.side}" if self.joint else ""
+        return tail_spot(self.row, self.at, side, self.words, self.city)
 
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The candidates of a job, and what is known of it without them: its place and labelled words, by role."""
+    """The candidates of a job, what its labels say by role and its known place, and where places stand or may stand."""
 
     slots: tuple[Slot, ...]
     known: dict[str, str]
+    spots: tuple[Spot, ...]
+
+    def apart(self, held: Set[Segment]) -> list[Spot]:
+        """Where the place may stand outside of these segments: whole others, and the known places at their ends."""
+        whole = [spot for spot in self.spots if not spot.head and spot.segment not in held]
+        known = held | {spot.segment for spot in whole if spot.score > 1}
+        return whole + [spot for spot in self.spots if spot.head and spot.score > 1 and spot.segment not in known]
 
 
-def slots_of(entry: Entry, sure: int) -> Slots:
-    """The slots of a job, in order.
-
-    Args:
-        entry: The job's lines.
-        sure: The place score from which a whole segment is taken for the job's place.
-    """
+def slots_of(entry: Entry) -> Slots:
+    """The slots of a job, in order."""
     slots: list[Slot] = []
+    spots: list[Spot] = []
     known: dict[str, str] = {}
     count: dict[int, int] = defaultdict(int)
-    for row, part in islice(_rows(entry), _MAX_SEGMENTS):
-        role, words = _told(part.words, sure)
+    for row, at, role, raw, aligned in islice(_told(entry), _MAX_SEGMENTS):
         if role is not None:
-            known.setdefault(role, words)
+            known.setdefault(role, raw)
+            spots += [whole_spot(row, at, raw)] if role == "location" else []
             continue
-        words, city = without_place(part.words)
-        if city:
-            known.setdefault("location", city)
-        at = f"{row}.{count[row]}"
-        slots.append(Slot(words, at, row > 0, city=city))
-        slots.extend(islice(_sides(words, at, row > 0), 2 * _MAX_JOINTS))
+        words, city = without_place(raw)
+        one = Slot(words, row, at, count[row], city=city, is_place=place_score(raw) == _PLACE, aligned=aligned)
+        made = [one, *islice(_sides(one), 2 * _MAX_JOINTS)]
+        slots += made
+        spots += [whole_spot(row, at, raw, aligned), *(tail for slot in made if (tail := slot.tail))]
         count[row] += 1
-    for one in entry.body:
-        if one.line.kind == "bullet" and one.parts:
-            known.setdefault("location", one.parts[0].words)
-    return Slots(tuple(slots), {role: words for role, words in known.items() if role and words})
+    for item in entry.body:
+        if item.line.kind == "bullet" and item.parts:
+            known.setdefault("location", item.parts[0].words)
+    return Slots(tuple(slots), {role: words for role, words in known.items() if role and words}, tuple(spots))
 
 
-def _rows(entry: Entry) -> Iterator[tuple[int, Segment]]:
-    """The segments, each with the number of its line; 0 is the line of the dates."""
-    for number, marked in enumerate(entry.head):
-        for part in marked.parts:
-            yield number - len(entry.head) + 1, part
-    if not any(one.anchor == "beside" for one in entry.body[:1]):
-        for number, marked in enumerate(entry.after):
-            for part in marked.parts:
-                yield number + 1, part
+def _told(entry: Entry) -> Iterator[tuple[int, int, str | None, str, bool]]:
+    """The segments: line (0 = that of the dates), number in it, role if they tell it, words, whether behind a tab.
 
-
-def _told(words: str, sure: int) -> tuple[str | None, str]:
-    """The role of words that tell it ("Employer: Acme", a place), "" for those that say nothing of the job, and what.
-
-    None for all others.
+    A role is told by a label before the words or in a column of its own, and by the words of a known place; it is ""
+    for what says nothing of the job.
     """
-    label = _LABELLED.match(words)
-    if label and (role := _ROLES.get(fold(label[1]))) is not None:
-        return role, words[label.end() :]
+    after = () if any(one.anchor == "beside" for one in entry.body[:1]) else entry.after
+    for row, marked in enumerate((*entry.head, *after), start=1 - len(entry.head)):
+        label: str | None = None
+        for at, part in enumerate(marked.parts):
+            bare = label_role(part.words) if at == 0 else None
+            if bare is not None and len(marked.parts) > 1:
+                label = bare
+            elif label is not None:
+                yield row, at, label, part.words, part.aligned
+            else:
+                yield row, at, *_role(part.words), part.aligned
+
+
+def _role(words: str) -> tuple[str | None, str]:
+    if found := labelled(words):
+        return found
     score = place_score(words)
-    if _ROLES.get(fold(words)) == "" or (is_employment_type(words) and score < 3 and not title_score(words)):
+    if label_role(words) == "" or (
+        is_employment_type(words) and score < 3 and not title_score(words) and not company_score(words)
+    ):
         return "", ""
-    return ("location", words) if score >= sure else (None, "")
+    return ("location", words) if score >= 3 else (None, words)
 
 
-def _sides(words: str, place: str, later: bool) -> Iterator[Slot]:
+def _sides(whole: Slot) -> Iterator[Slot]:
     """Both sides of each separator inside a segment: "Engineer, Acme", "Engineer at Acme", "Acme - Engineer"."""
-    for pattern in (_AT, _WEAK):
-        for match in pattern.finditer(words):
-            left, city = without_place(words_of(words[: match.start()]))
-            right = words_of(words[match.end() :])
-            if not left or not right or words.count("(", 0, match.start()) > words.count(")", 0, match.start()):
-                continue
-            mark = match[0].strip()
-            sign = mark if pattern is _AT else "-" if mark[0] in "–—-" else mark[0]
-            if pattern is _AT and sign not in SURE_AT and (title_score(left) < 2 or title_score(right) >= 2):
-                continue
-            joint = f"{place} {match.start()} {sign}"
-            yield Slot(left, f"{place}{sign}L", later, joint, city)
-            yield Slot(right, f"{place}{sign}R", later, joint)
+    words = whole.words
+    found = [
+        (match, _sign(match), pattern is _AT)
+        for pattern in (_AT, _WEAK)
+        for match in pattern.finditer(words)
+        if _is_open(words, match)
+    ]
+    signs = [sign for _, sign, _ in found]
+    for place, (match, sign, is_at) in enumerate(found):
+        left, city = without_place(words_of(words[: match.start()]))
+        right = words_of(words[match.end() :].removesuffix(")") if sign == "(" else words[match.end() :])
+        if not left or not right or is_employment_type(right):
+            continue
+        if is_at and sign not in SURE_AT and not _is_at(left, sign, right):
+            continue
+        joint = Joint(sign, signs[:place].count(sign), signs.count(sign), match.start())
+        yield replace(whole, words=left, joint=joint, side="L", city=city or whole.city, is_place=False)
+        yield replace(whole, words=right, joint=joint, side="R", is_place=False)
 
 
-def without_place(words: str) -> tuple[str, str]:
-    """The words without a place at their end, and that place: "Acme, Princeton, NJ", "Acme (Berlin)"."""
-    for match in list(_TAIL.finditer(words))[-4:]:
-        head, tail = words_of(words[: match.start()]), words_of(words[match.end() :])
-        known = place_score(tail)
-        if head and (known >= 3 or (known == 2 and not title_score(tail) and not company_score(tail))):
-            return head, tail
-    aside = _ASIDE.fullmatch(words)
-    if aside and place_score(aside[2]) >= 2:
-        return words_of(aside[1]), aside[2].strip()
-    return words, ""
+def _is_at(left: str, sign: str, right: str) -> bool:
+    """Whether a preposition that is not always one of places stands between a position and a company."""
+    named = sign in _AT_NAMES and right[0].isupper()
+    return title_score(right) < 2 and (named or title_score(left) >= 1)
+
+
+def _sign(match: re.Match[str]) -> str:
+    mark = match[0].strip()
+    return "-" if mark[0] in "–—-" else mark if mark.isalpha() else mark[0]
+
+
+def _is_open(words: str, match: re.Match[str]) -> bool:
+    """Whether the separator stands outside of brackets."""
+    return words.count("(", 0, match.start()) <= words.count(")", 0, match.start())

@@ -12,12 +12,15 @@ from pipelines.types import Block
 LineKind = Literal["heading", "bullet", "row", "text", "more"]
 
 _BULLET = re.compile(r"(?:[-*+•‣◦▪▫●○∙·➢➤►▶▸✓✔–—■□◆◇❖»›⁃]|\(?\d{1,3}[.)])[ \t]+(?=\S)")
+# A list may stand in a column of its own, beside what it is of.
+_BREAK = re.compile(r"\n|\t(?=[•◦▪●○‣∙] )")
 _MARKS = re.compile(r"#{1,6}[ \t]+|>[ \t]?|\|")
 _RULE = re.compile(r"[\s|:=_*~.\-–—]+")
 _STRONG = re.compile(r"\t[\t ]*|[ \xa0]{2,}|[ \xa0]+[|•·∙●⋅◦▪‖¦◆■][ \xa0]+|[ \xa0]*\|[ \xa0]*|<br\s?/?>|\n|\\\n")
 _EDGES = " \t\n\xa0|•·∙●⋅◦▪,;:–—-/"
 _EMPHASIS = "*_`~"
 _LONG_LINE = 60
+_NEAR = 2
 _FEW_LETTERS = 4
 
 
@@ -38,11 +41,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a line between strong separators (tab, pipe, dot, line end): its span and its words without marks."""
+    """A part of a line between strong separators (tab, pipe, dot, line end): its span and its words without marks.
+
+    `aligned` says that other words stand before it, and that a tab parts it from what does.
+    """
 
     start: int
     end: int
     words: str
+    aligned: bool = False
 
 
 def lines_of(text: str, blocks: Sequence[Block]) -> list[Line]:
@@ -53,7 +60,7 @@ def lines_of(text: str, blocks: Sequence[Block]) -> list[Line]:
             found.append(Line(block.start, block.end, _body(text, block.start, block.end), "heading", block.level))
             continue
         begin = block.start
-        for raw in text[block.start : block.end].split("\n"):
+        for raw in _BREAK.split(text[block.start : block.end]):
             start, end = trimmed(text, begin, begin + len(raw))
             begin += len(raw) + 1
             if start < end:
@@ -98,6 +105,8 @@ def words_of(raw: str) -> str:
         words = words.rstrip("(").rstrip(_EDGES)
     if words.count(")") > words.count("("):
         words = words.lstrip(")").lstrip(_EDGES)
+    if words.count("[") != words.count("]"):
+        words = words.strip("[]").strip(_EDGES)
     return words.strip(_EMPHASIS)
 
 
@@ -122,7 +131,8 @@ def segments(text: str, start: int, end: int, holes: Sequence[tuple[int, int]] =
         if begin > opened:
             words = words_of(text[opened:begin])
             if any(map(str.isalnum, words)):
-                found.append(Segment(*_trim(text, opened, begin), words))
+                first, last = _trim(text, opened, begin)
+                found.append(Segment(first, last, words, bool(found) and "\t" in text[first - _NEAR : first]))
         opened = max(opened, finish)
     return found
 

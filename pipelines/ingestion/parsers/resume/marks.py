@@ -7,9 +7,13 @@ from dataclasses import dataclass, replace
 from pipelines.ingestion.parsers.career.dates import DateRange, date_ranges, durations
 from pipelines.ingestion.parsers.career.job_words import looks_named
 from pipelines.ingestion.parsers.career.places import is_place
+from pipelines.ingestion.parsers.resume.job_labels import label_role
 from pipelines.ingestion.parsers.resume.lines import Line, Segment, is_rule, segments
 
 _MAX_WORDS = 16
+_FEW_WORDS = 10
+_STYLED, _OTHERS = 2, 5
+_APART = re.compile(r",\s+|\s+[–—/@-]\s+|\s+\(")
 _OPEN_BEFORE = re.compile(r"[\t|(\[•·∙●⋅,;:–—*_]\s*[*_(\[]{0,3}$|\s{2,}$|\s[-/]\s*$|^\W*$")
 _SENTENCE_END = re.compile(r"[.!?;:…]$")
 _ABBREVIATION = re.compile(
@@ -53,12 +57,20 @@ def marked_lines(text: str, lines: Sequence[Line]) -> list[Marked]:
 
     Where no other line has dates, those list items that have some, and are indented least, name the entries.
     """
-    marked = [_marked(text, line) for line in lines]
+    marked = [_marked(text, _labelled_as_text(text, line)) for line in lines]
     items = [one.line.indent for one in marked if one.line.kind == "bullet"]
     if not items or any(one.anchor for one in marked):
         return marked
-    named = [_marked(text, _as_text(line, min(items))) for line in lines]
+    least = min(items)
+    named = [_marked(text, _as_text(line, least)) for line in lines]
     return named if any(one.has_range for one in named if one.anchor) else marked
+
+
+def _labelled_as_text(text: str, line: Line) -> Line:
+    """The line; a list item in two columns, a label and what it tells, as text."""
+    tab = text.find("\t", line.body, line.end) if line.kind == "bullet" else -1
+    is_label = tab > 0 and label_role(text[line.body : tab]) is not None
+    return replace(line, kind="text") if is_label else line
 
 
 def _as_text(line: Line, indent: int) -> Line:
@@ -85,7 +97,9 @@ def _marked(text: str, line: Line) -> Marked:
     if line.kind in ("bullet", "more"):
         return _beside(text, line, dates, holes)
     parts = tuple(segments(text, line.body, line.end, holes))
-    named = _is_named(text, line, parts)
+    if len(parts) > 1 and not dates and all(label_role(part.words) is not None for part in parts):
+        return Marked(line)
+    named = _is_named(text, line, parts, any(date.end_month or date.current for date in dates))
     anchor = _anchor(text, line, dates, parts) if dates and (named or not parts) else ""
     return Marked(line, dates, parts, anchor, named and bool(parts))
 
@@ -100,16 +114,25 @@ def _beside(text: str, line: Line, dates: tuple[DateRange, ...], holes: list[Spa
     return Marked(line, own or dates, parts, "beside" if own else "")
 
 
-def _is_named(text: str, line: Line, parts: Sequence[Segment]) -> bool:
+def _is_named(text: str, line: Line, parts: Sequence[Segment], dated: bool) -> bool:
     """Whether the line could name a job or a study: short, no sentence, with names in it."""
     words = sum(len(part.words.split()) for part in parts)
     if line.kind == "heading" or not parts:
         return words <= 2 * _MAX_WORDS
     last = text[line.start : line.end].rstrip("*_ ")
     ends = _SENTENCE_END.search(last) is not None and not _ABBREVIATION.search(last)
+    if dated and words <= _FEW_WORDS and all(looks_named(part.words) or len(part.words.split()) < 3 for part in parts):
+        return True
     if words > (_MAX_WORDS if len(parts) == 1 else 2 * _MAX_WORDS) or (ends and not (len(parts) > 1 and words < 8)):
         return False
-    return any(looks_named(part.words) for part in parts)
+    return words == 1 or any(looks_named(part.words) or _is_styled(part.words) for part in parts)
+
+
+def _is_styled(words: str) -> bool:
+    """Whether the words begin with a name in small letters: "oddment – Site Engineer", "oddment (Leeds)"."""
+    first, *others = _APART.split(words)
+    small = len(first.split()) <= _STYLED and all(len(other.split()) <= _OTHERS for other in others)
+    return small and bool(others) and all(map(looks_named, others))
 
 
 def _anchor(text: str, line: Line, dates: tuple[DateRange, ...], parts: Sequence[Segment]) -> str:
@@ -123,7 +146,10 @@ def _anchor(text: str, line: Line, dates: tuple[DateRange, ...], parts: Sequence
     if all(not piece.strip(" \t*_)]|•·,") or _is_aside(piece) for piece in re.split(r"[\t|•·]", after)):
         gap = _OPEN_BEFORE.search(before)
         return f"last{gap[0].strip()[:1] or 'tab'}" if gap else "last space"
-    if line.kind == "row" or any(mark in before[-3:] + after[:3] for mark in "\t|•·(["):
+    marks = "\t|•·([", ",:;/–—-"
+    if line.kind == "row" or any(mark in before[-3:] + after[:3] for mark in marks[0]):
+        return "inside"
+    if any(mark in before[-3:] for mark in marks[1]) and any(mark in after[:3] for mark in marks[1]):
         return "inside"
     return ""
 

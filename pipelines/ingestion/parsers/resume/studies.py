@@ -34,8 +34,11 @@ _LEADING = re.compile(
 _SHORT_DEGREE = re.compile(r"([A-Z](?:[a-z]{0,3}\.?[A-Z]{1,3}[a-z]{0,4}\.?|\.[\w.]{1,6}))\s+(?!in\b|of\b)")
 _COMMA = re.compile(r"(.+),\s+([^,]+)")
 _GRADE = re.compile(
-    r"\b(?:gpa|grade|note|abschlussnote|moyenne|mention|nota|media|voto|cgpa|gwa|honou?rs)\b|\d[.,/]\d", re.IGNORECASE
+    r"\b(?:gpa|grade|note|abschlussnote|moyenne|mention|nota|media|voto|cgpa|gwa|honou?rs|distinction|merit|cum laude"
+    r"|first class)\b|\d[.,/:]\d",
+    re.IGNORECASE,
 )
+_UNGRADED = re.compile(r"\s*\([^()]*\)$")
 _LABEL = re.compile(
     r"(?:degree|institution|school|university|major|abschluss|hochschule|institut|diplôme|école|établissement|título"
     r"|institución|universidad|grau|instituição|titolo|istituto|università|field|area|studiengang|fach):\s+",
@@ -90,8 +93,10 @@ def _slots(entry: Entry) -> tuple[list[str], list[str]]:
                 places.append(piece)
             elif piece and not _is_grade(piece) and not (parts and _MORE.match(piece)):
                 parts.append(piece)
+    parts = [_UNGRADED.sub("", part) if _is_grade(part[part.find("(") :]) else part for part in parts]
     if len(parts) == 1 and degree_score(parts[0]) and (match := _COMMA.fullmatch(parts[0])):
-        parts = [match[1], match[2]] if degree_score(match[1]) and not degree_score(match[2]) else parts
+        known = degree_score(match[1]) and not degree_score(match[2])
+        parts = [match[1], match[2]] if known else parts
     return parts, places
 
 
@@ -165,7 +170,9 @@ def _study(parts: Sequence[str], places: Sequence[str], found: tuple[int, int], 
     rest = [at for at in range(len(parts)) if at not in found]
     if school < 0 and rest:
         after = [at for at in rest if at > degree]
-        school = rest[0] if degree < 0 and school_first else (after or rest)[0] if not school_first else rest[0]
+        before = [at for at in rest if at < degree]
+        subject_first = len(after) > 1 and degree >= 0 and not _degree(parts[degree])[1]
+        school = before[0] if before and school_first else (after[subject_first:] or rest)[0]
         rest.remove(school)
     if degree < 0 and rest:
         degree = rest.pop(0)
