@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from pipelines.errors import ConfigError
 from pipelines.ingestion.loaders.sniff import HTML, MARKDOWN
+from pipelines.ingestion.parsers.career.section_names import section_of
 from pipelines.ingestion.recognise import (
     Shape,
     has_career,
@@ -26,6 +27,7 @@ _DATED = re.compile(r"\d{4}[-_]\d{1,2}[-_]\d{1,2}(?!\d)")
 _RESUME_WORDS = frozenset({"resume", "resumes", "cv", "lebenslauf"})
 _SHORT = 600
 _LEAST_CONFIDENCE = 0.6
+_MAX_NAME = 60
 _NOTION_ID = re.compile(r"[ -][0-9a-f]{32}$")
 _FOLDERS = {
     "resume": "resume",
@@ -201,6 +203,7 @@ def classify(document: Document, *, category: str = "", visibility: Visibility |
     if fiscal:
         metadata["fiscal_year"] = fiscal
     return document.with_(
+        title=_title(document, found),
         category=found,
         subcategory=document.subcategory or _subcategory(document, found),
         year=document.year or year_of(document.with_(category=found), signals.stem, fiscal),
@@ -208,6 +211,13 @@ def classify(document: Document, *, category: str = "", visibility: Visibility |
         visibility=visibility or _visibility(document),
         metadata=metadata,
     )
+
+
+def _title(document: Document, category: str) -> str:
+    """The title; a resume or profile that was named after its first section is named after its first line."""
+    first = document.text.strip().partition("\n")[0].strip("# *_\t")
+    named = category in ("resume", "linkedin") and section_of(document.title) and first and len(first) <= _MAX_NAME
+    return first if named and not section_of(first) else document.title
 
 
 def _category(signals: _Signals) -> tuple[str, float, str]:

@@ -301,3 +301,11 @@ def test_classify_changes_nothing_it_was_given() -> None:
     assert after.text is before.text
     assert after.category in CATEGORIES
     assert classify(after).with_(metadata={}) == after.with_(metadata={})
+
+
+def test_a_resume_is_not_named_after_its_first_section() -> None:
+    text = "Zoe Tan\n\nEXPERIENCE\n\nEngineer, Acme, Jan 2018 - Present\n"
+    titled = document("resume.txt", text, title="EXPERIENCE")
+    assert classify(titled).title == "Zoe Tan"
+    assert classify(titled.with_(title="Zoe, engineer")).title == "Zoe, engineer"
+    assert classify(titled.with_(name="notes.txt", text="EXPERIENCE\n\nIt rained.")).title == "EXPERIENCE"

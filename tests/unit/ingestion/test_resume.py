@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.facts import CertificationFacts, EducationFacts, LanguageFacts, PersonFacts, SkillsFacts, records_of
+from pipelines.facts import (
+    CertificationFacts,
+    EducationFacts,
+    JobFacts,
+    LanguageFacts,
+    PersonFacts,
+    SkillsFacts,
+    records_of,
+)
 from pipelines.ingestion.parsers.career.places import place_score
 from pipelines.ingestion.parsers.cuts import Piece
 from pipelines.ingestion.parsers.resume import ResumeParser, split_resume
@@ -297,3 +305,10 @@ def test_certificates_without_dates_are_a_line_each_and_may_be_wrapped() -> None
         ("Life Support", "Oakhurst Council"),
         ("Cloud Practitioner", ""),
     ]
+
+
+def test_who_works_on_their_own_account_has_no_company_of_an_earlier_job() -> None:
+    text = "EXPERIENCE\nEngineer, Fathom, Lisbon\nJan 2018 - Present\n- a\n\nFreelance developer (2015-2017)\n- b"
+    jobs = records(text, JobFacts)
+    assert [(job.company, job.position) for job in jobs] == [("Fathom", "Engineer"), ("", "Freelance developer")]
+    assert jobs[1].location == ""

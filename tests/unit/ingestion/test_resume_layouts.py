@@ -115,12 +115,11 @@ LAYOUTS: dict[str, tuple[str, list[Stated]]] = {
             ("Ilex", "Intern", "Ostermere", "May 2021 – Aug 2021"),
         ],
     ),
-    "a time without work": (
+    "a time without work, which is no job": (
         "Ilex | Paralegal | 2020 – Present\n• a\nMaternity leave | 2018 – 2020\n"
         "Cask | Legal Secretary | 2014 – 2018\n• b",
         [
             ("Ilex", "Paralegal", "", "2020 – Present"),
-            ("", "Maternity leave", "", "2018 – 2020"),
             ("Cask", "Legal Secretary", "", "2014 – 2018"),
         ],
     ),

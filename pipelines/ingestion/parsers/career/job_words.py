@@ -147,6 +147,11 @@ def is_break(words: str) -> bool:
     return any(token in BREAK_WORDS for token in found) and len(found) <= _MANY_WORDS
 
 
+def is_own_work(words: str) -> bool:
+    """Whether the words say that somebody worked on their own account ("Freelance developer", "Autónoma")."""
+    return any(token in SELF_EMPLOYED for token in tokens(words))
+
+
 def looks_named(words: str) -> bool:
     """Whether the words could be a name or a position: mostly with capitals, or with words that name either."""
     found = words.split()

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pipelines.facts import JobFacts
-from pipelines.ingestion.parsers.career.job_words import is_break
+from pipelines.ingestion.parsers.career.job_words import is_break, is_own_work
 from pipelines.ingestion.parsers.career.limits import job_line
 from pipelines.ingestion.parsers.career.standing import standing
 from pipelines.ingestion.parsers.cuts import Piece
@@ -27,7 +27,7 @@ def read_experience(text: str, parts: Sequence[Part]) -> Read:
         made = leading(split, parts[number], "" if parts[number].heading else lead, "job")
         group = Job()
         for entry, job in pairs:
-            alone = bool(job.company or not group.company or is_break(job.position))
+            alone = bool(job.company or not group.company or is_break(job.position) or is_own_work(job.position))
             group = job if alone else group
             read = job if alone else _further(job, group)
             above = "" if alone else " | ".join(filter(None, (group.company, group.location)))
@@ -66,8 +66,13 @@ def _under(first: Entry, group: Job, entry: Entry, job: Job) -> tuple[Entry, Job
 
 
 def _job_piece(text: str, entry: Entry, job: Job, lead: str, part: Part) -> Piece:
-    """The job's piece; the company of a further position is its `lead`, and may stand only there."""
+    """The job's piece; the company of a further position is its `lead`, and may stand only there.
+
+    A time without work ("Parental leave") states no job.
+    """
     span = entry.start, entry.end
+    if not job.company and is_break(job.position):
+        return Piece(*span, path_of(part), "job", None, year_of(entry.dated))
     facts = JobFacts(
         span=span,
         company=job.company,

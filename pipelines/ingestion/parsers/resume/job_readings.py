@@ -42,7 +42,7 @@ def readings(slots: Slots, places: Mapping[str, float], group: str) -> Iterator[
 
 def _pairs(slots: Slots, places: Mapping[str, float]) -> Iterator[Job]:
     """The jobs of all pairs of slots that do not overlap, with each place that they leave."""
-    whole = permutations((slot for slot in slots.slots if slot.joint is None), 2)
+    whole = permutations(slots.whole, 2)
     sides = [pair for pair in pairwise(slots.slots) if pair[0].side == "L" and pair[1].side == "R"]
     for company, position in [*whole, *sides, *((right, left) for left, right in sides)]:
         cost = 0.4 * (company.later + (position.later and not position.joint))
@@ -108,7 +108,7 @@ def _follows(slot: Slot, other: Slot) -> bool:
 def _unused(slots: Slots, held: Set[Segment]) -> float:
     """What it costs to leave segments unused: those before one that is used the most, later lines nothing."""
     last = max(held)
-    left = [slot.segment for slot in slots.slots if not slot.joint and slot.segment not in held]
+    left = [slot.segment for slot in slots.whole if slot.segment not in held]
     return sum(0.5 if segment < last else 0.4 if segment[0] <= 0 else 0.0 for segment in left)
 
 

@@ -16,7 +16,7 @@ from pipelines.ingestion.parsers.resume.lines import words_of
 SURE_AT = frozenset({"at", "@", "bei", "beim", "chez", "presso"})
 
 _AT_NAMES = frozenset(("en", "em", "na", "no", "à", "au", "auprès de"))
-_MAX_SEGMENTS = 10
+_MAX_SEGMENTS, _FEW_SEGMENTS = 10, 4
 _MAX_JOINTS = 8
 _PLACE = 2
 _AT = re.compile(r"\s+(?:at|@|bei|beim|chez|presso|with|for|für|en|em|na|no|in|à|au|a|auprès de)\s+")
@@ -50,7 +50,8 @@ class Slot:
 
     `row` counts the lines from that of the dates on, `rank` the segments of the line that are no known places; `joint`
     is the separator that it is the left or right `side` of; `city` is the known place that was taken off its end,
-    `is_place` says that they may be one place together, `aligned` that they stand at the right.
+    `is_place` says that they may be one place together, `aligned` that they stand at the right;
+    `tail` is their end, which may be a place.
     """
 
     words: str
@@ -62,6 +63,7 @@ class Slot:
     city: str = ""
     is_place: bool = False
     aligned: bool = False
+    tail: Spot | None = None
 
     @property
     def segment(self) -> Segment:
@@ -73,12 +75,6 @@ class Slot:
         """Whether it stands after the dates' line, where a description may stand as well."""
         return self.row > 0
 
-    @property
-    def tail(self) -> Spot | None:
-        """Its end, which may be a place."""
-        side = f"{self.joint.sign}{self.side}" if self.joint else ""
-        return tail_spot(self.row, self.at, side, self.words, self.city)
-
 
 @dataclass(frozen=True, slots=True)
 class Slots:
@@ -88,6 +84,11 @@ class Slots:
     known: dict[str, str]
     spots: tuple[Spot, ...]
 
+    @property
+    def whole(self) -> list[Slot]:
+        """Those that are whole segments."""
+        return [slot for slot in self.slots if slot.joint is None]
+
     def apart(self, held: Set[Segment]) -> list[Spot]:
         """Where the place may stand outside of these segments: whole others, and the known places at their ends."""
         whole = [spot for spot in self.spots if not spot.head and spot.segment not in held]
@@ -95,27 +96,37 @@ class Slots:
         return whole + [spot for spot in self.spots if spot.head and spot.score > 1 and spot.segment not in known]
 
 
-def slots_of(entry: Entry) -> Slots:
-    """The slots of a job, in order."""
+def slots_of(entry: Entry, *, sides: bool = True) -> Slots:
+    """The slots of a job, in order.
+
+    Args:
+        entry: The job's lines.
+        sides: Whether segments are looked into.
+    """
     slots: list[Slot] = []
     spots: list[Spot] = []
     known: dict[str, str] = {}
     count: dict[int, int] = defaultdict(int)
-    for row, at, role, raw, aligned in islice(_told(entry), _MAX_SEGMENTS):
+    for row, at, role, raw, aligned in islice(_told(entry), _MAX_SEGMENTS if sides else _FEW_SEGMENTS):
         if role is not None:
             known.setdefault(role, raw)
             spots += [whole_spot(row, at, raw)] if role == "location" else []
             continue
         words, city = without_place(raw)
         one = Slot(words, row, at, count[row], city=city, is_place=place_score(raw) == _PLACE, aligned=aligned)
-        made = [one, *islice(_sides(one), 2 * _MAX_JOINTS)]
+        made = [_tailed(slot) for slot in (one, *islice(_sides(one), 2 * _MAX_JOINTS if sides else 0))]
         slots += made
-        spots += [whole_spot(row, at, raw, aligned), *(tail for slot in made if (tail := slot.tail))]
+        spots += [whole_spot(row, at, raw, aligned), *(slot.tail for slot in made if slot.tail)]
         count[row] += 1
     for item in entry.body:
         if item.line.kind == "bullet" and item.parts:
             known.setdefault("location", item.parts[0].words)
     return Slots(tuple(slots), {role: words for role, words in known.items() if role and words}, tuple(spots))
+
+
+def _tailed(slot: Slot) -> Slot:
+    side = f"{slot.joint.sign}{slot.side}" if slot.joint else ""
+    return replace(slot, tail=tail_spot(slot.row, slot.at, side, slot.words, slot.city))
 
 
 def _told(entry: Entry) -> Iterator[tuple[int, int, str | None, str, bool]]:

@@ -10,15 +10,17 @@ from pipelines.ingestion.parsers.career.job_words import is_employment_type, tok
 from pipelines.ingestion.parsers.career.places import place_score
 from pipelines.ingestion.parsers.resume.entries import Entry
 from pipelines.ingestion.parsers.resume.job_groups import groups_of
-from pipelines.ingestion.parsers.resume.job_places import shared
+from pipelines.ingestion.parsers.resume.job_places import shared, tail_spot
 from pipelines.ingestion.parsers.resume.job_readings import Job, readings
-from pipelines.ingestion.parsers.resume.job_slots import Slot, Slots, slots_of
+from pipelines.ingestion.parsers.resume.job_slots import Slots, slots_of
 from pipelines.ingestion.parsers.resume.lines import words_of
 
 _ASIDE = re.compile(r"([^()]*[^\s()])\s*\(([^()]{2,60})\)")
 _STREET = re.compile(r"(?<=\w),\s+(?=\d)")
 _LEAST, _MOST = -2.0, 4.0
 _FEW = 4
+# More jobs than anybody has had: only their segments are read.
+_MANY = 200
 
 
 def read_jobs(entries: Sequence[Entry]) -> list[Job]:
@@ -27,7 +29,7 @@ def read_jobs(entries: Sequence[Entry]) -> list[Job]:
     Every way to read an entry is scored by the words of positions and companies in it, and by how well the same way
     reads the other entries: a resume keeps to one layout.
     """
-    slots = [slots_of(entry) for entry in entries]
+    slots = [slots_of(entry, sides=len(entries) <= _MANY) for entry in entries]
     places = shared([one.spots for one in slots])
     found = [
         _labelled(one) or list(readings(one, places, group))
@@ -66,7 +68,7 @@ def _labelled(slots: Slots) -> list[Job]:
         return []
     other = next((slot.words for slot in slots.slots if not slot.later), "") or slots.known.get("client", "")
     read = Job(company or other, position or other, slots.known.get("location", ""), keys=("label",))
-    tail = Slot(read.company, 0, 0, 0).tail
+    tail = tail_spot(0, 0, "", read.company)
     if not read.location and tail and tail.score > 0:
         return [replace(read, company=tail.head, location=tail.words)]
     return [read]
