@@ -20,9 +20,10 @@ from pipelines.store.embedded import Account, EmbeddedServer, _first_closed
 from tests.conftest import open_folder
 
 HOLD = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from pipelines.store.embedded import EmbeddedServer
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 server = EmbeddedServer(Path(sys.argv[1]), durable=False)
 server.acquire()
 print("up", flush=True)

@@ -42,7 +42,10 @@ def convert(data: bytes, name: str, suffix: str, words: str, pictured: Sequence[
         if not reason or "with hash" in reason:  # which says no more than that it could not be read
             raise broken(name)
         raise LoadError(f"{name} is broken: {reason.rstrip('.')}.", hint="Open it and save it again.")
-    return Walk(result.document, Source(words), pictured, is_page=suffix == HTML_SUFFIX).render()
+    try:
+        return Walk(result.document, Source(words), pictured, is_page=suffix == HTML_SUFFIX).render()
+    except RecursionError as error:
+        raise LoadError(f"{name} nests its lists or tables too deeply.", hint="Save it in a simpler form.") from error
 
 
 @lru_cache(maxsize=1)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _LEAST_DPI, _USUAL_DPI, _MOST_DPI = 70, 150, 1200
-_MOST_PIXELS = 200_000_000
+_TURNED = {2: 0, 3: 3, 4: 1, 5: 5, 6: 4, 7: 6, 8: 2}  # how the camera was held, and what undoes it
 _BROKEN = (OSError, SyntaxError, ValueError, EOFError)
 
 
@@ -71,7 +71,9 @@ def _opened(data: bytes, name: str, max_pages: int) -> tuple["Image", int]:
         try:
             image = Image.open(io.BytesIO(data))
             count = getattr(image, "n_frames", 1)
-        except (*_BROKEN, Image.DecompressionBombError) as error:
+        except Image.DecompressionBombError as error:
+            raise _too_large(name) from error
+        except _BROKEN as error:
             raise _broken(name) from error
     if count > max_pages:
         raise LoadError(
@@ -82,19 +84,26 @@ def _opened(data: bytes, name: str, max_pages: int) -> tuple["Image", int]:
 
 
 def _frame(image: "Image", number: int, name: str) -> tuple["Image", float]:
-    """A page of the image, upright, and its pixels per inch."""
-    from PIL import Image, ImageOps
+    """A page of the image in shades of grey, upright, and its pixels per inch."""
+    from PIL import ExifTags, Image
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             image.seek(number)
-            if image.width * image.height > _MOST_PIXELS:
-                raise LoadError(f"{name} has too many pixels to be read.", hint="Save it smaller.")
             dpi = float(image.info.get("dpi", (0, 0))[0])
-            return ImageOps.exif_transpose(image), dpi if _LEAST_DPI <= dpi <= _MOST_DPI else _USUAL_DPI
-        except (*_BROKEN, Image.DecompressionBombError) as error:
+            grey = image.convert("L")
+            turn = _TURNED.get(image.getexif().get(ExifTags.Base.Orientation, 1))
+            upright = grey if turn is None else grey.transpose(Image.Transpose(turn))
+            return upright, dpi if _LEAST_DPI <= dpi <= _MOST_DPI else _USUAL_DPI
+        except Image.DecompressionBombError as error:
+            raise _too_large(name) from error
+        except _BROKEN as error:
             raise _broken(name) from error
+
+
+def _too_large(name: str) -> LoadError:
+    return LoadError(f"{name} has too many pixels to be read.", hint="Save it smaller.")
 
 
 def _broken(name: str) -> LoadError:

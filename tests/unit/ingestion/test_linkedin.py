@@ -360,6 +360,10 @@ def test_projects_without_dates_are_text() -> None:
     assert [(piece.section_path, piece.facts) for piece in found[-1:]] == [(("Projects",), None)]
 
 
+def test_details_without_a_school_are_text() -> None:
+    assert [piece.facts for piece in pieces("Education\nActivities and Societies: Chess")] == [None]
+
+
 def test_a_project_with_two_lines_of_dates_is_one() -> None:
     found = pieces("Ada Love\n\nProjects\nBoats\n2019 - 2021\n2022\nNets\n2023\n")
     named = [record.name for piece in found for record in records_of(piece.facts) if isinstance(record, ProjectFacts)]

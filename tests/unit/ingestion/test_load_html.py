@@ -106,6 +106,7 @@ def test_a_page_laid_out_with_a_table_is_read_as_paragraphs(load_bytes) -> None:
     [
         (b"<html><body></body></html>", "is empty"),
         (b"<div>" * 2_000 + b"x", "nests more than 500"),
+        (b"<ul><li>a" * 200, "too deeply|recursion"),
         (b"<meta charset=ascii><p>caf\xe9</p>", "says it is in ascii"),
     ],
 )

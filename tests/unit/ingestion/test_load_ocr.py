@@ -7,12 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PIL import Image, ImageDraw, ImageFont
+from PIL import ExifTags, Image, ImageDraw, ImageFont, ImageOps
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders import Limits, ocr
+from pipelines.ingestion.loaders.image import _frame, _opened
 
 LINES = ("Harbour books", "Nine boats were counted today.")
 Install = Callable[..., None]
@@ -218,6 +219,27 @@ def test_an_image_without_tesseract_fails_with_that_reason(load_bytes, install) 
     install()
     with pytest.raises(LoadError, match=r"a\.png is an image, and tesseract is not installed"):
         load_bytes(picture("Harbour"), "a.png")
+
+
+@pytest.mark.parametrize("held", range(1, 9))
+def test_an_image_is_turned_as_the_camera_was_held(held: int) -> None:
+    image, exif = Image.new("L", (3, 2)), Image.Exif()
+    image.putpixel((2, 0), 255)
+    exif[ExifTags.Base.Orientation] = held
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", exif=exif)
+    opened, _ = _opened(buffer.getvalue(), "a.png", 1)
+    upright, _ = _frame(opened, 0, "a.png")
+    assert upright.tobytes() == ImageOps.exif_transpose(Image.open(buffer)).tobytes()
+    assert upright.size == ((3, 2) if held < 5 else (2, 3))
+
+
+def test_an_image_of_too_many_pixels_is_named_so(load_bytes, install, monkeypatch) -> None:
+    install(tsv("Harbour"))
+    data = picture("Harbour")
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
+    with pytest.raises(LoadError, match="too many pixels"):
+        load_bytes(data, "a.png")
 
 
 def test_a_broken_image_is_named_so(load_bytes, install) -> None:

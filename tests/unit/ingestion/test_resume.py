@@ -20,7 +20,7 @@ from pipelines.ingestion.parsers.career.places import place_score
 from pipelines.ingestion.parsers.cuts import Piece
 from pipelines.ingestion.parsers.resume import ResumeParser, split_resume
 from pipelines.ingestion.structure import markdown_blocks
-from pipelines.text import canonical, count_tokens
+from pipelines.text import canonical, count_tokens, plain
 from pipelines.types import Block, LineBox
 
 RESUME = """\
@@ -283,7 +283,8 @@ def test_pieces_cover_the_text_in_order_within_their_limit(raw: str, marked_up: 
 def test_every_fact_stands_in_its_piece_or_in_the_line_above_it(raw: str) -> None:
     text = canonical(raw)
     for piece in split_resume(text):
-        source = "".join(f"{text[piece.start : piece.end]}{piece.lead}".split())
+        stretch = text[piece.start : piece.end]
+        source = "".join(f"{stretch}{plain(stretch)}{piece.lead}".split())
         for record in records_of(piece.facts):
             assert piece.start <= record.span[0] <= record.span[1] <= piece.end
             values = record.model_dump(exclude={"type", "span", "start_month", "end_month", "current"}).values()

@@ -65,7 +65,8 @@ def _school(rows: Sequence[Row]) -> Entry:
     span = rows[0].start, rows[-1].end
     dated = next((row for row in rows[: 1 + _DETAILS] if years_of(row)), None)
     years = years_of(dated) if dated else None
-    named, *details = (without_dates(row.words) for row in rows[: 1 + _DETAILS] if not _MORE.match(row.words))
+    stated = [without_dates(row.words) for row in rows[: 1 + _DETAILS] if not _MORE.match(row.words)]
+    named, *details = stated or [""]
     said = ", ".join(filter(None, details)) if details else ""
     degree, _, area = said.partition(", ")
     if not _is_degree(degree) and not area:
