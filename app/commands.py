@@ -37,7 +37,9 @@ def run_ingest(
     ingestion = build_ingestion(settings)
     plan = ingestion.plan(sources or _own_sources(settings), overrides=overrides, verify=verify, allow_removals=yes)
     if plan_only:
-        _show_plan(plan, ingestion.header_cost(plan, overrides=overrides), as_json=as_json)
+        from pipelines.ingestion.preview import header_cost
+
+        _show_plan(plan, header_cost(ingestion, plan, overrides), as_json=as_json)
         return
     with IngestProgress(len(plan.steps), quiet=as_json) as advance:
         report = ingestion.run(plan, overrides=overrides, on_progress=advance)

@@ -8,12 +8,14 @@ from typing import Any
 
 from app.uploads import keep_uploads
 from config.settings import Settings
+from pipelines.ingestion.header_writer import build_header_writer
 from pipelines.ingestion.run import Ingestion
-from pipelines.models.identity import identity
+from pipelines.models.identity import identity, is_stated
 from pipelines.observe import configure_logging
 from pipelines.query.engine import Engine, Event, build_query_engine
 from pipelines.store import documents as document_rows
 from pipelines.store.database import reading
+from pipelines.store.models import serving
 from pipelines.store.status import coverage
 from pipelines.types import Audience, Filters, IngestItem, Turn
 
@@ -128,9 +130,9 @@ def build_chat_engine(settings: Settings) -> ChatEngine:
     """
     configure_logging(settings.log.level, settings.log.format)
     engine = build_query_engine(settings)
-    ingestion = Ingestion(
-        settings, engine.database, engine.store, engine.indexes, engine.embed_model, identity(settings)
-    )
+    model = serving(engine.database.engine, identity(settings), stated=is_stated(settings))
+    writer = build_header_writer(settings, engine.database.engine)
+    ingestion = Ingestion(settings, engine.database, engine.store, engine.indexes, engine.embed_model, model, writer)
     return ChatEngine(engine, ingestion)
 
 

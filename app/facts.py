@@ -7,13 +7,14 @@ from typing import Any
 from app import output
 from config.settings import Settings
 from pipelines.facts import JobFacts
-from pipelines.models.identity import identity
+from pipelines.models.identity import identity, is_stated
 from pipelines.months import spoken, union
 from pipelines.query.jobs import Job, companies, disagreement
 from pipelines.query.reckoning import naming
 from pipelines.query.timeline import Person, people
 from pipelines.store.database import open_database
 from pipelines.store.facts import Fact, read_facts
+from pipelines.store.models import serving
 from pipelines.store.nodes import build_node_store
 from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import fold
@@ -22,7 +23,9 @@ from pipelines.types import Filters
 
 def show_facts(settings: Settings, filters: Filters, *, as_json: bool) -> None:
     """Print everybody's jobs, education and skills with where they stand, and how long each lasted."""
-    store = build_node_store(settings, open_database(settings), identity(settings))
+    database = open_database(settings)
+    model = serving(database.engine, identity(settings), stated=is_stated(settings))
+    store = build_node_store(settings, database, model)
     known = [person_json(person) for person in people(read_facts(store, filters, "owner"), date.today())]
     if as_json:
         output.print_json({"people": known})

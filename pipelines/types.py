@@ -17,6 +17,8 @@ BlockKind = Literal["heading", "paragraph", "list", "table", "code", "caption"]
 Mode = Literal["hybrid", "dense", "sparse"]
 Band = Literal["high", "medium", "low"]
 Outcome = Literal["added", "updated", "metadata", "unchanged", "removed", "failed"]
+RunKind = Literal["ingest", "reindex", "rollback", "remove"]
+RunState = Literal["running", "done", "stopped"]
 VerdictName = Literal["supported", "partial", "misattributed", "unsupported", "uncited"]
 
 _SLUG_LENGTH = 40
@@ -476,13 +478,14 @@ class IngestItem:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What a run did: one item a document, in the order of the plan."""
+    """What a run did: one item a document, in the order of the plan; `stopped` when it was told to end early."""
 
     run_id: int
     items: tuple[IngestItem, ...]
     nodes: int
     embedded: int
     seconds: float
+    stopped: bool = False
 
     def count(self, outcome: Outcome) -> int:
         """How many documents ended so."""

@@ -18,7 +18,8 @@ Action = Literal["add", "update", "unchanged", "remove", "fail"]
 class Step:
     """What is to be done with one document, and why.
 
-    `update` may turn out to touch metadata only: that shows once the document is parsed.
+    `update` may turn out to touch metadata only: that shows once the document is parsed. `original` is the SHA-256 of
+    the stored original that is read instead of the source, where a document is made again from it.
     """
 
     action: Action
@@ -27,6 +28,7 @@ class Step:
     document_id: str = ""
     file_sha: str = ""
     error: FootnoteError | None = None
+    original: str = ""
 
 
 @dataclass(frozen=True, slots=True)

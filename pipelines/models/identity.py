@@ -45,6 +45,18 @@ def identity(settings: Settings) -> EmbeddingIdentity:
     return EmbeddingIdentity(provider, model, dimension)
 
 
+def is_stated(settings: Settings) -> bool:
+    """Whether a person chose the embedding model, rather than leaving it to `auto`."""
+    asked = settings.embedding
+    return asked.provider != "auto" or bool(asked.model) or bool(asked.dimension)
+
+
+def with_identity(settings: Settings, chosen: EmbeddingIdentity) -> Settings:
+    """The settings, asking for just this embedding model."""
+    asked = {"provider": chosen.provider, "model": chosen.model, "dimension": chosen.dimension}
+    return settings.model_copy(update={"embedding": settings.embedding.model_copy(update=asked)})
+
+
 @dataclass(frozen=True, slots=True)
 class LLMIdentity:
     """Who writes: `openrouter` or `openai` (any compatible server), and the model's name there."""

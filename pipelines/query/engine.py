@@ -17,7 +17,7 @@ from llama_index.core.tools import QueryEngineTool
 from config.settings import Settings
 from pipelines.errors import FootnoteError
 from pipelines.models.embed import build_embed_model
-from pipelines.models.identity import identity, llm_identity
+from pipelines.models.identity import identity, is_stated, llm_identity, with_identity
 from pipelines.observe import log_failure
 from pipelines.query.assemble import Passage, assemble
 from pipelines.query.cache import FoundCache, Key
@@ -33,6 +33,7 @@ from pipelines.store import documents as document_rows
 from pipelines.store.database import Database, open_database, reading
 from pipelines.store.facts import read_facts
 from pipelines.store.lexical_snapshots import LexicalIndexes
+from pipelines.store.models import serving
 from pipelines.store.names import KnownNames
 from pipelines.store.nodes import NodeStore, build_lexical_indexes, build_node_store, build_spaces
 from pipelines.store.runs import fingerprint, save_query
@@ -66,14 +67,14 @@ def build_query_engine(settings: Settings) -> "Engine":
         ServiceUnavailable: If the database cannot be reached.
     """
     database = open_database(settings)
-    model = identity(settings)
+    model = serving(database.engine, identity(settings), stated=is_stated(settings))
     store = build_node_store(settings, database, model)
     return Engine(
         settings=settings,
         database=database,
         store=store,
         indexes=build_lexical_indexes(settings, database, store),
-        embed_model=build_embed_model(settings),
+        embed_model=build_embed_model(with_identity(settings, model)),
         llm=_build_llm(settings),
         spaces=build_spaces(settings, database, store),
         names=KnownNames(store),

@@ -17,7 +17,7 @@ from pipelines.errors import ConfigError, ServiceUnavailable, StoreError
 from pipelines.observe import log
 from pipelines.store.embedded import EmbeddedServer
 
-HEAD = "0003"  # the newest migration; a test holds it to the migrations folder
+HEAD = "0004"  # the newest migration; a test holds it to the migrations folder
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _MIGRATION_LOCK = 0x466F6F746E6F7465
 _CONNECT_SECONDS = 10

@@ -76,10 +76,12 @@ class Known:
     ruled: Mapping[str, Any]
 
 
-def write(connection: Connection, document: Document, *, keep: int) -> None:
-    """Insert or replace a document's row; the row it replaces becomes a version when its text differs."""
-    if keep:
-        _keep_version(connection, document.id, document.content_sha, keep)
+def write(connection: Connection, document: Document, *, keep: int) -> int | None:
+    """Insert or replace a document's row; the row it replaces becomes a version, whose id is given.
+
+    None where there was no row, where the row was just this, or where no versions are kept.
+    """
+    kept = _keep_version(connection, document.id, keep, but=(document.content_sha, document.meta_sha))
     row = {name: getattr(document, name) for name in _PLAIN if name != "ingested_at"} | {
         "ingested_at": document.ingested_at or datetime.now(UTC),
         "furniture": [asdict(item) for item in document.furniture],
@@ -95,27 +97,36 @@ def write(connection: Connection, document: Document, *, keep: int) -> None:
             index_elements=[documents.c.id], set_={k: v for k, v in row.items() if k != "id"}
         )
     )
+    return kept
 
 
-def _keep_version(connection: Connection, document_id: str, new_sha: str, keep: int) -> None:
-    versions = document_versions
+def _keep_version(connection: Connection, document_id: str, keep: int, but: tuple[str, str]) -> int | None:
+    """Make the row a version unless its content and facts are just these; the version's id."""
+    if not keep:
+        return None
+    d, versions = documents.c, document_versions
     row = func.to_jsonb(documents.table_valued())
-    old = select(documents.c.id, documents.c.content_sha, row).where(
-        documents.c.id == document_id, documents.c.content_sha != new_sha
-    )
-    connection.execute(insert(versions).from_select(["document_id", "content_sha", "row"], old))
-    newest = (
-        select(versions.c.id).where(versions.c.document_id == document_id).order_by(versions.c.id.desc()).limit(keep)
-    )
-    connection.execute(
-        delete(versions).where(versions.c.document_id == document_id, versions.c.id.not_in(newest.scalar_subquery()))
-    )
+    differs = or_(d.content_sha != but[0], d.meta_sha != but[1])
+    old = select(d.id, d.content_sha, row).where(d.id == document_id, differs)
+    made = insert(versions).from_select(["document_id", "content_sha", "row"], old).returning(versions.c.id)
+    kept: int | None = connection.execute(made).scalar()
+    if kept is not None:
+        of_it = versions.c.document_id == document_id
+        newest = select(versions.c.id).where(of_it).order_by(versions.c.id.desc()).limit(keep)
+        connection.execute(delete(versions).where(of_it, versions.c.id.not_in(newest.scalar_subquery())))
+    return kept
 
 
 def write_index(connection: Connection, document_id: str, node_table: str, **facts: Any) -> None:
     """Record what a node table holds of a document: content, recipe, parser, nodes, covered characters."""
     statement = upsert(document_indexes).values(document_id=document_id, node_table=node_table, **facts)
     connection.execute(statement.on_conflict_do_update(index_elements=["document_id", "node_table"], set_=facts))
+
+
+def delete_index(connection: Connection, document_id: str, node_table: str) -> None:
+    """Forget that a node table holds a document."""
+    held = document_indexes.c
+    connection.execute(delete(document_indexes).where(held.document_id == document_id, held.node_table == node_table))
 
 
 def index_state(connection: Connection, document_id: str, node_table: str) -> dict[str, str] | None:
@@ -146,11 +157,11 @@ def restamp(engine: Engine, document_id: str, stamp: str) -> None:
         connection.execute(update(documents).where(documents.c.id == document_id).values(stamp=stamp))
 
 
-def delete_document(connection: Connection, document_id: str, *, keep: int) -> None:
-    """Delete a document's row with its indexes and segments; the row stays as a version, for undo."""
-    if keep:
-        _keep_version(connection, document_id, "", keep)
+def delete_document(connection: Connection, document_id: str, *, keep: int) -> int | None:
+    """Delete a document's row with its indexes and segments; the row stays as a version, whose id is given."""
+    kept = _keep_version(connection, document_id, keep, but=("", ""))
     connection.execute(delete(documents).where(documents.c.id == document_id))
+    return kept
 
 
 def known(connection: Connection, node_table: str, *, collection: str | None = None) -> list[Known]:

@@ -13,7 +13,7 @@ from llama_index.core.schema import TextNode
 from llama_index.vector_stores.postgres import PGVectorStore
 from numpy.typing import NDArray
 from pgvector.sqlalchemy import HALFVEC, Vector
-from sqlalchemy import Column, Engine, ForeignKey, MetaData, SmallInteger, String, Table, text
+from sqlalchemy import Column, Engine, ForeignKey, MetaData, SmallInteger, String, Table, exists, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
@@ -109,7 +109,13 @@ class NodeTable:
                 connection.execute(text(f"CREATE INDEX IF NOT EXISTS {held}_{key} ON {held} ((metadata_ ->> '{key}'))"))
             connection.execute(
                 upsert(tables.embedding_models)
-                .values(node_table=self.name, provider=provider, model=model, dimension=self.dimension)
+                .values(
+                    node_table=self.name,
+                    provider=provider,
+                    model=model,
+                    dimension=self.dimension,
+                    active=~exists().where(tables.embedding_models.c.active),
+                )
                 .on_conflict_do_nothing()
             )
 

@@ -20,6 +20,8 @@ from sqlalchemy import (
     delete,
     func,
     insert,
+    literal,
+    select,
     table,
     text,
     update,
@@ -45,7 +47,7 @@ from pipelines.store.tokens import TOKENISER_VERSION
 from pipelines.types import Document, EmbeddingIdentity
 
 _NODE_METADATA_OF_DOCUMENT = ("collection", "category", "subcategory", "visibility", "source", "title")
-Within = Callable[[Connection], None]
+Within = Callable[[Connection, int | None], None]
 Vectors = NDArray[np.float32]
 
 
@@ -121,8 +123,8 @@ class NodeStore(NodeReader):
             nodes: In order, each a span of the document's text.
             vectors: For each node, its windows' vectors, (windows, dimension), normalised.
             made_by: What made the nodes; stored, and compared by the next plan.
-            within: Called with the open connection before the commit, for the run's own rows; not when nothing is
-                written.
+            within: Called with the open connection and the id of the version that was kept, before the commit, for
+                the run's own rows; not when nothing is written.
 
         Returns:
             False when another process had already written just this version.
@@ -138,7 +140,8 @@ class NodeStore(NodeReader):
                 _lock_document(connection, document.id)
                 written = document_rows.index_state(connection, document.id, self.table) != state
                 if written:
-                    document_rows.write(connection, document, keep=self._versions_kept)
+                    version = document_rows.write(connection, document, keep=self._versions_kept)
+                    self._drop_elsewhere(connection, document.id)
                     self._swap_nodes(connection, document, nodes, vectors)
                     write_facts(connection, document.id, nodes)
                     write_families(connection, document.id, document.mime, nodes)
@@ -147,9 +150,9 @@ class NodeStore(NodeReader):
                         covered=covered_characters(document.text, nodes),
                         characters=sum(map(len, document.text.split())),
                     )  # fmt: skip
-                    _bump(connection)
                     if within:
-                        within(connection)
+                        within(connection, version)
+                    _bump(connection, document.id)
         except DBAPIError as error:
             raise translate(error, f"writing {document.name}") from error
         return written
@@ -188,6 +191,12 @@ class NodeStore(NodeReader):
         ]
         connection.execute(insert(tables.lexical_segments), segments)
 
+    def _drop_elsewhere(self, connection: Connection, document_id: str) -> None:
+        """Delete what other models' tables hold of a document that changes here: it would be of an older text."""
+        for other in document_rows.node_tables(connection, document_id) - {self.table}:
+            self._delete_nodes(connection, document_id, other)
+            document_rows.delete_index(connection, document_id, other)
+
     def _delete_nodes(self, connection: Connection, document_id: str, node_table: str) -> int:
         segments = tables.lexical_segments
         connection.execute(
@@ -207,10 +216,10 @@ class NodeStore(NodeReader):
                     self._delete_nodes(connection, document_id, other)
                 forget_families(connection, document_id)
                 forget_headers(connection, document_id)
-                document_rows.delete_document(connection, document_id, keep=self._versions_kept)
-                _bump(connection)
+                version = document_rows.delete_document(connection, document_id, keep=self._versions_kept)
                 if within:
-                    within(connection)
+                    within(connection, version)
+                _bump(connection, document_id)
         except DBAPIError as error:
             raise translate(error, f"removing document {document_id}") from error
         return gone
@@ -228,7 +237,8 @@ class NodeStore(NodeReader):
                 _lock_document(connection, document.id)
                 facts = self._facts_of(document, document_rows.first_line(connection, document.id))
                 patched = func.jsonb_set(inner, "{metadata}", inner["metadata"].op("||")(facts))
-                document_rows.write(connection, document, keep=self._versions_kept)
+                version = document_rows.write(connection, document, keep=self._versions_kept)
+                self._drop_elsewhere(connection, document.id)
                 changed = connection.execute(
                     update(rows)
                     .where(self._key("document_id") == document.id)
@@ -240,9 +250,9 @@ class NodeStore(NodeReader):
                         )
                     )
                 )
-                _bump(connection)
                 if within:
-                    within(connection)
+                    within(connection, version)
+                _bump(connection, document.id)
         except DBAPIError as error:
             raise translate(error, f"updating {document.name}") from error
         return int(changed.rowcount)
@@ -283,6 +293,9 @@ def _lock_document(connection: Connection, document_id: str) -> None:
     connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:id, 0))"), {"id": document_id})
 
 
-def _bump(connection: Connection) -> None:
-    """Raise the corpus version; last in a transaction, since it makes the others wait."""
-    connection.execute(update(tables.corpus_version).values(version=tables.corpus_version.c.version + 1))
+def _bump(connection: Connection, document_id: str) -> None:
+    """Raise the corpus version, and note which document changed; last in a transaction: it makes the others wait."""
+    version = tables.corpus_version.c.version
+    raised = update(tables.corpus_version).values(version=version + 1).returning(version).cte("raised")
+    noted = select(raised.c.version, literal(document_id))
+    connection.execute(insert(tables.corpus_changes).from_select(["version", "document_id"], noted))

@@ -11,18 +11,20 @@ from sqlalchemy import Connection, Engine, func, insert, select, text, update
 
 from pipelines.errors import RetrievalError
 from pipelines.store.database import reading, writing
-from pipelines.store.tables import documents, ingest_items, ingest_runs, queries
-from pipelines.types import Answer, IngestItem, IngestReport, SourceItem, Trace
+from pipelines.store.tables import document_versions, documents, ingest_items, ingest_runs, queries
+from pipelines.types import Answer, IngestItem, IngestReport, RunKind, RunState, SourceItem, Trace
 
 _DIGITS = frozenset("0123456789abcdef")  # of a query's id
 
 
-def start_run(engine: Engine, sources: Sequence[str]) -> int:
-    """Open a run; its id."""
+def start_run(engine: Engine, sources: Sequence[str], *, kind: RunKind = "ingest", undoes: int | None = None) -> int:
+    """Open a run of a kind, which may undo another run; its id."""
     with writing(engine, "opening a run") as connection:
         row = connection.execute(
             insert(ingest_runs)
-            .values(sources=[_storable(source) for source in sources], counts={})
+            .values(
+                sources=[_storable(source) for source in sources], counts={}, kind=kind, state="running", undoes=undoes
+            )
             .returning(ingest_runs.c.id)
         )
         return int(row.scalar_one())
@@ -33,22 +35,34 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def write_item(connection: Connection, run_id: int, collection: str, item: SourceItem, done: IngestItem) -> None:
-    """Write what became of one document, in the transaction that made it so."""
+def write_item(
+    connection: Connection,
+    run_id: int,
+    collection: str,
+    item: SourceItem,
+    done: IngestItem,
+    *,
+    version_id: int | None = None,
+) -> None:
+    """Write what became of one document, in the transaction that made it so, and which version it took the place of."""
     connection.execute(
         insert(ingest_items).values(
-            run_id=run_id, collection=collection, source=item.source, source_uri=item.uri, **asdict(done)
+            run_id=run_id, collection=collection, source=item.source, source_uri=item.uri, version_id=version_id,
+            **asdict(done),
         )
-    )
+    )  # fmt: skip
+    if version_id is not None:
+        kept = document_versions.c
+        connection.execute(update(document_versions).where(kept.id == version_id).values(run_id=run_id))
 
 
-def finish_run(engine: Engine, report: IngestReport, counts: Mapping[str, int]) -> None:
-    """Close a run with its counts."""
+def finish_run(engine: Engine, report: IngestReport, counts: Mapping[str, int], *, state: RunState = "done") -> None:
+    """Close a run with its counts, and whether it was done or stopped."""
     with writing(engine, "closing a run") as connection:
         connection.execute(
             update(ingest_runs)
             .where(ingest_runs.c.id == report.run_id)
-            .values(finished_at=datetime.now(UTC), counts=dict(counts), seconds=report.seconds)
+            .values(finished_at=datetime.now(UTC), counts=dict(counts), seconds=report.seconds, state=state)
         )
 
 

@@ -6,6 +6,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Date,
     DateTime,
     Float,
     ForeignKey,
@@ -16,7 +17,9 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     func,
+    text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
@@ -76,6 +79,7 @@ document_versions = Table(
     Column("content_sha", Text, nullable=False),
     Column("row", JSONB, nullable=False),
     _now("replaced_at"),
+    Column("run_id", BigInteger),
     Index("document_versions_document", "document_id", "id"),
 )
 
@@ -100,6 +104,8 @@ embedding_models = Table(
     Column("model", Text, nullable=False),
     Column("dimension", Integer, nullable=False),
     _now("added_at"),
+    Column("active", Boolean, nullable=False, server_default=false()),
+    Index("embedding_models_active", "active", unique=True, postgresql_where=text("active")),
 )
 
 embedding_cache = Table(
@@ -172,6 +178,13 @@ corpus_version = Table(
     Column("version", BigInteger, nullable=False),
 )
 
+corpus_changes = Table(
+    "corpus_changes",
+    metadata,
+    Column("version", BigInteger, primary_key=True),
+    Column("document_id", Text, nullable=False),
+)
+
 ingest_runs = Table(
     "ingest_runs",
     metadata,
@@ -181,6 +194,9 @@ ingest_runs = Table(
     Column("sources", JSONB, nullable=False),
     Column("counts", JSONB, nullable=False),
     Column("seconds", Float),
+    Column("kind", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("undoes", BigInteger),
 )
 
 ingest_items = Table(
@@ -202,8 +218,22 @@ ingest_items = Table(
     Column("embedded", Integer, nullable=False),
     Column("seconds", Float, nullable=False),
     _now("at"),
+    Column("version_id", BigInteger),
     Index("ingest_items_uri", "collection", "source_uri", "id"),
     Index("ingest_items_run", "run_id"),
+)
+
+snapshots = Table(
+    "snapshots",
+    metadata,
+    Column("day", Date, primary_key=True),
+    Column("category", Text, primary_key=True),
+    Column("documents", Integer, nullable=False),
+    Column("nodes", Integer, nullable=False),
+    Column("characters", BigInteger, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("documents_per_second", Float),
+    _now("at"),
 )
 
 queries = Table(

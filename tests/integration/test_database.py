@@ -175,7 +175,9 @@ def test_a_database_of_a_newer_version_is_refused(settings: Settings) -> None:
 def test_reset_empties_the_database(settings: Settings) -> None:
     engine = open_database(settings).engine
     with engine.begin() as connection:
-        connection.execute(text("INSERT INTO ingest_runs (sources, counts) VALUES ('[]', '{}')"))
+        connection.execute(
+            text("INSERT INTO ingest_runs (sources, counts, kind, state) VALUES ('[]', '{}', 'ingest', 'done')")
+        )
     reset(engine)
     with engine.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM ingest_runs")).scalar() == 0

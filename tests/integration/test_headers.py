@@ -16,7 +16,8 @@ from config.prompts import HEADER_VERSION
 from config.settings import HeaderSettings, LLMSettings, ParsingSettings, Settings, get_settings
 from pipelines.errors import ConfigError
 from pipelines.ingestion.header_writer import Pace, shortened
-from pipelines.ingestion.run import Ingestion, build_ingestion
+from pipelines.ingestion.preview import header_cost
+from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion
 from pipelines.store.tables import headers
 from pipelines.types import Document, Filters
 from tests.fake_openai import FakeOpenAI, Fault
@@ -141,11 +142,11 @@ def test_a_server_that_only_fails_is_not_asked_for_ever(
 def test_the_plan_says_how_often_the_model_would_be_asked(
     ingestion: Ingestion, folder: Path, openai: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cost = ingestion.header_cost(ingestion.plan([str(folder)]))
+    cost = header_cost(ingestion, ingestion.plan([str(folder)]), Overrides())
     assert (cost.calls, cost.tokens > 2 * 100, openai.requests) == (2, True, [])
     run(ingestion, folder)
     (folder / "notes.md").write_text(POST.replace("every day", "every morning"))
-    assert ingestion.header_cost(ingestion.plan([str(folder)])).calls == 1
+    assert header_cost(ingestion, ingestion.plan([str(folder)]), Overrides()).calls == 1
     settings = ingestion.settings
     given = {"FOOTNOTE_HOME": settings.home, "DATABASE_URL": settings.database_url.get_secret_value(),
              "FOOTNOTE_EMBEDDING__PROVIDER": "hashed", "FOOTNOTE_HEADERS__MODE": "llm", "FOOTNOTE_LLM__MODEL": "writer",

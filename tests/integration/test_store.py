@@ -134,7 +134,7 @@ def test_a_failure_inside_the_transaction_leaves_the_old_version_whole(store: No
     put(store, settings, document(body="Old words."))
     new = document(body="New words.")
 
-    def fail(_connection) -> None:
+    def fail(_connection, _version) -> None:
         raise RuntimeError("power cut")
 
     with pytest.raises(RuntimeError):

@@ -1,0 +1,209 @@
+"""PREPARE: one listed item -> a Document with its hashes and nodes. Needs no database and no model.
+
+What it takes and gives is small and can be pickled, so that it runs here, in a worker process, or on another machine.
+"""
+
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from llama_index.core.schema import TextNode
+
+from config.settings import ParsingSettings, Settings
+from pipelines.errors import ConfigError, FootnoteError, ParseError, SourceError
+from pipelines.ingestion.classify import classify
+from pipelines.ingestion.fingerprint import content_sha, meta_sha, recipe
+from pipelines.ingestion.loaders import Limits, load
+from pipelines.ingestion.parsers import PARSERS, parse, parser_for
+from pipelines.ingestion.sources import SOURCES
+from pipelines.store.originals import keep_original, original_path
+from pipelines.types import Document, SourceItem
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is the same for every document of a run.
+
+    Attributes:
+        limits: How large a file may be.
+        sizes: How long nodes may be.
+        home: Where originals are kept.
+        model: The slug of the embedding model, which a parser that cuts by meaning depends on.
+        headers: The recipe of what writes headers; empty where they are deterministic.
+    """
+
+    limits: Limits
+    sizes: ParsingSettings
+    home: Path
+    model: str
+    headers: str = ""
+
+    @classmethod
+    def of(cls, settings: Settings, model: str, headers: str = "") -> "Options":
+        """The options that the settings state."""
+        held = settings.ingestion
+        limits = Limits(**{name: getattr(held, name) for name in Limits.__slots__})
+        return cls(limits, settings.parsing, settings.home, model, headers)
+
+    def recipe(self, parser: str) -> str:
+        """How these options and today's code make nodes with a parser."""
+        return recipe(parser, self.sizes, self.model, self.headers)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One document to be prepared.
+
+    Attributes:
+        item: Where it is.
+        document_id: Its identity, minted by the plan.
+        collection: Where it belongs.
+        said: What a person says of it; kept with it, and stronger than `ruled`.
+        ruled: What the rules of the settings say of it.
+        indexed_sha: The content that the node table holds of it; empty for a new one.
+        indexed_recipe: The recipe of those nodes.
+        original: The SHA-256 of the stored original to be read instead of the source; empty = the source.
+    """
+
+    item: SourceItem
+    document_id: str
+    collection: str
+    said: Mapping[str, str] = field(default_factory=dict)
+    ruled: Mapping[str, Any] = field(default_factory=dict)
+    indexed_sha: str = ""
+    indexed_recipe: str = ""
+    original: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A document that is ready to be embedded and stored.
+
+    `nodes` is None where the content is as it was, so that only metadata is written, and for a parser that cuts by
+    meaning (`embeds`), which needs the embedding model.
+    """
+
+    document: Document
+    parser: str
+    recipe: str
+    nodes: tuple[TextNode, ...] | None
+    embeds: bool = False
+
+    @property
+    def metadata_only(self) -> bool:
+        """Whether the nodes stay as they are."""
+        return self.nodes is None and not self.embeds
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a document could not be prepared: the stage, the error's class and sentence, and what to do.
+
+    A `fatal` one (a setting, a missing package) would meet every other document too, and ends the run.
+    """
+
+    stage: str
+    error: str
+    message: str
+    hint: str = ""
+    fatal: bool = False
+    detail: str = ""
+
+    @classmethod
+    def of(cls, error: BaseException, stage: str, name: str) -> "Failure":
+        """The failure that an error means for the document of that name."""
+        known = isinstance(error, FootnoteError)
+        return cls(
+            stage=stage,
+            error=type(error).__name__,
+            message=error.message if isinstance(error, FootnoteError) else f"{name}: {error}"[:2000],
+            hint=error.hint if isinstance(error, FootnoteError) else "This is a bug; --json has its class.",
+            fatal=isinstance(error, ConfigError),
+            detail="" if known else "".join(traceback.format_exception(error)),
+        )
+
+
+def prepare(task: Task, options: Options) -> Prepared | Failure:
+    """The document with its nodes; whatever goes wrong is a Failure, never an exception."""
+    stage = ["read"]
+    try:
+        return _prepare(task, options, stage)
+    except Exception as error:  # noqa: BLE001 - one bad document, whatever it does to a library, stops only itself
+        return Failure.of(error, stage[0], task.item.name)
+
+
+def _prepare(task: Task, options: Options, stage: list[str]) -> Prepared:
+    data = read(task, options)
+    stage[0] = "load"
+    document, parser = identified(load(data, task.item, limits=options.limits), task)
+    keep_original(options.home, document.file_sha, data)
+    stage[0] = "parse"
+    made_by = options.recipe(parser)
+    if task.indexed_sha == document.content_sha and task.indexed_recipe == made_by:
+        return Prepared(document, parser, made_by, None)
+    return cut(document, parser, options)
+
+
+def read(task: Task, options: Options) -> bytes:
+    """The bytes of the task's source, or of its stored original.
+
+    Raises:
+        SourceError: If they are gone or may not be read.
+    """
+    if not task.original:
+        return SOURCES[task.item.source_kind].read(task.item, options.limits.max_binary_bytes)
+    path = original_path(options.home, task.original)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SourceError(
+            f"The stored original of {task.item.name} cannot be read: {error.strerror}.",
+            hint="Ingest it again from its source.",
+        ) from error
+
+
+def identified(loaded: Document, task: Task) -> tuple[Document, str]:
+    """(the loaded document with its identity, class, hashes and what is said of it, the name of its parser)."""
+    told = {**task.ruled, **task.said}
+    document = classify(
+        loaded.with_(year=told.get("year", loaded.year)),
+        category=told.get("category", ""),
+        visibility=told.get("visibility"),
+    )
+    kept = {name: dict(value) for name, value in (("said", task.said), ("ruled", task.ruled)) if value}
+    document = document.with_(
+        id=task.document_id,
+        collection=task.collection,
+        stamp=task.item.stamp,
+        ingested_at=datetime.now(UTC),
+        metadata={**document.metadata, **kept},
+    )
+    parser = told.get("parser") or parser_for(document)
+    return document.with_(content_sha=content_sha(document, parser), meta_sha=meta_sha(document)), parser
+
+
+def cut(document: Document, parser: str, options: Options) -> Prepared:
+    """The document with its nodes; of a parser that cuts by meaning, without.
+
+    Raises:
+        ParseError: If there is nothing to index, or a parser broke its contract.
+        ConfigError: If there is no such parser.
+    """
+    made_by = options.recipe(parser)
+    if parser in PARSERS and PARSERS[parser].embeds:
+        return Prepared(document, parser, made_by, None, embeds=True)
+    return Prepared(document, parser, made_by, some(document, parse(document, parser, options.sizes)))
+
+
+def some(document: Document, nodes: list[TextNode]) -> tuple[TextNode, ...]:
+    """The nodes, of which there must be one.
+
+    Raises:
+        ParseError: If there is none.
+    """
+    if not nodes:
+        raise ParseError(f"{document.name} has no text to index.", hint="Check that the file is not empty.")
+    return tuple(nodes)

@@ -1,0 +1,56 @@
+"""What undo, models side by side and an index that keeps in step need: versions of runs, the active model, changes."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0004"
+down_revision = "0003"
+
+
+def upgrade() -> None:
+    op.add_column("document_versions", sa.Column("run_id", sa.BigInteger(), nullable=True))
+    op.add_column("embedding_models", sa.Column("active", sa.Boolean(), nullable=False, server_default=sa.false()))
+    op.execute(
+        "UPDATE embedding_models SET active = true WHERE node_table = coalesce("
+        "(SELECT node_table FROM document_indexes GROUP BY node_table ORDER BY sum(nodes) DESC, node_table LIMIT 1), "
+        "(SELECT min(node_table) FROM embedding_models))"
+    )
+    op.create_index(
+        "embedding_models_active", "embedding_models", ["active"], unique=True, postgresql_where=sa.text("active")
+    )
+    op.create_table(
+        "corpus_changes",
+        sa.Column("version", sa.BigInteger(), nullable=False),
+        sa.Column("document_id", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("version"),
+    )
+    op.add_column("ingest_runs", sa.Column("kind", sa.Text(), nullable=False, server_default="ingest"))
+    op.add_column("ingest_runs", sa.Column("state", sa.Text(), nullable=False, server_default="running"))
+    op.add_column("ingest_runs", sa.Column("undoes", sa.BigInteger(), nullable=True))
+    op.execute("UPDATE ingest_runs SET state = CASE WHEN finished_at IS NULL THEN 'stopped' ELSE 'done' END")
+    for name in ("kind", "state"):
+        op.alter_column("ingest_runs", name, server_default=None)
+    op.add_column("ingest_items", sa.Column("version_id", sa.BigInteger(), nullable=True))
+    op.create_table(
+        "snapshots",
+        sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("category", sa.Text(), nullable=False),
+        sa.Column("documents", sa.Integer(), nullable=False),
+        sa.Column("nodes", sa.Integer(), nullable=False),
+        sa.Column("characters", sa.BigInteger(), nullable=False),
+        sa.Column("bytes", sa.BigInteger(), nullable=False),
+        sa.Column("documents_per_second", sa.Float(), nullable=True),
+        sa.Column("at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
+        sa.PrimaryKeyConstraint("day", "category"),
+    )
+
+
+def downgrade() -> None:
+    op.drop_table("snapshots")
+    op.drop_column("ingest_items", "version_id")
+    for name in ("undoes", "state", "kind"):
+        op.drop_column("ingest_runs", name)
+    op.drop_table("corpus_changes")
+    op.drop_index("embedding_models_active", table_name="embedding_models")
+    op.drop_column("embedding_models", "active")
+    op.drop_column("document_versions", "run_id")
