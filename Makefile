@@ -7,7 +7,7 @@ CORPUS ?= var/corpus
 RENDERCV ?= var/rendercv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup chat test check eval baseline corpus ingest clean
+.PHONY: help setup chat test faults check eval baseline corpus ingest clean
 
 help: ## show the verbs
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -33,6 +33,9 @@ ingest: setup ## ingest the sources of the settings
 
 test: .venv/.installed-dev ## run every test
 	$(BIN)/python -m pytest
+
+faults: .venv/.installed-dev ## hurt 500 runs in every way, and print what came of them (up to 30 minutes)
+	FOOTNOTE_FAULT_SEEDS=500 FOOTNOTE_FAULT_MATRIX=var/faults.json $(BIN)/python -m pytest tests/faults
 
 check: .venv/.installed-dev ## format, lint, types, architecture
 	$(BIN)/ruff format --check .

@@ -19,7 +19,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-EXIT_FELL, EXIT_FAILED_DOCUMENTS = 1, 4
+EXIT_FELL, EXIT_FAILED_DOCUMENTS, EXIT_STOPPED = 1, 4, 130
 CategoryName = Literal["resume", "linkedin", "journey", "github", "blog", "notion", "web", "generic"]
 PART_NAMES = (
     "dense", "sparse", "completion", "whitening", "pairs", "headers", "typos", "trim", "phrases", "names", "category",
@@ -135,29 +135,44 @@ def ingest(
         bool, typer.Option("--verify", help="Read files even where size and time did not change.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Remove even more than a fifth of a source.")] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try only what failed the last time; without sources, all of that.")
+    ] = False,
+    executor: Annotated[
+        Literal["local", "here", "ray"] | None,
+        typer.Option(help="Read files in worker processes, in this one, or on a Ray cluster; else as set."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=0, help="How many processes; 0 = one for each core, at most 8.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Bring documents in; what did not change costs nothing.
+    """Bring documents in; what did not change costs nothing. Ctrl-C ends after the documents that are under way.
 
     Example: footnote ingest ~/portfolio --plan
     """
-    from app.commands import run_ingest
+    from app.ingesting import Asked, run_ingest
+    from app.settings import with_executor
+    from pipelines.ingestion.run import Overrides
 
-    run_ingest(
-        _settings(), sources or [], plan_only=plan, collection=collection, category=category or "",
-        visibility=visibility or "", parser=parser, verify=verify, yes=yes, as_json=as_json,
-    )  # fmt: skip
+    overrides = Overrides(collection, category or "", visibility or "", parser)
+    settings = with_executor(_settings(), executor, workers)
+    run_ingest(settings, sources or [], overrides, Asked(plan, verify, yes, retry_failed, as_json))
 
 
 @app.command()
-def status(as_json: Json = False) -> None:
-    """Coverage: every document, its nodes, and what failed and why.
+def status(
+    failed: Annotated[bool, typer.Option("--failed", help="Show only what failed.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Show every document, even of many.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Coverage: every document, its nodes, and what failed and why; exit code 4 when something did.
 
-    Example: footnote status --json
+    Example: footnote status --failed
     """
-    from app.commands import show_status
+    from app.status import show_status
 
-    show_status(_settings(), as_json=as_json)
+    show_status(_settings(), failed=failed, everything=everything, as_json=as_json)
 
 
 def _parts(named: list[str] | None) -> list[str]:
@@ -308,6 +323,56 @@ def remove(
 
 
 @app.command()
+def reindex(
+    source: Annotated[str, typer.Option(help="Only what came from this file or folder, even if that is gone.")] = "",
+    plan: Annotated[bool, typer.Option("--plan", help="Say what would be done, and do nothing.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Load the stored originals again: parse and embed with today's settings; until then the old nodes serve.
+
+    Example: footnote reindex --plan
+    """
+    from app.runs import run_reindex
+
+    run_reindex(_settings(), source, plan_only=plan, as_json=as_json)
+
+
+@app.command()
+def runs(
+    run: Annotated[int | None, typer.Argument(metavar="[ID]", help="Show what became of each document of it.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many of the last runs, or days.")] = 20,
+    snapshots: Annotated[
+        bool, typer.Option("--snapshots", help="Show how much there was at the end of each day instead.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """The ingest log: every run, what it did, how fast, and what failed and why.
+
+    Example: footnote runs 7 --json
+    """
+    from app.runs import show_runs
+
+    show_runs(_settings(), run, limit=limit, snapshots=snapshots, as_json=as_json)
+
+
+@app.command()
+def rollback(
+    run: Annotated[int, typer.Argument(metavar="RUN_ID", help="As `footnote runs` lists it.")],
+    plan: Annotated[bool, typer.Option("--plan", help="Say what would be done, and do nothing.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Even documents that later runs changed again.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Undo a run: bring its documents back to what they were before it; a rollback can be undone, too.
+
+    Example: footnote rollback 7 --plan
+    """
+    from app.runs import run_rollback
+
+    run_rollback(_settings(), run, plan_only=plan, force=force, yes=yes, as_json=as_json)
+
+
+@app.command()
 def doctor(
     fix: Annotated[bool, typer.Option("--fix", help="Run the safe repairs.")] = False, as_json: Json = False
 ) -> None:
@@ -332,7 +397,7 @@ def audit(as_json: Json = False) -> None:
 
 
 db = typer.Typer(help="The database: start, stop, migrate, url, reset.", no_args_is_help=True)
-models = typer.Typer(help="The embedding models.", no_args_is_help=True)
+models = typer.Typer(help="The embedding models: list, add, compare, promote, drop, fetch.", no_args_is_help=True)
 evaluate = typer.Typer(help="Measure retrieval and answers.", no_args_is_help=True)
 app.add_typer(db, name="db")
 app.add_typer(models, name="models")
@@ -396,6 +461,87 @@ def db_reset(
     from app.administration import reset_database
 
     reset_database(_settings(), yes=yes, as_json=as_json)
+
+
+@models.command("list")
+def models_list(as_json: Json = False) -> None:
+    """List the embedding models whose nodes are stored, and which of them serves.
+
+    Example: footnote models list
+    """
+    from app.models import list_models
+
+    list_models(_settings(), as_json=as_json)
+
+
+Model = Annotated[
+    str, typer.Argument(metavar="MODEL", help="As `models list` shows it: [PROVIDER/]NAME[@DIMENSION], or a table.")
+]
+
+
+@models.command("add")
+def models_add(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="[PROVIDER/]NAME[@DIMENSION].")],
+    yes: Annotated[bool, typer.Option("--yes", help="Pay what it costs.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Embed the stored documents with another model, while the one that serves goes on serving.
+
+    What is there already stays, so that a run that was stopped goes on. Of a paid model the cost is shown first.
+    Example: footnote models add text-embedding-3-small@512
+    """
+    from app.models import add_model
+
+    add_model(_settings(), model, yes=yes, as_json=as_json)
+
+
+@models.command("compare")
+def models_compare(
+    a: Model,
+    b: Annotated[str, typer.Argument(metavar="[MODEL]", help="Another one; else A is compared with what serves.")] = "",
+    topics: Annotated[
+        Path | None,
+        typer.Option(help="Topics with quoted answers; else the sample's where it is stored, else logged questions."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only so many questions.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Search the same questions with two models: measures, overlap, and the documents that move most.
+
+    Example: footnote models compare all-MiniLM-L6-v2 text-embedding-3-small
+    """
+    from app.model_compare import compare_models
+
+    compare_models(_settings(), a, b, topics, limit=limit, as_json=as_json)
+
+
+@models.command("promote")
+def models_promote(model: Model, as_json: Json = False) -> None:
+    """Make a model the one that serves, once it holds every stored document; who searches meanwhile notices nothing.
+
+    Example: footnote models promote text-embedding-3-small@512
+    """
+    from app.models import promote_model
+
+    promote_model(_settings(), model, as_json=as_json)
+
+
+@models.command("drop")
+def models_drop(
+    model: Model,
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Forget its cached vectors, too: adding it again embeds everything.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Drop a model's nodes; never those of the one that serves.
+
+    Example: footnote models drop all-MiniLM-L6-v2 --yes
+    """
+    from app.models import drop_model
+
+    drop_model(_settings(), model, cached=cache, yes=yes, as_json=as_json)
 
 
 @models.command("fetch")

@@ -8,14 +8,14 @@ from typing import Any
 
 from app.uploads import keep_uploads
 from config.settings import Settings
-from pipelines.ingestion.header_writer import build_header_writer
+from pipelines.errors import ConfigError
+from pipelines.ingestion.executors import Executor, build_executor
+from pipelines.ingestion.header_writer import HeaderWriter, build_header_writer
 from pipelines.ingestion.run import Ingestion
-from pipelines.models.identity import identity, is_stated
 from pipelines.observe import configure_logging
 from pipelines.query.engine import Engine, Event, build_query_engine
 from pipelines.store import documents as document_rows
 from pipelines.store.database import reading
-from pipelines.store.models import serving
 from pipelines.store.status import coverage
 from pipelines.types import Audience, Filters, IngestItem, Turn
 
@@ -59,9 +59,10 @@ class Shelf:
 class ChatEngine:
     """One object for every page; safe to share between sessions."""
 
-    def __init__(self, engine: Engine, ingestion: Ingestion) -> None:
+    def __init__(self, engine: Engine, writer: HeaderWriter | None, executor: Executor) -> None:
         self._engine = engine
-        self._ingestion = ingestion
+        self._writer = writer
+        self._executor = executor
         self.settings = engine.settings
 
     @property
@@ -80,7 +81,7 @@ class ChatEngine:
 
     def shelf(self) -> Shelf:
         """What is stored now, and what failed."""
-        rows = coverage(self._engine.database, self.settings)["documents"]
+        rows = coverage(self._engine.database)["documents"]
         found = sorted({row["year"] for row in rows if row["year"]}, reverse=True)
         stored = tuple(_shelved(row) for row in rows if row["id"])
         failed = tuple(
@@ -100,12 +101,18 @@ class ChatEngine:
             ServiceUnavailable: If the database or the embedding model is gone; finished documents stay.
         """
         paths = keep_uploads(self._uploads, files)
-        plan = self._ingestion.plan([str(path) for path in paths])
-        return self._ingestion.run(plan, on_progress=on_progress).items
+        ingestion, locations = self._ingestion, [str(path) for path in paths]
+        try:
+            return ingestion.run(ingestion.plan(locations), on_progress=on_progress).items
+        except ConfigError:
+            if self._engine.identity == ingestion.identity:
+                raise
+        ingestion = self._ingestion  # another embedding model was promoted meanwhile
+        return ingestion.run(ingestion.plan(locations), on_progress=on_progress).items
 
     def remove(self, chosen: Sequence[Shelved]) -> int:
         """Remove documents with all that was derived from them, uploads with their files; how many there were."""
-        gone = self._ingestion.remove([document.id for document in chosen])
+        gone = self._ingestion.remove([document.id for document in chosen]).count("removed")
         for document in chosen:
             for path in self._uploads.glob("*"):
                 if path.as_uri() == document.uri:
@@ -115,6 +122,21 @@ class ChatEngine:
     def close(self) -> None:
         """Let the database connections go."""
         self._engine.database.engine.dispose()
+
+    @property
+    def _ingestion(self) -> Ingestion:
+        """Taking in and removing, with the embedding model that serves now."""
+        served = self._engine.serving.now()
+        return Ingestion(
+            self.settings,
+            self._engine.database,
+            served.store,
+            served.indexes,
+            served.embed_model,
+            served.identity,
+            self._writer,
+            self._executor,
+        )
 
     @property
     def _uploads(self) -> Path:
@@ -130,10 +152,8 @@ def build_chat_engine(settings: Settings) -> ChatEngine:
     """
     configure_logging(settings.log.level, settings.log.format)
     engine = build_query_engine(settings)
-    model = serving(engine.database.engine, identity(settings), stated=is_stated(settings))
     writer = build_header_writer(settings, engine.database.engine)
-    ingestion = Ingestion(settings, engine.database, engine.store, engine.indexes, engine.embed_model, model, writer)
-    return ChatEngine(engine, ingestion)
+    return ChatEngine(engine, writer, build_executor(settings.ingestion))
 
 
 def _shelved(row: dict[str, Any]) -> Shelved:

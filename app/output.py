@@ -32,7 +32,21 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     console.print(drawn)
 
 
-_NUMERIC = {"nodes", "coverage", "score", "dense", "sparse", "fused", "#", "page"}
+def listing(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, most: int | None = None) -> None:
+    """A table; of more than 200 rows quick plain lines, on a terminal at most `most` of them."""
+    shown = rows[:most] if most is not None and console.is_terminal else rows
+    if len(shown) <= _DRAWN:
+        if shown:
+            table("", columns, shown)
+    else:
+        for row in shown:
+            console.out("  ".join(str(cell) for cell in row), highlight=False)
+    if len(shown) < len(rows):
+        say(f"... and {len(rows) - len(shown):,} more; --json has all of them", "dim")
+
+
+_DRAWN = 200
+_NUMERIC = {"nodes", "embeddings", "documents", "coverage", "score", "dense", "sparse", "fused", "#", "page"}
 
 
 def say(text: str, style: str = "") -> None:
@@ -46,10 +60,15 @@ def warn(text: str, style: str = "yellow") -> None:
 
 
 def progress_bar(*, quiet: bool) -> Any:
-    """A rich Progress on stderr with counts and the time left; nothing is drawn when quiet or off a terminal."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    """A rich Progress on stderr with counts, the rate and the time left; nothing when quiet or off a terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    class Rate(ProgressColumn):
+        def render(self, task: Any) -> Text:
+            return Text(f"{task.speed:.1f}/s" if task.speed else "")
+
+    named = TextColumn("{task.description}", markup=False)
+    columns = (named, BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     return Progress(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal)
 
 

@@ -10,7 +10,7 @@ from pipelines.errors import RetrievalError
 from pipelines.query.moves import moves
 from pipelines.query.parts import without as switched_off
 from pipelines.store.database import open_database
-from pipelines.store.runs import jsonable, latest_queries, read_query
+from pipelines.store.queries import jsonable, latest_queries, read_query
 from pipelines.types import Filters, Mode, SearchReport
 
 

@@ -25,3 +25,10 @@ def read_settings() -> Settings:
         first = error.errors()[0]
         name = "FOOTNOTE_" + "__".join(str(part).upper() for part in first["loc"])
         raise ConfigError(f"The setting {name} is wrong: {first['msg']}.", hint="See .env.example.") from error
+
+
+def with_executor(settings: Settings, executor: str | None, workers: int | None) -> Settings:
+    """The settings with another executor or number of workers, where one is given."""
+    given = {"executor": executor, "workers": workers}
+    update = {name: value for name, value in given.items() if value is not None}
+    return settings.model_copy(update={"ingestion": settings.ingestion.model_copy(update=update)})

@@ -35,6 +35,7 @@ class EmbeddingSettings(_Stage):
     pause_ms: int = Field(100, ge=0, description="between two batches for a remote model")
     timeout_seconds: float = Field(60.0, gt=0)
     retries: int = Field(4, ge=0, le=10, description="after 429, 5xx and timeouts; Retry-After is honoured")
+    price: float = Field(0.0, ge=0, description="US dollars a million tokens; 0 = as known, see `ingest --plan`")
 
 
 class LLMSettings(_Stage):
@@ -50,6 +51,7 @@ class LLMSettings(_Stage):
     temperature: float = Field(0.1, ge=0, le=2)
     timeout_seconds: float = Field(60.0, gt=0)
     retries: int = Field(1, ge=0, le=10)
+    price: float = Field(0.0, ge=0, description="US dollars a million tokens; 0 = as known, see `ingest --plan`")
 
 
 class SourceRule(_Stage):
@@ -75,7 +77,18 @@ class IngestionSettings(_Stage):
     ocr: Literal["auto", "off"] = Field("auto", description="auto = tesseract, where installed, reads scans and images")
     ocr_languages: str = Field("eng", description="as tesseract names them, joined by +: eng+deu")
     ocr_seconds: float = Field(120.0, gt=0, description="for all pages of a document; those past it stay without text")
-    versions_kept: int = Field(5, ge=0, description="earlier versions of a document that stay for undo")
+    executor: Literal["local", "here", "ray"] = Field(
+        "local",
+        description="local = files are read in worker processes that can be stopped; here = in this process; "
+        "ray = read, embedded and stored by the machines of a Ray cluster",
+    )
+    ray_address: str = Field("", description="of a running Ray cluster; empty = one is started here for the run")
+    workers: int = Field(0, ge=0, description="local: how many processes; 0 = one for each core, at most 8")
+    document_seconds: float = Field(180.0, gt=0, description="local: to read and parse a file; past it, it failed")
+    document_memory_mb: int = Field(2000, ge=600, description="local: of a worker, which takes 200 to 400 for itself")
+    versions_kept: int = Field(
+        5, ge=0, description="earlier versions of a document that stay for undo; changed facts make one, too"
+    )
 
 
 class ParsingSettings(_Stage):

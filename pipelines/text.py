@@ -55,9 +55,18 @@ def canonical(raw: str) -> str:
 def fold(text: str) -> str:
     """The text for matching: case, accents, ligatures, typographic quotes and dashes, and runs of space folded away."""
     if not text.isascii():
-        decomposed = unicodedata.normalize("NFKD", text.translate(_TYPOGRAPHIC))
-        text = "".join(char for char in decomposed if not unicodedata.combining(char))
+        text = bare(text.translate(_TYPOGRAPHIC))
     return " ".join(text.casefold().split())
+
+
+def bare(text: str) -> str:
+    """The text with compatible characters for its ligatures and other forms, and without accents."""
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFKD", text)
+    if any(map(unicodedata.combining, decomposed)):
+        return "".join([char for char in decomposed if not unicodedata.combining(char)])
+    return decomposed
 
 
 def searchable(header: str, text: str, mime: str = "", kind: str = "text") -> str:

@@ -37,6 +37,11 @@ class EmbeddingIdentity:
     dimension: int
 
     @property
+    def label(self) -> str:
+        """The name that means this one and no other, for commands: `provider/model@dimension`."""
+        return f"{self.provider}/{self.model}@{self.dimension}"
+
+    @property
     def slug(self) -> str:
         """A name for tables: `[a-z0-9_]`, at most 40 characters, ending in a hash when it had to be cut."""
         full = f"{self.provider}/{self.model}/{self.dimension}"

@@ -14,8 +14,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-LOG_VARIABLE = "GUARD_LOG"
-_INJECTED = Path(__file__).parent / "guarded"
+_SITE = """import importlib.util
+
+spec = importlib.util.spec_from_file_location("_guard", {guard!r})
+guard = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(guard)
+guard.install(guard.writer({log!r}))
+"""
 _METHODS = ("connect", "connect_ex", "sendto", "sendmsg")
 _LOOKUPS = ("getaddrinfo", "gethostbyname", "gethostbyname_ex")
 
@@ -36,9 +41,24 @@ def loopback_only() -> Iterator[list[str]]:
 
 
 def guarded_environment(log: Path) -> dict[str, str]:
-    """Variables under which any Python forbids the network to itself and writes what it tried to `log`."""
-    paths = [str(_INJECTED), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {"PYTHONPATH": os.pathsep.join(paths), LOG_VARIABLE: str(log)}
+    """Variables under which any Python forbids the network to itself and writes what it tried to `log`.
+
+    A process that it starts with its module path and nothing else is guarded too.
+    """
+    folder = log.with_name(f"{log.name}.guard")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "sitecustomize.py").write_text(_SITE.format(guard=str(Path(__file__).resolve()), log=str(log)))
+    return {"PYTHONPATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])}
+
+
+def writer(log: str) -> Callable[[str], None]:
+    """What adds a line to a file."""
+
+    def write(what: str) -> None:
+        with Path(log).open("a") as file:
+            file.write(f"{what}\n")
+
+    return write
 
 
 def read_log(log: Path) -> list[str]:

@@ -65,3 +65,15 @@ def test_another_process_is_guarded_through_its_environment(tmp_path: Path) -> N
     )
     assert done.stdout == "refused\n"
     assert read_log(log) == ["getaddrinfo 'example.com'"]
+
+
+def test_a_process_that_gets_only_the_module_path_is_guarded_too(tmp_path: Path) -> None:
+    log = tmp_path / "tried"
+    inner = "import socket; socket.create_connection(('example.com', 80))"
+    outer = (
+        "import os, subprocess, sys\n"
+        f"subprocess.run([sys.executable, '-c', {inner!r}], env={{'PYTHONPATH': os.pathsep.join(sys.path)}}, "
+        "stderr=subprocess.DEVNULL)"
+    )
+    subprocess.run([sys.executable, "-c", outer], env={**os.environ, **guarded_environment(log)}, check=True)
+    assert read_log(log) == ["getaddrinfo 'example.com'"]

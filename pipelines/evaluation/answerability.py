@@ -12,7 +12,6 @@ from pipelines.errors import RetrievalError, SourceError
 from pipelines.evaluation.corpus import document_id, index_dataset
 from pipelines.evaluation.datasets import Dataset, Item, load_beir
 from pipelines.evaluation.remember import QueryCache, remembering
-from pipelines.models.identity import identity
 from pipelines.query.assess import readings, signals, strength
 from pipelines.query.calibration import calibration
 from pipelines.query.engine import Engine
@@ -139,7 +138,7 @@ def measure(settings: Settings, collection: Collection, on_progress: Progress) -
 
 
 def _measured(engine: Engine, asked: Labelled) -> list[Measured]:
-    model = identity(engine.settings).model
+    model = engine.identity.model
     limit = engine.settings.analysis.max_question_characters
     try:
         found = engine.examine(asked.question[:limit], history=asked.history, top_n=_TOP_N)

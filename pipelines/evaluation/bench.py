@@ -117,7 +117,7 @@ def _floor(item: SourceItem, told: _Told) -> float:
 
 
 def _read(item: SourceItem, told: _Told) -> bytes:
-    return SOURCES[item.source_kind].read(item, told.limits.max_binary_bytes)
+    return SOURCES[item.source_kind].read(item, told.limits.most_bytes)
 
 
 def _take(tally: _Tally, item: SourceItem, told: _Told) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from llama_index.core.schema import BaseNode, TextNode
@@ -150,7 +150,7 @@ def measure_chunking(
         on_progress("cutting and embedding", number, len(wanted))
         own = f"{name}_{re.sub('[^a-z0-9]+', '_', cutter.name)}"
         engine, nodes = index_cut(settings, own, list(documents.values()), cutter, vectors)
-        engine = replace(remembering(engine, keep=False), embed_model=questions)
+        engine = remembering(engine, keep=False).with_parts(embed_model=questions)
         done.append(
             Cutting(
                 name=cutter.name,

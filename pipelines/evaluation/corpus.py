@@ -18,6 +18,7 @@ from pipelines.ingestion.embed import Embedder
 from pipelines.ingestion.fingerprint import content_sha, meta_sha
 from pipelines.ingestion.parsers import make_node
 from pipelines.ingestion.run import Overrides, build_ingestion
+from pipelines.models.identity import identity, with_identity
 from pipelines.query.engine import Engine, build_query_engine
 from pipelines.store.database import database_url
 from pipelines.store.nodes import Made
@@ -120,6 +121,8 @@ def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
 def own_database(settings: Settings, name: str) -> Settings:
     """The settings with the database `footnote_eval_<name>` on the same server, made when it is missing.
 
+    Another embedding model than the local one has a database of its own, so that several need not take turns.
+
     Args:
         settings: Of the user's database, which stays as it is.
         name: Of letters, digits and underscores.
@@ -127,7 +130,9 @@ def own_database(settings: Settings, name: str) -> Settings:
     Raises:
         ConfigError: If the server does not let a database be made.
     """
-    name, url = f"footnote_eval_{name}", database_url(settings)
+    model = identity(settings)
+    named = name if model.provider == "local" else f"{name}_{hashlib.sha256(model.slug.encode()).hexdigest()[:8]}"
+    name, url = f"footnote_eval_{named}", database_url(settings)
     assert re.fullmatch(r"[a-z0-9_]+", name)
     admin = create_engine(url, isolation_level="AUTOCOMMIT")
     try:
@@ -143,7 +148,7 @@ def own_database(settings: Settings, name: str) -> Settings:
     finally:
         admin.dispose()
     own = url.set(database=name).render_as_string(hide_password=False)
-    return settings.model_copy(update={"database_url": SecretStr(own)})
+    return with_identity(settings, model).model_copy(update={"database_url": SecretStr(own)})
 
 
 def _slug(name: str) -> str:

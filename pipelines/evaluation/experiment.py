@@ -12,7 +12,7 @@ from pipelines.evaluation.judged import Judged, Progress, judged_sets, no_progre
 from pipelines.evaluation.measures import DEFAULT, means, parse_measure
 from pipelines.evaluation.systems import Changes, chosen
 from pipelines.query.parts import TUNABLE, changed
-from pipelines.store.runs import fingerprint
+from pipelines.store.queries import fingerprint
 
 Scores = Mapping[str, Mapping[str, float]]
 

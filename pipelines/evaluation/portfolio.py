@@ -18,7 +18,7 @@ from pipelines.evaluation.systems import Changes
 from pipelines.query.engine import Engine
 from pipelines.store import documents as document_rows
 from pipelines.store.database import reading
-from pipelines.store.runs import fingerprint
+from pipelines.store.queries import fingerprint
 from pipelines.text import fold
 from pipelines.types import Answer, SearchResult
 

@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.schema import NodeWithScore, TextNode
 from pydantic import PrivateAttr
 
-from pipelines.models.identity import identity
 from pipelines.query.engine import Engine
 from pipelines.store.nodes import NodeStore, build_lexical_indexes
 from pipelines.store.vectors import cache_vectors, cached_vectors, text_sha
@@ -25,10 +23,10 @@ def remembering(engine: Engine, *, keep: bool) -> Engine:
         engine: Over a corpus that nobody changes meanwhile.
         keep: Whether the vectors of questions are kept in its database for the next run. A user's questions are not.
     """
-    cache = QueryCache.over(engine.embed_model, identity(engine.settings), engine.database.engine if keep else None)
+    cache = QueryCache.over(engine.embed_model, engine.identity, engine.database.engine if keep else None)
     store = StillStore(engine.store)
     indexes = build_lexical_indexes(engine.settings, engine.database, store)
-    still = replace(engine, store=store, indexes=indexes, embed_model=cache)
+    still = engine.with_parts(store=store, indexes=indexes, embed_model=cache)
     return still.with_changes({"retrieval.cache_entries": 0})
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from llama_index.core.embeddings import BaseEmbedding
@@ -9,8 +10,8 @@ from llama_index.core.schema import BaseNode
 from numpy.typing import NDArray
 from sqlalchemy import Engine
 
-from pipelines.models.embed import window_vectors
-from pipelines.store.nodes import Vectors
+from pipelines.models.embed import group_size, window_vectors
+from pipelines.store.node_table import Vectors
 from pipelines.store.vectors import cache_vectors, cached_vectors, text_sha
 from pipelines.text import searchable
 from pipelines.types import EmbeddingIdentity
@@ -26,22 +27,38 @@ class Embedder:
 
     def __call__(self, nodes: Sequence[BaseNode]) -> tuple[list[Vectors], int]:
         """(for each node, (windows, dimension) float32; how many texts were new to the cache)."""
-        texts = [
-            searchable(node.metadata["header"], node.get_content(), node.metadata["mime"], node.metadata["kind"])
-            for node in nodes
-        ]
-        return self.windows(texts)
+        return self.each([nodes])[0]
+
+    def each(self, documents: Sequence[Sequence[BaseNode]]) -> list[tuple[list[Vectors], int]]:
+        """For the nodes of each document what a call gives; what several have counts as new for the first of them."""
+        texts = [embedded_text(node) for nodes in documents for node in nodes]
+        found, fresh = self._look(texts)
+        vectors, new = iter(found), iter(fresh)
+        return [(list(islice(vectors, len(nodes))), sum(islice(new, len(nodes)))) for nodes in documents]
 
     def windows(self, texts: Sequence[str]) -> tuple[list[Vectors], int]:
         """(for each text, the vectors of its windows; how many texts were new to the cache)."""
+        vectors, new = self._look(texts)
+        return vectors, sum(new)
+
+    def _look(self, texts: Sequence[str]) -> tuple[list[Vectors], list[bool]]:
+        """(for each text, the vectors of its windows; whether it was new to the cache, and stands there first)."""
         keys = [text_sha(text) for text in texts]
         known = cached_vectors(self.engine, self.identity.slug, list(dict.fromkeys(keys)), self.identity.dimension)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        if missing:
-            fresh = dict(zip(missing, window_vectors(self.model, list(missing.values())), strict=True))
+        left, size = list(missing), group_size(self.model)
+        for start in range(0, len(left), size):  # what is paid for is kept, even if the next request fails
+            some = left[start : start + size]
+            fresh = dict(zip(some, window_vectors(self.model, [missing[key] for key in some]), strict=True))
             cache_vectors(self.engine, self.identity.slug, fresh)
             known |= fresh
-        return [known[key] for key in keys], len(missing)
+        return [known[key] for key in keys], [missing.pop(key, None) is not None for key in keys]
+
+
+def embedded_text(node: BaseNode) -> str:
+    """What of a node is embedded."""
+    known = node.metadata
+    return searchable(known["header"], node.get_content(), known["mime"], known["kind"])
 
 
 @dataclass(slots=True)

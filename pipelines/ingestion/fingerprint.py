@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from typing import Any
 
 from pipelines.ingestion.contextualise import HEADER_VERSION
@@ -49,6 +50,56 @@ def recipe(parser: str, sizes: object, model: str = "", headers: str = "") -> st
         sized = " ".join(f"{field}={getattr(made, field)}" for field in made.own_fields())
         sized += f" model={model}" if made.embeds else ""
     return f"{parser}@{_version(parser)}({sized}) loaders@{LOADER_VERSION} {_HEADERS}{headers and f' by {headers}'}"
+
+
+def recipe_changes(stored: str, today: str) -> str:
+    """What sets the recipe of stored nodes apart from today's: `parser markdown 3 -> 4, header rules 1 -> 2`.
+
+    Empty for equal recipes; `parsed by other rules` where one of them cannot be read.
+    """
+    if stored == today:
+        return ""
+    old, new = _RECIPE.fullmatch(stored), _RECIPE.fullmatch(today)
+    if not old or not new:
+        return "parsed by other rules"
+    found: list[str] = []
+    if old["parser"] != new["parser"]:
+        found.append(f"parser {old['parser']} -> {new['parser']}")
+    elif new["version"] == "0":
+        found.append(f"there is no parser {new['parser']} any more")
+    else:
+        found += _step(f"parser {new['parser']}", old["version"], new["version"])
+        found += _size_changes(old["sizes"], new["sizes"])
+    found += _step("loaders", old["loaders"], new["loaders"])
+    found += _step("header rules", old["header"], new["header"])
+    found += _step("searchable text", old["searchable"], new["searchable"])
+    found += _step("header model", old["writer"] or "none", new["writer"] or "none")
+    if old["restored"] and not found:
+        found.append("restored by a rollback")
+    if old["failed"] and not found:
+        found.append(f"{old['failed']} of its headers could not be written")
+    return ", ".join(found) or "parsed by other rules"
+
+
+# What `recipe` writes; ` but for N` is added when a language model failed to write so many headers.
+_RECIPE = re.compile(
+    r"(?P<parser>[^@(]*)@(?P<version>\d+)\((?P<sizes>[^)]*)\) loaders@(?P<loaders>\d+) header@(?P<header>\d+)"
+    r" searchable@(?P<searchable>\d+)(?: by (?P<writer>.*?))?(?P<restored> from version \d+)?"
+    r"(?: but for (?P<failed>\d+))?"
+)
+
+
+def _step(name: str, old: str, new: str) -> list[str]:
+    return [f"{name} {old} -> {new}"] if old != new else []
+
+
+def _size_changes(old: str, new: str) -> list[str]:
+    """How the parser's sizes differ, and the embedding model of one that cuts by meaning."""
+    was, now = (dict(part.partition("=")[::2] for part in sizes.split()) for sizes in (old, new))
+    model = _step("embedding model of the parser", was.pop("model", "none"), now.pop("model", "none"))
+    names = [name for name in sorted({*was, *now}) if was.get(name) != now.get(name)]
+    sizes = ", ".join(f"{name} {was.get(name, 'none')} -> {now.get(name, 'none')}" for name in names)
+    return ([f"other sizes ({sizes})"] if sizes else []) + model
 
 
 _HEADERS = f"header@{HEADER_VERSION} searchable@{SEARCHABLE_VERSION}"

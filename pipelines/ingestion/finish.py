@@ -1,6 +1,6 @@
-"""FINISH: a prepared document -> headers, vectors, and one transaction."""
+"""FINISH: prepared documents -> headers, vectors, and one transaction."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from llama_index.core.embeddings import BaseEmbedding
@@ -12,21 +12,51 @@ from pipelines.ingestion.embed import Embedder, TextEmbedder
 from pipelines.ingestion.header_writer import HeaderWriter
 from pipelines.ingestion.parsers import parse
 from pipelines.ingestion.prepare import Prepared, some
-from pipelines.store.nodes import Made, NodeStore, Vectors
-from pipelines.types import EmbeddingIdentity, IngestItem
+from pipelines.store.node_table import Vectors
+from pipelines.store.nodes import Made, NodeStore, Replacement
+from pipelines.types import Document, EmbeddingIdentity, IngestItem
 
 Record = Callable[[Connection, IngestItem, int | None], None]  # writes a run's row: (connection, item, version kept)
+RecordAll = Callable[[Connection, Sequence[tuple[IngestItem, int | None]]], None]  # writes several
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A document with its nodes, which have no vectors yet; `new` counts the texts that cutting it embedded."""
+
+    prepared: Prepared
+    nodes: tuple[TextNode, ...]
+    recipe: str
+    new: int = 0
+
+    @property
+    def document(self) -> Document:
+        """The document."""
+        return self.prepared.document
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
     """A document with its nodes and their vectors; `new` counts the texts that were new to the embedding cache."""
 
-    prepared: Prepared
-    nodes: tuple[TextNode, ...]
+    cut: Cut
     vectors: tuple[Vectors, ...]
-    recipe: str
     new: int
+
+    @property
+    def document(self) -> Document:
+        """The document."""
+        return self.cut.document
+
+    @property
+    def nodes(self) -> tuple[TextNode, ...]:
+        """Its nodes, in order."""
+        return self.cut.nodes
+
+    @property
+    def recipe(self) -> str:
+        """How its nodes were made."""
+        return self.cut.recipe
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +75,17 @@ class Finisher:
         Raises:
             ModelError, ServiceUnavailable: If the embedding model cannot be used.
         """
-        embedder = Embedder(self.model, self.store.engine, self.identity)
-        of_texts = TextEmbedder(embedder)
+        cut = self.cut(prepared, stage)
+        stage("embed")
+        return self.vectors([cut])[0]
+
+    def cut(self, prepared: Prepared, stage: Callable[[str], None] = lambda _: None) -> Cut:
+        """The document's nodes with their headers: by a parser that cuts by meaning, and what a language model adds.
+
+        Raises:
+            ModelError, ServiceUnavailable: If a model cannot be used.
+        """
+        of_texts = TextEmbedder(self._embedder)
         nodes, made_by = list(prepared.nodes or ()), prepared.recipe
         if prepared.embeds:
             stage("parse")
@@ -56,9 +95,22 @@ class Finisher:
             stage("header")
             nodes, failed = self.header_writer(prepared.document, nodes)
             made_by += f" but for {failed}" if failed else ""  # which the next run asks again
-        stage("embed")
-        vectors, new = embedder(nodes)
-        return Embedded(prepared, tuple(nodes), tuple(vectors), made_by, new + of_texts.embedded)
+        return Cut(prepared, tuple(nodes), made_by, of_texts.embedded)
+
+    def vectors(self, documents: Sequence[Cut]) -> list[Embedded]:
+        """The documents with their nodes' vectors, in order; a text that several share is embedded, and counts, once.
+
+        Raises:
+            ModelError, ServiceUnavailable: If the embedding model cannot be used.
+        """
+        found = self._embedder.each([cut.nodes for cut in documents])
+        return [
+            Embedded(cut, tuple(vectors), cut.new + new) for cut, (vectors, new) in zip(documents, found, strict=True)
+        ]
+
+    @property
+    def _embedder(self) -> Embedder:
+        return Embedder(self.model, self.store.engine, self.identity)
 
     def store_metadata(self, prepared: Prepared, item: IngestItem, record: Record) -> IngestItem:
         """Write the document's facts, and its run's row with them; vectors stay."""
@@ -71,13 +123,21 @@ class Finisher:
 
         The outcome is `unchanged` where another run has written just this meanwhile.
         """
-        document = embedded.prepared.document
-        done = replace(item, document_id=document.id, nodes=len(embedded.nodes), embedded=embedded.new)
-        written = self.store.replace(
-            document,
-            embedded.nodes,
-            embedded.vectors,
-            Made(embedded.prepared.parser, embedded.recipe),
-            within=lambda link, version: record(link, done, version),
+        return self.store_all([(embedded, item)], lambda link, done: record(link, *done[0]))[0]
+
+    def store_all(self, made: Sequence[tuple[Embedded, IngestItem]], record: RecordAll) -> list[IngestItem]:
+        """Write several documents, each as `store_nodes` does, in one transaction: all of them or none."""
+        done = {
+            embedded.document.id: replace(
+                item, document_id=embedded.document.id, nodes=len(embedded.vectors), embedded=embedded.new
+            )
+            for embedded, item in made
+        }
+        written = self.store.replace_all(
+            [
+                Replacement(each.document, each.nodes, each.vectors, Made(each.cut.prepared.parser, each.recipe))
+                for each, _ in made
+            ],
+            within=lambda link, versions: record(link, [(done[each], version) for each, version in versions.items()]),
         )
-        return done if written else replace(done, outcome="unchanged")
+        return [item if each in written else replace(item, outcome="unchanged") for each, item in done.items()]

@@ -98,8 +98,12 @@ class HeaderWriter:
         asked = self.missing(document.id, nodes)
         with ThreadPoolExecutor(self.settings.concurrency, thread_name_prefix="header") as pool:
             wrote = list(pool.map(lambda node: self._write(document, node, fuse), asked))
-        said = read_headers(self.engine, self._key(document.id), {_sha(node) for node in nodes})
-        return [_below(node, said.get(_sha(node), "")) for node in nodes], wrote.count(False)
+        return self.with_known(document.id, nodes), wrote.count(False)
+
+    def with_known(self, document_id: str, nodes: Sequence[TextNode]) -> list[TextNode]:
+        """Copies of the nodes, each with the sentence that was written for it, if any, below its header."""
+        said = read_headers(self.engine, self._key(document_id), {_sha(node) for node in nodes})
+        return [_below(node, said.get(_sha(node), "")) for node in nodes]
 
     def _write(self, document: Document, node: TextNode, fuse: _Fuse) -> bool:
         """Keep what the model says of a node; whether it said anything."""

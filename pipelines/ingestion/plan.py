@@ -1,14 +1,18 @@
 """PLAN: listing x database -> what is to be done with each document. Writes nothing."""
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 
 from pipelines.errors import FootnoteError
+from pipelines.ingestion.absent import absences, has_left, settled
+from pipelines.ingestion.fingerprint import recipe_changes
 from pipelines.ingestion.sources import SOURCES, Listing
-from pipelines.ingestion.sources.files import path_of
 from pipelines.store.documents import Known
+from pipelines.store.failures import Standing
 from pipelines.types import SourceItem
 
 Action = Literal["add", "update", "unchanged", "remove", "fail"]
@@ -19,7 +23,8 @@ class Step:
     """What is to be done with one document, and why.
 
     `update` may turn out to touch metadata only: that shows once the document is parsed. `original` is the SHA-256 of
-    the stored original that is read instead of the source, where a document is made again from it.
+    the stored original that is read instead of the source, where a document is made again from it. `stage` is where a
+    step that fails already failed. `collection` is where the document belongs; empty = where those of the run do.
     """
 
     action: Action
@@ -29,25 +34,55 @@ class Step:
     file_sha: str = ""
     error: FootnoteError | None = None
     original: str = ""
+    stage: Literal["list", "read"] = "list"
+    collection: str = ""
+
+
+def stored_step(action: Action, document: Known, reason: str, original: str = "") -> Step:
+    """What is to be done with a stored document, wherever its source is."""
+    item = SourceItem(document.source_uri, document.name, document.source, document.source_kind, document.stamp)
+    return Step(action, item, reason, document.id, document.file_sha, original=original, collection=document.collection)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The steps of a run: listed documents by source and name, then removals.
 
-    `refused` holds removals that exceed the guard: each is (source, how many, of how many).
+    `refused` holds removals that exceed the guard: each is (source, how many, of how many). `settled` holds what failed
+    before and needs nothing now, with the reason.
     """
 
     steps: tuple[Step, ...]
     skipped: tuple[str, ...]
     refused: tuple[tuple[str, int, int], ...]
+    settled: Mapping[SourceItem, str] = field(default_factory=dict)
 
     def count(self, action: Action) -> int:
         """How many steps do this."""
         return sum(step.action == action for step in self.steps)
 
 
-REMOVAL_GUARD = 0.2
+@dataclass(frozen=True, slots=True)
+class _Today:
+    """What documents are compared with."""
+
+    recipe_of: Callable[[str], str]
+    limit: int
+    said: Mapping[str, str]
+    ruled: Callable[[SourceItem], Mapping[str, Any]]
+    verify: bool
+    failed: frozenset[str]
+
+    def changes(self, document: Known, item: SourceItem) -> list[str]:
+        """Why a document whose file is as it was is brought in again all the same; nothing = it is not."""
+        if document.indexed_sha != document.content_sha:
+            return ["not yet in this model's nodes"]
+        said = any(document.said.get(name) != value for name, value in self.said.items())
+        found = ["said to be something else"] if said else []
+        if document.ruled != self.ruled(item):
+            found.append("a rule says something else")
+        made = recipe_changes(document.recipe, self.recipe_of(document.parser))
+        return [*found, made] if made else found
 
 
 def make_plan(
@@ -60,6 +95,8 @@ def make_plan(
     ruled: Callable[[SourceItem], Mapping[str, Any]] = lambda item: {},
     verify: bool = False,
     allow_removals: bool = False,
+    failed: Sequence[Standing] = (),
+    only_failed: bool = False,
 ) -> Plan:
     """Decide for every listed document and every one that a complete listing no longer has.
 
@@ -72,98 +109,90 @@ def make_plan(
         ruled: What the rules of the settings say of a document now; likewise.
         verify: Read every file, even where size and time are as they were.
         allow_removals: Remove even more than a fifth of a source.
+        failed: What failed the last time it was tried.
+        only_failed: Try these again, and leave everything else alone.
     """
+    today = _Today(
+        cache(recipe_of), limit, said or {}, ruled, verify, frozenset(failure.source_uri for failure in failed)
+    )
     by_uri = {document.source_uri: document for document in known}
     listed = {item.uri for listing in listings for item in listing.items}
-    gone = [_gone(listing, known, listed) for listing in listings]
-    moved = {document.file_sha: document.id for document in known if _has_left(document, listed)}
-    steps: list[Step] = []
-    seen: set[str] = set()
+    by_sha: dict[str, list[Known]] = defaultdict(list)
+    for document in reversed(known):
+        if document.source_uri not in listed:
+            by_sha[document.file_sha].append(document)
+    steps, moved, seen = [], dict[str, str](), set[str]()
     for listing in listings:
-        for name, error in listing.problems:
-            where = SourceItem(f"{listing.source}#{name}", name, listing.source, listing.kind)
-            steps.append(Step("fail", where, "cannot be listed", error=error))
+        steps += [_unlisted(listing, name, error) for name, error in listing.problems]
         for item in listing.items:
-            if item.uri in seen:
+            if item.uri in seen or (only_failed and item.uri not in today.failed):
                 continue
             seen.add(item.uri)
-            document = by_uri.get(item.uri)
-            agrees = document is not None and _agrees(document, said or {}, ruled(item))
-            current = document is not None and agrees and _current(document, recipe_of)
-            if document and current and not verify and item.stamp and document.stamp == item.stamp:
-                steps.append(Step("unchanged", item, "same size and time", document.id, document.file_sha))
-                continue
-            step = _decide(item, document, moved, current=current, agrees=agrees, limit=limit)
-            if step.reason == "moved":
-                moved.pop(step.file_sha)
+            step = _step(item, by_uri.get(item.uri), today)
+            if step.action == "add" and (came := _came_from(by_sha[step.file_sha], listed)):
+                moved[came.id] = came.source_uri
+                step = Step("update", item, "moved", came.id, step.file_sha)
             steps.append(step)
-    refused: list[tuple[str, int, int]] = []
-    for listing, absent in zip(listings, gone, strict=True):
-        taken = {step.document_id for step in steps if step.document_id}
-        removals = [step for step in absent if step.document_id not in taken]
-        held = sum(_belongs(document, listing) for document in known)
-        if len(removals) > REMOVAL_GUARD * held and not allow_removals:
-            refused.append((listing.source, len(removals), held))
-        else:
-            steps += removals
-    return Plan(tuple(steps), tuple(name for listing in listings for name in listing.skipped), tuple(refused))
+    done = settled(
+        failed, listings, listed, moved={*moved.values()},
+        unchanged={step.item.uri for step in steps if step.action == "unchanged"},
+    )  # fmt: skip
+    if only_failed:
+        return Plan(tuple(step for step in steps if step.action != "unchanged"), (), (), done)
+    gone, refused = _removals(listings, known, listed, {*moved}, allow=allow_removals)
+    skipped = (name for listing in listings for name in listing.skipped)
+    return Plan((*steps, *gone), tuple(dict.fromkeys(skipped)), tuple(refused), done)
 
 
-def _decide(
-    item: SourceItem, document: Known | None, moved: Mapping[str, str], *, current: bool, agrees: bool, limit: int
-) -> Step:
+def _unlisted(listing: Listing, name: str, error: FootnoteError) -> Step:
+    where = SourceItem(f"{listing.source}#{name}", name, listing.source, listing.kind)
+    return Step("fail", where, "cannot be listed", error=error)
+
+
+def _step(item: SourceItem, document: Known | None, today: _Today) -> Step:
+    """What is to be done with a listed document, as if none had moved."""
+    changes = today.changes(document, item) if document else []
+    if document and not changes and not today.verify and item.stamp and document.stamp == item.stamp:
+        return Step("unchanged", item, "same size and time", document.id, document.file_sha)
     try:
-        file_sha = hashlib.sha256(SOURCES[item.source_kind].read(item, limit)).hexdigest()
+        file_sha = hashlib.sha256(SOURCES[item.source_kind].read(item, today.limit)).hexdigest()
     except FootnoteError as error:
-        return Step("fail", item, "cannot be read", document.id if document else "", error=error)
+        return Step("fail", item, "cannot be read", document.id if document else "", error=error, stage="read")
     if document is None:
-        if file_sha in moved:
-            return Step("update", item, "moved", moved[file_sha], file_sha)
-        return Step("add", item, "new", "", file_sha)
-    if document.file_sha == file_sha and current:
-        return Step("unchanged", item, "same bytes", document.id, file_sha)
+        return Step("add", item, "failed the last time" if item.uri in today.failed else "new", "", file_sha)
     if document.file_sha != file_sha:
-        reason = "the file changed"
-    elif document.indexed_sha != document.content_sha:
-        reason = "not yet in this model's nodes"
-    else:
-        reason = "parsed by other rules" if agrees else "said to be something else"
-    return Step("update", item, reason, document.id, file_sha)
+        changes = ["the file changed", *changes]
+    if changes:
+        return Step("update", item, ", ".join(changes), document.id, file_sha)
+    return Step("unchanged", item, "same bytes", document.id, file_sha)
 
 
-def _current(document: Known, recipe_of: Callable[[str], str]) -> bool:
-    return document.indexed_sha == document.content_sha and document.recipe == recipe_of(document.parser)
+def _came_from(alike: list[Known], listed: set[str]) -> Known | None:
+    """The document of the same bytes whose file is no longer where it was; it is taken from the list."""
+    while alike:
+        document = alike.pop()
+        if has_left(document, listed):
+            return document
+    return None
 
 
-def _agrees(document: Known, said: Mapping[str, str], ruled: Mapping[str, Any]) -> bool:
-    return document.ruled == ruled and all(document.said.get(name) == value for name, value in said.items())
-
-
-def _gone(listing: Listing, known: Sequence[Known], listed: set[str]) -> list[Step]:
-    if not listing.complete:
-        return []
-    return [
-        Step(
+def _removals(
+    listings: Sequence[Listing], known: Sequence[Known], listed: set[str], moved: set[str], *, allow: bool
+) -> tuple[list[Step], list[tuple[str, int, int]]]:
+    """(the removals, what was refused); what one source refuses is removed for no other."""
+    found = absences(listings, known, listed, moved)
+    guarded = [absence for absence in found if absence.guarded and not allow]
+    stays = {document.id for absence in guarded for document in absence.documents}
+    steps = {
+        document.id: Step(
             "remove",
-            SourceItem(document.source_uri, document.name, listing.source, listing.kind),
+            SourceItem(document.source_uri, document.name, absence.listing.source, absence.listing.kind),
             "no longer in its source",
             document.id,
             document.file_sha,
         )
-        for document in known
-        if document.source_uri not in listed and _belongs(document, listing)
-    ]
-
-
-def _has_left(document: Known, listed: set[str]) -> bool:
-    """Whether a document's file is no longer where it was, so that the same bytes elsewhere are that document."""
-    uri = document.source_uri
-    return uri not in listed and uri.startswith("file://") and not path_of(uri).exists()
-
-
-def _belongs(document: Known, listing: Listing) -> bool:
-    """Whether a complete listing would name this document if it were still there."""
-    if document.source == listing.source:
-        return True
-    below = listing.kind == "file" and document.source_uri.startswith(listing.source.rstrip("/") + "/")
-    return below and not path_of(document.source_uri).exists()
+        for absence in found
+        for document in absence.documents
+        if document.id not in stays
+    }
+    return list(steps.values()), [(each.listing.source, len(each.documents), each.held) for each in guarded]

@@ -3,8 +3,7 @@
 What it takes and gives is small and can be pickled, so that it runs here, in a worker process, or on another machine.
 """
 
-import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,8 +12,9 @@ from typing import Any
 from llama_index.core.schema import TextNode
 
 from config.settings import ParsingSettings, Settings
-from pipelines.errors import ConfigError, FootnoteError, ParseError, SourceError
+from pipelines.errors import ParseError, SourceError
 from pipelines.ingestion.classify import classify
+from pipelines.ingestion.failure import Failure, lacked_memory, out_of_memory
 from pipelines.ingestion.fingerprint import content_sha, meta_sha, recipe
 from pipelines.ingestion.loaders import Limits, load
 from pipelines.ingestion.parsers import PARSERS, parse, parser_for
@@ -28,11 +28,12 @@ class Options:
     """What is the same for every document of a run.
 
     Attributes:
-        limits: How large a file may be.
+        limits: How large a file may be, and what it may cost to read it.
         sizes: How long nodes may be.
-        home: Where originals are kept.
+        home: Where originals are kept; absolute, as a worker runs elsewhere.
         model: The slug of the embedding model, which a parser that cuts by meaning depends on.
         headers: The recipe of what writes headers; empty where they are deterministic.
+        keep: Whether the original bytes are kept; not for a preview.
     """
 
     limits: Limits
@@ -40,13 +41,14 @@ class Options:
     home: Path
     model: str
     headers: str = ""
+    keep: bool = True
 
     @classmethod
     def of(cls, settings: Settings, model: str, headers: str = "") -> "Options":
         """The options that the settings state."""
         held = settings.ingestion
         limits = Limits(**{name: getattr(held, name) for name in Limits.__slots__})
-        return cls(limits, settings.parsing, settings.home, model, headers)
+        return cls(limits, settings.parsing, settings.home.absolute(), model, headers)
 
     def recipe(self, parser: str) -> str:
         """How these options and today's code make nodes with a parser."""
@@ -66,6 +68,7 @@ class Task:
         indexed_sha: The content that the node table holds of it; empty for a new one.
         indexed_recipe: The recipe of those nodes.
         original: The SHA-256 of the stored original to be read instead of the source; empty = the source.
+        data: The bytes, where they were read already.
     """
 
     item: SourceItem
@@ -76,6 +79,7 @@ class Task:
     indexed_sha: str = ""
     indexed_recipe: str = ""
     original: str = ""
+    data: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,49 +102,36 @@ class Prepared:
         return self.nodes is None and not self.embeds
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a document could not be prepared: the stage, the error's class and sentence, and what to do.
+def prepare(task: Task, options: Options, at: Callable[[str], None] = lambda stage: None) -> Prepared | Failure:
+    """The document with its nodes; whatever goes wrong is a Failure, never an exception.
 
-    A `fatal` one (a setting, a missing package) would meet every other document too, and ends the run.
+    Args:
+        task: The document.
+        options: What is the same for every document.
+        at: Told the name of each stage when it begins: read, load, parse.
     """
-
-    stage: str
-    error: str
-    message: str
-    hint: str = ""
-    fatal: bool = False
-    detail: str = ""
-
-    @classmethod
-    def of(cls, error: BaseException, stage: str, name: str) -> "Failure":
-        """The failure that an error means for the document of that name."""
-        known = isinstance(error, FootnoteError)
-        return cls(
-            stage=stage,
-            error=type(error).__name__,
-            message=error.message if isinstance(error, FootnoteError) else f"{name}: {error}"[:2000],
-            hint=error.hint if isinstance(error, FootnoteError) else "This is a bug; --json has its class.",
-            fatal=isinstance(error, ConfigError),
-            detail="" if known else "".join(traceback.format_exception(error)),
-        )
-
-
-def prepare(task: Task, options: Options) -> Prepared | Failure:
-    """The document with its nodes; whatever goes wrong is a Failure, never an exception."""
     stage = ["read"]
+
+    def reached(name: str) -> None:
+        stage[0] = name
+        at(name)
+
     try:
-        return _prepare(task, options, stage)
+        return _prepare(task, options, reached)
     except Exception as error:  # noqa: BLE001 - one bad document, whatever it does to a library, stops only itself
+        if lacked_memory(error):
+            return out_of_memory(stage[0], task.item.name, options.limits.document_memory_mb)
         return Failure.of(error, stage[0], task.item.name)
 
 
-def _prepare(task: Task, options: Options, stage: list[str]) -> Prepared:
+def _prepare(task: Task, options: Options, reached: Callable[[str], None]) -> Prepared:
+    reached("read")
     data = read(task, options)
-    stage[0] = "load"
+    reached("load")
     document, parser = identified(load(data, task.item, limits=options.limits), task)
-    keep_original(options.home, document.file_sha, data)
-    stage[0] = "parse"
+    if options.keep:
+        keep_original(options.home, document.file_sha, data, name=document.name)
+    reached("parse")
     made_by = options.recipe(parser)
     if task.indexed_sha == document.content_sha and task.indexed_recipe == made_by:
         return Prepared(document, parser, made_by, None)
@@ -153,8 +144,10 @@ def read(task: Task, options: Options) -> bytes:
     Raises:
         SourceError: If they are gone or may not be read.
     """
+    if task.data is not None:
+        return task.data
     if not task.original:
-        return SOURCES[task.item.source_kind].read(task.item, options.limits.max_binary_bytes)
+        return SOURCES[task.item.source_kind].read(task.item, options.limits.most_bytes)
     path = original_path(options.home, task.original)
     try:
         return path.read_bytes()

@@ -4,31 +4,36 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 
 from llama_index.core.embeddings import BaseEmbedding
-from sqlalchemy import Connection
+from pydantic import SecretStr
 
 from config.settings import Settings
-from pipelines.errors import ConfigError, ServiceUnavailable
-from pipelines.ingestion.executors import Executor, here
-from pipelines.ingestion.finish import Finisher, Record
+from pipelines.ingestion.absent import sources_of
+from pipelines.ingestion.cluster import Cluster, build_cluster
+from pipelines.ingestion.execute import Execution
+from pipelines.ingestion.executors import Executor, build_executor, here
+from pipelines.ingestion.finish import Finisher
 from pipelines.ingestion.header_writer import HeaderWriter, build_header_writer
-from pipelines.ingestion.plan import Plan, Step, make_plan
-from pipelines.ingestion.prepare import Failure, Options, Prepared, Task
+from pipelines.ingestion.plan import Plan, Step, make_plan, stored_step
+from pipelines.ingestion.prepare import Options, Task
 from pipelines.ingestion.rules import ruled
 from pipelines.ingestion.sources import list_sources
 from pipelines.models.embed import build_embed_model
 from pipelines.models.identity import identity, is_stated, with_identity
 from pipelines.observe import log
 from pipelines.store import documents as document_rows
-from pipelines.store.database import Database, open_database, reading, writing
+from pipelines.store.database import Database, open_database, reading
 from pipelines.store.documents import Known
+from pipelines.store.failures import settle_failures, standing_failures
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.models import serving
 from pipelines.store.nodes import NodeStore, build_lexical_indexes, build_node_store
-from pipelines.store.runs import finish_run, start_run, write_item
+from pipelines.store.runs import finish_run, open_run
+from pipelines.store.vector_index import make_vector_index, set_vector_index_aside
 from pipelines.types import EmbeddingIdentity, IngestItem, IngestReport, RunKind
 
 Progress = Callable[[int, int, IngestItem], None]
@@ -56,6 +61,7 @@ class Ingestion:
 
     Attributes:
         executor: Where documents are prepared.
+        cluster: What carries a run's documents out instead, where it is one of many machines.
         stop: Once set, a run ends after the documents that are under way.
     """
 
@@ -67,6 +73,7 @@ class Ingestion:
     identity: EmbeddingIdentity
     header_writer: HeaderWriter | None = None
     executor: Executor = here
+    cluster: Cluster | None = None
     stop: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -87,18 +94,27 @@ class Ingestion:
         overrides: Overrides = Overrides(),
         verify: bool = False,
         allow_removals: bool = False,
+        only_failed: bool = False,
     ) -> Plan:
-        """What a run over these locations (none = the sources of the settings) would do; writes nothing."""
-        options = self.options
+        """What a run over these locations would do; writes nothing.
+
+        No locations mean the sources of the settings; with `only_failed` those of the documents that failed.
+        """
+        options, collection = self.options, self.collection(overrides)
+        with reading(self.database.engine, "reading what failed") as connection:
+            failed = standing_failures(connection, collection)
+        own = sources_of(failed) if only_failed else self.settings.ingestion.sources
         return make_plan(
-            list_sources(locations or self.settings.ingestion.sources),
-            self.known(self.collection(overrides)),
+            list_sources(locations or own),
+            self.known(collection),
             recipe_of=lambda parser: options.recipe(overrides.parser or parser),
-            limit=self.settings.ingestion.max_binary_bytes,
+            limit=options.limits.most_bytes,
             said=overrides.said,
             ruled=lambda item: ruled(item, self.settings.ingestion.rules),
             verify=verify,
             allow_removals=allow_removals,
+            failed=failed,
+            only_failed=only_failed,
         )
 
     def run(
@@ -115,36 +131,61 @@ class Ingestion:
             ServiceUnavailable: If the database or the embedding model is gone; finished documents stay.
             ConfigError: If the embedding model or a parser does not exist.
         """
+        sources = list(dict.fromkeys(step.item.source for step in plan.steps))
+        with open_run(self.database.engine, sources, kind=kind) as run_id:
+            return self._execute(run_id, plan, overrides, on_progress)
+
+    def _execute(self, run_id: int, plan: Plan, overrides: Overrides, on_progress: Progress | None) -> IngestReport:
         began = time.perf_counter()
-        engine = self.database.engine
-        run_id = start_run(engine, list(dict.fromkeys(step.item.source for step in plan.steps)), kind=kind)
-        known = {document.id: document for document in self.known(self.collection(overrides))}
-        run = _Run(self, run_id, self.collection(overrides), plan.steps, known, overrides)
+        if plan.settled:
+            settle_failures(self.database.engine, run_id, self.collection(overrides), plan.settled)
+        known = {document.id: document for document in self.known()}
+        run = Execution(
+            finisher=self.finisher,
+            executor=self.executor,
+            options=self.options,
+            stop=self.stop,
+            run_id=run_id,
+            collection=self.collection(overrides),
+            steps=plan.steps,
+            tasks=self._tasks(plan, overrides, known),
+            known=known,
+        )
+        set_vector_index_aside(self.database.engine, self.store.table, len(run.tasks))
         items: dict[int, IngestItem] = {}
-        for place, item in run.items():
+        for place, item in self.cluster.items(run) if self.cluster else run.items():
             items[place] = item
             if on_progress:
                 on_progress(len(items), len(plan.steps), item)
-        if any(item.outcome not in ("unchanged", "failed") for item in items.values()):
-            self.indexes.refresh("owner")
+        in_order = [items[place] for place in sorted(items)]
+        return self.close(run_id, in_order, began=began, stopped=len(items) < len(plan.steps))
+
+    def close(self, run_id: int, items: Sequence[IngestItem], *, began: float, stopped: bool) -> IngestReport:
+        """End a run that `began` at that reading of the clock: its row, its report, and the indexes."""
+        with ThreadPoolExecutor(1) as beside:
+            made = beside.submit(make_vector_index, self.database.engine, self.store.table, self.store.dimension)
+            if any(item.outcome not in ("unchanged", "failed") for item in items):
+                self.indexes.refresh("owner")
+            made.result()
         report = IngestReport(
             run_id,
-            tuple(items[place] for place in sorted(items)),
-            nodes=sum(item.nodes for item in items.values() if item.outcome in ("added", "updated")),
-            embedded=sum(item.embedded for item in items.values()),
+            tuple(items),
+            nodes=sum(item.nodes for item in items if item.outcome in ("added", "updated")),
+            embedded=sum(item.embedded for item in items),
             seconds=round(time.perf_counter() - began, 3),
-            stopped=len(items) < len(plan.steps),
+            stopped=stopped,
         )
-        counts = Counter[str](item.outcome for item in items.values())
-        finish_run(engine, report, counts, state="stopped" if report.stopped else "done")
+        counts = Counter[str](item.outcome for item in items)
+        finish_run(self.database.engine, report, counts, state="stopped" if report.stopped else "done")
         log("info", "run finished", run=run_id, documents=len(items), seconds=report.seconds)
         return report
 
     def tasks(self, plan: Plan, overrides: Overrides = Overrides()) -> list[tuple[int, Task]]:
         """(place of the step, what is to be prepared) of every document that the plan adds or updates."""
-        collection = self.collection(overrides)
-        known = {document.id: document for document in self.known(collection)}
-        rules = self.settings.ingestion.rules
+        return self._tasks(plan, overrides, {document.id: document for document in self.known()})
+
+    def _tasks(self, plan: Plan, overrides: Overrides, known: Mapping[str, Known]) -> list[tuple[int, Task]]:
+        collection, rules = self.collection(overrides), self.settings.ingestion.rules
         return [
             (place, task_of(step, collection, known, overrides, ruled(step.item, rules)))
             for place, step in enumerate(plan.steps)
@@ -156,122 +197,15 @@ class Ingestion:
         with reading(self.database.engine, "planning") as connection:
             return document_rows.known(connection, self.store.table, collection=collection)
 
-    def remove(self, document_ids: Sequence[str]) -> int:
-        """Remove these documents, each in one transaction; how many there were."""
-        for document_id in document_ids:
-            self.store.remove(document_id)
-        if document_ids:
-            self.indexes.refresh("owner")
-        return len(document_ids)
+    def remove(self, document_ids: Sequence[str]) -> IngestReport:
+        """Remove these documents, each in one transaction, as a run of its own that can be rolled back."""
+        known = {document.id: document for document in self.known()}
+        steps = [stored_step("remove", known[held], "asked for") for held in document_ids if held in known]
+        return self.run(Plan(tuple(steps), (), ()), kind="remove")
 
     def collection(self, overrides: Overrides) -> str:
         """Where the documents of a run belong."""
         return overrides.collection or self.settings.collection
-
-
-@dataclass(slots=True)
-class _Run:
-    """One run under way."""
-
-    ingestion: Ingestion
-    run_id: int
-    collection: str
-    steps: Sequence[Step]
-    known: Mapping[str, Known]
-    overrides: Overrides
-
-    def items(self) -> Iterator[tuple[int, IngestItem]]:
-        """(place of the step, what became of it), as they end; ends early once a stop is asked for."""
-        tasks: list[tuple[int, Task]] = []
-        rules = self.ingestion.settings.ingestion.rules
-        for place, step in enumerate(self.steps):
-            if self.ingestion.stop.is_set():
-                return
-            if step.action in ("add", "update"):
-                told = ruled(step.item, rules)
-                tasks.append((place, task_of(step, self.collection, self.known, self.overrides, told)))
-            else:
-                yield place, self._timed(step, lambda stage, step=step: self._settle(step, stage))  # type: ignore[misc]
-        for place, prepared in self.ingestion.executor(tasks, self.ingestion.options):
-            step = self.steps[place]
-            yield place, self._timed(step, lambda stage, s=step, p=prepared: self._finish(s, p, stage))  # type: ignore[misc]
-            if self.ingestion.stop.is_set():
-                return
-
-    def _timed(self, step: Step, do: Callable[[list[str]], IngestItem]) -> IngestItem:
-        began, stage = time.perf_counter(), ["plan"]
-        try:
-            item = do(stage)
-        except (ConfigError, ServiceUnavailable):
-            raise
-        except Exception as error:  # noqa: BLE001 - one bad document stops only itself
-            item = self._fail(step, Failure.of(error, stage[0], step.item.name))
-        item = replace(item, seconds=round(time.perf_counter() - began, 3))
-        log("info", item.outcome, document=item.document, nodes=item.nodes, seconds=item.seconds)
-        return item
-
-    def _settle(self, step: Step, stage: list[str]) -> IngestItem:
-        """Do what needs no parsing."""
-        if step.error is not None:
-            stage[0] = "list"
-            raise step.error
-        if step.action == "unchanged":
-            held = self.known[step.document_id]
-            if held.stamp != step.item.stamp:
-                document_rows.restamp(self.ingestion.database.engine, held.id, step.item.stamp)
-            return IngestItem(step.item.name, "unchanged", document_id=step.document_id, nodes=held.nodes)
-        stage[0] = "store"
-        item = IngestItem(step.item.name, "removed", document_id=step.document_id)
-        record = self._record(step)
-        gone = self.ingestion.store.remove(step.document_id, within=lambda link, version: record(link, item, version))
-        return replace(item, nodes=gone)
-
-    def _finish(self, step: Step, prepared: Prepared | Failure, stage: list[str]) -> IngestItem:
-        if isinstance(prepared, Failure):
-            if prepared.fatal:
-                raise ConfigError(prepared.message, hint=prepared.hint)
-            return self._fail(step, prepared)
-        finisher, record = self.ingestion.finisher, self._record(step)
-        held = self.known.get(prepared.document.id)
-        item = IngestItem(step.item.name, "updated" if held else "added")
-        if prepared.metadata_only:
-            stage[0] = "store"
-            return finisher.store_metadata(prepared, replace(item, nodes=held.nodes if held else 0), record)
-
-        def at(name: str) -> None:
-            stage[0] = name
-
-        embedded = finisher.embed(prepared, at)
-        stage[0] = "store"
-        item = finisher.store_nodes(embedded, item, record)
-        if item.outcome == "unchanged":
-            self._write(step, item)
-        return item
-
-    def _fail(self, step: Step, failure: Failure) -> IngestItem:
-        """The item of a document that failed, written to the log."""
-        item = IngestItem(
-            document=step.item.name,
-            outcome="failed",
-            stage=failure.stage,
-            error=failure.error,
-            message=failure.message,
-            hint=failure.hint,
-            document_id=step.document_id,
-        )
-        log("debug", "document failed", document=step.item.name, traceback=failure.detail)
-        self._write(step, item)
-        return item
-
-    def _record(self, step: Step) -> Record:
-        def record(connection: Connection, item: IngestItem, version: int | None) -> None:
-            write_item(connection, self.run_id, self.collection, step.item, item, version_id=version)
-
-        return record
-
-    def _write(self, step: Step, item: IngestItem) -> None:
-        with writing(self.ingestion.database.engine, "logging a document") as connection:
-            self._record(step)(connection, item, None)
 
 
 def build_ingestion(settings: Settings) -> Ingestion:
@@ -287,7 +221,11 @@ def build_ingestion(settings: Settings) -> Ingestion:
     indexes = build_lexical_indexes(settings, database, store)
     writer = build_header_writer(settings, database.engine)
     embed_model = build_embed_model(with_identity(settings, model))
-    return Ingestion(settings, database, store, indexes, embed_model, model, writer)
+    executor = build_executor(settings.ingestion)
+    cluster = None
+    if settings.ingestion.executor == "ray":
+        cluster = build_cluster(settings, SecretStr(database.engine.url.render_as_string(hide_password=False)))
+    return Ingestion(settings, database, store, indexes, embed_model, model, writer, executor, cluster)
 
 
 def ingest(
@@ -318,6 +256,7 @@ def task_of(
     step: Step, collection: str, known: Mapping[str, Known], overrides: Overrides, told: Mapping[str, object]
 ) -> Task:
     """What has to be prepared for a step that adds or updates; `told` is what rules say of the document."""
+    collection = step.collection or collection
     document_id = step.document_id or mint_id(collection, step.item.uri, known)
     held = known.get(document_id)
     return Task(

@@ -16,6 +16,8 @@ from pipelines.models.minilm import MiniLM, load_minilm
 from pipelines.models.session import Device, Precision
 from pipelines.types import EmbeddingIdentity
 
+_LOCAL_GROUP = 128  # texts: the last of a group may leave cores idle
+
 
 def build_embed_model(settings: Settings) -> BaseEmbedding:
     """The embedding model of `identity(settings)`; nothing is loaded or asked before its first use.
@@ -132,6 +134,11 @@ def _remote(settings: Settings, chosen: EmbeddingIdentity) -> BaseEmbedding:
         pause_seconds=asked.pause_ms / 1000,
         timeout_seconds=asked.timeout_seconds,
     )
+
+
+def group_size(model: BaseEmbedding) -> int:
+    """How many texts are best embedded at once: enough to keep all cores busy, or what a remote model takes."""
+    return _LOCAL_GROUP if isinstance(model, MiniLMEmbedding) else model.embed_batch_size
 
 
 def window_vectors(model: BaseEmbedding, texts: Sequence[str]) -> list[NDArray[np.float32]]:

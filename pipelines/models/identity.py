@@ -9,6 +9,7 @@ from pipelines.types import EmbeddingIdentity
 LOCAL_MODEL = "all-MiniLM-L6-v2"
 OPENAI_MODEL = "text-embedding-3-small"
 HASHED_MODEL = "hashed"
+PROVIDERS = ("local", "openai", "hashed")
 OPENROUTER_MODEL = "meta-llama/llama-3.1-8b-instruct:free"
 
 _NATIVE_DIMENSIONS = {
@@ -18,6 +19,7 @@ _NATIVE_DIMENSIONS = {
     "text-embedding-ada-002": 1536,
     "gemini-embedding-001": 3072,
 }
+_MOST_DIMENSIONS = 4000  # that pgvector can index
 _DEFAULT_DIMENSIONS = {**_NATIVE_DIMENSIONS, "gemini-embedding-001": 768, HASHED_MODEL: 256}
 
 
@@ -55,6 +57,39 @@ def with_identity(settings: Settings, chosen: EmbeddingIdentity) -> Settings:
     """The settings, asking for just this embedding model."""
     asked = {"provider": chosen.provider, "model": chosen.model, "dimension": chosen.dimension}
     return settings.model_copy(update={"embedding": settings.embedding.model_copy(update=asked)})
+
+
+def named(settings: Settings, name: str) -> EmbeddingIdentity:
+    """The embedding model that a name means: `model` or `provider/model`, either with `@dimension`.
+
+    Without a dimension it is that of the settings, where they name the same model, else the model's own.
+
+    Raises:
+        ConfigError: If there is no such local model, or its dimension is not known or not possible.
+    """
+    stem, at, dimension = name.rpartition("@") if "@" in name else (name, "", "")
+    if at and not (dimension.isascii() and dimension.isdigit() and 0 < int(dimension) <= _MOST_DIMENSIONS):
+        raise ConfigError(f"{name!r} has no dimension after its @.", hint=f"Write 1 to {_MOST_DIMENSIONS}.")
+    provider, slash, model = stem.partition("/")
+    if not (slash and provider in PROVIDERS):
+        provider, model = _provider_of(stem), stem
+    if not model:
+        raise ConfigError(f"{name!r} names no embedding model.", hint=f"Write one like {LOCAL_MODEL}.")
+    asked = settings.embedding
+    its_own = asked.dimension if model == asked.model else 0
+    chosen = EmbeddingIdentity(provider, model, int(dimension) if at else its_own)
+    try:
+        return identity(with_identity(settings, chosen))
+    except ConfigError as error:
+        if provider == "openai" and not chosen.dimension:
+            raise ConfigError(error.message, hint=f"Write {model}@ and the length of its vectors.") from error
+        raise
+
+
+def _provider_of(model: str) -> str:
+    if _base_name(model).lower() == LOCAL_MODEL.lower():
+        return "local"
+    return "hashed" if model.startswith(HASHED_MODEL) else "openai"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from datetime import date
 
 from pipelines.query.find import Found
 from pipelines.query.trace import Ledger
+from pipelines.store.changes import Mark
 from pipelines.types import Audience, Filters, Mode, QueryIntent
 
 
@@ -21,7 +22,7 @@ class Key:
         mode: Which legs.
         top_n: How many passages.
         settings: Their fingerprint.
-        corpus: The versions of the database and of the BM25 snapshot, which may lag behind it.
+        corpus: Which state of it was searched.
         day: Today, from which recency is counted.
     """
 
@@ -31,7 +32,7 @@ class Key:
     mode: Mode
     top_n: int
     settings: str
-    corpus: tuple[int, int]
+    corpus: Mark
     day: date
 
 

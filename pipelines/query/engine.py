@@ -1,10 +1,10 @@
 """ANSWER: the whole flow, question -> evidence -> sentences with checked footnotes."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from llama_index.core.base.response.schema import Response
@@ -16,8 +16,7 @@ from llama_index.core.tools import QueryEngineTool
 
 from config.settings import Settings
 from pipelines.errors import FootnoteError
-from pipelines.models.embed import build_embed_model
-from pipelines.models.identity import identity, is_stated, llm_identity, with_identity
+from pipelines.models.identity import llm_identity
 from pipelines.observe import log_failure
 from pipelines.query.assemble import Passage, assemble
 from pipelines.query.cache import FoundCache, Key
@@ -26,23 +25,23 @@ from pipelines.query.extract import extract
 from pipelines.query.find import Finder, Found, Request
 from pipelines.query.parts import changed
 from pipelines.query.reckoning import Reckoning, said_of
+from pipelines.query.serving import Serving, build_serving, served_aside
 from pipelines.query.timeline import people
 from pipelines.query.trace import Ledger
 from pipelines.query.write import Brief, Written, abstain, write_by_extraction, write_by_facts, write_by_llm
 from pipelines.store import documents as document_rows
 from pipelines.store.database import Database, open_database, reading
 from pipelines.store.facts import read_facts
+from pipelines.store.lexical import LexicalIndex
 from pipelines.store.lexical_snapshots import LexicalIndexes
-from pipelines.store.models import serving
-from pipelines.store.names import KnownNames
-from pipelines.store.nodes import NodeStore, build_lexical_indexes, build_node_store, build_spaces
-from pipelines.store.runs import fingerprint, save_query
-from pipelines.store.space import Spaces
+from pipelines.store.nodes import NodeStore
+from pipelines.store.queries import fingerprint, save_query
 from pipelines.types import (
     Answer,
     Audience,
     Candidate,
     Context,
+    EmbeddingIdentity,
     Filters,
     Footnote,
     Mode,
@@ -56,6 +55,7 @@ from pipelines.types import (
 )
 
 _NO_FILTERS = Filters()
+T = TypeVar("T")
 Event = Token | Footnote | Verdict | Answer
 
 
@@ -67,19 +67,23 @@ def build_query_engine(settings: Settings) -> "Engine":
         ServiceUnavailable: If the database cannot be reached.
     """
     database = open_database(settings)
-    model = serving(database.engine, identity(settings), stated=is_stated(settings))
-    store = build_node_store(settings, database, model)
     return Engine(
         settings=settings,
         database=database,
-        store=store,
-        indexes=build_lexical_indexes(settings, database, store),
-        embed_model=build_embed_model(with_identity(settings, model)),
+        serving=build_serving(settings, database),
         llm=_build_llm(settings),
-        spaces=build_spaces(settings, database, store),
-        names=KnownNames(store),
         cache=FoundCache(settings.retrieval.cache_entries),
     )
+
+
+def build_engine_aside(settings: Settings, database: Database, model: EmbeddingIdentity) -> "Engine":
+    """An engine over the nodes of this embedding model for good, whichever serves; for evaluation.
+
+    Raises:
+        ConfigError: If the model cannot be used with these settings.
+    """
+    serving = Serving(settings, database, served_aside(settings, database, model), None)
+    return Engine(settings, database, serving, None, FoundCache(0))
 
 
 def _build_llm(settings: Settings) -> LLM | None:
@@ -92,22 +96,46 @@ def _build_llm(settings: Settings) -> LLM | None:
 
 @dataclass(slots=True)
 class Engine:
-    """Answers questions and searches; every call takes its filters and its audience."""
+    """Answers questions and searches; every call takes its filters and its audience.
+
+    Each question is answered from the embedding model that serves when it is asked, whatever is promoted meanwhile.
+    """
 
     settings: Settings
     database: Database
-    store: NodeStore
-    indexes: LexicalIndexes
-    embed_model: BaseEmbedding
+    serving: Serving
     llm: LLM | None
-    spaces: Spaces
-    names: KnownNames
     cache: FoundCache
-    fingerprint: str = field(init=False)  # of the settings; taking it costs more than a look-up in the cache
+    stated: str = ""  # the settings' fingerprint; taking it costs more than a look-up in the cache
 
     def __post_init__(self) -> None:
-        stated = self.settings.model_dump(mode="json", exclude={"home", "database_url", "log"})
-        self.fingerprint = fingerprint(stated)
+        told = self.settings.model_dump(mode="json", exclude={"home", "database_url", "log"})
+        self.stated = self.stated or fingerprint(told)
+
+    @property
+    def identity(self) -> EmbeddingIdentity:
+        """The embedding model that serves."""
+        return self.serving.now().identity
+
+    @property
+    def store(self) -> NodeStore:
+        """Its nodes."""
+        return self.serving.now().store
+
+    @property
+    def indexes(self) -> LexicalIndexes:
+        """The BM25 indexes of its nodes."""
+        return self.serving.now().indexes
+
+    @property
+    def embed_model(self) -> BaseEmbedding:
+        """The model itself."""
+        return self.serving.now().embed_model
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the settings and of the embedding model that serves."""
+        return fingerprint({"settings": self.stated, "model": self.identity.slug})
 
     @property
     def model_name(self) -> str:
@@ -133,20 +161,16 @@ class Engine:
             ModelError, ServiceUnavailable: If no leg could search; a language model that fails is replaced by
                 extraction, and the Answer says so.
         """
-        ledger, options = Ledger(), self.settings.retrieval
+        options = self.settings.retrieval
         request = Request(question, filters, audience, options.mode, options.top_n, tuple(history))
-        intent = self._finder.understand(request, ledger)
-        with ledger.timings.stage("facts"):
-            reckoning = self._reckon(intent, request, ledger)
-        if reckoning is not None:
-            draft = yield from write_by_facts(intent.question, reckoning)
+        bound, gathered = self._once(lambda engine: engine._gather(request))
+        intent, ledger = gathered.intent, gathered.ledger
+        if gathered.reckoning is not None:
+            draft = yield from write_by_facts(intent.question, gathered.reckoning)
         else:
-            found = self._find(request, intent, ledger)
-            with ledger.timings.stage("assemble"):
-                context = self._assemble(found.ranking, audience, ledger)
             with ledger.timings.stage("write"):
-                draft = yield from self._write(found, context, request, ledger)
-        trace = self._close(ledger, intent, request)
+                draft = yield from bound._write(gathered, request)
+        trace = bound._close(ledger, intent, request, gathered.index.version)
         notes = tuple(note for note in dict.fromkeys(trace.notes) if note != draft.fallback_reason)
         answer = replace(draft, notes=notes, trace_id=trace.id, timings_ms=trace.timings_ms)
         if record:
@@ -185,20 +209,26 @@ class Engine:
             RetrievalError: If the question or a filter cannot be searched.
             ModelError, ServiceUnavailable: If no leg could search.
         """
-        ledger, options = Ledger(), self.settings.retrieval
+        options = self.settings.retrieval
         request = Request(question, filters, audience, mode or options.mode, top_n or options.top_n)
-        found = self._find(request, self._finder.understand(request, ledger), ledger)
-        for hit in found.ranking:
-            ledger.kept(hit.node.node_id, 0, merged=False)
-        rows = {hit.node.node_id: ledger.candidate(hit.node.node_id) for hit in found.ranking}
-        shown = {hit.node.metadata["document_id"] for hit in found.ranking}
-        names = self._names(shown.union(*(row.also_in for row in rows.values())), audience)
+        _, report = self._once(lambda engine: engine._search(request))
+        if record:
+            self._save(report.trace, "search", None)
+        return report
+
+    def _search(self, request: Request) -> SearchReport:
+        ledger, audience = Ledger(), request.audience
+        with self.store.moment() as moment:
+            found = self._find(request, self._finder.understand(request, ledger), ledger)
+            for hit in found.ranking:
+                ledger.kept(hit.node.node_id, 0, merged=False)
+            rows = {hit.node.node_id: ledger.candidate(hit.node.node_id) for hit in found.ranking}
+            shown = {hit.node.metadata["document_id"] for hit in found.ranking}
+            names = self._names(shown.union(*(row.also_in for row in rows.values())), audience)
         results = tuple(
             _result(rank, hit, rows[hit.node.node_id], names) for rank, hit in enumerate(found.ranking, start=1)
         )
-        trace = self._close(ledger, found.intent, request)
-        if record:
-            self._save(trace, "search", None)
+        trace = self._close(ledger, found.intent, request, moment.mark.version)
         return SearchReport(found.intent.question, found.intent, results, found.evidence, trace.timings_ms, trace)
 
     def rank(
@@ -215,10 +245,10 @@ class Engine:
 
         With `cut`, those that the cuts left of them, at most k / leg_factor.
         """
-        ledger, options = Ledger(), self.settings.retrieval
+        options = self.settings.retrieval
         depth = -(-k // options.leg_factor)
         request = Request(question, filters, audience, mode or options.mode, depth)
-        found = self._finder.find(request, self._finder.understand(request, ledger), ledger)
+        _, found = self._once(lambda engine: engine._examine(request))
         return found.ranking if cut else found.ranked
 
     def examine(self, question: str, *, history: Sequence[Turn] = (), top_n: int | None = None) -> Found:
@@ -227,8 +257,12 @@ class Engine:
         Raises:
             RetrievalError: If the question cannot be searched.
         """
-        ledger, options = Ledger(), self.settings.retrieval
+        options = self.settings.retrieval
         request = Request(question, _NO_FILTERS, "owner", options.mode, top_n or options.top_n, tuple(history))
+        return self._once(lambda engine: engine._examine(request))[1]
+
+    def _examine(self, request: Request) -> Found:
+        ledger = Ledger()
         return self._finder.find(request, self._finder.understand(request, ledger), ledger)
 
     def as_tool(self, *, filters: Filters = _NO_FILTERS, audience: Audience = "owner") -> QueryEngineTool:
@@ -246,29 +280,65 @@ class Engine:
             ConfigError: If a name is no setting of a query, or a value does not fit it.
         """
         settings = changed(self.settings, changes)
-        indexes = build_lexical_indexes(settings, self.database, self.store)
         entries = settings.retrieval.cache_entries
         return replace(
             self,
             settings=settings,
-            indexes=self.indexes if indexes.parameters == self.indexes.parameters else indexes,
+            serving=self.serving.under(settings),
             cache=self.cache if entries == self.cache.entries else FoundCache(entries),
+            stated="",
         )
+
+    def with_parts(self, **parts: Any) -> "Engine":
+        """This engine over what serves now for good, but for some parts of it (`store`, `indexes`, `embed_model`)."""
+        return replace(self, serving=self.serving.bound(replace(self.serving.now(), **parts)))
+
+    def _once(self, do: Callable[["Engine"], T]) -> tuple["Engine", T]:
+        """(this engine as it is at one moment, what `do` makes of it at that moment).
+
+        It is done anew where another embedding model was promoted and the table of the one before dropped, before
+        anything was read of it.
+        """
+        bound = self
+        try:
+            with self.serving.moment():
+                bound = replace(self, serving=self.serving.bound(self.serving.now()))
+                return bound, do(bound)
+        except FootnoteError:
+            if bound is not self and bound.identity == self.identity:
+                raise
+        with self.serving.moment():
+            bound = replace(self, serving=self.serving.bound(self.serving.now()))
+            return bound, do(bound)
 
     @property
     def _finder(self) -> Finder:
+        served = self.serving.now()
         return Finder(
             self.settings,
-            self.store,
-            self.indexes,
-            self.embed_model,
-            self.spaces,
-            self.names,
-            identity(self.settings).model,
+            served.store,
+            served.indexes,
+            served.embed_model,
+            served.spaces,
+            served.names,
+            served.identity.model,
             self.llm,
         )
 
     # Stages
+
+    def _gather(self, request: Request) -> "_Gathered":
+        """All that is read before a word is written: what facts say, else what was found and is shown to the writer."""
+        ledger, index = Ledger(), self.indexes.current(request.audience)
+        intent = self._finder.understand(request, ledger)
+        with ledger.timings.stage("facts"):
+            reckoning = self._reckon(intent, request, ledger)
+        if reckoning is not None:
+            return _Gathered(ledger, index, intent, reckoning=reckoning)
+        found = self._find(request, intent, ledger)
+        with ledger.timings.stage("assemble"):
+            context = self._assemble(found.ranking, request.audience, ledger)
+        return _Gathered(ledger, index, intent, found=found, context=context)
 
     def _find(self, request: Request, intent: QueryIntent, ledger: Ledger) -> Found:
         """What the finder finds, or found when an equal request was made of the same corpus."""
@@ -285,11 +355,11 @@ class Engine:
         return found
 
     def _key(self, request: Request, intent: QueryIntent) -> Key:
-        corpus = (self.store.version(), self.indexes.current(request.audience).version)
-        return Key(
-            intent, request.filters, request.audience, request.mode, request.top_n, self.fingerprint, corpus,
-            date.today(),
-        )  # fmt: skip
+        with self.store.moment() as moment:
+            return Key(
+                intent, request.filters, request.audience, request.mode, request.top_n, self.fingerprint, moment.mark,
+                date.today(),
+            )  # fmt: skip
 
     def _assemble(self, ranking: Sequence[NodeWithScore], audience: Audience, ledger: Ledger) -> Context:
         def read(spans: Sequence[tuple[str, int, int]]) -> dict[tuple[str, int, int], Passage]:
@@ -329,8 +399,10 @@ class Engine:
             ledger.note(said_of(reckoning))
         return reckoning
 
-    def _write(self, found: Found, context: Context, request: Request, ledger: Ledger) -> Written:
-        options = self.settings.answer
+    def _write(self, gathered: "_Gathered", request: Request) -> Written:
+        found, context, ledger, options = gathered.found, gathered.context, gathered.ledger, self.settings.answer
+        assert found is not None
+        assert context is not None
         tried = f"{found.intent.search_text} ({request.mode}: {found.evidence.reason or 'found'})"
         brief = Brief(found.intent, context, found.evidence, () if found.intent.greeting else (tried,))
         if not found.evidence.sufficient or not context.sources:
@@ -347,7 +419,7 @@ class Engine:
         picks = extract(
             found.intent,
             context,
-            weight=self.indexes.current(request.audience).idf,
+            weight=gathered.index.idf,
             similarity=self._similarity,
             max_sentences=options.max_sentences,
         )
@@ -370,10 +442,10 @@ class Engine:
         with reading(self.database.engine, "reading document names") as connection:
             return document_rows.names(connection, document_ids, audience)
 
-    def _close(self, ledger: Ledger, intent: QueryIntent, request: Request) -> Trace:
+    def _close(self, ledger: Ledger, intent: QueryIntent, request: Request, corpus_version: int) -> Trace:
         return ledger.close(
             intent=intent,
-            corpus_version=self.indexes.current(request.audience).version,
+            corpus_version=corpus_version,
             audience=request.audience,
             filters=request.filters,
             mode=request.mode,
@@ -386,6 +458,18 @@ class Engine:
             save_query(self.database.engine, trace, kind=kind, answer=answer)
         except FootnoteError as error:
             log_failure("query not logged", error)
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """What was read for an answer: `reckoning`, or `found` with the `context` for the writer."""
+
+    ledger: Ledger
+    index: LexicalIndex
+    intent: QueryIntent
+    reckoning: Reckoning | None = None
+    found: Found | None = None
+    context: Context | None = None
 
 
 class _QueryEngine(CustomQueryEngine):

@@ -137,18 +137,13 @@ class SparseRetriever(ScoringRetriever):
         terms = tokenise(query.query_str)
         given = query.term_weights if isinstance(query, WeightedQuery) else None
         weights: Mapping[str, float] = Counter(terms) if given is None else given
-        for word, term, spellings in _respelt(query.query_str, self._index) if self._respells() else ():
+        for word, term, spellings in _respelt(query.query_str, self._index) if self._typo_weight > 0 else ():
             said = " or ".join(f'"{held.spelling}"' for held in spellings)
             self._note(f'"{word}" was not found; searched for {said}.')
             guess = weights.get(term, 0.0) * self._typo_weight
             weights = {**{held.term: guess * held.similarity for held in spellings}, **weights}
             terms = [spellings[0].term if own == term else own for own in terms]
         return with_pairs(weights, terms)
-
-    def _respells(self) -> bool:
-        """Whether slips are undone: not from a visitor's snapshot that may hold words which were hidden meanwhile."""
-        stale = self._reach.audience != "owner" and self._index.version != self._store.version()
-        return self._typo_weight > 0 and not stale
 
     def score(self, node_ids: Sequence[str]) -> Mapping[str, float]:
         """BM25 for the question that was retrieved last; 0 where no term matches."""

@@ -10,12 +10,21 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError, ProgrammingError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    IntegrityError,
+    NoSuchModuleError,
+    OperationalError,
+    ProgrammingError,
+)
 
 from config.settings import Settings
 from pipelines.errors import ConfigError, ServiceUnavailable, StoreError
 from pipelines.observe import log
 from pipelines.store.embedded import EmbeddedServer
+from pipelines.store.full import HINT, is_full
+from pipelines.store.moment import connected
 
 HEAD = "0004"  # the newest migration; a test holds it to the migrations folder
 _MIGRATIONS = Path(__file__).parent / "migrations"
@@ -182,9 +191,12 @@ def alembic_config(connection: Connection | None = None) -> Any:
 
 @contextmanager
 def reading(engine: Engine, doing: str) -> Iterator[Connection]:
-    """A connection for reading, whose database errors become Footnote's; `doing` ends "while ..."."""
+    """A connection for reading, whose database errors become Footnote's; `doing` ends "while ...".
+
+    Inside a moment it reads the state that the moment sees.
+    """
     try:
-        with engine.connect() as connection:
+        with connected(engine) as connection:
             yield connection
     except DBAPIError as error:
         raise translate(error, doing) from error
@@ -203,14 +215,21 @@ def writing(engine: Engine, doing: str) -> Iterator[Connection]:
 def translate(error: Exception, doing: str) -> Exception:
     """The Footnote error that a database error means; `doing` ends the sentence "while ...".
 
-    Connection trouble is ServiceUnavailable, everything else StoreError.
+    Connection trouble and a full disk are ServiceUnavailable, everything else StoreError.
     """
     if isinstance(error, ProgrammingError) and "invalid dsn" in str(error.orig):
         return ConfigError(f"DATABASE_URL has an option that Postgres does not know: {_first_line(error)}")
-    if isinstance(error, OperationalError):
+    if isinstance(error, DBAPIError) and is_full(error.orig):
+        return ServiceUnavailable(f"The disk of the database is full while {doing}: {_first_line(error)}", hint=HINT)
+    if isinstance(error, OperationalError) or getattr(error, "connection_invalidated", False):
         return ServiceUnavailable(
             f"The database could not be reached while {doing}: {_first_line(error)}",
             hint="Check that the server runs and DATABASE_URL is right; `footnote doctor` says more.",
+        )
+    if isinstance(error, IntegrityError) and "documents_uri" in str(error.orig):
+        return StoreError(
+            f"Another document stands at the same place already, noticed while {doing}.",
+            hint="Remove that one first, or run the same command again.",
         )
     if isinstance(error, ProgrammingError) and "does not exist" in str(error.orig):
         return ConfigError(f"A table is missing while {doing}: {_first_line(error)}", hint="Run `footnote db migrate`.")

@@ -3,20 +3,24 @@
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, func, select, text
 
 from config.settings import Settings
 from pipelines.errors import FootnoteError
+from pipelines.store.agreement import damaged, forget_damaged, recover_originals, without_original
 from pipelines.store.audit import node_rows
-from pipelines.store.database import HEAD, Database, open_database, reading
+from pipelines.store.database import HEAD, open_database, reading
 from pipelines.store.node_table import checked, hnsw_statement, node_table
+from pipelines.store.recall import filtered_recall, self_recall, uses_index
+from pipelines.store.run_log import list_runs
 from pipelines.store.tables import document_indexes, documents, embedding_models, lexical_segments
 from pipelines.types import EmbeddingIdentity
 
 _FREE_BYTES = 500_000_000
-_SAMPLE = 20
+_FILTERED_SHARE = 0.95  # of what an exact scan finds: an index may miss a little
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +46,13 @@ def examine(settings: Settings, identity: EmbeddingIdentity, *, fix: bool = Fals
         return [*findings, Finding("database", False, error.message, error.hint or "footnote db start")]
     findings.append(Finding("database", True, f"{database.url}, migration {HEAD}"))
     if fix:
-        _repair(database.engine)
+        _repair(database.engine, settings.home.resolve())
     with reading(database.engine, "examining the database") as connection:
-        findings += _checks(connection, database, identity)
-    return findings
+        findings += _checks(connection, settings, identity)
+    return [*findings, _last_run(database.engine)]
 
 
-def _checks(connection: Connection, database: Database, identity: EmbeddingIdentity) -> Iterator[Finding]:
+def _checks(connection: Connection, settings: Settings, identity: EmbeddingIdentity) -> Iterator[Finding]:
     version = connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")).scalar()
     yield Finding("pgvector", True, f"version {version}")
     table = node_table(identity.slug)
@@ -57,12 +61,14 @@ def _checks(connection: Connection, database: Database, identity: EmbeddingIdent
         return
     yield _dimension(connection, table, identity)
     yield _vector_index(connection, table)
-    yield _explain(connection, table, identity.dimension)
-    yield _self_recall(connection, table)
+    yield _vector_search(connection, table, identity.dimension)
+    yield _recall(connection, table, identity.dimension)
+    yield _filtered(connection, table, identity.dimension)
     yield _orphans(connection, table)
     yield _duplicates(connection, table)
-    yield _lexical(connection, table)
+    yield _agreement(connection, table)
     yield _stale(connection, table)
+    yield _originals(connection, settings)
 
 
 def _dimension(connection: Connection, table: str, identity: EmbeddingIdentity) -> Finding:
@@ -87,37 +93,21 @@ def _vector_index(connection: Connection, table: str) -> Finding:
     return Finding("vector index", ok, f"hnsw, {operators}" if operators else "missing", "footnote doctor --fix")
 
 
-def _explain(connection: Connection, table: str, dimension: int) -> Finding:
-    """Whether the planner can use the vector index at all, small tables apart."""
-    kind = "halfvec" if dimension > 2000 else "vector"
-    connection.execute(text("SET LOCAL enable_seqscan = off"))
-    rows = connection.execute(
-        text(
-            f"EXPLAIN SELECT node_id FROM {table}_windows ORDER BY embedding <=> CAST(:v AS {kind}) LIMIT 5"  # noqa: S608 - both names are ours
-        ),
-        {"v": "[" + ",".join(["0.1"] * dimension) + "]"},
-    ).scalars()
-    used = any("hnsw" in row for row in rows)
-    connection.execute(text("SET LOCAL enable_seqscan = on"))
+def _vector_search(connection: Connection, table: str, dimension: int) -> Finding:
+    used = uses_index(connection, table, dimension)
     return Finding("vector search", used, "uses the index" if used else "scans every row", "footnote doctor --fix")
 
 
-def _self_recall(connection: Connection, table: str) -> Finding:
-    """Whether stored vectors find themselves through the index; many equal vectors can tear it apart."""
-    name = f"{checked(table)}_windows"
-    connection.execute(text("SET LOCAL enable_seqscan = off"))
-    rows = connection.execute(
-        text(
-            f"SELECT (SELECT min(f.d) FROM (SELECT w.embedding <=> s.embedding AS d FROM {name} w "  # noqa: S608 - ours
-            f"ORDER BY w.embedding <=> s.embedding LIMIT 1) f) FROM (SELECT embedding FROM {name} "
-            f"ORDER BY md5(node_id) LIMIT {_SAMPLE}) s"
-        )
-    ).scalars()
-    distances = list(rows)
-    connection.execute(text("SET LOCAL enable_seqscan = on"))
-    lost = sum(distance is None or distance > 1e-3 for distance in distances)
-    said = f"{len(distances) - lost} of {len(distances)} sampled vectors find themselves"
-    return Finding("vector recall", lost == 0, said, "footnote doctor --fix")
+def _recall(connection: Connection, table: str, dimension: int) -> Finding:
+    found, of = self_recall(connection, table, dimension)
+    said = f"{found} of {of} sampled vectors find themselves"
+    return Finding("vector recall", found == of, said, "footnote doctor --fix")
+
+
+def _filtered(connection: Connection, table: str, dimension: int) -> Finding:
+    found, of = filtered_recall(connection, table, dimension)
+    said = f"{found} of the {of} that an exact scan finds"
+    return Finding("filtered search", found >= _FILTERED_SHARE * of, said, "footnote doctor --fix")
 
 
 def _orphans(connection: Connection, table: str) -> Finding:
@@ -137,12 +127,26 @@ def _duplicates(connection: Connection, table: str) -> Finding:
     )
 
 
-def _lexical(connection: Connection, table: str) -> Finding:
-    nodes = connection.execute(select(func.count()).select_from(node_rows(table))).scalar_one()
-    held = connection.execute(
-        select(func.count()).select_from(lexical_segments).where(lexical_segments.c.node_table == table)
-    ).scalar_one()
-    return Finding("lexical index", nodes == held, f"{held} of {nodes} nodes have their terms", "footnote ingest")
+def _agreement(connection: Connection, table: str) -> Finding:
+    ids = damaged(connection, table)
+    names = connection.execute(select(documents.c.name).where(documents.c.id.in_(ids)).order_by(documents.c.name))
+    said = f"{len(ids)} documents lack nodes, vectors or terms" if ids else "nodes and terms of every document agree"
+    some = ", ".join(names.scalars().all()[:3])
+    mend = "footnote doctor --fix, then footnote reindex"
+    return Finding("lexical index", not ids, f"{said}: {some}" if some else said, mend)
+
+
+def _originals(connection: Connection, settings: Settings) -> Finding:
+    missing = without_original(connection, settings.home.resolve())
+    said = f"{len(missing)} documents without their original, such as {missing[0][0]}" if missing else "all are kept"
+    return Finding("originals", not missing, said, "footnote doctor --fix, then footnote ingest --verify")
+
+
+def _last_run(engine: Engine) -> Finding:
+    last = list_runs(engine, limit=1)
+    cut = bool(last) and last[0]["state"] == "interrupted"
+    said = f"run {last[0]['id']} was {last[0]['state']}" if last else "there was none"
+    return Finding("last run", not cut, said, "footnote ingest")
 
 
 def _stale(connection: Connection, table: str) -> Finding:
@@ -168,12 +172,20 @@ def _disk(settings: Settings) -> Finding:
     )
 
 
-def _repair(engine: Engine) -> None:
-    """Delete orphans and build the vector indexes again; nothing that holds a document is touched."""
+def _repair(engine: Engine, home: Path) -> None:
+    """Make again what is derived, and what is left of documents that are gone; no document's words are touched."""
     with engine.begin() as connection:
+        recover_originals(connection, home)
         for row in connection.execute(select(embedding_models)).all():
             rows = node_rows(row.node_table)
-            key = rows.c.metadata_["document_id"].astext
-            connection.execute(delete(rows).where(key.not_in(select(documents.c.id))))
+            owner = rows.c.metadata_["document_id"].astext
+            connection.execute(delete(rows).where(owner.not_in(select(documents.c.id))))
+            forget_damaged(connection, row.node_table)
+            left = lexical_segments.c
+            connection.execute(
+                delete(lexical_segments).where(
+                    left.node_table == row.node_table, left.node_id.not_in(select(rows.c.node_id))
+                )
+            )
             connection.execute(text(f"DROP INDEX IF EXISTS {checked(row.node_table)}_hnsw"))
             connection.execute(text(hnsw_statement(row.node_table, row.dimension)))

@@ -1,6 +1,6 @@
 """The documents table: rows to Documents and back, versions, filters, passages."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
 from datetime import UTC, date, datetime, time
 from typing import Any
@@ -40,6 +40,8 @@ _PLAIN = {field.name for field in fields(Document)} - {
     "metadata",
 }
 
+MAKES_A_VERSION = ("content_sha", "meta_sha", "file_sha", "collection", "source", "source_uri", "name")
+
 
 @dataclass(frozen=True, slots=True)
 class Known:
@@ -53,6 +55,7 @@ class Known:
     id: str
     collection: str
     source: str
+    source_kind: str
     source_uri: str
     name: str
     category: str
@@ -76,13 +79,37 @@ class Known:
     ruled: Mapping[str, Any]
 
 
+def is_as_stored(document: Document, held: Known) -> bool:
+    """Whether a row holds just this document from just this file, so that there is nothing to write."""
+    return all(getattr(document, name) == getattr(held, name) for name in (*MAKES_A_VERSION, "stamp"))
+
+
 def write(connection: Connection, document: Document, *, keep: int) -> int | None:
     """Insert or replace a document's row; the row it replaces becomes a version, whose id is given.
 
-    None where there was no row, where the row was just this, or where no versions are kept.
+    None where there was no row or the row was just this; 0 where no versions are kept.
     """
-    kept = _keep_version(connection, document.id, keep, but=(document.content_sha, document.meta_sha))
-    row = {name: getattr(document, name) for name in _PLAIN if name != "ingested_at"} | {
+    return write_all(connection, [document], keep=keep)[document.id]
+
+
+def write_all(connection: Connection, written: Sequence[Document], *, keep: int) -> dict[str, int | None]:
+    """Insert or replace the rows of several documents, each as `write` does; by id."""
+    held = set(stored(connection, [document.id for document in written]))
+    kept = {
+        document.id: _keep_version(connection, document.id, keep, but=document) if document.id in held else None
+        for document in written
+    }
+    statement = upsert(documents)
+    excluded = {each.name: statement.excluded[each.name] for each in documents.c if each.name != "id"}
+    connection.execute(
+        statement.on_conflict_do_update(index_elements=[documents.c.id], set_=excluded),
+        [_row(document) for document in written],
+    )
+    return kept
+
+
+def _row(document: Document) -> dict[str, Any]:
+    return {name: getattr(document, name) for name in _PLAIN if name != "ingested_at"} | {
         "ingested_at": document.ingested_at or datetime.now(UTC),
         "furniture": [asdict(item) for item in document.furniture],
         "pages": list(document.pages),
@@ -91,23 +118,16 @@ def write(connection: Connection, document: Document, *, keep: int) -> int | Non
         "boxes": [list(astuple(box)) for box in document.boxes],
         "metadata": dict(document.metadata),
     }
-    statement = upsert(documents).values(row)
-    connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=[documents.c.id], set_={k: v for k, v in row.items() if k != "id"}
-        )
-    )
-    return kept
 
 
-def _keep_version(connection: Connection, document_id: str, keep: int, but: tuple[str, str]) -> int | None:
-    """Make the row a version unless its content and facts are just these; the version's id."""
-    if not keep:
-        return None
+def _keep_version(connection: Connection, document_id: str, keep: int, but: Document | None = None) -> int | None:
+    """Make the row a version unless it holds just this document from just this file; the version's id."""
     d, versions = documents.c, document_versions
     row = func.to_jsonb(documents.table_valued())
-    differs = or_(d.content_sha != but[0], d.meta_sha != but[1])
+    differs = or_(*(d[name] != getattr(but, name) for name in MAKES_A_VERSION)) if but else true()
     old = select(d.id, d.content_sha, row).where(d.id == document_id, differs)
+    if not keep:
+        return None if connection.execute(old.with_only_columns(d.id)).first() is None else 0
     made = insert(versions).from_select(["document_id", "content_sha", "row"], old).returning(versions.c.id)
     kept: int | None = connection.execute(made).scalar()
     if kept is not None:
@@ -117,32 +137,48 @@ def _keep_version(connection: Connection, document_id: str, keep: int, but: tupl
     return kept
 
 
-def write_index(connection: Connection, document_id: str, node_table: str, **facts: Any) -> None:
-    """Record what a node table holds of a document: content, recipe, parser, nodes, covered characters."""
-    statement = upsert(document_indexes).values(document_id=document_id, node_table=node_table, **facts)
-    connection.execute(statement.on_conflict_do_update(index_elements=["document_id", "node_table"], set_=facts))
+def write_indexes(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Record what node tables hold of documents: content, recipe, parser, nodes, covered and all characters."""
+    statement = upsert(document_indexes)
+    key = ["document_id", "node_table"]
+    excluded = {each.name: statement.excluded[each.name] for each in document_indexes.c if each.name not in key}
+    connection.execute(statement.on_conflict_do_update(index_elements=key, set_=excluded), list(rows))
 
 
-def delete_index(connection: Connection, document_id: str, node_table: str) -> None:
-    """Forget that a node table holds a document."""
+def delete_indexes(connection: Connection, document_ids: Collection[str], node_table: str) -> None:
+    """Forget that a node table holds these documents."""
+    held, own = document_indexes.c, document_indexes.c.document_id.in_(document_ids)
+    connection.execute(delete(document_indexes).where(own, held.node_table == node_table))
+
+
+def index_states(connection: Connection, document_ids: Collection[str], node_table: str) -> dict[str, tuple[str, str]]:
+    """(content, recipe) that a node table holds of each of these documents; of the missing ones it holds nothing."""
     held = document_indexes.c
-    connection.execute(delete(document_indexes).where(held.document_id == document_id, held.node_table == node_table))
-
-
-def index_state(connection: Connection, document_id: str, node_table: str) -> dict[str, str] | None:
-    """The content and recipe that a node table holds of a document; None when it holds nothing."""
-    row = connection.execute(
-        select(document_indexes.c.content_sha, document_indexes.c.recipe).where(
-            document_indexes.c.document_id == document_id, document_indexes.c.node_table == node_table
+    rows = connection.execute(
+        select(held.document_id, held.content_sha, held.recipe).where(
+            held.document_id.in_(document_ids), held.node_table == node_table
         )
-    ).one_or_none()
-    return None if row is None else {"content_sha": row.content_sha, "recipe": row.recipe}
+    )
+    return {row.document_id: (row.content_sha, row.recipe) for row in rows}
 
 
 def node_tables(connection: Connection, document_id: str) -> set[str]:
     """The node tables that hold a document."""
     held = select(document_indexes.c.node_table).where(document_indexes.c.document_id == document_id)
     return set(connection.execute(held).scalars())
+
+
+def stored(connection: Connection, document_ids: Collection[str]) -> list[str]:
+    """The ids of those documents that there are."""
+    return list(connection.execute(select(documents.c.id).where(documents.c.id.in_(document_ids))).scalars())
+
+
+def is_as_read(connection: Connection, document: Document) -> bool:
+    """Whether a document's row is still the one that was read: nothing was written to it meanwhile."""
+    d = documents.c
+    read = {name: getattr(document, name) for name in ("content_sha", "meta_sha", "source", "name", "ingested_at")}
+    same = select(d.id).where(d.id == document.id, *(d[name] == value for name, value in read.items()))
+    return connection.execute(same).first() is not None
 
 
 def first_line(connection: Connection, document_id: str) -> int:
@@ -158,8 +194,11 @@ def restamp(engine: Engine, document_id: str, stamp: str) -> None:
 
 
 def delete_document(connection: Connection, document_id: str, *, keep: int) -> int | None:
-    """Delete a document's row with its indexes and segments; the row stays as a version, whose id is given."""
-    kept = _keep_version(connection, document_id, keep, but=("", ""))
+    """Delete a document's row with its indexes and segments; the row stays as a version, whose id is given.
+
+    None where there was no row; 0 where no versions are kept.
+    """
+    kept = _keep_version(connection, document_id, keep)
     connection.execute(delete(documents).where(documents.c.id == document_id))
     return kept
 
@@ -169,8 +208,8 @@ def known(connection: Connection, node_table: str, *, collection: str | None = N
     d, i = documents.c, document_indexes.c
     statement = (
         select(
-            d.id, d.collection, d.source, d.source_uri, d.name, d.category, d.stamp, d.file_sha, d.content_sha,
-            d.meta_sha, d.mime, d.title, d.year,
+            d.id, d.collection, d.source, d.source_kind, d.source_uri, d.name, d.category, d.stamp, d.file_sha,
+            d.content_sha, d.meta_sha, d.mime, d.title, d.year,
             func.coalesce(d["metadata"]["said"], cast({}, JSONB)).label("said"),
             func.coalesce(d["metadata"]["ruled"], cast({}, JSONB)).label("ruled"), d.visibility, d.ingested_at,
             func.coalesce(i.content_sha, "").label("indexed_sha"),

@@ -25,11 +25,13 @@ from pathlib import Path
 
 from pipelines.errors import ConfigError, ServiceUnavailable
 from pipelines.observe import log
+from pipelines.store.full import HINT, is_full, says_full
 
 SUPERUSER = "footnote"
 DATABASE = "footnote"
 _SOCKET_PATH_LIMIT = 90  # of the 107 bytes that a Unix socket's path may have, `/.s.PGSQL.5432` comes after it
 _START_SECONDS = 60
+_PASSING = ("starting up", "recovery mode", "not yet accepting connections", "shutting down")  # in which it refuses
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9._/-]+")
 _UNSAFE = set('"`$\\\n\r')  # pg_ctl hands the path of the data to a shell, in double quotes
 _SERVER_OPTIONS = {
@@ -100,6 +102,10 @@ class EmbeddedServer:
         try:
             self._acquire()
         except OSError as error:
+            if is_full(error):
+                raise ServiceUnavailable(
+                    f"The disk of {self.root.parent} is full: {error.strerror}.", hint=HINT
+                ) from error
             raise ConfigError(
                 f"FOOTNOTE_HOME cannot be {self.root.parent}: {error.strerror or error}.",
                 hint="Set it to a folder that this user may write to.",
@@ -107,14 +113,15 @@ class EmbeddedServer:
 
     def _acquire(self) -> None:
         self._make_folders()
-        with self._exclusive():
+        with self._exclusive() as lock:
             handle = os.open(self.root / "in-use", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(handle, fcntl.LOCK_SH)
             try:
                 if not (self.data / "global" / "pg_control").exists():
-                    self._initdb()
+                    self._initdb(lock)
                 if not self.is_running():
                     self._start()
+                self._create_database()
             except BaseException:
                 if self._alone(handle):
                     self._stop("immediate")
@@ -153,16 +160,25 @@ class EmbeddedServer:
             (self.root / "keep").unlink(missing_ok=True)
 
     def is_running(self) -> bool:
-        """Whether a server of this folder lets itself be reached; a pid file alone proves nothing."""
-        if not (self.data / "postmaster.pid").exists():
-            return False
+        """Whether a server of this folder lets itself be reached; a pid file alone proves nothing.
+
+        Waits for one that is just starting, recovering from a crash, or stopping.
+        """
         import psycopg2
 
-        try:
-            psycopg2.connect(host=str(self.socket_dir), user=SUPERUSER, dbname="postgres", connect_timeout=10).close()
-        except psycopg2.OperationalError as error:
-            return "starting up" in str(error)
-        return True
+        until = time.monotonic() + _START_SECONDS
+        while (self.data / "postmaster.pid").exists():
+            try:
+                psycopg2.connect(
+                    host=str(self.socket_dir), user=SUPERUSER, dbname="postgres", connect_timeout=10
+                ).close()
+            except psycopg2.OperationalError as error:
+                if time.monotonic() > until or not any(state in str(error) for state in _PASSING):
+                    return False
+            else:
+                return True
+            time.sleep(0.1)
+        return False
 
     def stop(self) -> bool:
         """Stop the server now; False when other processes still use it."""
@@ -187,11 +203,11 @@ class EmbeddedServer:
         return True
 
     @contextlib.contextmanager
-    def _exclusive(self) -> Iterator[None]:
+    def _exclusive(self) -> Iterator[int]:
         handle = os.open(self.root / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
-            yield
+            yield handle
         finally:
             os.close(handle)
 
@@ -227,14 +243,19 @@ class EmbeddedServer:
         if info.st_uid != self.account.uid or not stat.S_ISDIR(info.st_mode):
             raise ConfigError(f"{folder} belongs to another user.", hint="Set FOOTNOTE_HOME to a folder of yours.")
 
-    def _initdb(self) -> None:
-        """Make the data beside its place and move it there whole: an initdb may be killed."""
+    def _initdb(self, lock: int) -> None:
+        """Make the data beside its place and move it there whole: an initdb may be killed.
+
+        It holds the lock too: it goes on when this process is killed, and the next one waits until it has ended.
+        """
         fresh = self.root / "data.new"
         for leftover in (fresh, self.data):
             shutil.rmtree(leftover, ignore_errors=True)
         self._make_private(fresh)
         sync = [] if self.durable else ["--no-sync"]
-        self._run("initdb", "-D", str(fresh), "-U", SUPERUSER, "-A", "trust", "-E", "UTF8", "--locale=C", *sync)
+        self._run(
+            "initdb", "-D", str(fresh), "-U", SUPERUSER, "-A", "trust", "-E", "UTF8", "--locale=C", *sync, keep=(lock,)
+        )
         fresh.rename(self.data)
 
     def _start(self) -> None:
@@ -248,21 +269,22 @@ class EmbeddedServer:
         done = self._run(
             "pg_ctl", "start", "-w", "-t", str(_START_SECONDS), "-D", str(self.data), "-l", str(journal), check=False
         )
-        if done.returncode:
+        if done.returncode and not self.is_running():  # one that a killed process began may have come before
             tail = journal.read_text(errors="replace")[-800:] if journal.exists() else done.stdout
+            if says_full(tail + done.stdout):
+                raise ServiceUnavailable(f"The disk of {self.data} is full, and Postgres does not start.", hint=HINT)
             raise ServiceUnavailable(
                 f"The embedded Postgres in {self.data} does not start: {tail.strip()}",
                 hint="`footnote doctor` looks further.",
             )
         log("debug", "postgres started", data=str(self.data))
-        self._create_database()
 
     def _drop_foreign_pid(self) -> None:
         """Remove a pid file whose number belongs to another program (a restarted container's) or to a dead server."""
         path = self.data / "postmaster.pid"
         if not path.exists():
             return
-        number = path.read_text().split()[0]
+        number = (path.read_text().split() or ["0"])[0]  # empty, where the disk was full
         done = subprocess.run(["ps", "-o", "stat=,comm=", "-p", number], capture_output=True, text=True, check=False)
         if done.stdout.startswith("Z") or "postgres" not in done.stdout:
             time.sleep(1)  # a dead server's children end by themselves
@@ -270,16 +292,31 @@ class EmbeddedServer:
             (self.socket_dir / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
 
     def _create_database(self) -> None:
-        connect = ("-h", str(self.socket_dir), "-U", SUPERUSER)
-        known = self._run("psql", *connect, "-d", "postgres", "-Atqc", "SELECT datname FROM pg_database").stdout
-        if DATABASE not in known.split():
-            self._run("createdb", *connect, DATABASE)
+        """Have the database in the server: whoever started that may have been killed before it was made."""
+        import psycopg2
+
+        try:
+            connection = psycopg2.connect(
+                host=str(self.socket_dir), user=SUPERUSER, dbname="postgres", connect_timeout=10
+            )
+            with contextlib.closing(connection), connection.cursor() as cursor:
+                connection.autocommit = True
+                cursor.execute("SELECT FROM pg_database WHERE datname = %s", (DATABASE,))
+                if not cursor.rowcount:
+                    cursor.execute(f"CREATE DATABASE {DATABASE}")
+        except psycopg2.Error as error:
+            full = is_full(error)
+            said = f"The disk of {self.data} is full" if full else f"The embedded Postgres in {self.data} fails"
+            hint = HINT if full else "`footnote doctor` looks further."
+            raise ServiceUnavailable(f"{said}: {str(error).strip()}", hint=hint) from error
 
     def _stop(self, how: str) -> None:
         self._run("pg_ctl", "stop", "-w", "-t", "60", "-m", how, "-D", str(self.data), check=False)
         log("debug", "postgres stopped", data=str(self.data))
 
-    def _run(self, program: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    def _run(
+        self, program: str, *arguments: str, check: bool = True, keep: tuple[int, ...] = ()
+    ) -> subprocess.CompletedProcess[str]:
         account = self.account if self.account.switch else None
         # files, not pipes: the server that pg_ctl leaves behind would hold a pipe open for ever
         with tempfile.TemporaryFile("w+") as output:
@@ -291,6 +328,7 @@ class EmbeddedServer:
                 cwd="/",
                 umask=0o077,
                 check=False,
+                pass_fds=keep,
                 env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"},
                 user=account.uid if account else None,
                 group=account.gid if account else None,
@@ -298,6 +336,8 @@ class EmbeddedServer:
             )
             output.seek(0)
             said = output.read().strip()
+        if check and done.returncode and says_full(said):
+            raise ServiceUnavailable(f"The disk of {self.data} is full; {program} stopped.", hint=HINT)
         if check and done.returncode:
             raise ServiceUnavailable(f"{program} failed for {self.data}: {said[-800:]}")
         return subprocess.CompletedProcess(done.args, done.returncode, said, "")

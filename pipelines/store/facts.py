@@ -1,7 +1,7 @@
 """Career facts: what the nodes of resumes and profiles state, a row a record, written with their nodes."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,18 +50,22 @@ class Fact:
         return self.text[self.record.span[0] - self.start :]
 
 
-def write_facts(connection: Connection, document_id: str, nodes: Sequence[BaseNode]) -> None:
-    """Make what these nodes state the facts of the document; a record that several parts of a job carry counts once."""
-    connection.execute(delete(facts).where(facts.c.document_id == document_id))
-    records = list(dict.fromkeys(_records(nodes)))
-    if records:
-        rows = [_row(record) | {"document_id": document_id, "ordinal": place} for place, record in enumerate(records)]
+def write_facts(connection: Connection, nodes: Mapping[str, Sequence[BaseNode]]) -> None:
+    """Make what these nodes, by document, state its facts; a record that several parts of a job carry counts once."""
+    connection.execute(delete(facts).where(facts.c.document_id.in_(nodes)))
+    rows = [
+        _row(record) | {"document_id": document_id, "ordinal": place}
+        for document_id, own in nodes.items()
+        for place, record in enumerate(dict.fromkeys(_records(own)))
+    ]
+    if rows:
         connection.execute(insert(facts), rows)
 
 
 def _records(nodes: Sequence[BaseNode]) -> Iterator[CareerRecord]:
     for node in nodes:
-        yield from records_of(NodeMetadata.model_validate(node.metadata).facts)
+        if node.metadata["facts"]:
+            yield from records_of(NodeMetadata.model_validate(node.metadata).facts)
 
 
 def _row(record: CareerRecord) -> dict[str, Any]:

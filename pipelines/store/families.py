@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from llama_index.core.schema import BaseNode
 from numpy.typing import NDArray
-from sqlalchemy import BigInteger, ColumnElement, Connection, Engine, cast, delete, insert, select, text, update
+from sqlalchemy import BigInteger, ColumnElement, Connection, Engine, cast, delete, select, text, update
 from sqlalchemy.dialects.postgresql import ARRAY
 
+from pipelines.store.copying import as_bigints, as_text, copy_rows
 from pipelines.store.database import reading
 from pipelines.store.signatures import (
     LEAST,
@@ -32,44 +33,56 @@ class Member(NamedTuple):
 
     id: str
     kind: str
+    document_id: str
     signature: Signature
     bands: list[int]
 
 
-def write_families(connection: Connection, document_id: str, mime: str, nodes: Sequence[BaseNode]) -> None:
-    """Find the near-copies of a document and of its nodes among all others, and make one family of each group.
+def write_families(connection: Connection, document_ids: Collection[str], members: Sequence[Member]) -> None:
+    """Find the near-copies of documents and of their nodes among all others, and make one family of each group.
 
     A family is a connected component: every member is a near-copy of another. It is called by its smallest member id,
-    so that families do not depend on the order in which documents come. A text that says too little has none.
+    so that families do not depend on the order in which documents come.
+
+    Args:
+        connection: Whose transaction goes on to hold all families.
+        document_ids: What is known of them is forgotten.
+        members: Theirs now, see `members_of`.
     """
-    members = list(_members(document_id, mime, nodes))
-    forget_families(connection, document_id)
+    forget_families(connection, document_ids)
     if members:
-        rows = [
-            {"member": one.id, "kind": one.kind, "document_id": document_id, "family": one.id,
-             "signature": one.signature.astype("<u4").tobytes(), "bands": one.bands}
+        rows = (
+            (as_text(one.id), as_text(one.kind), as_text(one.document_id), as_text(one.id),
+             one.signature.astype("<u4").tobytes(), as_bigints(one.bands))
             for one in members
-        ]  # fmt: skip
-        connection.execute(insert(families), rows)
-        _join(connection, document_id, members)
+        )  # fmt: skip
+        copy_rows(connection, families, ("member", "kind", "document_id", "family", "signature", "bands"), rows)
+        _join(connection, document_ids, members)
 
 
-def _members(document_id: str, mime: str, nodes: Sequence[BaseNode]) -> Iterator[Member]:
+def members_of(document_id: str, mime: str, nodes: Sequence[BaseNode]) -> Iterator[Member]:
+    """A document's nodes, and the document itself, but for those that say too little to be compared."""
     hashed = [shingles(searchable("", node.get_content(), mime, node.metadata["kind"])) for node in nodes]
     signed = signatures(hashed)
     for node, held, signature in zip(nodes, hashed, signed, strict=True):
         if signature is not None and len(held) >= LEAST:
-            yield Member(node.node_id, "node", signature, bands(signature))
+            yield Member(node.node_id, "node", document_id, signature, bands(signature))
     whole = joint(signed)
     if whole is not None and sum(map(len, hashed)) >= LEAST:
-        yield Member(document_id, "document", whole, bands(whole))
+        yield Member(document_id, "document", document_id, whole, bands(whole))
 
 
-def forget_families(connection: Connection, document_id: str) -> None:
-    """Take a document and its nodes out of their families; what they alone held together comes apart."""
-    connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('families', 0))"))  # to see all the others
+def lock_families(connection: Connection) -> None:
+    """Let nobody else change families before the transaction ends, so that it sees all the others."""
+    connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('families', 0))"))
+
+
+def forget_families(connection: Connection, document_ids: Collection[str]) -> None:
+    """Take documents and their nodes out of their families; what they alone held together comes apart."""
+    lock_families(connection)
     f = families.c
-    left = connection.execute(delete(families).where(f.document_id == document_id).returning(f.family)).scalars()
+    own = f.document_id.in_(document_ids)
+    left = connection.execute(delete(families).where(own).returning(f.family)).scalars()
     names = set(left)
     if not names:
         return
@@ -83,14 +96,15 @@ def forget_families(connection: Connection, document_id: str) -> None:
                 _rename(connection, f.member.in_(component), min(component))
 
 
-def _join(connection: Connection, document_id: str, own: Sequence[Member]) -> None:
+def _join(connection: Connection, document_ids: Collection[str], own: Sequence[Member]) -> None:
     """Make one family of each new member and of all whose near-copies it is."""
     f = families.c
     sought = sorted({band for member in own for band in member.bands})
     # As a subquery: where the planner sees the numbers, it takes the comparing of arrays for cheap, and reads all rows.
     wanted = select(cast(sought, ARRAY(BigInteger))).scalar_subquery()
+    others = f.document_id.not_in(document_ids)
     rows = connection.execute(
-        select(f.kind, f.family, f.signature).distinct().where(f.bands.op("&&")(wanted), f.document_id != document_id)
+        select(f.kind, f.family, f.signature).distinct().where(f.bands.op("&&")(wanted), others)
     ).all()
     groups = _Groups()
     for kind, alike in ALIKE.items():
@@ -121,12 +135,16 @@ def components(members: Mapping[str, Signature], alike: float) -> list[set[str]]
     same: dict[bytes, list[str]] = {}
     for member, signature in members.items():
         same.setdefault(signature.tobytes(), []).append(member)
-    groups, firsts = _Groups(), [held[0] for held in same.values()]
-    table = _stacked([members[first] for first in firsts])
-    for held, own in zip(same.values(), table, strict=True):
-        near = np.flatnonzero(_are_copies(own, table, alike))
-        for other in [*held, *(firsts[int(place)] for place in near)]:
-            groups.tie(held[0], other)
+    groups, in_band = _Groups(), dict[int, list[str]]()
+    for first, *others in same.values():
+        for other in (first, *others):
+            groups.tie(first, other)
+        rivals = dict.fromkeys(other for band in bands(members[first]) for other in in_band.setdefault(band, []))
+        table = _stacked([members[rival] for rival in rivals])
+        for place in np.flatnonzero(_are_copies(members[first], table, alike)) if rivals else ():
+            groups.tie(first, list(rivals)[int(place)])
+        for band in bands(members[first]):
+            in_band[band].append(first)
     return list(groups)
 
 

@@ -40,6 +40,6 @@ def keep_headers(engine: Engine, key: HeaderKey, written: Mapping[str, str]) -> 
             connection.execute(insert(headers).on_conflict_do_nothing(), rows)
 
 
-def forget_headers(connection: Connection, document_id: str) -> None:
-    """Delete what was written for a document."""
-    connection.execute(delete(headers).where(headers.c.document_id == document_id))
+def forget_headers(connection: Connection, document_ids: Collection[str]) -> None:
+    """Delete what was written for documents."""
+    connection.execute(delete(headers).where(headers.c.document_id.in_(document_ids)))

@@ -1,24 +1,26 @@
-"""The BM25 index: an immutable snapshot of the nodes' terms, and of the pairs of terms that stand together."""
+"""The BM25 index: a snapshot of the nodes' terms and of the pairs that stand together, and what changed since."""
 
-import json
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.store.pairs import Integers, PairIndex, with_pairs
+from pipelines.store.changes import Mark
+from pipelines.store.lexical_part import FORMAT, Part, Segment
+from pipelines.store.pairs import with_pairs
+from pipelines.store.postings import Counts, Integers, Postings
 from pipelines.store.tokens import TOKENISER_VERSION
 from pipelines.store.typos import Spelling, nearest
 
 Terms = Sequence[str] | Mapping[str, float]
-Postings = tuple[Integers, NDArray[np.float32]]
+_NOWHERE = Mark(0, 0)
+_MERGED = 8  # of two deltas, the factor between their sizes below which they become one
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,120 +38,143 @@ class Parameters:
 
     @property
     def shape(self) -> str:
-        """What tells apart the snapshots that these parameters make; any pair weight reads the same one."""
-        pairs = int(self.pair_weight > 0)
-        return f"k{self.k1:g}-b{self.b:g}-h{self.header_weight}-p{pairs}-t{TOKENISER_VERSION}"
+        """What tells apart the snapshots that these parameters make; the others only say how one is read."""
+        return f"h{self.header_weight}-p{int(self.pair_weight > 0)}-t{TOKENISER_VERSION}-f{FORMAT}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part, which of its rows are of documents that changed since, and what else it was built of (deltas only)."""
+
+    part: Part
+    gone: NDArray[np.bool_] | None = None
+    segments: tuple[Segment, ...] = ()
+
+    def without(self, documents: Collection[str]) -> "_Piece":
+        spans = [self.part.documents[document] for document in documents if document in self.part.documents]
+        if not spans:
+            return self
+        gone = np.zeros(len(self.part), dtype=bool) if self.gone is None else self.gone.copy()
+        for start, end in spans:
+            gone[start:end] = True
+        left = tuple(segment for segment in self.segments if segment.document_id not in documents)
+        return _Piece(self.part, gone, left)
+
+    def left(self, rows: Integers) -> int:
+        return len(rows) if self.gone is None else len(rows) - int(np.count_nonzero(self.gone[rows]))
+
+    def missing(self) -> int:
+        return 0 if self.gone is None else int(np.count_nonzero(self.gone))
+
+    def words(self, postings: Postings) -> int:
+        return int(postings.lengths.sum() if self.gone is None else postings.lengths[~self.gone].sum())
 
 
 class LexicalIndex:
-    """An immutable BM25 snapshot of one audience's nodes at one corpus version.
+    """An immutable BM25 index of one audience's nodes as they were at a mark of the corpus.
+
+    It is a snapshot of all nodes, and for the documents that changed since their nodes instead. All scores are of the
+    nodes that are left: they are the same, bit for bit, as those of an index that is built anew.
 
     Where it takes terms, a sequence counts each term as often as it stands there, and its neighbours as pairs; a
     mapping gives each term its weight, and a pair under `first second` (see `with_pairs`).
 
-    Source: Robertson, Zaragoza, FnTIR 2009, doi:10.1561/1500000019; Lucene's idf as in bm25s.
+    Source: Robertson, Zaragoza, FnTIR 2009, doi:10.1561/1500000019; idf and length as in Lucene.
     """
 
-    def __init__(
-        self,
-        version: int,
-        ids: Sequence[str],
-        model: Any | None,
-        pairs: PairIndex | None = None,
-        pair_weight: float = 0.0,
-    ) -> None:
-        self.version = version
-        self.ids = ids
-        self._model = model
-        self._columns: Mapping[str, int] = model.vocab_dict if model is not None else {}
-        self._pairs = pairs if pair_weight > 0 else None
-        self._pair_weight = pair_weight
-        self._row = {node_id: row for row, node_id in enumerate(ids)}
-
-    def __len__(self) -> int:
-        return len(self.ids)
+    def __init__(self, mark: Mark, base_mark: Mark, pieces: Sequence[_Piece], parameters: Parameters) -> None:
+        self.mark = mark
+        self.base_mark = base_mark
+        self.parameters = parameters
+        self._pieces = tuple(pieces)
+        self._starts = list(accumulate((len(piece.part) for piece in pieces), initial=0))
+        self._count = self._starts[-1] - sum(piece.missing() for piece in pieces)
+        self._norms = self._normalised([piece.part.terms for piece in pieces])
+        paired = [piece.part.pairs for piece in pieces if piece.part.pairs is not None]
+        self._pair_norms = self._normalised(paired) if paired else self._norms
 
     @classmethod
-    def build(cls, version: int, rows: Iterable[tuple[str, str]], parameters: Parameters) -> "LexicalIndex":
-        """Index (node id, segment) rows; nodes without a term can never be found and are left out.
+    def build(cls, segments: Iterable[Segment], parameters: Parameters, mark: Mark = _NOWHERE) -> "LexicalIndex":
+        """Index these nodes; those without a term can never be found and are left out."""
+        return cls(mark, mark, [_Piece(_part(segments, parameters))], parameters)
 
-        A segment is space-joined terms, those of the header first and parted from the text's by a tab.
-        """
-        import bm25s
-
-        segments = [(node_id, _fields(segment)) for node_id, segment in rows]
-        kept = [(node_id, header, body) for node_id, (header, body) in segments if header or body]
-        if not kept:
-            return cls(version, [], None)
-        model = bm25s.BM25(method="lucene", k1=parameters.k1, b=parameters.b)
-        model.index([header * parameters.header_weight + body for _, header, body in kept], show_progress=False)
-        ids = [node_id for node_id, _, _ in kept]
-        if parameters.pair_weight <= 0:
-            return cls(version, ids, model)
-        of = model.vocab_dict
-        numbered = [([of[term] for term in header], [of[term] for term in body]) for _, header, body in kept]
-        pairs = PairIndex.build(numbered, max(of.values()) + 1, k1=parameters.k1, b=parameters.b)
-        return cls(version, ids, model, pairs, parameters.pair_weight)
+    @classmethod
+    def load(cls, folder: Path, parameters: Parameters) -> "LexicalIndex":
+        """Map a saved snapshot into memory."""
+        part, mark = Part.load(folder)
+        return cls(mark, mark, [_Piece(part)], parameters)
 
     def save(self, folder: Path) -> None:
-        """Write the snapshot to a folder, whole or not at all."""
+        """Write the snapshot to a folder, whole or not at all; without what changed since."""
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new-", ignore_cleanup_errors=True) as scratch:
             target = Path(scratch) / "index"
             target.mkdir()
-            if self._model is not None:
-                self._model.save(target)
-            if self._pairs is not None:
-                self._pairs.save(target / "pairs")
-            (target / "ids.json").write_text(json.dumps({"version": self.version, "ids": list(self.ids)}))
+            self._pieces[0].part.save(target, self.base_mark)
             try:
                 os.replace(target, folder)
             except OSError:
                 if not folder.exists():  # else another process has written the same snapshot
                     raise
 
-    @classmethod
-    def load(cls, folder: Path, *, pair_weight: float = 0.0) -> "LexicalIndex":
-        """Map a saved snapshot into memory."""
-        import bm25s
+    def stepped(self, mark: Mark, changed: Collection[str], segments: Iterable[Segment]) -> "LexicalIndex":
+        """The index at a later mark: without what it holds of the documents that changed, with their nodes as they are.
 
-        held = json.loads((folder / "ids.json").read_text())
-        if not held["ids"]:
-            return cls(held["version"], [], None)
-        pairs = PairIndex.load(folder / "pairs") if pair_weight > 0 else None
-        return cls(held["version"], held["ids"], bm25s.BM25.load(folder, mmap=True), pairs, pair_weight)
+        Its cost grows with what changed, not with the index: of the deltas, those are counted again that are at most
+        so many times larger than what is added, so that there are few.
+        """
+        base, *deltas = (piece.without(changed) for piece in self._pieces)
+        deltas = [piece for piece in deltas if piece.segments]
+        added = tuple(segments)
+        while deltas and len(deltas[-1].segments) <= _MERGED * len(added):
+            added = (*deltas.pop().segments, *added)
+        if added:
+            deltas.append(_Piece(_part(added, self.parameters), segments=added))
+        return LexicalIndex(mark, self.base_mark, [base, *deltas], self.parameters)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def version(self) -> int:
+        """The corpus version."""
+        return self.mark.version
+
+    @property
+    def base_size(self) -> int:
+        """How many nodes the snapshot has."""
+        return len(self._pieces[0].part)
+
+    @property
+    def behind(self) -> int:
+        """How many nodes were taken from the snapshot or came to it."""
+        base, *deltas = self._pieces
+        return base.missing() + sum(len(piece.part) - piece.missing() for piece in deltas)
 
     def document_frequency(self, term: str) -> int:
         """In how many nodes a term stands."""
-        column = self._columns.get(term)
-        if self._model is None or column is None:
-            return 0
-        bounds = self._model.scores["indptr"]
-        return int(bounds[column + 1]) - int(bounds[column])
+        return sum(piece.left(piece.part.holding(term)[0]) for piece in self._pieces)
 
     def idf(self, term: str) -> float:
         """Lucene's idf, ln(1 + (N - df + 0.5) / (df + 0.5)); a term that is nowhere has the largest."""
-        df = self.document_frequency(term)
-        return float(np.log1p((len(self.ids) - df + 0.5) / (df + 0.5)))
+        return self._idf(self.document_frequency(term))
 
     def nearest(self, word: str) -> list[Spelling]:
         """What a word in lower case that no node holds may have been meant for, likeliest first; see `typos`."""
-        return nearest(word, self.document_frequency, lambda letter: self._by_letter.get(letter, []))
+        parts = [piece.part for piece in self._pieces]
 
-    def scores(self, terms: Terms) -> NDArray[np.float32]:
-        """BM25 of every node, in the order of `ids`; zeros where no term matches."""
-        total = np.zeros(len(self.ids), dtype=np.float32)
-        for term, weight in _weights(terms).items():
-            rows, scores = self._postings(term)
-            total[rows] += np.float32(weight * (self._pair_weight if " " in term else 1.0)) * scores
-        return total
+        def terms(letter: str) -> list[str]:
+            return list(dict.fromkeys(chain.from_iterable(part.by_letter.get(letter, ()) for part in parts)))
+
+        return nearest(word, self.document_frequency, terms)
 
     def search(self, terms: Terms, k: int, allowed: set[str] | None = None) -> list[tuple[str, float]]:
         """The best k (node id, BM25 score > 0), best first, ties by id; only `allowed` nodes when given."""
-        scores = self.scores(terms)
+        scores = self._scores(terms)
         if allowed is not None:
-            mask = np.zeros(len(self.ids), dtype=bool)
-            mask[[self._row[node_id] for node_id in allowed if node_id in self._row]] = True
+            mask = np.zeros(len(scores), dtype=bool)
+            for start, piece in zip(self._starts, self._pieces, strict=False):
+                mask[[start + piece.part.row[node_id] for node_id in piece.part.row.keys() & allowed]] = True
             scores = np.where(mask, scores, 0.0)
         positive = int(np.count_nonzero(scores > 0))
         if not positive:
@@ -157,37 +182,59 @@ class LexicalIndex:
         take = min(k, positive)
         floor = np.partition(scores, -take)[-take]
         rows = np.flatnonzero((scores >= floor) & (scores > 0))
-        hits = sorted(((self.ids[row], float(scores[row])) for row in rows.tolist()), key=lambda hit: (-hit[1], hit[0]))
+        hits = sorted(((self._id(row), float(scores[row])) for row in rows.tolist()), key=lambda hit: (-hit[1], hit[0]))
         return hits[:take]
 
     def score_of(self, terms: Terms, node_ids: Iterable[str]) -> Mapping[str, float]:
-        """BM25 of these nodes; nodes that the snapshot does not know score 0."""
-        scores = self.scores(terms)
-        return {node_id: float(scores[self._row[node_id]]) if node_id in self._row else 0.0 for node_id in node_ids}
+        """BM25 of these nodes; nodes that the index does not know score 0."""
+        scores = self._scores(terms)
+        return {node_id: float(sum(scores[row] for row in self._rows(node_id))) for node_id in node_ids}
 
-    def _postings(self, term: str) -> Postings:
-        if " " in term:
-            first, second = (self._columns.get(part) for part in term.split(" "))
-            if self._pairs is not None and first is not None and second is not None:
-                return self._pairs.postings(first, second)
-        elif self._model is not None and (column := self._columns.get(term)) is not None:
-            held = self._model.scores
-            span = slice(int(held["indptr"][column]), int(held["indptr"][column + 1]))
-            return held["indices"][span], held["data"][span]
-        return np.zeros(0, np.int32), np.zeros(0, np.float32)
+    def _scores(self, terms: Terms) -> NDArray[np.float32]:
+        """BM25 of every row; zeros where no term matches, and where the node is gone."""
+        total = np.zeros(self._starts[-1], dtype=np.float32)
+        for term, weight in _weights(terms).items():
+            paired = " " in term
+            if paired and self.parameters.pair_weight <= 0:
+                continue
+            found = [piece.part.holding(term) for piece in self._pieces]
+            df = sum(piece.left(rows) for piece, (rows, _) in zip(self._pieces, found, strict=True))
+            factor = np.float32(weight * (self.parameters.pair_weight if paired else 1.0) * self._idf(df))
+            norms = self._pair_norms if paired else self._norms
+            for start, (rows, counts) in zip(self._starts, found, strict=False):
+                if len(rows):
+                    at = rows + start if start else rows
+                    total[at] += factor * counts / (counts + norms[at])
+        for start, piece in zip(self._starts, self._pieces, strict=False):
+            if piece.gone is not None:
+                total[start : start + len(piece.part)][piece.gone] = 0.0
+        return total
 
-    @cached_property
-    def _by_letter(self) -> Mapping[str, Sequence[str]]:
-        grouped: dict[str, list[str]] = {}
-        for term in self._columns:
-            if term.isalpha():
-                grouped.setdefault(term[0], []).append(term)
-        return grouped
+    def _idf(self, df: int) -> float:
+        return float(np.log1p((self._count - df + 0.5) / (df + 0.5)))
+
+    def _normalised(self, postings: Sequence[Postings]) -> Counts:
+        """What BM25 adds to a count in each row: k1 (1 - b + b length / mean length)."""
+        words = sum(piece.words(held) for piece, held in zip(self._pieces, postings, strict=True))
+        mean = max(words / max(self._count, 1), 1e-9)
+        lengths = np.concatenate([held.lengths for held in postings])
+        k1, b = self.parameters.k1, self.parameters.b
+        return (k1 * (1 - b + b * lengths / mean)).astype(np.float32)
+
+    def _rows(self, node_id: str) -> list[int]:
+        """Where a node stands: in the snapshot, and again where its document changed but it did not."""
+        places = (
+            (start, piece.part.row.get(node_id)) for start, piece in zip(self._starts, self._pieces, strict=False)
+        )
+        return [start + row for start, row in places if row is not None]
+
+    def _id(self, row: int) -> str:
+        place = next(place for place in reversed(range(len(self._pieces))) if self._starts[place] <= row)
+        return self._pieces[place].part.ids[row - self._starts[place]]
 
 
-def _fields(segment: str) -> tuple[list[str], list[str]]:
-    header, _, body = segment.rpartition("\t")
-    return header.split(), body.split()
+def _part(segments: Iterable[Segment], parameters: Parameters) -> Part:
+    return Part.build(segments, header_weight=parameters.header_weight, pairs=parameters.pair_weight > 0)
 
 
 def _weights(terms: Terms) -> Mapping[str, float]:

@@ -1,85 +1,165 @@
-"""The BM25 snapshots that are in step with the database, kept on disk between processes."""
+"""The BM25 indexes that are in step with the database, and the snapshots of them that are kept on disk."""
 
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Protocol
 
+from pipelines.errors import FootnoteError
 from pipelines.observe import log, log_failure
+from pipelines.store.changes import Mark
 from pipelines.store.lexical import LexicalIndex, Parameters
+from pipelines.store.lexical_part import Segment
+from pipelines.store.moment import Moment
 from pipelines.types import Audience
 
-_KEPT = 2  # of one shape: the newest, and the one that another process may just be reading
+_KEPT = 2  # snapshots of one shape: the newest, and the one that another process may just be reading
 _KEPT_IN_ALL = 12  # an evaluation goes through many parameters
+_HELD = 8  # indexes at different marks, for the questions that are under way
+_FEW, _MANY, _SHARE = 200, 2000, 0.1  # nodes that may have changed since a snapshot: 200, then a tenth, at most 2,000
+
+
+class Corpus(Protocol):
+    """What the indexes read."""
+
+    def moment(self) -> AbstractContextManager[Moment]:
+        """One state of the corpus, which the other reads see until it ends."""
+
+    def changed_since(self, mark: Mark) -> Collection[str] | None:
+        """The documents that changed since; None when that is not known."""
+
+    def segments(self, audience: Audience, documents: Collection[str] | None = None) -> list[Segment]:
+        """What the nodes that an audience may see hold, of all documents or of these."""
+
+    def forget_changes(self) -> None:
+        """Let go of changes that lie so far back that no snapshot needs them."""
 
 
 class LexicalIndexes:
-    """The snapshots that follow the corpus, one an audience, kept on disk between processes.
+    """The indexes of each audience, always of just the nodes that the corpus has at the moment of the question.
 
-    A process that holds a snapshot goes on with it while a newer one is built beside the queries; only a process
-    that has none yet waits. Nodes that are gone meanwhile are dropped when they are fetched from the database.
+    What changed since the last look is read and added to the index at hand, in the same moment. When much has changed
+    since the snapshot that it stands on, a new one is made beside the queries; only a process that finds none which
+    would do waits for one.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        version: Callable[[], int],
-        segments: Callable[[Audience], list[tuple[str, str]]],
-        parameters: Parameters,
-    ) -> None:
+    def __init__(self, folder: Path, corpus: Corpus, parameters: Parameters) -> None:
         self._folder = folder
-        self._version = version
-        self._segments = segments
+        self._corpus = corpus
         self.parameters = parameters
-        self._current: dict[Audience, LexicalIndex] = {}
+        self._held: dict[Audience, list[LexicalIndex]] = {"owner": [], "visitor": []}
+        self._stepping = {"owner": threading.RLock(), "visitor": threading.RLock()}
         self._building = {"owner": threading.Lock(), "visitor": threading.Lock()}
 
     def current(self, audience: Audience) -> LexicalIndex:
-        """The newest snapshot to be had without waiting for a build, unless there is none at all."""
-        version = self._version()
-        held = self._current.get(audience)
-        if held is not None and held.version == version:
-            return held
-        if held is None or self._path(audience, version).exists():
-            return self.refresh(audience)
-        threading.Thread(target=self._refresh_quietly, args=(audience,), daemon=True).start()
-        return held
+        """The index of the corpus as it is now; inside a moment, as it is then."""
+        index = self._look(audience)
+        if _is_far(index) and not self._building[audience].locked():
+            threading.Thread(
+                target=self._refresh_quietly, args=(audience,), name="lexical snapshot", daemon=True
+            ).start()
+        return index
 
     def refresh(self, audience: Audience) -> LexicalIndex:
-        """The snapshot of the corpus as it is now: held, loaded, or built and saved."""
+        """The index of the corpus as it is now, on a new snapshot if much has changed since the last one."""
         with self._building[audience]:
-            version = self._version()
-            held = self._current.get(audience)
-            if held is not None and held.version == version:
-                return held
-            path = self._path(audience, version)
-            index = self._load(path)
-            if index is None:
-                index = LexicalIndex.build(version, self._segments(audience), self.parameters)
-                index.save(path)
-                log("info", "lexical index built", audience=audience, nodes=len(index), version=version)
-                self._sweep(audience, keep=path)
-            self._current[audience] = index
+            index = self._look(audience)
+            if _is_far(index) and self._take_newer(audience, index):
+                index = self._look(audience)
+            if not _is_far(index):
+                return index
+            with self._corpus.moment() as moment:
+                segments = self._corpus.segments(audience)
+            index = self._built(audience, segments, moment)
+        self._forget_changes()
+        return index
+
+    def _look(self, audience: Audience) -> LexicalIndex:
+        with self._corpus.moment() as moment:
+            index: LexicalIndex = moment.once((self, audience), lambda: self._at(moment, audience))
             return index
 
+    def _at(self, moment: Moment, audience: Audience) -> LexicalIndex:
+        with self._stepping[audience]:
+            for held in self._begun(audience, moment.mark):
+                index = self._stepped(held, moment, audience)
+                if index is not None:
+                    self._hold(audience, index, moment)
+                    return index
+                self._held[audience] = [other for other in self._held[audience] if other is not held]
+            return self._built(audience, self._corpus.segments(audience), moment)
+
+    def _begun(self, audience: Audience, mark: Mark) -> Iterator[LexicalIndex]:
+        """The indexes to go on from, best first: those at hand, on the newest snapshot; if none will do, from disk."""
+        held = [index for index in self._held[audience] if index.mark.version <= mark.version]
+        yield from sorted(held, key=lambda index: (index.base_mark, index.mark), reverse=True)
+        for path, version in self._saved(audience):
+            if version <= mark.version and (index := self._load(path)) is not None:
+                yield index
+
+    def _stepped(self, index: LexicalIndex, moment: Moment, audience: Audience) -> LexicalIndex | None:
+        """The index as it is at the moment; None when that is not known, or when a snapshot on disk is too old."""
+        if index.mark == moment.mark:
+            return index
+        changed = self._corpus.changed_since(index.mark)
+        if changed is None:
+            return None
+        stepped = index.stepped(moment.mark, changed, self._corpus.segments(audience, changed))
+        return stepped if index in self._held[audience] or not _is_far(stepped) else None
+
+    def _take_newer(self, audience: Audience, index: LexicalIndex) -> bool:
+        """Take up a snapshot that another process has made since this index's; whether there is one."""
+        for path, version in self._saved(audience):
+            if version > index.base_mark.version and (newer := self._load(path)) is not None:
+                with self._stepping[audience]:
+                    self._held[audience].append(newer)
+                return True
+        return False
+
+    def _built(self, audience: Audience, segments: list[Segment], moment: Moment) -> LexicalIndex:
+        index = LexicalIndex.build(segments, self.parameters, moment.mark)
+        if moment.failed:
+            return index
+        self._hold(audience, index, moment)
+        path = self._folder / f"{audience}-{self.parameters.shape}-{index.mark.version}-{index.mark.at}"
+        try:
+            index.save(path)
+            self._sweep(audience, keep=path)
+        except OSError as error:
+            log_failure("lexical snapshot not kept", error, path=str(path))
+        log("info", "lexical index built", audience=audience, nodes=len(index), version=index.version)
+        return index
+
+    def _hold(self, audience: Audience, index: LexicalIndex, moment: Moment) -> None:
+        """Keep an index for later questions, unless parts of it may have been read of another state."""
+        with self._stepping[audience]:
+            if not moment.failed and index not in self._held[audience]:
+                self._held[audience] = [*self._held[audience], index][-_HELD:]
+
     def _refresh_quietly(self, audience: Audience) -> None:
-        lock = self._building[audience]
-        if lock.locked():
-            return
         try:
             self.refresh(audience)
         except Exception as error:  # noqa: BLE001 - a background build must not end the process; the next query tries again
             log_failure("lexical index not rebuilt", error, audience=audience)
 
-    def _path(self, audience: Audience, version: int) -> Path:
-        return self._folder / f"{audience}-{self.parameters.shape}-{version}"
+    def _forget_changes(self) -> None:
+        try:
+            self._corpus.forget_changes()
+        except FootnoteError as error:
+            log_failure("old changes not forgotten", error)
+
+    def _saved(self, audience: Audience) -> list[tuple[Path, int]]:
+        """The snapshots on disk with their corpus versions, newest first."""
+        found = self._folder.glob(f"{audience}-{self.parameters.shape}-*-*")
+        named = [(path, Mark(*map(int, path.name.rsplit("-", 2)[1:]))) for path in found]
+        return [(path, mark.version) for path, mark in sorted(named, key=lambda name: name[1], reverse=True)]
 
     def _load(self, path: Path) -> LexicalIndex | None:
-        if not path.exists():
-            return None
         try:
-            return LexicalIndex.load(path, pair_weight=self.parameters.pair_weight)
-        except (OSError, ValueError, KeyError) as error:
+            return LexicalIndex.load(path, self.parameters)
+        except (OSError, ValueError, KeyError, TypeError) as error:
             log_failure("lexical snapshot unreadable, building it again", error, path=str(path))
             shutil.rmtree(path, ignore_errors=True)
             return None
@@ -91,3 +171,7 @@ class LexicalIndexes:
         old = [path for path in newest if path.name.startswith(shape)][_KEPT:]
         for path in {*old, *newest[_KEPT_IN_ALL:]} - {keep}:
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_far(index: LexicalIndex) -> bool:
+    return index.behind > max(_FEW, min(_MANY, int(index.base_size * _SHARE)))

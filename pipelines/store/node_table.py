@@ -6,22 +6,27 @@ the pooled vector in PGVectorStore's table keeps that table whole for whoever op
 """
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from llama_index.core.schema import TextNode
+from llama_index.core.vector_stores.utils import node_to_metadata_dict
 from llama_index.vector_stores.postgres import PGVectorStore
 from numpy.typing import NDArray
 from pgvector.sqlalchemy import HALFVEC, Vector
-from sqlalchemy import Column, Engine, ForeignKey, MetaData, SmallInteger, String, Table, exists, text
+from sqlalchemy import Column, Connection, Engine, ForeignKey, MetaData, SmallInteger, String, Table, exists, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
 from pipelines.errors import ConfigError, StoreError
 from pipelines.store import tables
+from pipelines.store.copying import as_jsonb, as_smallint, as_text, as_vector, copy_rows
 
 HALFVEC_ABOVE = 2000  # an HNSW index takes at most 2,000 dimensions as float4, 4,000 as halfvec
+Vectors = NDArray[np.float32]  # (windows, dimension)
+Windows = Iterable[tuple[str, int, NDArray[np.float32]]]  # (node id, place among the node's windows, vector)
 _FILTER_COLUMNS = ("document_id", "collection", "category", "kind", "year")
 _NAME = re.compile(r"[a-z0-9_]{1,50}")
 
@@ -49,6 +54,12 @@ def checked(table: str) -> str:
     if not _NAME.fullmatch(table):
         raise StoreError(f"{table!r} is no node table.", hint="Run `footnote doctor`.")
     return table
+
+
+def pooled(vectors: Vectors) -> NDArray[np.float32]:
+    """The direction of the mean of a node's vectors."""
+    mean = vectors.mean(axis=0)
+    return np.asarray(mean / (np.linalg.norm(mean) or 1.0), dtype=np.float32)
 
 
 class NodeTable:
@@ -84,11 +95,25 @@ class NodeTable:
             Column("embedding", vector, nullable=False),
         )
 
-    def row(self, node: TextNode, windows: NDArray[np.float32]) -> Any:
-        """The node as a row of PGVectorStore's table, under the mean of its windows' vectors."""
-        mean = windows.mean(axis=0)
-        pooled = mean / (np.linalg.norm(mean) or 1.0)
-        return self._pg._node_to_table_row(node.model_copy(update={"embedding": pooled.tolist()}))
+    def append(self, connection: Connection, written: Sequence[tuple[TextNode, Vectors]], windows: Windows) -> None:
+        """Add nodes, each under the mean of its windows' vectors, and the windows that are searched.
+
+        The rows are those that PGVectorStore would write.
+        """
+        half = self.dimension > HALFVEC_ABOVE
+        nodes = (
+            (as_text(node.node_id), as_text(node.get_content()),
+             as_jsonb(node_to_metadata_dict(node, remove_text=True, flat_metadata=self._pg.flat_metadata)),
+             as_vector(pooled(vectors), half=half))
+            for node, vectors in written
+        )  # fmt: skip
+        copy_rows(connection, self.rows.__table__, ("node_id", "text", "metadata_", "embedding"), nodes)
+        copy_rows(
+            connection,
+            self.windows,
+            ("node_id", "place", "embedding"),
+            ((as_text(each), as_smallint(place), as_vector(vector, half=half)) for each, place, vector in windows),
+        )
 
     def ensure(self, provider: str, model: str) -> None:
         """Make the tables and their indexes when they are missing; safe from several processes.

@@ -1,7 +1,8 @@
 """NodeStore: writes documents and nodes, each document in one transaction; `reads.py` has the reads."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,27 +21,26 @@ from sqlalchemy import (
     delete,
     func,
     insert,
-    literal,
-    select,
     table,
     text,
     update,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import Session
 
 from config.settings import Settings
 from pipelines.errors import StoreError
 from pipelines.store import documents as document_rows
 from pipelines.store import tables
+from pipelines.store.copying import as_integer, as_text, copy_rows
 from pipelines.store.database import Database, translate
 from pipelines.store.facts import write_facts
-from pipelines.store.families import forget_families, write_families
+from pipelines.store.families import Member, forget_families, members_of, write_families
 from pipelines.store.headers import forget_headers
 from pipelines.store.lexical import Parameters
 from pipelines.store.lexical_snapshots import LexicalIndexes
-from pipelines.store.node_table import node_table
+from pipelines.store.models import assert_serves, assert_waits, every_table, other_tables, serves_since
+from pipelines.store.node_table import Vectors, node_table
 from pipelines.store.reads import NodeReader, segment
 from pipelines.store.space import Spaces
 from pipelines.store.tokens import TOKENISER_VERSION
@@ -48,7 +48,7 @@ from pipelines.types import Document, EmbeddingIdentity
 
 _NODE_METADATA_OF_DOCUMENT = ("collection", "category", "subcategory", "visibility", "source", "title")
 Within = Callable[[Connection, int | None], None]
-Vectors = NDArray[np.float32]
+WithinAll = Callable[[Connection, Mapping[str, int | None]], None]  # told the version that was kept, by document
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,27 @@ class Made:
 
     parser: str
     recipe: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A new version of a document, with its nodes.
+
+    Attributes:
+        nodes: In order, each a span of the document's text.
+        vectors: For each node, its windows' vectors, (windows, dimension), normalised.
+        made_by: What made the nodes; stored, and compared by the next plan.
+    """
+
+    document: Document
+    nodes: Sequence[TextNode]
+    vectors: Sequence[Vectors]
+    made_by: Made
+
+    @property
+    def state(self) -> tuple[str, str]:
+        """The content, and the recipe of its nodes."""
+        return self.document.content_sha, self.made_by.recipe
 
 
 def build_node_store(settings: Settings, database: Database, identity: EmbeddingIdentity) -> "NodeStore":
@@ -76,8 +97,7 @@ def build_lexical_indexes(settings: Settings, database: Database, store: "NodeSt
     bm25 = settings.retrieval
     return LexicalIndexes(
         snapshots(settings, database, store),
-        store.version,
-        store.segments,
+        store,
         Parameters(bm25.bm25_k1, bm25.bm25_b, bm25.header_weight, bm25.pair_weight),
     )
 
@@ -88,9 +108,15 @@ def build_spaces(settings: Settings, database: Database, store: "NodeStore") -> 
 
 
 def snapshots(settings: Settings, database: Database, store: "NodeStore") -> Path:
-    """The folder of what is derived from this store and kept between processes."""
+    """The folder of what is derived from this store and kept between processes; another one once it was promoted."""
+    since = serves_since(store.engine, store.table)
+    return snapshots_of(settings, database, store.table if since is None else f"{store.table}-{since}")
+
+
+def snapshots_of(settings: Settings, database: Database, name: str) -> Path:
+    """A folder of what is derived from a store, by its name."""
     where = hashlib.sha256(database.url.encode()).hexdigest()[:12]
-    return settings.home.resolve() / "lexical" / where / store.table
+    return settings.home.resolve() / "lexical" / where / name
 
 
 class NodeStore(NodeReader):
@@ -133,31 +159,93 @@ class NodeStore(NodeReader):
             StoreError: If a span, an id or a vector breaks the contract, or the database refuses; nothing is written.
             ServiceUnavailable: If the database cannot be reached; nothing is written.
         """
-        self._assert_contract(document, nodes, vectors)
-        state = {"content_sha": document.content_sha, "recipe": made_by.recipe}
+        one = Replacement(document, nodes, vectors, made_by)
+        told = None if within is None else _alone(within, document.id)
+        return bool(self.replace_all([one], told))
+
+    def replace_all(self, new: Sequence[Replacement], within: WithinAll | None = None) -> set[str]:
+        """Replace several documents, each once, in one transaction: all of them, or none where one is refused.
+
+        Args:
+            new: The new versions.
+            within: As for `replace`, with the version that was kept of each document that is written.
+
+        Returns:
+            The ids of those that were written; the others another process had already written just so.
+
+        Raises:
+            StoreError, ServiceUnavailable: As for `replace`.
+        """
+        for one in new:
+            self._assert_contract(one)
+        # What takes long is worked out before anything is locked.
+        members = {one.document.id: list(_members(one)) for one in new}
+        segments = {one.document.id: self._segments(one) for one in new}
         try:
             with self.engine.begin() as connection:
-                _lock_document(connection, document.id)
-                written = document_rows.index_state(connection, document.id, self.table) != state
+                _lock_documents(connection, list(members))
+                held = document_rows.index_states(connection, list(members), self.table)
+                written = [one for one in new if held.get(one.document.id) != one.state]
+                ids = [one.document.id for one in written]
                 if written:
-                    version = document_rows.write(connection, document, keep=self._versions_kept)
-                    self._drop_elsewhere(connection, document.id)
-                    self._swap_nodes(connection, document, nodes, vectors)
-                    write_facts(connection, document.id, nodes)
-                    write_families(connection, document.id, document.mime, nodes)
-                    document_rows.write_index(
-                        connection, document.id, self.table, **state, parser=made_by.parser, nodes=len(nodes),
-                        covered=covered_characters(document.text, nodes),
-                        characters=sum(map(len, document.text.split())),
-                    )  # fmt: skip
+                    versions = document_rows.write_all(
+                        connection, [one.document for one in written], keep=self._versions_kept
+                    )
+                    self._drop_elsewhere(connection, ids)
+                    self._swap_nodes(connection, written, [row for each in ids for row in segments[each]])
+                    write_facts(connection, {one.document.id: one.nodes for one in written})
+                    write_families(connection, ids, [member for each in ids for member in members[each]])
+                    self._write_indexes(connection, written)
                     if within:
-                        within(connection, version)
-                    _bump(connection, document.id)
+                        within(connection, versions)
+                    _bump(connection, ids)
+                    assert_serves(connection, self.table)
         except DBAPIError as error:
-            raise translate(error, f"writing {document.name}") from error
-        return written
+            raise translate(error, f"writing {_named(new)}") from error
+        return set(ids)
 
-    def _assert_contract(self, document: Document, nodes: Sequence[TextNode], vectors: Sequence[Vectors]) -> None:
+    def index(self, document: Document, nodes: Sequence[TextNode], vectors: Sequence[Vectors], made_by: Made) -> bool:
+        """Make `nodes` what this table, which does not serve, holds of a stored document, in one transaction.
+
+        The document's row, its facts and its families stay: they are those of the table that serves, until this one
+        is promoted. The corpus version stays too, as nothing changes for those who search.
+
+        Returns:
+            False, with nothing written, where the document is gone or no longer as it was read.
+
+        Raises:
+            ConfigError: If this table serves by now, or is gone.
+            StoreError: If a span, an id or a vector breaks the contract, or the database refuses.
+            ServiceUnavailable: If the database cannot be reached.
+        """
+        one = Replacement(document, nodes, vectors, made_by)
+        self._assert_contract(one)
+        segments = self._segments(one)
+        try:
+            with self.engine.begin() as connection:
+                _lock_documents(connection, [document.id])
+                assert_waits(connection, self.table)
+                if not document_rows.is_as_read(connection, document):
+                    return False
+                self._swap_nodes(connection, [one], segments)
+                self._write_indexes(connection, [one])
+        except DBAPIError as error:
+            raise translate(error, f"writing {document.name} for another embedding model") from error
+        return True
+
+    def _write_indexes(self, connection: Connection, new: Sequence[Replacement]) -> None:
+        """Note what this table holds of documents."""
+        rows = [
+            {"document_id": one.document.id, "node_table": self.table, "content_sha": one.document.content_sha,
+             "recipe": one.made_by.recipe, "parser": one.made_by.parser, "nodes": len(one.nodes),
+             "covered": covered_characters(one.document.text, one.nodes),
+             "characters": sum(map(len, one.document.text.split()))}
+            for one in new
+        ]  # fmt: skip
+        document_rows.write_indexes(connection, rows)
+
+    def _assert_contract(self, one: Replacement) -> None:
+        document, nodes, vectors = one.document, one.nodes, one.vectors
         if not nodes:
             raise StoreError(f"{document.name} has no nodes.", hint="A document without text is a failure, not empty.")
         if len({node.node_id for node in nodes}) != len(nodes):
@@ -172,57 +260,68 @@ class NodeStore(NodeReader):
                 raise StoreError(f"A vector of node {ordinal} of {document.name} is not finite.")
 
     def _swap_nodes(
-        self, connection: Connection, document: Document, nodes: Sequence[TextNode], vectors: Sequence[Vectors]
+        self, connection: Connection, new: Sequence[Replacement], segments: Sequence[Sequence[bytes]]
     ) -> None:
-        self._delete_nodes(connection, document.id, self.table)
-        with Session(bind=connection) as session:
-            session.add_all([self._shape.row(node, windows) for node, windows in zip(nodes, vectors, strict=True)])
-            session.flush()
-        connection.execute(insert(self._windows), _placed(nodes, vectors))
-        segments = [
-            {
-                "node_table": self.table,
-                "node_id": node.node_id,
-                "document_id": document.id,
-                "tokeniser": TOKENISER_VERSION,
-                "tokens": segment(node, document.mime),
-            }
-            for node in nodes
-        ]
-        connection.execute(insert(tables.lexical_segments), segments)
+        self._delete_nodes(connection, [one.document.id for one in new], self.table)
+        written = [row for one in new for row in zip(one.nodes, one.vectors, strict=True)]
+        windows = [row for one in new for row in _placed(one.nodes, one.vectors)]
+        self._shape.append(connection, written, windows)
+        columns = ("node_table", "node_id", "document_id", "tokeniser", "tokens")
+        copy_rows(connection, tables.lexical_segments, columns, segments)
 
-    def _drop_elsewhere(self, connection: Connection, document_id: str) -> None:
-        """Delete what other models' tables hold of a document that changes here: it would be of an older text."""
-        for other in document_rows.node_tables(connection, document_id) - {self.table}:
-            self._delete_nodes(connection, document_id, other)
-            document_rows.delete_index(connection, document_id, other)
+    def _segments(self, one: Replacement) -> list[Sequence[bytes]]:
+        """The rows of the nodes' index terms."""
+        return [
+            (as_text(self.table), as_text(node.node_id), as_text(one.document.id), as_integer(TOKENISER_VERSION),
+             as_text(segment(node, one.document.mime)))
+            for node in one.nodes
+        ]  # fmt: skip
 
-    def _delete_nodes(self, connection: Connection, document_id: str, node_table: str) -> int:
+    def _drop_elsewhere(self, connection: Connection, document_ids: Sequence[str]) -> None:
+        """Delete what other models' tables hold of documents that change here: it would be of an older text."""
+        for other in other_tables(connection, document_ids, but=self.table):
+            self._delete_nodes(connection, document_ids, other)
+            document_rows.delete_indexes(connection, document_ids, other)
+
+    def _delete_nodes(self, connection: Connection, document_ids: Sequence[str], node_table: str) -> Counter[str]:
+        """Delete the nodes of documents; how many each had."""
         segments = tables.lexical_segments
         connection.execute(
-            delete(segments).where(segments.c.document_id == document_id, segments.c.node_table == node_table)
+            delete(segments).where(segments.c.document_id.in_(document_ids), segments.c.node_table == node_table)
         )
         rows = table(f"data_{node_table}", column("metadata_", JSONB))
-        gone = connection.execute(delete(rows).where(rows.c.metadata_["document_id"].astext == document_id))
-        return int(gone.rowcount)
+        owner = rows.c.metadata_["document_id"].astext
+        return Counter(connection.execute(delete(rows).where(owner.in_(document_ids)).returning(owner)).scalars())
 
-    def remove(self, document_id: str, within: Within | None = None) -> int:
-        """Delete a document with its nodes in every table, in one transaction; returns its node count here."""
+    def remove(self, document_id: str, within: Within | None = None) -> int | None:
+        """Delete a document with its nodes in every table, in one transaction; returns its node count here.
+
+        None, with nothing written, where there is no such document.
+        """
+        told = None if within is None else _alone(within, document_id)
+        return self.remove_all([document_id], told).get(document_id)
+
+    def remove_all(self, document_ids: Sequence[str], within: WithinAll | None = None) -> dict[str, int]:
+        """Delete several documents in one transaction; the node count here of each that there was."""
         try:
             with self.engine.begin() as connection:
-                _lock_document(connection, document_id)
-                gone = self._delete_nodes(connection, document_id, self.table)
-                for other in document_rows.node_tables(connection, document_id) - {self.table}:
-                    self._delete_nodes(connection, document_id, other)
-                forget_families(connection, document_id)
-                forget_headers(connection, document_id)
-                version = document_rows.delete_document(connection, document_id, keep=self._versions_kept)
-                if within:
-                    within(connection, version)
-                _bump(connection, document_id)
+                _lock_documents(connection, document_ids)
+                there = document_rows.stored(connection, document_ids)
+                gone = {each: self._delete_nodes(connection, there, each) for each in every_table(connection)}
+                if there:
+                    forget_families(connection, there)
+                    forget_headers(connection, there)
+                    versions = {
+                        each: document_rows.delete_document(connection, each, keep=self._versions_kept)
+                        for each in there
+                    }
+                    if within:
+                        within(connection, versions)
+                    _bump(connection, there)
         except DBAPIError as error:
-            raise translate(error, f"removing document {document_id}") from error
-        return gone
+            what = f"document {document_ids[0]}" if len(document_ids) == 1 else f"{len(document_ids)} documents"
+            raise translate(error, f"removing {what}") from error
+        return {each: gone.get(self.table, Counter[str]())[each] for each in there}
 
     def update_metadata(self, document: Document, within: Within | None = None) -> int:
         """Write a document's facts to its row and its nodes, vectors untouched; returns the nodes changed.
@@ -234,11 +333,11 @@ class NodeStore(NodeReader):
         inner = cast(rows.c.metadata_["_node_content"].astext, JSONB)
         try:
             with self.engine.begin() as connection:
-                _lock_document(connection, document.id)
+                _lock_documents(connection, [document.id])
                 facts = self._facts_of(document, document_rows.first_line(connection, document.id))
                 patched = func.jsonb_set(inner, "{metadata}", inner["metadata"].op("||")(facts))
                 version = document_rows.write(connection, document, keep=self._versions_kept)
-                self._drop_elsewhere(connection, document.id)
+                self._drop_elsewhere(connection, [document.id])
                 changed = connection.execute(
                     update(rows)
                     .where(self._key("document_id") == document.id)
@@ -252,7 +351,8 @@ class NodeStore(NodeReader):
                 )
                 if within:
                     within(connection, version)
-                _bump(connection, document.id)
+                _bump(connection, [document.id])
+                assert_serves(connection, self.table)
         except DBAPIError as error:
             raise translate(error, f"updating {document.name}") from error
         return int(changed.rowcount)
@@ -265,15 +365,15 @@ class NodeStore(NodeReader):
         return cast(facts, JSONB).op("||")(func.jsonb_build_object(*(part for pair in lines for part in pair)))
 
 
-def _placed(nodes: Sequence[TextNode], vectors: Sequence[Vectors]) -> list[dict[str, Any]]:
-    """A row for each distinct vector of a document, under the first node that has it.
+def _placed(nodes: Sequence[TextNode], vectors: Sequence[Vectors]) -> list[tuple[str, int, NDArray[np.float32]]]:
+    """A row of windows for each distinct vector of a document, under the first node that has it.
 
     Thousands of equal vectors (a log, a table of zeros) tear an HNSW graph apart: nothing else is found any more.
     """
-    rows: dict[bytes, dict[str, Any]] = {}
+    rows: dict[bytes, tuple[str, int, NDArray[np.float32]]] = {}
     for node, windows in zip(nodes, vectors, strict=True):
         for place, vector in enumerate(windows):
-            rows.setdefault(vector.tobytes(), {"node_id": node.node_id, "place": place, "embedding": vector})
+            rows.setdefault(vector.tobytes(), (node.node_id, place, vector))
     return list(rows.values())
 
 
@@ -289,13 +389,29 @@ def covered_characters(document_text: str, nodes: Sequence[BaseNode]) -> int:
     return covered
 
 
-def _lock_document(connection: Connection, document_id: str) -> None:
-    connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:id, 0))"), {"id": document_id})
+def _alone(within: Within, document_id: str) -> WithinAll:
+    return lambda connection, versions: within(connection, versions[document_id])
 
 
-def _bump(connection: Connection, document_id: str) -> None:
-    """Raise the corpus version, and note which document changed; last in a transaction: it makes the others wait."""
-    version = tables.corpus_version.c.version
-    raised = update(tables.corpus_version).values(version=version + 1).returning(version).cte("raised")
-    noted = select(raised.c.version, literal(document_id))
-    connection.execute(insert(tables.corpus_changes).from_select(["version", "document_id"], noted))
+def _members(one: Replacement) -> Iterator[Member]:
+    return members_of(one.document.id, one.document.mime, one.nodes)
+
+
+def _named(new: Sequence[Replacement]) -> str:
+    first = new[0].document.name
+    return first if len(new) == 1 else f"{first} and {len(new) - 1} other documents"
+
+
+def _lock_documents(connection: Connection, document_ids: Sequence[str]) -> None:
+    """Keep everyone else from writing these documents; in one order for all, so that nobody waits in a circle."""
+    lock = text("SELECT pg_advisory_xact_lock(hashtextextended(id, 0)) FROM unnest(CAST(:ids AS text[])) AS id")
+    connection.execute(lock, {"ids": sorted(document_ids)})
+
+
+def _bump(connection: Connection, document_ids: Sequence[str]) -> None:
+    """Raise the corpus version, and note which documents changed; last in a transaction: it makes the others wait."""
+    version, count = tables.corpus_version.c.version, len(document_ids)
+    raised = connection.execute(update(tables.corpus_version).values(version=version + count).returning(version))
+    first = raised.scalar_one() - count + 1
+    noted = [{"version": first + place, "document_id": each} for place, each in enumerate(document_ids)]
+    connection.execute(insert(tables.corpus_changes), noted)

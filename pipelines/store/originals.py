@@ -1,27 +1,53 @@
 """The original bytes of documents, kept once each under FOOTNOTE_HOME/originals."""
 
 import os
-import tempfile
+import uuid
 from pathlib import Path
 
+from pipelines.errors import StoreError
+from pipelines.store.full import HINT, is_full
 
-def keep_original(home: Path, sha: str, data: bytes) -> Path:
-    """Where the bytes are kept now; written whole or not at all, and only when they are new."""
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+
+
+def keep_original(home: Path, sha: str, data: bytes, *, name: str) -> Path:
+    """Where the bytes of the document of that name are kept now; written whole or not at all, only when they are new.
+
+    Raises:
+        StoreError: If they cannot be written: the disk is full, or the folder is closed.
+    """
     target = original_path(home, sha)
     if target.exists():
         return target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".new-")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
+        _write(target, data)
+    except OSError as error:
+        said = error.strerror or str(error)
+        if is_full(error):
+            full = f"The original of {name} cannot be kept: the disk of {home} is full ({said})."
+            raise StoreError(full, hint=HINT) from error
+        hint = "Check the permissions of FOOTNOTE_HOME."
+        raise StoreError(f"The original of {name} cannot be kept in {home}: {said}.", hint=hint) from error
     return target
+
+
+def _write(target: Path, data: bytes) -> None:
+    fresh = target.with_name(f".new-{uuid.uuid4().hex}")
+    try:
+        handle = os.open(fresh, _NEW, 0o600)
+    except FileNotFoundError:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(fresh, _NEW, 0o600)
+    try:
+        with open(handle, "wb", buffering=0) as file:
+            left = memoryview(data)
+            while left:
+                left = left[file.write(left) :]
+            os.fsync(handle)
+        os.replace(fresh, target)
+    except BaseException:
+        os.unlink(fresh)
+        raise
 
 
 def original_path(home: Path, sha: str) -> Path:

@@ -1,7 +1,7 @@
 """NodeReader: every read of nodes, each for filters and an audience, through one condition of bound parameters."""
 
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from sqlalchemy import (
     Engine,
     Integer,
     Subquery,
+    Text,
     and_,
     case,
     cast,
@@ -24,16 +25,21 @@ from sqlalchemy import (
     true,
     union,
 )
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.exc import DBAPIError
 
 from pipelines.errors import StoreError
+from pipelines.store import changes, tables
 from pipelines.store import documents as document_rows
-from pipelines.store import tables
-from pipelines.store.database import reading
+from pipelines.store.changes import Mark
+from pipelines.store.database import reading, translate, writing
+from pipelines.store.lexical_part import Segment
+from pipelines.store.moment import Moment, moment
 from pipelines.store.node_table import NodeTable
 from pipelines.store.phrases import holds
 from pipelines.store.tokens import TOKENISER_VERSION, tokenise
 from pipelines.text import searchable
-from pipelines.types import Audience, Filters
+from pipelines.types import Audience, Filters, NodeMetadata
 
 EXACT_BELOW = 5000
 
@@ -68,7 +74,8 @@ class NodeReader:
         with self._reading("searching by vector") as connection:
             reach = {"look": str(min(max(look, k, 1), 1000))}
             connection.execute(text("SELECT set_config('hnsw.ef_search', :look, true)"), reach)
-            if self._is_narrow(connection, filters, audience):
+            narrow = self._is_narrow(connection, filters, audience)
+            if narrow:
                 connection.execute(text("SET LOCAL enable_indexscan = off"))
             while len(best) < k:
                 found = connection.execute(statement.limit(rows)).all()
@@ -76,6 +83,8 @@ class NodeReader:
                 if len(found) < rows:
                     break
                 rows *= 4
+            if narrow:  # a moment's transaction goes on
+                connection.execute(text("SET LOCAL enable_indexscan TO DEFAULT"))
         ranked = sorted(best.values(), key=lambda row: (row.distance, row.node_id))[:k]
         return [NodeWithScore(node=_node(row), score=1.0 - float(row.distance)) for row in ranked]
 
@@ -149,23 +158,28 @@ class NodeReader:
             ).all()
         return [_node(row) for row in rows]
 
-    def segments(self, audience: Audience) -> list[tuple[str, str]]:
-        """(node id, segment) of every node of an audience, for the lexical index, ordered by id.
+    def segments(self, audience: Audience, documents: Collection[str] | None = None) -> list[Segment]:
+        """What every node of an audience holds, or every one of these documents, ordered by node id.
 
         Nodes that were tokenised by older rules are tokenised again.
         """
+        if documents is not None and not documents:
+            return []
         held, rows = tables.lexical_segments, self._rows.__table__
+        statement = (
+            select(held.c.node_id, held.c.document_id, held.c.tokens, held.c.tokeniser)
+            .join(rows, rows.c.node_id == held.c.node_id)
+            .where(held.c.node_table == self.table, self.visible(Filters(), audience))
+            .order_by(held.c.node_id)
+        )
+        if documents is not None:
+            statement = statement.where(held.c.document_id == func.any(cast(list(documents), ARRAY(Text))))
         with self._reading("reading the lexical segments") as connection:
-            found = connection.execute(
-                select(held.c.node_id, held.c.tokens, held.c.tokeniser)
-                .join(rows, rows.c.node_id == held.c.node_id)
-                .where(held.c.node_table == self.table, self.visible(Filters(), audience))
-                .order_by(held.c.node_id)
-            ).all()
+            found = connection.execute(statement).all()
         stale = [row.node_id for row in found if row.tokeniser != TOKENISER_VERSION]
         fresh = self.fetch(stale, filters=Filters(), audience="owner")
         again = {node_id: segment(node, node.metadata["mime"]) for node_id, node in fresh.items()}
-        return [(row.node_id, again.get(row.node_id, row.tokens)) for row in found]
+        return [Segment(row.node_id, row.document_id, again.get(row.node_id, row.tokens)) for row in found]
 
     def some_vectors(self, audience: Audience, limit: int) -> NDArray[np.float32]:
         """At most `limit` of the vectors that this audience may search, (n, d); always the same ones, at random."""
@@ -201,7 +215,7 @@ class NodeReader:
     def passing(self, filters: Filters, audience: Audience) -> Subquery:
         """The places of the nodes that pass, to be joined: node_id, document_id, section_path, start, end."""
         places = [cast(self._key(name), Integer).label(name) for name in ("start", "end")]
-        path = self._rows.__table__.c.metadata_["section_path"].label("section_path")
+        path = func.coalesce(self._rows.__table__.c.metadata_["section_path"], cast([], JSONB)).label("section_path")
         node = select(self._rows.node_id, self._key("document_id").label("document_id"), path, *places)
         return node.where(self.visible(filters, audience)).subquery("node")
 
@@ -212,8 +226,31 @@ class NodeReader:
 
     def version(self) -> int:
         """The corpus version: raised in the same transaction as any change of nodes."""
-        with self._reading("reading the corpus version") as connection:
-            return int(connection.execute(select(tables.corpus_version.c.version)).scalar_one())
+        with self.moment() as held:
+            return held.mark.version
+
+    @contextmanager
+    def moment(self) -> Iterator[Moment]:
+        """One state of the corpus: until it ends, all reads here and in threads with this context are of that state.
+
+        Raises:
+            ServiceUnavailable: If the database cannot be reached.
+        """
+        try:
+            with moment(self.engine) as held:
+                yield held
+        except DBAPIError as error:
+            raise translate(error, "looking where the corpus stands") from error
+
+    def changed_since(self, mark: Mark) -> frozenset[str] | None:
+        """The documents that changed since; None when that is not known."""
+        with self.moment() as held, self._reading("reading what changed") as connection:
+            return changes.changed_since(connection, mark, held.mark)
+
+    def forget_changes(self) -> None:
+        """Let go of changes that lie so far back that no snapshot needs them."""
+        with writing(self.engine, "forgetting old changes") as connection:
+            changes.prune_changes(connection)
 
     def visible(self, filters: Filters, audience: Audience) -> ColumnElement[bool]:
         """The one condition that every read passes: bound parameters only, for these filters and this audience.
@@ -256,9 +293,15 @@ def _floats(vector: Any) -> Any:
     return vector.to_numpy() if hasattr(vector, "to_numpy") else vector
 
 
+# What a node of an older parser has where it lacks a newer field.
+_LACKING = {name: field.default for name, field in NodeMetadata.model_fields.items() if not field.is_required()}
+_LACKING |= {"section_path": [], "token_count": 0}
+
+
 def _node(row: Any) -> TextNode:
     node = metadata_dict_to_node(row.metadata_)
     if not isinstance(node, TextNode):
         raise StoreError(f"Row {row.node_id} is no text node.", hint="Run `footnote audit`.")
     node.set_content(row.text)
+    node.metadata = {**_LACKING, **node.metadata}
     return node

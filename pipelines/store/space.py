@@ -117,6 +117,20 @@ class Spaces:
         return space
 
 
+def carry_over(folder: Path, audience: Audience, version: int) -> None:
+    """Make the kept space that of a later corpus version, at which its vectors are the same."""
+    path = folder / f"space-{audience}.npz"
+    if not path.exists():
+        return
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
+            space = Space(held["mean"], held["directions"], held["variances"])
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        log_failure("vector space unreadable, it is measured again", error, path=str(path))
+        return
+    _save(path, version, space)
+
+
 def _load(path: Path, version: int) -> Space | None:
     """The kept space, when it is of this version."""
     if not path.exists():

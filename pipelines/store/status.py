@@ -1,38 +1,43 @@
-"""Coverage: what is indexed, how much of it, and what failed and why."""
+"""Coverage: what is indexed, how much of it, what failed and why, and what was parsed by older rules."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from config.settings import Settings
 from pipelines.store.database import Database, reading
 from pipelines.store.documents import Known, known
-from pipelines.store.runs import standing_failures
-from pipelines.store.tables import document_indexes, documents
+from pipelines.store.failures import Standing, standing_failures
+from pipelines.store.tables import documents, embedding_models
 
 
-def coverage(database: Database, settings: Settings) -> dict[str, Any]:
-    """`documents` (state indexed, stale or failed; nodes, coverage 0..1, reason, hint, last success) and `totals`.
+def coverage(database: Database, *, outdated: Callable[[Known], str] = lambda _: "") -> dict[str, Any]:
+    """`documents`, by name, and `totals`, as the embedding model that serves holds them; no model is loaded.
 
-    Counts the nodes of whichever model holds most of each document, so that no model needs to be loaded.
+    A document's `state` is `indexed`; `stale` where the last attempt failed and an older version serves; `unindexed`
+    where it is stored but has no nodes; `failed` where nothing of it is stored. `coverage` is the share of characters,
+    0 to 1, that stand in a node.
+
+    Args:
+        database: Whose documents; of every collection.
+        outdated: Why a document's nodes are not as today's rules would make them; empty where they are.
     """
     with reading(database.engine, "reading the documents") as connection:
-        table = _fullest_table(connection)
-        rows = [_row(document) for document in known(connection, table)]
-    failures = {failure["source_uri"]: failure for failure in standing_failures(database.engine, settings.collection)}
-    for row in rows:
-        failure = failures.pop(row["uri"], None)
-        if failure:
-            row |= {"state": "stale", "reason": failure["message"], "hint": failure["hint"]}
+        stored = known(connection, _serving_table(connection))
+        failures = {(each.collection, each.source_uri): each for each in standing_failures(connection)}
+    rows = [_row(each, failures.pop((each.collection, each.source_uri), None), outdated(each)) for each in stored]
     rows += [_failed(failure) for failure in failures.values()]
-    failed = sum(row["state"] in ("failed", "stale") for row in rows)
+    characters = sum(each.characters for each in stored)
     totals = {
         "documents": len(rows),
-        "indexed": sum(row["state"] != "failed" for row in rows),
-        "failed": failed,
+        "indexed": sum(row["state"] in ("indexed", "stale") for row in rows),
+        "failed": sum(row["state"] in ("failed", "stale") for row in rows),
+        "unindexed": sum(row["state"] == "unindexed" for row in rows),
+        "outdated": sum(not row["current"] for row in rows if row["id"]),
         "nodes": sum(row["nodes"] for row in rows),
         "pages_without_text": sum(row["pages_without_text"] for row in rows),
+        "coverage": round(sum(each.covered for each in stored) / characters, 4) if characters else 0.0,
     }
     return {"documents": sorted(rows, key=lambda row: row["document"]), "totals": totals}
 
@@ -46,13 +51,21 @@ def from_source(connection: Connection, location: str) -> list[str]:
     return list(connection.execute(statement.order_by(d.name)).scalars())
 
 
-def _fullest_table(connection: Connection) -> str:
-    held = document_indexes.c
-    counted = select(held.node_table).group_by(held.node_table).order_by(func.sum(held.nodes).desc()).limit(1)
-    return str(connection.execute(counted).scalar() or "")
+def _serving_table(connection: Connection) -> str:
+    """The node table of the embedding model that serves; empty while there is none."""
+    return connection.execute(select(embedding_models.c.node_table).where(embedding_models.c.active)).scalar() or ""
 
 
-def _row(document: Known) -> dict[str, Any]:
+def _row(document: Known, failure: Standing | None, outdated: str) -> dict[str, Any]:
+    state, reason, hint = "indexed", "", ""
+    if failure:
+        state, reason, hint = "stale", failure.message, failure.hint
+    elif not document.indexed_sha:
+        state, reason, hint = "unindexed", "not yet in this model's nodes", "Run `footnote ingest`."
+    elif outdated:
+        reason, hint = outdated, "Run `footnote ingest`."
+    elif document.pages_without_text:
+        reason = f"{document.pages_without_text} pages without text"
     return {
         "id": document.id,
         "document": document.name,
@@ -60,10 +73,14 @@ def _row(document: Known) -> dict[str, Any]:
         "uri": document.source_uri,
         "category": document.category,
         "collection": document.collection,
-        "state": "indexed",
-        "reason": f"{document.pages_without_text} pages without text" if document.pages_without_text else "",
-        "hint": "",
+        "state": state,
+        "reason": reason,
+        "hint": hint,
+        "stage": failure.stage if failure else "",
+        "error": failure.error if failure else "",
         "year": document.year,
+        "parser": document.parser,
+        "current": not outdated,
         "nodes": document.nodes,
         "pages_without_text": document.pages_without_text,
         "coverage": round(document.covered / document.characters, 4) if document.characters else 0.0,
@@ -71,18 +88,22 @@ def _row(document: Known) -> dict[str, Any]:
     }
 
 
-def _failed(failure: dict[str, Any]) -> dict[str, Any]:
+def _failed(failure: Standing) -> dict[str, Any]:
     return {
         "id": "",
-        "document": failure["document"],
+        "document": failure.document,
         "title": "",
-        "uri": failure["source_uri"],
+        "uri": failure.source_uri,
         "category": "",
-        "collection": "",
+        "collection": failure.collection,
         "state": "failed",
-        "reason": failure["message"],
-        "hint": failure["hint"],
+        "reason": failure.message,
+        "hint": failure.hint,
+        "stage": failure.stage,
+        "error": failure.error,
         "year": None,
+        "parser": "",
+        "current": False,
         "nodes": 0,
         "pages_without_text": 0,
         "coverage": 0.0,

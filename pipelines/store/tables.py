@@ -105,6 +105,7 @@ embedding_models = Table(
     Column("dimension", Integer, nullable=False),
     _now("added_at"),
     Column("active", Boolean, nullable=False, server_default=false()),
+    Column("serves_since", BigInteger),
     Index("embedding_models_active", "active", unique=True, postgresql_where=text("active")),
 )
 
@@ -183,6 +184,7 @@ corpus_changes = Table(
     metadata,
     Column("version", BigInteger, primary_key=True),
     Column("document_id", Text, nullable=False),
+    Column("at", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
 )
 
 ingest_runs = Table(
@@ -221,6 +223,7 @@ ingest_items = Table(
     Column("version_id", BigInteger),
     Index("ingest_items_uri", "collection", "source_uri", "id"),
     Index("ingest_items_run", "run_id"),
+    Index("ingest_items_document", "document_id", "id"),
 )
 
 snapshots = Table(

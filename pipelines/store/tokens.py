@@ -2,11 +2,12 @@
 
 import json
 import re
-import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
+
+from pipelines.text import bare
 
 TOKENISER_VERSION = 3
 # A word, with inner joints (node.js, GPT-4, snake_case) and trailing signs (C++, C#), or a leading dot (.NET); words
@@ -38,7 +39,6 @@ def _stemmer() -> Any:
     return Stemmer.Stemmer("english")
 
 
-@lru_cache(maxsize=200_000)
 def _stem(word: str) -> str:
     return str(_stemmer().stemWord(word)) if len(word) > 3 and word.isalpha() else word
 
@@ -46,12 +46,6 @@ def _stem(word: str) -> str:
 def stems(words: Sequence[str]) -> list[str]:
     """The stems of words in lower case, in their order."""
     return list(_stemmer().stemWords(words))
-
-
-def _fold(text: str) -> str:
-    if text.isascii():
-        return text
-    return "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
 
 
 def tokenise(text: str, *, aliases: bool = True) -> list[str]:
@@ -62,19 +56,29 @@ def tokenise(text: str, *, aliases: bool = True) -> list[str]:
     `.NET` are only themselves. Words joined by `/`, `&` or `+` count whole and each as a word (`C/C++` -> `c/c++ c
     c++`); a single letter only beside `/`. A known short form also counts as its long one (`k8s` -> `k8s kubernet`).
     """
-    terms: list[str] = []
-    for match in _RAW.finditer(_fold(text)):
-        raw = match.group()
-        sides = _sides(raw)
-        if sides == [raw]:
-            terms += _word(raw, aliases=aliases)
-            continue
-        whole = _lowered(raw)
-        if len(whole) <= _MAX_RAW:
-            terms.append(whole)
-        terms += _aliases().get(whole, ()) if aliases else ()
-        terms += (term for side in sides for term in _word(side, aliases=aliases))
-    return terms
+    return [term for raw in _RAW.findall(bare(text)) for term in _terms(raw, aliases)]
+
+
+def _terms(raw: str, aliases: bool) -> tuple[str, ...]:
+    return _few_terms(raw, aliases) if len(raw) <= _MAX_RAW else _all_terms(raw, aliases)
+
+
+@lru_cache(maxsize=100_000)
+def _few_terms(raw: str, aliases: bool) -> tuple[str, ...]:
+    return _all_terms(raw, aliases)
+
+
+def _all_terms(raw: str, aliases: bool) -> tuple[str, ...]:
+    """The terms of a run."""
+    sides = _sides(raw)
+    if sides == [raw]:
+        return tuple(_word(raw, aliases=aliases))
+    terms, whole = [], _lowered(raw)
+    if len(whole) <= _MAX_RAW:
+        terms.append(whole)
+    terms += _aliases().get(whole, ()) if aliases else ()
+    terms += (term for side in sides for term in _word(side, aliases=aliases))
+    return tuple(terms)
 
 
 def _sides(raw: str) -> list[str]:

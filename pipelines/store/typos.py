@@ -35,7 +35,7 @@ def nearest(word: str, frequency: Callable[[str], int], terms: Callable[[str], S
     Args:
         word: In lower case.
         frequency: In how many nodes a term stands.
-        terms: The terms that begin with a letter.
+        terms: The terms that begin with a letter; those that no node holds any more are passed over.
 
     Source: Damerau, CACM 1964, doi:10.1145/363958.363994.
     """
@@ -73,7 +73,7 @@ def _two_slips(word: str, frequency: Callable[[str], int], terms: Callable[[str]
     if len(stem) < _TWO_SLIPS:
         return []
     near = process.extract(stem, terms(word[0]), scorer=OSA.distance, score_cutoff=2, limit=None)
-    ranked = sorted((distance, -frequency(term), term) for term, distance, _ in near)
+    ranked = sorted((distance, -times, term) for term, distance, _ in near if (times := frequency(term)))
     ending = word[len(stem) :] if word.startswith(stem) else ""
     return [Spelling(term, term + ending, 1 - distance / max(len(stem), len(term))) for distance, _, term in ranked]
 

@@ -34,6 +34,16 @@ def cached_vectors(engine: Engine, model: str, keys: Sequence[str], dimension: i
     return found
 
 
+def known_texts(engine: Engine, model: str, keys: Sequence[str]) -> set[str]:
+    """Those of the keys whose vectors are known; no vector is read."""
+    cache, found = embedding_cache.c, set[str]()
+    with reading(engine, "reading the embedding cache") as connection:
+        for start in range(0, len(keys), _BATCH):
+            some = cache.text_sha.in_(keys[start : start + _BATCH])
+            found |= set(connection.execute(select(cache.text_sha).where(cache.model == model, some)).scalars())
+    return found
+
+
 def cache_vectors(engine: Engine, model: str, vectors: Mapping[str, np.ndarray]) -> None:
     """Remember these vectors; one that is known already stays."""
     rows = [

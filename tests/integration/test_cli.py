@@ -84,6 +84,68 @@ def test_a_plan_changes_nothing(shell: Shell, folder: Path) -> None:
     assert shell.json("status")["totals"]["documents"] == 0
 
 
+def test_a_plan_says_what_would_become_of_each_document_and_what_it_costs(shell: Shell, folder: Path) -> None:
+    shell("ingest", str(folder))
+    (folder / "crane.md").write_text("# Crane\n\nThe crane moved 50 containers an hour.\n")
+    (folder / "empty.md").write_text("")
+    (folder / "odd.xyz").write_text("Of no kind that we load.")
+    plan = shell.json("ingest", str(folder), "--plan")
+    assert plan.keys() == {
+        "counts", "outcomes", "steps", "skipped", "refused_removals", "settled", "embeddings", "sentence_groups",
+        "tokens", "header_calls", "header_tokens", "estimated", "cost",
+    }  # fmt: skip
+    assert [(s["action"], s["document"], s["reason"], s["outcome"], s["embeddings"]) for s in plan["steps"]] == [
+        ("update", "crane.md", "the file changed", "updated", 1), ("add", "empty.md", "new", "failed", 0),
+    ]  # fmt: skip
+    assert plan["outcomes"]["failed"] == 1
+    assert "empty" in plan["steps"][1]["message"]
+    assert (plan["skipped"], plan["cost"]["total"]) == (["odd.xyz"], 0)
+    code, out = shell("ingest", str(folder), "--plan")
+    assert code == 0
+    assert "1 to update, 1 would fail, 1 unchanged" in out
+    assert "1 text to embed: " in out
+    report = shell.json("ingest", str(folder), code=4)
+    assert {i["document"]: (i["outcome"], i["nodes"], i["embedded"]) for i in report["items"]} == {
+        s["document"]: (s["outcome"], s["nodes"], s["embeddings"]) for s in plan["steps"]
+    } | {"garden.md": ("unchanged", 1, 0)}
+
+
+def test_retry_failed_tries_what_failed_and_says_when_there_is_nothing(shell: Shell, folder: Path) -> None:
+    (folder / "empty.md").write_text("")
+    shell("ingest", str(folder))
+    (folder / "empty.md").write_text("No longer empty.\n")
+    report = shell.json("ingest", "--retry-failed")
+    assert [(item["document"], item["outcome"]) for item in report["items"]] == [("empty.md", "added")]
+    assert shell("ingest", "--retry-failed") == (0, "Nothing failed the last time it was tried.\n")
+
+
+def test_status_shows_everything_or_what_failed(shell: Shell, folder: Path) -> None:
+    (folder / "empty.md").write_text("")
+    shell("ingest", str(folder))
+    shown = shell.json("status", "--failed", code=4)
+    assert [row["document"] for row in shown["documents"]] == ["empty.md"]
+    assert (shown["totals"]["indexed"], shown["totals"]["documents"]) == (2, 3)
+    code, out = shell("status", "--all")
+    assert code == 4
+    assert "2 of 3 documents indexed, 2 nodes, 100.0% of the characters covered, 1 failed" in out
+
+
+def test_of_many_documents_a_terminal_shows_a_summary(
+    shell: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rich.console import Console
+
+    (folder / "empty.md").write_text("")
+    shell("ingest", str(folder))
+    monkeypatch.setattr("app.status._MANY", 2)
+    assert "crane.md" in shell("status")[1]
+    monkeypatch.setattr("app.output.console", Console(width=100, force_terminal=True, color_system=None))
+    out = shell("status")[1]
+    assert "crane.md" not in out
+    assert "empty.md" in out
+    assert "crane.md" in shell("status", "--all")[1]
+
+
 def test_search_prints_the_documented_json(shell: Shell, folder: Path) -> None:
     shell("ingest", str(folder))
     report = shell.json("search", QUESTION)

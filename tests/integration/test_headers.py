@@ -16,7 +16,7 @@ from config.prompts import HEADER_VERSION
 from config.settings import HeaderSettings, LLMSettings, ParsingSettings, Settings, get_settings
 from pipelines.errors import ConfigError
 from pipelines.ingestion.header_writer import Pace, shortened
-from pipelines.ingestion.preview import header_cost
+from pipelines.ingestion.preview import preview
 from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion
 from pipelines.store.tables import headers
 from pipelines.types import Document, Filters
@@ -142,11 +142,12 @@ def test_a_server_that_only_fails_is_not_asked_for_ever(
 def test_the_plan_says_how_often_the_model_would_be_asked(
     ingestion: Ingestion, folder: Path, openai: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cost = header_cost(ingestion, ingestion.plan([str(folder)]), Overrides())
-    assert (cost.calls, cost.tokens > 2 * 100, openai.requests) == (2, True, [])
-    run(ingestion, folder)
+    seen = preview(ingestion, ingestion.plan([str(folder)]), Overrides())
+    assert (seen.headers.calls, seen.headers.tokens > 2 * 100, openai.requests) == (2, True, [])
+    assert run(ingestion, folder).embedded == seen.embeddings == 2
     (folder / "notes.md").write_text(POST.replace("every day", "every morning"))
-    assert header_cost(ingestion, ingestion.plan([str(folder)]), Overrides()).calls == 1
+    seen = preview(ingestion, ingestion.plan([str(folder)]), Overrides())
+    assert (seen.headers.calls, seen.embeddings, seen.cost) == (1, 1, None)
     settings = ingestion.settings
     given = {"FOOTNOTE_HOME": settings.home, "DATABASE_URL": settings.database_url.get_secret_value(),
              "FOOTNOTE_EMBEDDING__PROVIDER": "hashed", "FOOTNOTE_HEADERS__MODE": "llm", "FOOTNOTE_LLM__MODEL": "writer",
@@ -158,6 +159,13 @@ def test_the_plan_says_how_often_the_model_would_be_asked(
     monkeypatch.setattr(sys, "argv", ["footnote"])
     shown = json.loads(CliRunner().invoke(cli.app, ["ingest", str(folder), "--plan", "--json"]).stdout)
     assert (shown["header_calls"], shown["counts"]["update"]) == (1, 1)
+    assert (shown["embeddings"], shown["estimated"], shown["cost"]["total"]) == (1, True, None)
+    monkeypatch.setenv("FOOTNOTE_LLM__PRICE", "2.5")
+    get_settings.cache_clear()
+    shown = json.loads(CliRunner().invoke(cli.app, ["ingest", str(folder), "--plan", "--json"]).stdout)
+    most = shown["header_tokens"] + HeaderSettings().max_tokens
+    assert shown["cost"]["headers"] == pytest.approx(most * 2.5 / 1_000_000, abs=1e-6)
+    assert run(ingestion, folder).embedded == 1
 
 
 def test_what_was_written_goes_with_its_document(ingestion: Ingestion, folder: Path) -> None:

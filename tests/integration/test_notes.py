@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,12 +66,12 @@ def footnote(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Run:
 @pytest.fixture
 def bereft(footnote: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     """The same with an embedding model that fails."""
-    monkeypatch.setattr("pipelines.query.engine.build_embed_model", lambda _: DeadEmbedding(model_name="dead"))
+    monkeypatch.setattr("pipelines.query.serving.build_embed_model", lambda _: DeadEmbedding(model_name="dead"))
     return footnote
 
 
 def test_without_an_embedding_model_the_words_still_find_the_answer_and_the_answer_says_so(engine: Engine) -> None:
-    bereft = replace(engine, embed_model=DeadEmbedding(model_name="dead"))
+    bereft = engine.with_parts(embed_model=DeadEmbedding(model_name="dead"))
     answer = bereft.ask(QUESTION)
     assert (answer.answered, answer.answer, answer.notes) == (True, f"{FACT} [1]", (NOTE,))
     assert answer.fallback_reason == ""
@@ -81,7 +80,7 @@ def test_without_an_embedding_model_the_words_still_find_the_answer_and_the_answ
 
 
 def test_an_abstention_says_that_a_search_failed(engine: Engine) -> None:
-    answer = replace(engine, embed_model=DeadEmbedding(model_name="dead")).ask("Who won the regatta in Oslo?")
+    answer = engine.with_parts(embed_model=DeadEmbedding(model_name="dead")).ask("Who won the regatta in Oslo?")
     assert (answer.answered, answer.notes) == (False, (NOTE,))
 
 

@@ -17,7 +17,7 @@ from pipelines.ingestion.run import ingest
 from pipelines.models.embed import HashedEmbedding
 from pipelines.query.engine import build_query_engine
 from pipelines.store.database import open_database
-from pipelines.store.runs import latest_queries
+from pipelines.store.queries import latest_queries
 
 pytestmark = pytest.mark.usefixtures("own_databases")
 CRANE = "Marit built the harbour crane in 2014."

@@ -26,7 +26,7 @@ def engine(tmp_path: Path, settings: Settings) -> Engine:
 
 
 def test_a_segment_parts_the_terms_of_the_header_from_those_of_the_text(engine: Engine) -> None:
-    segments = [segment for _, segment in engine.store.segments("owner")]
+    segments = [held.terms for held in engine.store.segments("owner")]
     assert any(segment.startswith("harbour crane") and "\t" in segment for segment in segments)
     assert all(segment.count("\t") == 1 for segment in segments)
 

@@ -285,8 +285,13 @@ def test_another_dimension_lands_in_its_own_table(make_settings: Callable[..., S
     other = build_node_store(wide, open_database(wide), identity(wide))
     assert other.table != store.table
     assert (other.count(), store.count()) == (0, 2)
-    put(other, wide, document(), recipe="r")
-    assert other.count() == 2
+    with pytest.raises(ConfigError, match="promoted meanwhile"):
+        put(other, wide, document(), recipe="r")
+    with store.engine.connect() as connection:
+        stored = document_rows.load(connection, document().id, "owner")
+    assert stored is not None
+    assert other.index(stored, *nodes_of(stored, wide), Made("generic", "r"))
+    assert (other.count(), store.count()) == (2, 2)
 
 
 def test_a_table_of_another_dimension_is_refused_with_the_setting_that_mends_it(store: NodeStore) -> None:

@@ -11,7 +11,7 @@ from pipelines.ingestion.run import Overrides, ingest
 from pipelines.query.engine import Engine, build_query_engine
 from pipelines.query.moves import moves
 from pipelines.store.database import migrate
-from pipelines.store.runs import latest_queries, read_query
+from pipelines.store.queries import latest_queries, read_query
 from pipelines.store.tables import queries
 from pipelines.types import Filters, Trace, Turn
 

@@ -1,5 +1,7 @@
 """LOAD: bytes to a Document with exact text, blocks and page map."""
 
+from pathlib import PurePosixPath
+
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders.base import Limits, Loader, as_document
 from pipelines.ingestion.loaders.delimited import load_delimited
@@ -60,19 +62,21 @@ def load(data: bytes, item: SourceItem, *, limits: Limits | None = None) -> Docu
     limits = limits or Limits()
     if not data:
         raise LoadError(f"{item.name} is empty.", hint="Fill it or remove it.")
+    if len(data) > limits.most_bytes:  # it was read no further, so its size and type are not known
+        likely = MIME_OF_SUFFIX.get(PurePosixPath(item.name).suffix.lower(), PLAIN)
+        raise _too_large("is", item.name, likely, limits)
     mime = sniff(data, item.name)
-    _check_size(len(data), mime, item.name, limits)
+    if len(data) > limits.of(binary=mime in BINARY):
+        raise _too_large(f"has {len(data):,} bytes,", item.name, mime, limits)
     document = as_document(LOADERS[mime](data, item, limits), data, item, mime)
     if not document.text.strip():
         raise LoadError(f"{item.name} is empty: it holds no text.", hint="Fill it or remove it.")
     return document
 
 
-def _check_size(size: int, mime: str, name: str, limits: Limits) -> None:
+def _too_large(says: str, name: str, mime: str, limits: Limits) -> LoadError:
     binary = mime in BINARY
-    limit = limits.max_binary_bytes if binary else limits.max_text_bytes
-    setting = "FOOTNOTE_INGESTION__MAX_BINARY_BYTES" if binary else "FOOTNOTE_INGESTION__MAX_TEXT_BYTES"
-    if size > limit:
-        raise LoadError(
-            f"{name} has {size:,} bytes, over the limit of {limit:,}.", hint=f"Split it, or raise {setting}."
-        )
+    setting = f"FOOTNOTE_INGESTION__MAX_{'BINARY' if binary else 'TEXT'}_BYTES"
+    return LoadError(
+        f"{name} {says} over the limit of {limits.of(binary=binary):,} bytes.", hint=f"Split it, or raise {setting}."
+    )

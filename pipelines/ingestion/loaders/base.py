@@ -16,7 +16,10 @@ _DATE_PREFIX = re.compile(r"\d{4}-\d{1,2}-\d{1,2}[-_ ]+(?=\S)")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a file may be, and whether images are read; the names are those of `Settings.ingestion`."""
+    """What a document may cost, and whether images are read; the names are those of `Settings.ingestion`.
+
+    `document_seconds` and `document_memory_mb` hold in worker processes only.
+    """
 
     max_text_bytes: int = 10_000_000
     max_binary_bytes: int = 100_000_000
@@ -24,6 +27,17 @@ class Limits:
     ocr: Literal["auto", "off"] = "auto"
     ocr_languages: str = "eng"
     ocr_seconds: float = 120.0
+    document_seconds: float = 180.0
+    document_memory_mb: int = 2_000
+
+    @property
+    def most_bytes(self) -> int:
+        """How large a file of any type may be."""
+        return max(self.max_text_bytes, self.max_binary_bytes)
+
+    def of(self, *, binary: bool) -> int:
+        """How many bytes a file may have."""
+        return self.max_binary_bytes if binary else self.max_text_bytes
 
 
 @dataclass(frozen=True, slots=True)

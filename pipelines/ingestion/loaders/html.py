@@ -8,6 +8,7 @@ from pipelines.errors import LoadError
 from pipelines.ingestion.loaders.base import Content, Limits
 from pipelines.ingestion.loaders.docling_text import HTML_SUFFIX, convert
 from pipelines.ingestion.loaders.front_matter import moment
+from pipelines.ingestion.loaders.html_source import TAG, is_too_deep, sound
 from pipelines.ingestion.loaders.rendering import Rendering
 from pipelines.ingestion.loaders.text import decode
 from pipelines.markup import INLINE_TAGS, without_comments
@@ -15,17 +16,12 @@ from pipelines.text import canonical
 from pipelines.types import SourceItem
 
 _UNREAD = ("script", "style", "template", "noscript")
-_TAG = re.compile(r"<[/!?]?([a-zA-Z][a-zA-Z0-9:]*)?[^<>]{0,10000}>")
 _TITLE = re.compile(r"<title\b[^<>]*>([^<]*)</title", re.IGNORECASE)
 _META = re.compile(r"<meta\b[^<>]{0,5000}>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([a-zA-Z:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 _CHARSET = re.compile(rb"""<meta[^<>]{0,300}charset\s*=\s*["']?([\w.:-]{1,40})""", re.IGNORECASE)
 _HEAD = 4_096
 _MAX_DEPTH = 500
-_MAY_STAY_OPEN = frozenset(
-    "area base br col embed hr img input link meta param source track wbr"
-    " p li dt dd td th tr tbody thead tfoot option optgroup colgroup rt rp body head html".split()
-)
 _PUBLISHED = ("article:published_time", "date", "dc.date", "dcterms.date", "pubdate", "datepublished")
 _BOM = b"\xef\xbb\xbf"
 _FIGURE = re.compile(r"<figure\b[^<>]{0,2000}>", re.IGNORECASE)
@@ -68,24 +64,13 @@ def _decode(data: bytes, name: str) -> str:
         ) from error
 
 
-def _render(page: str, name: str) -> Rendering:
-    if _is_too_deep(page):
+def _render(source: str, name: str) -> Rendering:
+    page = sound(source)
+    if is_too_deep(page, _MAX_DEPTH):
         raise LoadError(
             f"{name} nests more than {_MAX_DEPTH} elements, or leaves them open.", hint="Save it again from a browser."
         )
     return convert(_BOM + page.encode(), name, HTML_SUFFIX, _words(page))
-
-
-def _is_too_deep(page: str) -> bool:
-    """Whether elements lie so deep in each other that reading them would take minutes and then fail."""
-    depth = 0
-    for tag in _TAG.finditer(page):
-        if (tag[1] or "").lower() in _MAY_STAY_OPEN or tag[0].endswith("/>") or tag[0][1] in "!?":
-            continue
-        depth = depth + 1 if tag[0][1] != "/" else max(depth - 1, 0)
-        if depth > _MAX_DEPTH:
-            return True
-    return False
 
 
 def _without(source: str, *names: str) -> str:
@@ -124,7 +109,7 @@ def _with_alternatives(source: str) -> str:
 
 def _words(source: str) -> str:
     """The bare text: nothing stands for an inline tag, a line break for one, a space for every other."""
-    return html.unescape(_TAG.sub(_space, " ".join(source.split())))
+    return html.unescape(TAG.sub(_space, " ".join(source.split())))
 
 
 def _space(tag: re.Match[str]) -> str:

@@ -105,7 +105,10 @@ def _office_type(data: bytes, name: str) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = set(archive.namelist())
-            declared = archive.read("mimetype")[:_HEAD].decode("ascii", "replace") if "mimetype" in members else ""
+            declared = ""
+            if "mimetype" in members:
+                with archive.open("mimetype") as file:
+                    declared = file.read(_HEAD).decode("ascii", "replace")
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, zlib.error) as error:
         raise LoadError(
             f"{name} is broken: its ZIP container is damaged or truncated.", hint="Copy it again."

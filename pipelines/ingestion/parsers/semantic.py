@@ -122,9 +122,12 @@ class SemanticParser(SpanParser):
 
     def texts_to_embed(self, document: Document) -> list[str]:
         """The texts that `split` embeds, for a plan that tells its cost."""
-        text = document.text
-        grouped = sentence_groups(text, blocks_of(document), group=self.group, most=self.max_characters)
-        return [text[start:end] for _, groups in grouped for start, end in groups]
+        return [document.text[piece.start : piece.end] for piece in self.finest(document)]
+
+    def finest(self, document: Document) -> list[Piece]:
+        """A piece for each group that `split` embeds: there are never more; none where it embeds nothing."""
+        grouped = sentence_groups(document.text, blocks_of(document), group=self.group, most=self.max_characters)
+        return [Piece(start, end, path) for path, groups in grouped for start, end in groups]
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document.

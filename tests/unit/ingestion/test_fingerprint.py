@@ -6,7 +6,7 @@ import pytest
 
 from config.settings import ParsingSettings
 from pipelines.ingestion.contextualise import Contextualise, header_of
-from pipelines.ingestion.fingerprint import content_sha, meta_sha, recipe
+from pipelines.ingestion.fingerprint import content_sha, meta_sha, recipe, recipe_changes
 from pipelines.ingestion.parsers import PARSERS, parse
 from pipelines.types import Block, Document
 
@@ -105,3 +105,60 @@ def test_a_recipe_names_versions_and_sizes(parser: str) -> None:
 
 def test_a_parser_that_is_no_more_has_a_recipe_of_its_own() -> None:
     assert recipe("gone", ParsingSettings()).startswith("gone@0")
+
+
+# What sets a stored recipe apart from today's
+
+TODAY = "markdown@4(max_words=800 target_words=600) loaders@2 header@2 searchable@2"
+
+
+@pytest.mark.parametrize(
+    ("stored", "said"),
+    [
+        (TODAY, ""),
+        (TODAY.replace("markdown@4", "markdown@3"), "parser markdown 3 -> 4"),
+        (TODAY.replace("markdown@4", "generic@3"), "parser generic -> markdown"),
+        (TODAY.replace("800", "700"), "other sizes (max_words 700 -> 800)"),
+        (TODAY.replace("target_words", "aim"), "other sizes (aim 600 -> none, target_words none -> 600)"),
+        (TODAY.replace("loaders@2", "loaders@1"), "loaders 1 -> 2"),
+        (TODAY.replace("header@2", "header@1"), "header rules 1 -> 2"),
+        (TODAY.replace("searchable@2", "searchable@1"), "searchable text 1 -> 2"),
+        (f"{TODAY} by llm:a/b c@1", "header model llm:a/b c@1 -> none"),
+        ("", "parsed by other rules"),
+        ("x" * 100_000, "parsed by other rules"),
+    ],
+)
+def test_what_changed_since_a_document_was_made_is_named(stored: str, said: str) -> None:
+    assert recipe_changes(stored, TODAY) == said
+
+
+def test_several_changes_are_all_named_in_order() -> None:
+    stored = TODAY.replace("markdown@4", "markdown@3").replace("header@2", "header@1")
+    assert recipe_changes(stored, TODAY) == "parser markdown 3 -> 4, header rules 1 -> 2"
+
+
+def test_headers_that_could_not_be_written_are_named_where_nothing_else_changed() -> None:
+    today = f"{TODAY} by llm:writer@1"
+    assert recipe_changes(f"{today} but for 3", today) == "3 of its headers could not be written"
+    assert recipe_changes(f"{TODAY} by llm:old@1 but for 3", today) == "header model llm:old@1 -> llm:writer@1"
+    assert recipe_changes(TODAY, today) == "header model none -> llm:writer@1"
+
+
+def test_the_recipes_of_every_parser_can_be_read() -> None:
+    for parser in PARSERS:
+        other = recipe(parser, ParsingSettings(), "some_model", "llm:writer@1")
+        assert (
+            recipe_changes(recipe(parser, ParsingSettings(), "some_model"), other)
+            == "header model none -> llm:writer@1"
+        )
+
+
+def test_another_embedding_model_of_a_parser_that_cuts_by_meaning_is_named() -> None:
+    one, other = (recipe("semantic", ParsingSettings(), model) for model in ("local_a_384", "openai_b_1536"))
+    assert recipe_changes(one, other) == "embedding model of the parser local_a_384 -> openai_b_1536"
+
+
+def test_a_parser_that_is_no_more_is_named() -> None:
+    assert recipe_changes("poem@1() loaders@2 header@2 searchable@2", recipe("poem", ParsingSettings())) == (
+        "there is no parser poem any more"
+    )

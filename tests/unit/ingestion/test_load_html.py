@@ -1,5 +1,7 @@
 """HTML through docling."""
 
+import time
+
 import pytest
 
 from pipelines.errors import LoadError
@@ -113,3 +115,48 @@ def test_a_page_laid_out_with_a_table_is_read_as_paragraphs(load_bytes) -> None:
 def test_pages_that_cannot_be_read_say_why(load_bytes, page: bytes, said: str) -> None:
     with pytest.raises(LoadError, match=said):
         load_bytes(page, "a.html")
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<p>a < b, and <c", "a < b, and <c"),
+        ("<p>a <!-- b <b>c</b> d", "a <!-- b c d"),
+        ("<p>a &#x b &#65; &#1a;", "a &#x b A &#1a;"),
+        ("<p>a <![ b", "a <![ b"),
+        ("<p>a <![x]> b", "a b"),
+        ("<p>a <![if !IE]>b<![endif]> c", "a b c"),
+        ("<p>a <![CDATA[ b ]]> c", "a c"),
+    ],
+)
+def test_what_opens_and_never_ends_is_text(load_bytes, page: str, text: str) -> None:
+    assert load_bytes(page.encode(), "a.html").text == text
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<p>a<p>b<p>c", "a\n\nb\n\nc"),
+        ("<ul><li>a<ul><li>b<li>c</ul><li>d</ul><p>e", "- a\n  - b\n  - c\n- d\n\ne"),
+        ("<table><tr><td>a<td>c<tr><td>d<td>e</table>", "| a | c |\n| --- | --- |\n| d | e |"),
+    ],
+)
+def test_paragraphs_items_and_cells_need_no_end_tags(load_bytes, page: str, text: str) -> None:
+    assert load_bytes(page.encode(), "a.html").text == text
+
+
+def test_a_page_of_thousands_of_paragraphs_without_end_tags_is_read(load_bytes) -> None:
+    document = load_bytes(b"<h1>Top</h1>" + b"<p>One paragraph.\n" * 4_000, "a.html")
+    assert [block.kind for block in document.blocks] == ["heading"] + ["paragraph"] * 4_000
+
+
+@pytest.mark.parametrize("unit", ["<a ", "<!-- ", "<!-- >", "<![CDATA[ >", "<![if ", "</", "&#", "&#1a", '<a b="'])
+def test_a_page_of_what_never_ends_takes_time_linear_in_it(load_bytes, unit: str) -> None:
+    def spent(characters: int) -> float:
+        page = f"<p>word {unit * (characters // len(unit))};".encode()
+        began = time.process_time()
+        load_bytes(page, "a.html")
+        return time.process_time() - began
+
+    spent(100)
+    assert spent(160_000) < 20 * spent(20_000) + 0.3

@@ -148,9 +148,9 @@ def test_a_scan_in_which_nothing_is_read_fails_with_that_reason(load_bytes, inst
 
 
 def test_tesseract_is_given_up_when_it_takes_too_long(load_bytes, install, monkeypatch) -> None:
-    install(tsv(*LINES), pause=5)
-    monkeypatch.setattr(ocr, "SECONDS", 0.2)
-    with pytest.raises(LoadError, match=r"a page took longer than 0\.2 seconds") as caught:
+    install(tsv(*LINES), pause=20)
+    monkeypatch.setattr(ocr, "SECONDS", 1.5)
+    with pytest.raises(LoadError, match=r"a page took longer than 1\.5 seconds") as caught:
         load_bytes(scan(picture(*LINES)), "scan.pdf")
     assert "install" not in caught.value.hint
 
@@ -240,6 +240,23 @@ def test_an_image_of_too_many_pixels_is_named_so(load_bytes, install, monkeypatc
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
     with pytest.raises(LoadError, match="too many pixels"):
         load_bytes(data, "a.png")
+
+
+def test_a_later_page_of_too_many_pixels_is_named_so(load_bytes, install, monkeypatch) -> None:
+    install(tsv("Harbour"))
+    larger = Image.open(io.BytesIO(picture("Two", size=(900, 900))))
+    data = picture("One", kind="TIFF", size=(300, 300), save_all=True, append_images=[larger])
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 300 * 300)
+    with pytest.raises(LoadError, match="too many pixels"):
+        load_bytes(data, "a.tiff")
+
+
+def test_a_page_in_colour_is_held_in_shades_of_grey() -> None:
+    buffer = io.BytesIO()
+    Image.new("RGB", (3, 2), (255, 0, 0)).save(buffer, "PNG")
+    opened, _ = _opened(buffer.getvalue(), "a.png", 1)
+    upright, _ = _frame(opened, 0, "a.png")
+    assert upright.mode == "L"
 
 
 def test_a_broken_image_is_named_so(load_bytes, install) -> None:

@@ -1,6 +1,7 @@
 """Plain text, encodings, and everything that is refused before a loader sees it."""
 
 import io
+import tracemalloc
 import zipfile
 
 import pytest
@@ -71,6 +72,26 @@ def test_a_file_over_its_limit_names_the_setting(load_bytes, name: str, setting:
     with pytest.raises(LoadError, match="over the limit of 10") as caught:
         load_bytes(data, name, Limits(max_text_bytes=10, max_binary_bytes=10))
     assert setting in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.txt"])
+def test_a_file_that_was_not_read_to_its_end_is_too_large_and_not_broken(load_bytes, name: str) -> None:
+    cut_off = b"PK\x03\x04" + bytes(8)
+    with pytest.raises(LoadError, match=f"{name} is over the limit of 10 bytes"):
+        load_bytes(cut_off, name, Limits(max_text_bytes=10, max_binary_bytes=10))
+
+
+def test_a_mimetype_that_unpacks_to_gigabytes_is_not_unpacked(load_bytes) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", bytes(50_000_000))
+    tracemalloc.start()
+    try:
+        with pytest.raises(LoadError, match="ZIP container"):
+            load_bytes(buffer.getvalue(), "a.odt")
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_the_content_tells_the_type_before_the_suffix(load_bytes, make_pdf) -> None:

@@ -105,9 +105,13 @@ def test_facts_stand_in_the_span_of_their_node(name: str, text: str) -> None:
     ("name", "head", "line", "lines"),
     [
         ("linkedin", "", "a\tb\n", 20_000),
+        ("linkedin", "Contact\n", "www.a{}.com\n", 20_000),
+        ("linkedin", "", "Skills\nLanguages\n", 20_000),
         ("linkedin", "Education\nNight School\n", "- Sang in {}\n", 2_500),
         ("resume", "CERTIFICATIONS\n\n", "Amazon, 2019\n", 2_000),
         ("resume", "EXPERIENCE\n\n", "* did\n", 20_000),
+        ("resume", "SKILLS\n\n", "skill {}\n", 20_000),
+        ("resume", "EDUCATION\n\n2019 - 2021 ", "(a", 2_500),
     ],
 )
 def test_a_parser_takes_time_linear_in_the_text(name: str, head: str, line: str, lines: int) -> None:

@@ -19,6 +19,7 @@ from pipelines.facts import (
 from pipelines.ingestion.parsers.career.places import place_score
 from pipelines.ingestion.parsers.cuts import Piece
 from pipelines.ingestion.parsers.resume import ResumeParser, split_resume
+from pipelines.ingestion.parsers.resume.entry_pieces import facts_in
 from pipelines.ingestion.structure import markdown_blocks
 from pipelines.text import canonical, count_tokens, plain
 from pipelines.types import Block, LineBox
@@ -306,6 +307,13 @@ def test_certificates_without_dates_are_a_line_each_and_may_be_wrapped() -> None
         ("Life Support", "Oakhurst Council"),
         ("Cloud Practitioner", ""),
     ]
+
+
+def test_a_record_states_what_stands_in_its_own_span_and_not_elsewhere_in_the_piece() -> None:
+    text = "Sailing\nRowing"
+    records = [SkillsFacts(skills=("Sailing",), span=(0, 7)), SkillsFacts(skills=("Sailing",), span=(8, 14))]
+    assert facts_in(text, records, 0, len(text)) == records[0]
+    assert facts_in(text, records, 8, len(text)) is None
 
 
 def test_who_works_on_their_own_account_has_no_company_of_an_earlier_job() -> None:

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from config.settings import Settings
 from pipelines.errors import ConfigError, ModelError, ServiceUnavailable
 from pipelines.models.embed import HashedEmbedding, MiniLMEmbedding, build_embed_model
-from pipelines.models.identity import identity, requested_dimensions
+from pipelines.models.identity import identity, named, requested_dimensions
 from pipelines.models.minilm import MiniLM
 from pipelines.models.remote import Endpoint, explain, retry_wait
 from pipelines.types import EmbeddingIdentity
@@ -68,8 +68,43 @@ def test_known_models_bring_their_dimension(make_settings: MakeSettings, model: 
 def test_an_unknown_model_needs_a_dimension(make_settings: MakeSettings) -> None:
     with pytest.raises(ConfigError, match="FOOTNOTE_EMBEDDING__DIMENSION"):
         identity(make_settings(embedding={"provider": "openai", "model": "nomic-embed-text"}))
-    named = {"provider": "openai", "model": "nomic-embed-text", "dimension": 768}
-    assert identity(make_settings(embedding=named)).dimension == 768
+    told = {"provider": "openai", "model": "nomic-embed-text", "dimension": 768}
+    assert identity(make_settings(embedding=told)).dimension == 768
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("text-embedding-3-large", EmbeddingIdentity("openai", "text-embedding-3-large", 3072)),
+        ("openai/text-embedding-3-small@512", EmbeddingIdentity("openai", "text-embedding-3-small", 512)),
+        ("sentence-transformers/all-MiniLM-L6-v2", EmbeddingIdentity("local", "all-MiniLM-L6-v2", 384)),
+        ("openai/all-MiniLM-L6-v2@384", EmbeddingIdentity("openai", "all-MiniLM-L6-v2", 384)),
+        ("nomic/embed@768", EmbeddingIdentity("openai", "nomic/embed", 768)),
+        ("hashed", EmbeddingIdentity("hashed", "hashed", 256)),
+        ("hashed-b@64", EmbeddingIdentity("hashed", "hashed-b", 64)),
+    ],
+)
+def test_a_name_means_a_model_and_its_label_means_just_that(
+    make_settings: MakeSettings, name: str, meant: EmbeddingIdentity
+) -> None:
+    for settings in (make_settings(), make_settings(openai_api_key=KEY, embedding={"provider": "local"})):
+        assert named(settings, name) == named(settings, meant.label) == meant
+
+
+def test_a_name_without_a_dimension_has_that_of_the_settings_where_they_name_the_same_model(
+    make_settings: MakeSettings,
+) -> None:
+    asked = make_settings(embedding={"model": "nomic-embed-text", "dimension": 768})
+    assert named(asked, "nomic-embed-text").dimension == 768
+    assert named(asked, "text-embedding-3-small").dimension == 1536
+
+
+@pytest.mark.parametrize(
+    "name", ["nomic-embed-text", "hashed@", "hashed@0", "hashed@4001", "hashed@٣", "", "@64", "openai/"]
+)
+def test_a_name_that_means_no_model_is_refused(make_settings: MakeSettings, name: str) -> None:
+    with pytest.raises(ConfigError):
+        named(make_settings(), name)
 
 
 @pytest.mark.parametrize("asked", [{"model": "bge-small"}, {"dimension": 256}])

@@ -7,6 +7,7 @@ from pipelines.query.assess import COVERAGE_WEIGHT, Reading, assess, readings, r
 from pipelines.query.calibration import CALIBRATIONS, LEXICAL, Bound, Calibration, calibration
 from pipelines.query.trace import Ledger
 from pipelines.store.lexical import LexicalIndex, Parameters
+from pipelines.store.lexical_part import Segment
 from pipelines.types import Evidence, QueryIntent
 from tests.unit.query.builders import hit
 
@@ -22,7 +23,9 @@ def reading(similarity: float | None = None, bm25: float = 0.0, coverage: float 
 # Readings
 
 
-INDEX = LexicalIndex.build(1, [("a", "go team"), ("b", "team"), ("c", "kiln")], Parameters())
+INDEX = LexicalIndex.build(
+    [Segment("a", "d", "go team"), Segment("b", "d", "team"), Segment("c", "d", "kiln")], Parameters()
+)
 RANKED = [hit("a"), hit("b"), hit("c")]
 
 

@@ -9,11 +9,12 @@ from llama_index.core.schema import QueryBundle
 from pipelines.query.cache import FoundCache, Key
 from pipelines.query.find import Found
 from pipelines.query.trace import Ledger
+from pipelines.store.changes import Mark
 from pipelines.types import Evidence, Filters, QueryIntent
 from tests.unit.query.builders import hit
 
 INTENT = QueryIntent("where does she work", "where does she work", years=(2023,))
-KEY = Key(INTENT, Filters(), "owner", "hybrid", 5, "f00d", (7, 7), date(2026, 1, 1))
+KEY = Key(INTENT, Filters(), "owner", "hybrid", 5, "f00d", Mark(7, 7), date(2026, 1, 1))
 EVIDENCE = Evidence(0.9, "high", 0.8, 1.0, {}, 1, (), sufficient=True)
 
 

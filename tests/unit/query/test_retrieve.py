@@ -8,9 +8,11 @@ from pipelines.errors import ModelError
 from pipelines.observe import Timings
 from pipelines.query.retrieve import Asked, Reach, SparseRetriever, WeightedQuery, best_documents
 from pipelines.store.lexical import Parameters
+from pipelines.store.lexical_part import Segment
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.tokens import tokenise
 from pipelines.types import Filters
+from tests.fake_corpus import FakeCorpus
 
 from .builders import hit
 
@@ -24,17 +26,17 @@ TEXTS = {
 class ListStore:
     """A store whose nodes are the texts above."""
 
-    def version(self) -> int:
-        return 1
-
     def fetch(self, node_ids, *, filters: Filters, audience: str) -> dict[str, TextNode]:
         return {node_id: TextNode(id_=node_id, text=TEXTS[node_id]) for node_id in node_ids}
 
 
 @pytest.fixture
 def indexes(tmp_path: Path) -> LexicalIndexes:
-    rows = [(node_id, " ".join(tokenise(text))) for node_id, text in TEXTS.items()]
-    return LexicalIndexes(tmp_path, lambda: 1, lambda audience: rows, Parameters(pair_weight=0.1))
+    corpus = FakeCorpus()
+    corpus.segments = lambda audience, documents=None: [
+        Segment(node_id, node_id, " ".join(tokenise(text))) for node_id, text in TEXTS.items()
+    ]
+    return LexicalIndexes(tmp_path, corpus, Parameters(pair_weight=0.1))
 
 
 def sparse(indexes: LexicalIndexes, query: QueryBundle, *, typo_weight: float = 0.8):

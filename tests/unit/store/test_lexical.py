@@ -1,5 +1,6 @@
 import math
 import random
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -7,15 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.store.changes import Mark
 from pipelines.store.lexical import LexicalIndex, Parameters
-from pipelines.store.lexical_snapshots import LexicalIndexes
+from pipelines.store.lexical_part import Segment
 from pipelines.store.pairs import with_pairs
 from pipelines.store.tokens import tokenise
 
+MARK = Mark(7, 1_700_000_000_000_000)
 
-def index(*texts: str, version: int = 1) -> LexicalIndex:
-    rows = [(f"n{number}", " ".join(tokenise(text))) for number, text in enumerate(texts)]
-    return LexicalIndex.build(version, rows, Parameters())
+
+def index(*texts: str) -> LexicalIndex:
+    return LexicalIndex.build(segments(" ".join(tokenise(text)) for text in texts), Parameters(), MARK)
+
+
+def segments(terms: Iterable[str]) -> list[Segment]:
+    """A node n0, n1 ... for each, in a document of its own."""
+    return [Segment(f"n{number}", f"d{number}", held) for number, held in enumerate(terms)]
 
 
 def found(built: LexicalIndex, question: str, k: int = 10) -> list[str]:
@@ -116,10 +124,10 @@ def test_a_rare_term_weighs_more_than_a_common_one() -> None:
 def test_a_saved_snapshot_ranks_as_the_built_one(tmp_path: Path) -> None:
     built = index("go rust", "go", "café")
     built.save(tmp_path / "index")
-    loaded = LexicalIndex.load(tmp_path / "index")
+    loaded = LexicalIndex.load(tmp_path / "index", Parameters())
     assert loaded.search(["go", "rust"], 3) == built.search(["go", "rust"], 3)
     assert loaded.idf("rust") == built.idf("rust")
-    assert loaded.version == 1
+    assert loaded.mark == MARK
 
 
 @given(st.text(max_size=200))
@@ -129,10 +137,10 @@ def test_terms_hold_no_space_and_are_the_same_twice(text: str) -> None:
     assert tokenise(text) == terms
 
 
-def scored(segments: list[str], terms: list[str] | dict[str, float], **parameters: float) -> list[float]:
-    rows = [(f"n{number}", segment) for number, segment in enumerate(segments)]
-    built = LexicalIndex.build(1, rows, Parameters(**parameters))
-    return [built.score_of(terms, [node_id])[node_id] for node_id, _ in rows]
+def scored(held: list[str], terms: list[str] | dict[str, float], **parameters: float) -> list[float]:
+    rows = segments(held)
+    scores = LexicalIndex.build(rows, Parameters(**parameters)).score_of(terms, [row.node_id for row in rows])
+    return [scores[row.node_id] for row in rows]
 
 
 def test_a_term_of_the_header_counts_as_if_it_stood_there_so_many_times() -> None:
@@ -151,40 +159,40 @@ def bm25(df: int, nodes: int, tf: int, length: int, mean: float, k1: float = 1.2
 
 
 def test_neighbouring_terms_add_the_weighted_bm25_of_their_pair() -> None:
-    segments = ["data scienc", "scienc data", "data on scienc"]  # pairs: 1, 1, and 2 + 1 at distance two
-    with_pairs = scored(segments, ["data", "scienc"], pair_weight=0.5)
-    alone = scored(segments, ["data", "scienc"])
+    held = ["data scienc", "scienc data", "data on scienc"]  # pairs: 1, 1, and 2 + 1 at distance two
+    paired = scored(held, ["data", "scienc"], pair_weight=0.5)
+    alone = scored(held, ["data", "scienc"])
     mean = (1 + 1 + 3) / 3
-    assert with_pairs[0] - alone[0] == pytest.approx(0.5 * bm25(2, 3, 1, 1, mean), rel=1e-5)
-    assert with_pairs[1] == alone[1]
-    assert with_pairs[2] - alone[2] == pytest.approx(0.5 * bm25(2, 3, 1, 3, mean), rel=1e-5)
+    assert paired[0] - alone[0] == pytest.approx(0.5 * bm25(2, 3, 1, 1, mean), rel=1e-5)
+    assert paired[1] == alone[1]
+    assert paired[2] - alone[2] == pytest.approx(0.5 * bm25(2, 3, 1, 3, mean), rel=1e-5)
 
 
 def test_a_pair_that_stands_twice_scores_more_but_not_twice_as_much() -> None:
     mean = (3 + 3 + 1) / 3
     once, twice = bm25(2, 3, 1, 3, mean), bm25(2, 3, 2, 3, mean)
-    segments = ["a b x", "a b b", "c d"]  # "a b" once; once at each distance
-    gained = np.subtract(scored(segments, ["a", "b"], pair_weight=1.0), scored(segments, ["a", "b"]))
+    held = ["a b x", "a b b", "c d"]  # "a b" once; once at each distance
+    gained = np.subtract(scored(held, ["a", "b"], pair_weight=1.0), scored(held, ["a", "b"]))
     assert gained == pytest.approx([once, twice, 0.0], rel=1e-5)
     assert once < twice < 2 * once
 
 
 def test_no_pair_reaches_from_the_header_into_the_text() -> None:
-    segments = ["data\tscienc", "x\ty"]
-    assert scored(segments, ["data", "scienc"], pair_weight=1.0) == scored(segments, ["data", "scienc"])
+    held = ["data\tscienc", "x\ty"]
+    assert scored(held, ["data", "scienc"], pair_weight=1.0) == scored(held, ["data", "scienc"])
 
 
 def test_a_pair_of_the_question_is_ordered_and_adjacent() -> None:
-    segments = ["a b", "b a"]
-    asked_apart = scored(segments, ["a", "x", "b"], pair_weight=1.0)
+    held = ["a b", "b a"]
+    asked_apart = scored(held, ["a", "x", "b"], pair_weight=1.0)
     assert asked_apart[0] == asked_apart[1]
 
 
 def test_terms_may_carry_weights() -> None:
-    segments = ["go rust", "go", "rust rust"]
-    plain = scored(segments, ["go", "rust", "rust"])
-    assert scored(segments, {"go": 1.0, "rust": 2.0}) == plain
-    assert scored(segments, {"go": 0.5, "rust": 1.0}) == pytest.approx([score / 2 for score in plain])
+    held = ["go rust", "go", "rust rust"]
+    plain = scored(held, ["go", "rust", "rust"])
+    assert scored(held, {"go": 1.0, "rust": 2.0}) == plain
+    assert scored(held, {"go": 0.5, "rust": 1.0}) == pytest.approx([score / 2 for score in plain])
 
 
 def test_a_pair_is_as_heavy_as_its_lighter_term() -> None:
@@ -194,99 +202,22 @@ def test_a_pair_is_as_heavy_as_its_lighter_term() -> None:
 def test_a_filtered_search_is_an_exact_scan_of_the_allowed_nodes() -> None:
     chance = random.Random(3)
     words = [f"w{number}" for number in range(40)]
-    rows = [(f"n{number:03}", " ".join(chance.choices(words, k=chance.randint(1, 30)))) for number in range(300)]
-    built = LexicalIndex.build(1, rows, Parameters(pair_weight=0.1))
+    rows = segments(" ".join(chance.choices(words, k=chance.randint(1, 30))) for _ in range(300))
+    built = LexicalIndex.build(rows, Parameters(pair_weight=0.1))
     for _ in range(200):
         terms = chance.choices(words, k=chance.randint(1, 6))
-        allowed = set(chance.sample([node_id for node_id, _ in rows], chance.randint(0, 300))) | {"gone"}
+        allowed = set(chance.sample([row.node_id for row in rows], chance.randint(0, 300))) | {"gone"}
         scan = built.score_of(terms, allowed)
         exact = sorted(((n, score) for n, score in scan.items() if score > 0), key=lambda hit: (-hit[1], hit[0]))
         assert built.search(terms, 10, allowed) == exact[:10]
 
 
 def test_a_saved_snapshot_keeps_its_pairs(tmp_path: Path) -> None:
-    rows = [("a", "data scienc"), ("b", "scienc data")]
-    built = LexicalIndex.build(1, rows, Parameters(pair_weight=0.1))
+    paired = Parameters(pair_weight=0.1)
+    built = LexicalIndex.build(segments(["data scienc", "scienc data"]), paired)
     built.save(tmp_path / "index")
-    loaded = LexicalIndex.load(tmp_path / "index", pair_weight=0.1)
+    loaded = LexicalIndex.load(tmp_path / "index", paired)
+    (first, more), (_, less) = loaded.search(["data", "scienc"], 2)
     assert loaded.search(["data", "scienc"], 2) == built.search(["data", "scienc"], 2)
-    assert loaded.scores(["data", "scienc"])[0] > loaded.scores(["data", "scienc"])[1]
-
-
-class Corpus:
-    """A corpus that counts how often it is read."""
-
-    def __init__(self) -> None:
-        self.version, self.rows, self.reads = 1, [("a", "go")], 0
-
-    def segments(self, audience: str) -> list[tuple[str, str]]:
-        self.reads += 1
-        return list(self.rows)
-
-
-def test_a_snapshot_is_built_once_and_loaded_by_the_next_process(tmp_path: Path) -> None:
-    corpus = Corpus()
-    first = LexicalIndexes(tmp_path, lambda: corpus.version, corpus.segments, Parameters())
-    second = LexicalIndexes(tmp_path, lambda: corpus.version, corpus.segments, Parameters())
-    assert first.current("owner").search(["go"], 1) == second.current("owner").search(["go"], 1)
-    assert corpus.reads == 1
-
-
-def test_a_refreshed_snapshot_follows_the_corpus(tmp_path: Path) -> None:
-    corpus = Corpus()
-    indexes = LexicalIndexes(tmp_path, lambda: corpus.version, corpus.segments, Parameters())
-    indexes.current("owner")
-    corpus.version, corpus.rows = 2, [("b", "rust")]
-    indexes.refresh("owner")
-    assert indexes.current("owner").search(["rust"], 1)[0][0] == "b"
-
-
-def test_a_broken_snapshot_is_built_again(tmp_path: Path) -> None:
-    corpus = Corpus()
-    LexicalIndexes(tmp_path, lambda: 1, corpus.segments, Parameters()).refresh("owner")
-    next(tmp_path.glob("owner-*")).joinpath("ids.json").write_text("{")
-    again = LexicalIndexes(tmp_path, lambda: 1, corpus.segments, Parameters())
-    assert again.current("owner").search(["go"], 1)[0][0] == "a"
-
-
-@pytest.mark.parametrize(
-    "other",
-    [Parameters(k1=0.9), Parameters(b=0.4), Parameters(header_weight=2), Parameters(pair_weight=0.1)],
-)
-def test_other_parameters_never_load_a_foreign_snapshot(tmp_path: Path, other: Parameters) -> None:
-    corpus = Corpus()
-    LexicalIndexes(tmp_path, lambda: 1, corpus.segments, Parameters()).refresh("owner")
-    LexicalIndexes(tmp_path, lambda: 1, corpus.segments, other).refresh("owner")
-    assert corpus.reads == 2
-
-
-def test_pair_weights_share_a_snapshot(tmp_path: Path) -> None:
-    corpus = Corpus()
-    corpus.rows = [("a", "data scienc"), ("b", "scienc data")]
-    gains = []
-    for weight in (0.1, 0.2):
-        indexes = LexicalIndexes(tmp_path, lambda: 1, corpus.segments, Parameters(pair_weight=weight))
-        scores = indexes.refresh("owner").scores(["data", "scienc"])
-        gains.append(float(scores[0] - scores[1]))
-    assert corpus.reads == 1
-    assert gains[1] == pytest.approx(2 * gains[0], rel=1e-5)
-
-
-def test_parameters_in_use_side_by_side_do_not_sweep_each_other(tmp_path: Path) -> None:
-    corpus = Corpus()
-    each = [
-        LexicalIndexes(tmp_path, lambda: corpus.version, corpus.segments, Parameters(k1=k1)) for k1 in (0.5, 1.0, 1.5)
-    ]
-    for version in (1, 2, 3):
-        corpus.version = version
-        for indexes in each:
-            indexes.refresh("owner")
-    kept = sorted(path.name.rsplit("-", 1) for path in tmp_path.glob("owner-*"))
-    assert [version for _, version in kept] == ["2", "3"] * 3
-
-
-def test_snapshots_do_not_pile_up(tmp_path: Path) -> None:
-    corpus = Corpus()
-    for step in range(20):
-        LexicalIndexes(tmp_path, lambda: 1, corpus.segments, Parameters(k1=1 + step / 10)).refresh("owner")
-    assert len(list(tmp_path.glob("owner-*"))) == 12
+    assert first == "n0"
+    assert more > less

@@ -7,6 +7,7 @@ from string import ascii_lowercase
 import pytest
 
 from pipelines.store.lexical import LexicalIndex, Parameters
+from pipelines.store.lexical_part import Segment
 from pipelines.store.tokens import tokenise
 from pipelines.store.typos import nearest
 
@@ -15,8 +16,9 @@ TEXTS = (
     "the reliability of our infrastructure",
     "a development team, an internationalisation team, a reliable team",
 )
-ROWS = [(f"n{number}", " ".join(tokenise(text))) for number, text in enumerate(TEXTS)]
-INDEX = LexicalIndex.build(1, ROWS, Parameters())
+INDEX = LexicalIndex.build(
+    [Segment(f"n{number}", "d", " ".join(tokenise(text))) for number, text in enumerate(TEXTS)], Parameters()
+)
 
 
 @pytest.mark.parametrize(
@@ -49,17 +51,18 @@ def test_short_far_and_other_words_are_left_alone(word: str) -> None:
 
 @pytest.mark.parametrize(("word", "held"), [("insect", "infect"), ("quality", "qualify"), ("spending", "sending")])
 def test_a_right_word_is_not_taken_for_another(word: str, held: str) -> None:
-    assert LexicalIndex.build(1, [("a", " ".join(tokenise(held)))], Parameters()).nearest(word) == []
+    assert LexicalIndex.build([Segment("a", "d", " ".join(tokenise(held)))], Parameters()).nearest(word) == []
 
 
 def test_of_two_spellings_the_one_in_more_nodes_comes_first() -> None:
     for often, seldom in (("planet", "plant"), ("plant", "planet")):
-        built = LexicalIndex.build(1, [("a", seldom), ("b", often), ("c", often)], Parameters())
+        rows = [Segment(node_id, "d", term) for node_id, term in (("a", seldom), ("b", often), ("c", often))]
+        built = LexicalIndex.build(rows, Parameters())
         assert [found.term for found in built.nearest("plantet")] == [often, seldom]
 
 
 def test_an_empty_index_knows_no_spelling() -> None:
-    assert LexicalIndex.build(1, [], Parameters()).nearest("kubernetes") == []
+    assert LexicalIndex.build([], Parameters()).nearest("kubernetes") == []
 
 
 def slip(word: str, chance: random.Random) -> str:
@@ -82,8 +85,8 @@ def questions() -> list[str]:
 
 
 def index_of(questions: list[str]) -> LexicalIndex:
-    rows = [(f"{number:03}", " ".join(tokenise(question))) for number, question in enumerate(questions)]
-    return LexicalIndex.build(1, rows, Parameters())
+    rows = [Segment(f"{number:03}", "d", " ".join(tokenise(question))) for number, question in enumerate(questions)]
+    return LexicalIndex.build(rows, Parameters())
 
 
 def test_most_slips_in_the_words_of_real_questions_are_undone(questions: list[str]) -> None:

@@ -1,7 +1,6 @@
 """How much a few words look like a position, a company, a school or a degree."""
 
 import re
-from functools import lru_cache
 
 from pipelines.ingestion.parsers.career.career_words import (
     BREAK_WORDS,
@@ -26,6 +25,7 @@ from pipelines.ingestion.parsers.career.career_words import (
     UNIT_STARTS,
     UNIT_WORDS,
 )
+from pipelines.ingestion.parsers.career.remembered import remembered
 from pipelines.text import fold
 
 _WORD = re.compile(r"[^\W_](?:[\w.'+#]|[-/:*](?=\w))*")
@@ -37,7 +37,7 @@ _LONG_ENDING = 4
 _MANY_WORDS = 9
 
 
-@lru_cache(maxsize=16384)
+@remembered
 def tokens(words: str) -> tuple[str, ...]:
     """The folded words, gender endings ("Entwickler/in", "Développeur(se)") taken off."""
     return tuple(
@@ -55,7 +55,7 @@ def _ends(token: str, endings: list[str] | tuple[str, ...]) -> bool:
     return any(len(token) >= len(end) + _LONG_ENDING - 1 and token.endswith(end) for end in endings)
 
 
-@lru_cache(maxsize=16384)
+@remembered
 def title_score(words: str) -> float:
     """How much the words look like a position, 0 to 2.5."""
     found = _bits(words)
@@ -74,7 +74,7 @@ def title_score(words: str) -> float:
     return score - 1 if score and len(tokens(words)) > _MANY_WORDS else score
 
 
-@lru_cache(maxsize=16384)
+@remembered
 def company_score(words: str) -> float:
     """How much the words look like a company or another employer, 0 to 2.5."""
     found = _bits(re.sub(r"\([^()]*\)", " ", words))
@@ -96,7 +96,7 @@ def has_title(words: str) -> bool:
     return title_score(words) >= 1.0
 
 
-@lru_cache(maxsize=16384)
+@remembered
 def institution_score(words: str) -> float:
     """How much the words look like a school, 0 to 2."""
     found = _bits(words)
@@ -108,7 +108,7 @@ def has_school(words: str) -> bool:
     return institution_score(words) > 0
 
 
-@lru_cache(maxsize=16384)
+@remembered
 def degree_score(words: str) -> float:
     """How much the words look like a degree, 0 to 2."""
     found = [*_bits(words), *fold(words).split()]

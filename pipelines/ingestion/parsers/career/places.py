@@ -1,8 +1,8 @@
 """Places: whether a few words name a city, a region or a country, or say that the work is remote."""
 
 import re
-from functools import lru_cache
 
+from pipelines.ingestion.parsers.career.remembered import remembered
 from pipelines.text import fold
 
 COUNTRIES = """
@@ -122,7 +122,7 @@ def is_place(words: str) -> bool:
     return place_score(words) >= 2
 
 
-@lru_cache(maxsize=8192)
+@remembered
 def place_score(words: str) -> int:
     """How surely the words name a place.
 

@@ -1,8 +1,8 @@
 """The sections of resumes and profiles by their headings, in English, German, French, Spanish, Portuguese, Italian."""
 
 import re
-from functools import lru_cache
 
+from pipelines.ingestion.parsers.career.remembered import remembered
 from pipelines.text import fold, plain
 
 MAX_HEADING = 80
@@ -209,7 +209,7 @@ _CONTINUED = re.compile(
 )
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def section_of(title: str) -> str:
     """The canonical section that a heading opens, `experience` for "3. WORK HISTORY:"; "" for any other line.
 

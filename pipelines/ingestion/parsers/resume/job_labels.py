@@ -1,8 +1,8 @@
 """Labels in a job's lines ("Employer: Acme", "Nom et adresse de l'employeur : Acme"), and what they tell."""
 
 import re
-from functools import lru_cache
 
+from pipelines.ingestion.parsers.career.remembered import remembered
 from pipelines.text import fold
 
 LABELS = {
@@ -42,7 +42,7 @@ def labelled(words: str) -> tuple[str, str] | None:
     return None if match is None or role is None else (role, words[match.end() :])
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def label_role(words: str) -> str | None:
     """The role of words that are only a label ("Employer", "Name and address of employer"); None for all others."""
     found = _WORD.findall(fold(words))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pipelines.ingestion.parsers.career.job_words import degree_score, institution_score, is_employment_type
 from pipelines.ingestion.parsers.career.places import place_score
+from pipelines.ingestion.parsers.career.remembered import LONGEST
 from pipelines.ingestion.parsers.resume.entries import Entry
 from pipelines.ingestion.parsers.resume.lines import words_of
 
@@ -80,6 +81,8 @@ def _slots(entry: Entry) -> tuple[list[str], list[str]]:
     found = [part for one in (*entry.head, *later) for part in one.parts]
     beside = [part for one in entry.body if one.line.kind == "bullet" for part in one.parts]
     for segment in [*found, *beside]:
+        if len(segment.words) > LONGEST:
+            continue
         words = _LABEL.sub("", segment.words, count=1)
         if place_score(words) >= 3 or (
             place_score(words) == 2 and not institution_score(words) and not degree_score(words)

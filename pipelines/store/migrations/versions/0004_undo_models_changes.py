@@ -10,6 +10,7 @@ down_revision = "0003"
 def upgrade() -> None:
     op.add_column("document_versions", sa.Column("run_id", sa.BigInteger(), nullable=True))
     op.add_column("embedding_models", sa.Column("active", sa.Boolean(), nullable=False, server_default=sa.false()))
+    op.add_column("embedding_models", sa.Column("serves_since", sa.BigInteger(), nullable=True))
     op.execute(
         "UPDATE embedding_models SET active = true WHERE node_table = coalesce("
         "(SELECT node_table FROM document_indexes GROUP BY node_table ORDER BY sum(nodes) DESC, node_table LIMIT 1), "
@@ -22,8 +23,10 @@ def upgrade() -> None:
         "corpus_changes",
         sa.Column("version", sa.BigInteger(), nullable=False),
         sa.Column("document_id", sa.Text(), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), server_default=sa.text("clock_timestamp()"), nullable=False),
         sa.PrimaryKeyConstraint("version"),
     )
+    op.execute("INSERT INTO corpus_changes (version, document_id) SELECT version, '' FROM corpus_version")
     op.add_column("ingest_runs", sa.Column("kind", sa.Text(), nullable=False, server_default="ingest"))
     op.add_column("ingest_runs", sa.Column("state", sa.Text(), nullable=False, server_default="running"))
     op.add_column("ingest_runs", sa.Column("undoes", sa.BigInteger(), nullable=True))
@@ -31,6 +34,20 @@ def upgrade() -> None:
     for name in ("kind", "state"):
         op.alter_column("ingest_runs", name, server_default=None)
     op.add_column("ingest_items", sa.Column("version_id", sa.BigInteger(), nullable=True))
+    op.create_index("ingest_items_document", "ingest_items", ["document_id", "id"])
+    # A version and the row of the run that replaced it were written in one transaction, so at one now().
+    op.execute(
+        "UPDATE ingest_items SET version_id = kept.id FROM document_versions AS kept "
+        "WHERE kept.document_id = ingest_items.document_id AND kept.replaced_at = ingest_items.at"
+    )
+    op.execute(
+        "UPDATE ingest_items SET version_id = 0 "
+        "WHERE version_id IS NULL AND outcome IN ('updated', 'metadata', 'removed')"
+    )
+    op.execute(
+        "UPDATE document_versions SET run_id = ingest_items.run_id FROM ingest_items "
+        "WHERE ingest_items.version_id = document_versions.id"
+    )
     op.create_table(
         "snapshots",
         sa.Column("day", sa.Date(), nullable=False),
@@ -47,10 +64,12 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.drop_table("snapshots")
+    op.drop_index("ingest_items_document", table_name="ingest_items")
     op.drop_column("ingest_items", "version_id")
     for name in ("undoes", "state", "kind"):
         op.drop_column("ingest_runs", name)
     op.drop_table("corpus_changes")
     op.drop_index("embedding_models_active", table_name="embedding_models")
+    op.drop_column("embedding_models", "serves_since")
     op.drop_column("embedding_models", "active")
     op.drop_column("document_versions", "run_id")

@@ -1,0 +1,196 @@
+"""What `ingest` does: plan, show or run the plan, print what became of each document."""
+
+import os
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
+
+import typer
+
+from app import output
+from app.cli import EXIT_FAILED_DOCUMENTS, EXIT_STOPPED
+from app.planning import plan_json, print_plan, refused_json, say_refused
+from app.settings import SAMPLE
+from config.settings import Settings
+from pipelines.types import IngestItem, IngestReport, Outcome
+
+if TYPE_CHECKING:
+    from pipelines.ingestion.plan import Plan
+    from pipelines.ingestion.run import Ingestion, Overrides
+
+STOPPING = b"\nStopping after the documents that are under way; Ctrl-C again stops at once.\n"
+STOPPED = b"Stopped. What was finished stays; the same command goes on from there.\n"
+_PATIENCE = 2.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line says of how to go about it."""
+
+    plan_only: bool = False
+    verify: bool = False
+    yes: bool = False
+    retry_failed: bool = False
+    as_json: bool = False
+
+
+def run_ingest(settings: Settings, sources: Sequence[str], overrides: "Overrides", asked: Asked) -> None:
+    """Plan, then show the plan, or run it with a progress bar; exit 4 when a document failed, 130 when stopped."""
+    from pipelines.ingestion.parsers import build_parser
+    from pipelines.ingestion.run import build_ingestion
+
+    if overrides.parser:
+        build_parser(overrides.parser)  # or say which there are, before anything is done
+    ingestion = build_ingestion(settings)
+    plan = ingestion.plan(
+        sources if sources or asked.retry_failed else _own_sources(settings),
+        overrides=overrides,
+        verify=asked.verify,
+        allow_removals=asked.yes,
+        only_failed=asked.retry_failed,
+    )
+    if asked.retry_failed and not (plan.steps or plan.settled or asked.as_json):
+        output.say("Nothing failed the last time it was tried.")
+        return
+    if asked.plan_only:
+        show_plan(ingestion, plan, overrides, as_json=asked.as_json)
+        return
+    with stopping(ingestion.stop), ingest_progress(len(plan.steps), quiet=asked.as_json) as advance:
+        report = ingestion.run(plan, overrides=overrides, on_progress=advance)
+    show_report(report, plan, as_json=asked.as_json)
+    leave(report)
+
+
+def show_plan(ingestion: "Ingestion", plan: "Plan", overrides: "Overrides", *, as_json: bool) -> None:
+    """Print what a run of the plan would do and cost; the documents are read and parsed for it, nothing is written."""
+    from pipelines.ingestion.preview import preview
+
+    with output.progress(quiet=as_json) as advance:
+        seen = preview(ingestion, plan, overrides, lambda done, total: advance("reading", done, total))
+    if as_json:
+        output.print_json(plan_json(plan, seen))
+    else:
+        print_plan(plan, seen, ingestion.identity.model)
+
+
+def _own_sources(settings: Settings) -> Sequence[str]:
+    """The sources of the settings; the sample that they name by default is found from any folder."""
+    default = type(settings.ingestion)().sources
+    return [str(SAMPLE)] if settings.ingestion.sources == default else settings.ingestion.sources
+
+
+def ingest_json(report: IngestReport) -> dict[str, Any]:
+    """A run as DESIGN.md's JSON."""
+    return {
+        "run_id": report.run_id,
+        **{outcome: report.count(outcome) for outcome in get_args(Outcome)},
+        "nodes": report.nodes,
+        "embedded": report.embedded,
+        "seconds": report.seconds,
+        "stopped": report.stopped,
+        "items": [item_json(item) for item in report.items],
+    }
+
+
+def item_json(item: IngestItem) -> dict[str, Any]:
+    """What became of one document."""
+    return {
+        "document": item.document,
+        "outcome": item.outcome,
+        "stage": item.stage,
+        "error": item.message,
+        "error_class": item.error,
+        "hint": item.hint,
+        "nodes": item.nodes,
+        "embedded": item.embedded,
+    }
+
+
+def leave(report: IngestReport) -> None:
+    """Exit with 130 where the run was stopped, with 4 where a document failed."""
+    if report.stopped:
+        raise typer.Exit(EXIT_STOPPED)
+    if report.count("failed"):
+        raise typer.Exit(EXIT_FAILED_DOCUMENTS)
+
+
+def show_report(report: IngestReport, plan: "Plan", *, as_json: bool) -> None:
+    """Print what became of each document of a run, and what to do about the rest."""
+    shown = ingest_json(report) | {"skipped": list(plan.skipped), "refused_removals": refused_json(plan)}
+    if as_json:
+        output.print_json(shown)
+        return
+    output.print_ingest(shown)
+    say_refused(plan)
+    if report.stopped:
+        output.warn(
+            f"Stopped after {len(report.items):,} of {len(plan.steps):,} documents. What was finished stays; the same "
+            "command goes on from there."
+        )
+
+
+@contextmanager
+def stopping(stop: threading.Event) -> Iterator[None]:
+    """Meanwhile the first Ctrl-C sets `stop`, and the second raises KeyboardInterrupt.
+
+    A process that is still there two seconds later, as a thread of it embeds or waits for a server, is ended: each
+    document is written in one transaction, so nothing is lost. Where Ctrl-C was ignored before, as in a shell's
+    background, it stays so.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if before == signal.SIG_IGN or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupted(*_: object) -> None:
+        if stop.is_set():
+            last = threading.Timer(_PATIENCE, _end)
+            last.daemon = True
+            last.start()
+            raise KeyboardInterrupt
+        stop.set()
+        os.write(2, STOPPING)  # whatever was interrupted may hold the lock of a stream
+
+    signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _end() -> None:
+    os.write(2, STOPPED)
+    os._exit(EXIT_STOPPED)
+
+
+@contextmanager
+def ingest_progress(total: int, *, quiet: bool) -> Iterator[Callable[[int, int, IngestItem], None]]:
+    """A progress bar on a terminal, with documents a second and the time left; gives what is told of each document.
+
+    What is unchanged is not counted: it takes no time, and would spoil the rate.
+    """
+    with output.progress_bar(quiet=quiet) as bar:
+        task, counts = bar.add_task("ingesting", total=total), Counter[bool]()
+
+        def advance(_done: int, _total: int, item: IngestItem) -> None:
+            counts[item.outcome == "unchanged"] += 1
+            bar.update(task, completed=counts[False], total=total - counts[True], description=item.document[-40:])
+
+        yield advance
+
+
+def ensure_sample(settings: Settings) -> None:
+    """Ingest data/sample when the database holds no document."""
+    from pipelines.ingestion.run import build_ingestion
+
+    ingestion = build_ingestion(settings)
+    if ingestion.store.count():
+        return
+    output.say("Ingesting the sample portfolio ...")
+    plan = ingestion.plan([str(SAMPLE)])
+    with ingest_progress(len(plan.steps), quiet=False) as advance:
+        output.print_ingest(ingest_json(ingestion.run(plan, on_progress=advance)))

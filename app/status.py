@@ -1,0 +1,111 @@
+"""What `status` does: every document with its coverage, what failed and why; of many documents a summary."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from app import output
+from app.cli import EXIT_FAILED_DOCUMENTS
+from config.settings import Settings
+
+if TYPE_CHECKING:
+    from pipelines.store.database import Database
+    from pipelines.store.documents import Known
+
+_MANY = 200  # documents, of which a terminal shows a summary instead
+_FAILED = ("failed", "stale")
+
+
+def show_status(settings: Settings, *, failed: bool, everything: bool, as_json: bool) -> None:
+    """Print the coverage; exit 4 when a document failed the last time it was tried."""
+    from pipelines.store.database import open_database
+    from pipelines.store.status import coverage
+
+    database = open_database(settings)
+    report = coverage(database, outdated=outdated_in(settings, database))
+    totals, rows = report["totals"], report["documents"]
+    wanted = [row for row in rows if row["state"] in _FAILED] if failed else rows
+    if as_json:
+        output.print_json({"documents": wanted, "totals": totals})
+    else:
+        if len(wanted) > _MANY and not everything and output.console.is_terminal:
+            _print_summary(wanted)
+        elif wanted:
+            _print_rows(wanted)
+        _print_totals(totals)
+    if totals["failed"]:
+        raise typer.Exit(EXIT_FAILED_DOCUMENTS)
+
+
+def outdated_in(settings: Settings, database: "Database") -> "Callable[[Known], str]":
+    """Says of a document why its nodes are not as today's rules would make them; empty where they are."""
+    from pipelines.ingestion.fingerprint import recipe_changes
+    from pipelines.ingestion.header_writer import build_header_writer
+    from pipelines.ingestion.prepare import Options
+    from pipelines.models.identity import identity
+    from pipelines.store.models import active_model
+
+    model = active_model(database.engine) or identity(settings)
+    writer = build_header_writer(settings, database.engine)
+    options = Options.of(settings, model.slug, writer.recipe if writer else "")
+    today: dict[str, str] = {}
+
+    def outdated(document: "Known") -> str:
+        if not document.indexed_sha:
+            return ""
+        if document.parser not in today:
+            today[document.parser] = options.recipe(document.parser)
+        return recipe_changes(document.recipe, today[document.parser])
+
+    return outdated
+
+
+def _print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
+    columns = ["document", "category", "state", "nodes", "coverage", "last success", "reason"]
+    output.listing(
+        columns,
+        [
+            [
+                row["document"], row["category"], row["state"], row["nodes"], f"{row['coverage']:.1%}",
+                (row["last_success"] or "never")[:10], _reason(row),
+            ]
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+def _print_summary(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Documents and nodes by category, how many have which reason, and every failure."""
+    stored = [row for row in rows if row["id"]]
+    documents, nodes = Counter(row["category"] for row in stored), Counter[str]()
+    for row in stored:
+        nodes[row["category"]] += row["nodes"]
+    shown = [[name, f"{count:,}", f"{nodes[name]:,}"] for name, count in documents.most_common()]
+    output.table("", ["category", "documents", "nodes"], shown)
+    reasons = Counter(row["reason"] for row in stored if row["reason"] and row["state"] not in _FAILED)
+    for reason, count in reasons.most_common(10):
+        output.say(f"{count:,} x {reason}", "yellow")
+    for row in rows:
+        if row["state"] in _FAILED:
+            output.say(f"{row['state']:>9}  {row['document']}: {_reason(row)}", "red")
+    output.say("--all shows every document, --failed what failed.", "dim")
+
+
+def _reason(row: Mapping[str, Any]) -> str:
+    return f"{row['reason']} {row['hint']}".strip()
+
+
+def _print_totals(totals: Mapping[str, Any]) -> None:
+    parts = [
+        f"{totals['indexed']:,} of {totals['documents']:,} documents indexed",
+        f"{totals['nodes']:,} nodes",
+        f"{totals['coverage']:.1%} of the characters covered",
+        f"{totals['failed']:,} failed",
+    ]
+    if totals["pages_without_text"]:
+        parts.append(f"{totals['pages_without_text']:,} pages without text")
+    if totals["outdated"]:
+        parts.append(f"{totals['outdated']:,} parsed by older rules")
+    output.say(", ".join(parts), "bold")

@@ -1,0 +1,157 @@
+"""COMPARE MODELS: the same questions over two embedding models' nodes: measures, overlap, and what moves most."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pipelines.errors import RetrievalError, SourceError
+from pipelines.evaluation.compare import Comparison, compare
+from pipelines.evaluation.datasets import Topic
+from pipelines.evaluation.experiment import paired
+from pipelines.evaluation.judged import Progress, no_progress
+from pipelines.evaluation.measures import means
+from pipelines.evaluation.portfolio import RANKED, ranked, right_document
+from pipelines.query.engine import Engine
+from pipelines.store import documents as document_rows
+from pipelines.store.database import reading
+from pipelines.store.queries import latest_queries
+from pipelines.types import SearchResult
+
+DEPTH = 10
+MEASURES = (*RANKED, "document@5")
+_MOVERS = 20
+_LOOKED_THROUGH = 20  # logged questions for each that is wanted: many are asked more than once
+
+
+@dataclass(frozen=True, slots=True)
+class Mover:
+    """A document whose rank differs; a rank is None below the tenth passage.
+
+    Attributes:
+        right: Whether the document answers the question; None where nobody judged that.
+    """
+
+    question: str
+    document: str
+    before: int | None
+    after: int | None
+    right: bool | None
+
+    @property
+    def distance(self) -> int:
+        """How many ranks it moved; out of the first ten counts as the eleventh."""
+        return abs((self.after or DEPTH + 1) - (self.before or DEPTH + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class ModelComparison:
+    """What two embedding models find for the same questions.
+
+    Attributes:
+        questions: How many were asked.
+        judged: How many of them have quoted answers.
+        measures: By model (A's label first), each measure over the judged ones, 0..1; empty without any.
+        comparisons: By measure, how B differs from A.
+        overlap: The share of A's first ten passages that are among B's, the mean over questions that found any.
+        movers: The documents that moved most; those that answer first.
+        skipped: Questions that could not be searched.
+    """
+
+    questions: int
+    judged: int
+    measures: dict[str, dict[str, float]]
+    comparisons: dict[str, Comparison]
+    overlap: float
+    movers: tuple[Mover, ...]
+    skipped: int
+
+
+def compare_models(
+    a: Engine, b: Engine, topics: Sequence[Topic], *, on_progress: Progress = no_progress
+) -> ModelComparison:
+    """Search every topic with both engines, which differ in their embedding model; nothing enters the query log.
+
+    Raises:
+        SourceError: If there is no question.
+    """
+    if not topics:
+        raise SourceError("There is no question to compare by.", hint="Name a topics file with --topics.")
+    scores: tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]] = ({}, {})
+    shares: list[float] = []
+    movers: list[Mover] = []
+    skipped = 0
+    for done, topic in enumerate(topics, start=1):
+        on_progress("comparing", done, len(topics))
+        try:
+            before, after = (engine.search(topic.question, top_n=DEPTH, record=False).results for engine in (a, b))
+        except RetrievalError:
+            skipped += 1
+            continue
+        if topic.quotes:
+            for rows, results in zip(scores, (before, after), strict=True):
+                rows[topic.id] = _judged(topic, results)
+        if before or after:
+            shares.append(overlap(before, after))
+        movers += moved(topic, before, after)
+    labels = (a.identity.label, b.identity.label)
+    judged = bool(scores[0])
+    return ModelComparison(
+        questions=len(topics) - skipped,
+        judged=len(scores[0]),
+        measures={label: means(rows) for label, rows in zip(labels, scores, strict=True)} if judged else {},
+        comparisons={name: compare(*paired(*scores, name)) for name in MEASURES} if judged else {},
+        overlap=sum(shares) / len(shares) if shares else 0.0,
+        movers=tuple(sorted(movers, key=lambda each: (not each.right, -each.distance, each.question))[:_MOVERS]),
+        skipped=skipped,
+    )
+
+
+def _judged(topic: Topic, results: Sequence[SearchResult]) -> dict[str, float]:
+    return {**ranked(topic, results, RANKED), "document@5": float(right_document(topic, results[:5]))}
+
+
+def overlap(before: Sequence[SearchResult], after: Sequence[SearchResult]) -> float:
+    """The share (0..1) of passages that both rankings have, of the longer one's; a passage is a span of a document."""
+    one, other = ({(each.document_id, each.start, each.end) for each in ranking} for ranking in (before, after))
+    return len(one & other) / max(len(one), len(other), 1)
+
+
+def moved(topic: Topic, before: Sequence[SearchResult], after: Sequence[SearchResult]) -> list[Mover]:
+    """The documents whose best passage has another rank, in the order of A's ranking, then of B's."""
+    old, new = _ranks(before), _ranks(after)
+    right = {quote.document for quote in topic.quotes}
+    return [
+        Mover(topic.question, name, old.get(name), new.get(name), name in right if topic.quotes else None)
+        for name in dict.fromkeys([*old, *new])
+        if old.get(name) != new.get(name)
+    ]
+
+
+def _ranks(results: Sequence[SearchResult]) -> Mapping[str, int]:
+    """The best rank of each document, also of those that say the same and were cut for it."""
+    ranks: dict[str, int] = {}
+    for result in results:
+        for name in (result.document_name, *result.also_in):
+            ranks.setdefault(name, result.rank)
+    return ranks
+
+
+def default_topics(engine: Engine, sample: Sequence[Topic], limit: int) -> list[Topic]:
+    """The sample's topics where all documents that they quote are stored, else the last questions that were asked."""
+    quoted = {quote.document for topic in sample for quote in topic.quotes}
+    with reading(engine.database.engine, "reading what is stored") as connection:
+        stored = {document.name for document in document_rows.known(connection, engine.store.table)}
+    if quoted and quoted <= stored:
+        return list(sample)[:limit]
+    asked = [row["question"] for row in latest_queries(engine.database.engine, _LOOKED_THROUGH * limit)]
+    return [
+        Topic(f"q{place}", question, True, "logged", (), ())
+        for place, question in enumerate(list(dict.fromkeys(asked))[:limit], start=1)
+    ]
+
+
+def comparison_json(done: ModelComparison) -> dict[str, Any]:
+    """The comparison as plain data."""
+    from dataclasses import asdict
+
+    return asdict(done) | {"movers": [asdict(mover) | {"distance": mover.distance} for mover in done.movers]}

@@ -1,0 +1,101 @@
+"""What a complete listing no longer has: documents to be removed or that moved, and failures that are over."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipelines.ingestion.sources import Listing
+from pipelines.ingestion.sources.files import path_of
+from pipelines.store.documents import Known
+from pipelines.store.failures import Standing
+from pipelines.types import SourceItem
+
+REMOVAL_GUARD = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """The documents that a source no longer has, out of how many that it had."""
+
+    listing: Listing
+    documents: tuple[Known, ...]
+    held: int
+
+    @property
+    def guarded(self) -> bool:
+        """Whether they are so many that a person has to allow their removal."""
+        return len(self.documents) > REMOVAL_GUARD * self.held
+
+
+def absences(listings: Iterable[Listing], known: Sequence[Known], listed: set[str], moved: set[str]) -> list[Absence]:
+    """What each completely listed source no longer has, without documents (by id) that moved; each source once."""
+    found: dict[str, Absence] = {}
+    for listing in listings:
+        if listing.complete and listing.source not in found:
+            below = [document for document in known if _below(document.source, document.source_uri, listing)]
+            gone = [
+                document
+                for document in below
+                if document.source_uri not in listed
+                and document.id not in moved
+                and _names(listing, document.source, document.source_uri)
+            ]
+            found[listing.source] = Absence(listing, tuple(gone), len(below))
+    return list(found.values())
+
+
+def has_left(document: Known, listed: set[str]) -> bool:
+    """Whether a document's file is no longer where it was, so that the same bytes elsewhere are that document."""
+    uri = document.source_uri
+    return uri not in listed and uri.startswith("file://") and not path_of(uri).exists()
+
+
+def sources_of(failed: Sequence[Standing]) -> list[str]:
+    """Where the documents that failed came from, each place once, without those that are gone."""
+    places = dict.fromkeys(failure.source for failure in failed)
+    paths = {place: path_of(place) for place in places if place.startswith("file://")}
+    return [str(paths.get(place, place)) for place in places if place not in paths or paths[place].exists()]
+
+
+def settled(
+    failed: Sequence[Standing],
+    listings: Sequence[Listing],
+    listed: set[str],
+    *,
+    moved: set[str],
+    unchanged: set[str],
+) -> Mapping[SourceItem, str]:
+    """The past failures that hold no longer, each with the reason: nothing of them is stored and their file is gone.
+
+    Args:
+        failed: What failed the last time.
+        listings: What the sources hold now.
+        listed: The URIs of all of that.
+        moved: The URIs that documents had before they moved.
+        unchanged: The URIs whose files are again as they are stored.
+    """
+    found: dict[SourceItem, str] = {}
+    for failure in failed:
+        uri, source = failure.source_uri, failure.source
+        item = SourceItem(uri, failure.document, source, "file")
+        if uri in unchanged:
+            found[item] = "it is again as it is stored"
+        elif uri in moved:
+            found[item] = "it moved"
+        elif not failure.stored and uri not in listed and _over(source, uri, listings):
+            found[item] = "its file is gone"
+    return found
+
+
+def _over(source: str, uri: str, listings: Sequence[Listing]) -> bool:
+    own_file = uri == source and uri.startswith("file://") and not path_of(uri).exists()
+    return own_file or any(listing.complete and _names(listing, source, uri) for listing in listings)
+
+
+def _names(listing: Listing, source: str, uri: str) -> bool:
+    """Whether a complete listing would name this if it were still there."""
+    return source == listing.source or (_below(source, uri, listing) and not path_of(uri).exists())
+
+
+def _below(source: str, uri: str, listing: Listing) -> bool:
+    """Whether a place is of a source, or of another one but below its folder."""
+    return source == listing.source or (listing.kind == "file" and uri.startswith(listing.source.rstrip("/") + "/"))

@@ -1,0 +1,98 @@
+"""Ctrl-C in a process of its own: the first ends a run after what is under way, the second at once."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from config.settings import Settings
+from pipelines.ingestion.run import ingest
+from pipelines.store.database import open_database
+from pipelines.store.tables import documents, ingest_runs
+
+COUNT = 40
+# A shell's background jobs ignore SIGINT, and so do their children unless they take it up again.
+CHILD = """
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from pipelines.models import embed
+quick = embed.hashed_vector
+embed.hashed_vector = lambda *given: (time.sleep({pause}), quick(*given))[1]
+from app import cli
+sys.argv = ["footnote", "ingest", {folder!r}, "--json"]
+cli.main()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for number in range(COUNT):
+        (tmp_path / f"{number:02}.txt").write_text(f"A text about the number {number}.\n")
+    return tmp_path
+
+
+@pytest.fixture
+def start(settings: Settings, folder: Path) -> Callable[[float], subprocess.Popen[str]]:
+    """Starts to ingest the folder, with a pause before each text is embedded."""
+
+    def begin(pause: float) -> subprocess.Popen[str]:
+        code = CHILD.format(pause=pause, folder=str(folder))
+        given = {
+            "FOOTNOTE_HOME": str(settings.home), "DATABASE_URL": settings.database_url.get_secret_value(),
+            "FOOTNOTE_EMBEDDING__PROVIDER": "hashed", "FOOTNOTE_EMBEDDING__BATCH_SIZE": "1",
+            "FOOTNOTE_INGESTION__EXECUTOR": "here",
+        }  # fmt: skip
+        return subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=os.environ | given,
+        )  # fmt: skip
+
+    return begin
+
+
+def until(settings: Settings, process: subprocess.Popen[str], table, wanted: int) -> None:
+    """Wait until the table has so many rows."""
+    engine, end = open_database(settings).engine, time.monotonic() + 60
+    while time.monotonic() < end and process.poll() is None:
+        with engine.connect() as connection:
+            if connection.execute(select(func.count()).select_from(table)).scalar() >= wanted:
+                return
+        time.sleep(0.05)
+    raise AssertionError(process.communicate()[1])
+
+
+def test_ctrl_c_ends_after_the_document_under_way_and_the_next_run_goes_on(
+    settings: Settings, folder: Path, start: Callable[[float], subprocess.Popen[str]]
+) -> None:
+    process = start(0.2)
+    until(settings, process, documents, 3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    report = json.loads(out)
+    assert report["stopped"]
+    assert 3 <= report["added"] < COUNT
+    assert "Stopping after the documents that are under way" in err
+    again = ingest(settings, [str(folder)])
+    assert (again.count("unchanged"), again.count("added")) == (report["added"], COUNT - report["added"])
+
+
+def test_a_second_ctrl_c_ends_at_once(settings: Settings, start: Callable[[float], subprocess.Popen[str]]) -> None:
+    process = start(120)
+    until(settings, process, ingest_runs, 1)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(2)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "What was finished stays" in err
+    assert "Traceback" not in err

@@ -1,0 +1,57 @@
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+
+from config.settings import Settings
+from pipelines.ingestion.run import build_ingestion, ingest
+from pipelines.store.audit import audit
+from pipelines.store.database import open_database
+from pipelines.store.tables import documents
+
+
+def write_notes(folder: Path, names: range, word: str) -> None:
+    folder.mkdir(exist_ok=True)
+    for number in names:
+        (folder / f"note-{number:03}.md").write_text(f"# Note {number}\n\nThe {word} number {number} lifts boxes.\n")
+
+
+def state(settings: Settings) -> tuple[set[Any], set[str], int]:
+    """(documents, node ids, nodes) as stored."""
+    ingestion = build_ingestion(settings)
+    with ingestion.database.engine.connect() as connection:
+        rows = connection.execute(select(documents.c.name, documents.c.content_sha, documents.c.source_uri))
+        held = {tuple(row) for row in rows}
+    return held, {row[0] for row in ingestion.store.segments("owner")}, ingestion.store.count()
+
+
+def test_two_runs_at_the_same_time_end_in_the_same_state_as_one(
+    make_settings: Callable[..., Settings], tmp_path: Path
+) -> None:
+    one, both = make_settings(), make_settings()
+    folder = tmp_path / "notes"
+    write_notes(folder, range(40), "crane")
+    for settings in (one, both):
+        ingest(settings, [str(folder)])
+    write_notes(folder, range(10, 60), "hoist")  # 30 change, 20 are new, 5 go
+    for number in range(5):
+        (folder / f"note-{number:03}.md").unlink()
+    ingest(one, [str(folder)])
+    environment = dict(os.environ) | {
+        "FOOTNOTE_HOME": str(both.home),
+        "DATABASE_URL": both.database_url.get_secret_value(),
+        "FOOTNOTE_EMBEDDING__PROVIDER": "hashed",
+        "FOOTNOTE_INGESTION__EXECUTOR": "here",
+    }
+    command = [sys.executable, "-m", "app.cli", "ingest", str(folder)]
+    runs = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            for _ in range(2)]  # fmt: skip
+    said = [run.communicate(timeout=120)[0] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0], said
+    assert state(both) == state(one)
+    assert audit(open_database(both).engine)["violations"] == []
+    assert {item.outcome for item in ingest(both, [str(folder)]).items} == {"unchanged"}

@@ -1,0 +1,263 @@
+"""The plan as a function: what sources hold now x what is stored."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.errors import SourceError
+from pipelines.ingestion.plan import Plan, make_plan
+from pipelines.ingestion.sources import Listing, list_sources
+from pipelines.store.documents import Known
+from pipelines.store.failures import Standing
+
+RECIPE = "generic@3(characters=1000) loaders@2 header@2 searchable@2"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("a", "b", "c", "d", "e"):
+        (tmp_path / f"{name}.txt").write_text(f"Text {name}.")
+    return tmp_path
+
+
+def known(path: Path, source: Path | None = None, **other: Any) -> Known:
+    """The file as it would be stored now."""
+    (item,) = list_sources([str(path)])[0].items
+    held = Known(
+        id=path.name, collection="default", source=(source or path.parent).as_uri(), source_kind="file",
+        source_uri=item.uri, name=path.name, category="generic", stamp=item.stamp,
+        file_sha=hashlib.sha256(path.read_bytes()).hexdigest(), indexed_sha="c", content_sha="c", meta_sha="m",
+        parser="generic", recipe=RECIPE, nodes=1, characters=7, covered=7, mime="text/plain", title=path.stem,
+        visibility="public", ingested_at=datetime(2024, 1, 1, tzinfo=UTC), pages_without_text=0, year=None, said={},
+        ruled={},
+    )  # fmt: skip
+    return replace(held, **other)
+
+
+def stored(folder: Path) -> list[Known]:
+    return [known(path, folder) for path in sorted(folder.rglob("*.txt"))]
+
+
+def plan(places: Sequence[Path], held: Sequence[Known], **given: Any) -> Plan:
+    options: dict[str, Any] = {"recipe_of": lambda parser: RECIPE, "limit": 1000, **given}
+    return make_plan(list_sources([str(place) for place in places]), held, **options)
+
+
+def reasons(found: Plan) -> dict[str, str]:
+    return {step.item.name: step.reason for step in found.steps}
+
+
+def removed(found: Plan) -> list[str]:
+    return [step.item.name for step in found.steps if step.action == "remove"]
+
+
+def failure(path: Path, folder: Path, *, held: bool = False) -> Standing:
+    return Standing(
+        "default", folder.as_uri(), path.as_uri(), path.name, "load", "LoadError", "It is broken.", "Mend it.",
+        datetime(2024, 1, 1, tzinfo=UTC), held,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "given", "reason"),
+    [
+        ({}, {}, "same size and time"),
+        ({"stamp": ""}, {}, "same bytes"),
+        ({}, {"verify": True}, "same bytes"),
+        ({"file_sha": "other", "stamp": ""}, {}, "the file changed"),
+        ({"indexed_sha": ""}, {}, "not yet in this model's nodes"),
+        ({}, {"said": {"category": "blog"}}, "said to be something else"),
+        ({"said": {"category": "blog"}}, {"said": {"category": "blog"}}, "same size and time"),
+        ({}, {"ruled": lambda item: {"year": 2020}}, "a rule says something else"),
+        ({"ruled": {"year": 2020}}, {}, "a rule says something else"),
+        ({}, {"recipe_of": lambda name: RECIPE.replace("@3", "@4")}, "parser generic 3 -> 4"),
+        ({"recipe": f"{RECIPE} by llm:w@1 but for 2"}, {"recipe_of": lambda name: f"{RECIPE} by llm:w@1"},
+         "2 of its headers could not be written"),
+        ({"file_sha": "other", "stamp": "", "recipe": RECIPE.replace("header@2", "header@1")}, {},
+         "the file changed, header rules 1 -> 2"),
+    ],
+)  # fmt: skip
+def test_a_reason_names_what_changed(
+    folder: Path, change: Mapping[str, Any], given: Mapping[str, Any], reason: str
+) -> None:
+    held = [known(folder / "a.txt", folder, **change), *stored(folder)[1:]]
+    assert reasons(plan([folder], held, **given))["a.txt"] == reason
+
+
+def test_today_s_recipe_is_made_once_a_parser(folder: Path) -> None:
+    asked: list[str] = []
+
+    def recipe_of(parser: str) -> str:
+        asked.append(parser)
+        return RECIPE
+
+    plan([folder], stored(folder), recipe_of=recipe_of)
+    assert asked == ["generic"]
+
+
+def test_a_file_of_equal_size_and_time_is_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = stored(folder)
+
+    def refuse(path: Path, *_: object) -> None:
+        raise AssertionError(f"{path} was read")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert set(reasons(plan([folder], held)).values()) == {"same size and time"}
+
+
+# Moves
+
+
+def test_a_file_that_moved_and_changed_is_another_document(folder: Path) -> None:
+    held = stored(folder)
+    (folder / "a.txt").rename(folder / "z.txt")
+    (folder / "z.txt").write_text("Something else.")
+    found = plan([folder], held)
+    assert (reasons(found)["z.txt"], removed(found)) == ("new", ["a.txt"])
+
+
+def test_of_two_equal_files_the_one_that_moved_keeps_its_identity(folder: Path) -> None:
+    for name in ("a", "b"):
+        (folder / f"{name}.txt").write_text("The same text.")
+    held = stored(folder)
+    (folder / "b.txt").rename(folder / "z.txt")
+    found = plan([folder], held)
+    moved = next(step for step in found.steps if step.item.name == "z.txt")
+    assert (moved.action, moved.reason, moved.document_id) == ("update", "moved", "b.txt")
+    assert (reasons(found)["a.txt"], removed(found)) == ("same size and time", [])
+
+
+def test_two_equal_files_that_both_move_keep_both_identities(folder: Path) -> None:
+    for name in ("a", "b"):
+        (folder / f"{name}.txt").write_text("The same text.")
+    held = stored(folder)
+    (folder / "a.txt").rename(folder / "y.txt")
+    (folder / "b.txt").rename(folder / "z.txt")
+    found = plan([folder], held)
+    assert {s.item.name: s.document_id for s in found.steps if s.reason == "moved"} == {
+        "y.txt": "a.txt", "z.txt": "b.txt",
+    }  # fmt: skip
+    assert removed(found) == []
+
+
+def test_a_copy_is_a_new_document(folder: Path) -> None:
+    held = stored(folder)
+    (folder / "copy.txt").write_bytes((folder / "a.txt").read_bytes())
+    assert reasons(plan([folder], held))["copy.txt"] == "new"
+
+
+# Removals
+
+
+def test_a_fifth_of_a_source_is_removed_and_more_is_not(folder: Path) -> None:
+    held = stored(folder)
+    (folder / "a.txt").unlink()
+    assert removed(plan([folder], held)) == ["a.txt"]
+    (folder / "b.txt").unlink()
+    found = plan([folder], held)
+    assert (removed(found), found.refused) == ([], ((folder.as_uri(), 2, 5),))
+    assert removed(plan([folder], held, allow_removals=True)) == ["a.txt", "b.txt"]
+
+
+def test_an_incomplete_listing_removes_nothing(folder: Path) -> None:
+    held = stored(folder)
+    (folder / "a.txt").unlink()
+    (listing,) = list_sources([str(folder)])
+    problem = ("sub", SourceError("sub cannot be listed."))
+    broken = Listing(listing.source, "file", listing.items, complete=False, problems=(problem,))
+    found = make_plan([broken], held, recipe_of=lambda parser: RECIPE, limit=1000, allow_removals=True)
+    assert removed(found) == []
+    assert (found.steps[0].action, found.steps[0].item.name, found.steps[0].stage) == ("fail", "sub", "list")
+
+
+@pytest.fixture
+def nested(folder: Path) -> Callable[[], list[Known]]:
+    """Twenty files below a sub-folder, brought in from the folder above it."""
+    (folder / "sub").mkdir()
+    for number in range(20):
+        (folder / "sub" / f"{number:02}.txt").write_text(f"Number {number}.")
+    return lambda: stored(folder)
+
+
+def test_a_sub_folder_is_a_source_of_all_that_is_below_it(folder: Path, nested: Callable[[], list[Known]]) -> None:
+    held = nested()
+    (folder / "sub" / "00.txt").unlink()
+    found = plan([folder / "sub"], held)
+    assert (removed(found), found.refused) == (["00.txt"], ())
+
+
+def test_a_sub_folder_says_nothing_of_what_is_beside_it(folder: Path, nested: Callable[[], list[Known]]) -> None:
+    held = nested()
+    (folder / "a.txt").unlink()
+    assert removed(plan([folder / "sub"], held)) == []
+
+
+def test_a_document_of_two_sources_is_planned_once(folder: Path, nested: Callable[[], list[Known]]) -> None:
+    held = nested()
+    (folder / "sub" / "00.txt").unlink()
+    found = plan([folder, folder / "sub", folder], held)
+    assert len(found.steps) == len(held)
+    assert removed(found) == ["00.txt"]
+
+
+def test_what_one_source_refuses_to_remove_no_other_removes(folder: Path, nested: Callable[[], list[Known]]) -> None:
+    held = nested()
+    for number in range(5):
+        (folder / "sub" / f"{number:02}.txt").unlink()
+    found = plan([folder, folder / "sub"], held)
+    assert (removed(found), found.refused) == ([], (((folder / "sub").as_uri(), 5, 20),))
+
+
+def test_a_place_that_is_gone_altogether_removes_nothing(folder: Path) -> None:
+    held = stored(folder)
+    gone = folder.rename(folder.with_name("elsewhere"))
+    found = plan([folder], held, allow_removals=True)
+    assert (removed(found), gone.exists(), len(found.steps)) == ([], True, 1)
+
+
+# What failed before
+
+
+def test_only_what_failed_is_tried_again(folder: Path) -> None:
+    (folder / "a.txt").unlink()
+    held = [document for document in stored(folder) if document.name != "b.txt"]
+    (folder / "new.txt").write_text("New.")
+    found = plan([folder], held, failed=[failure(folder / "b.txt", folder)], only_failed=True)
+    assert [(step.action, step.item.name, step.reason) for step in found.steps] == [
+        ("add", "b.txt", "failed the last time")
+    ]
+    assert (found.refused, found.skipped) == ((), ())
+
+
+def test_a_failure_whose_file_is_gone_is_settled_by_a_complete_listing(folder: Path) -> None:
+    gone = [failure(folder / "gone.txt", folder)]
+    assert {item.name: why for item, why in plan([folder], stored(folder), failed=gone).settled.items()} == {
+        "gone.txt": "its file is gone"
+    }
+    assert plan([folder / "a.txt"], stored(folder), failed=gone).settled == {}
+
+
+def test_a_failure_of_a_file_that_is_as_it_was_again_is_settled(folder: Path) -> None:
+    mended = [failure(folder / "a.txt", folder, held=True)]
+    found = plan([folder], stored(folder), failed=mended)
+    assert list(found.settled.values()) == ["it is again as it is stored"]
+    assert plan([folder], stored(folder), failed=mended, only_failed=True).steps == ()
+
+
+def test_a_failure_of_a_stored_document_stands_while_its_removal_is_refused(folder: Path) -> None:
+    held = stored(folder)
+    for name in ("a", "b"):
+        (folder / f"{name}.txt").unlink()
+    assert plan([folder], held, failed=[failure(folder / "a.txt", folder, held=True)]).settled == {}
+
+
+def test_a_failure_moves_out_of_the_way_with_its_document(folder: Path) -> None:
+    held = stored(folder)
+    (folder / "a.txt").rename(folder / "z.txt")
+    found = plan([folder], held, failed=[failure(folder / "a.txt", folder, held=True)])
+    assert list(found.settled.values()) == ["it moved"]

@@ -1,0 +1,235 @@
+import threading
+from copy import copy
+from pathlib import Path
+
+import pytest
+
+from pipelines.store.lexical import Parameters
+from pipelines.store.lexical_snapshots import LexicalIndexes
+from tests.fake_corpus import FakeCorpus
+
+
+def indexes(folder: Path, corpus: FakeCorpus, **parameters: float) -> LexicalIndexes:
+    return LexicalIndexes(folder, corpus, Parameters(**parameters))
+
+
+def found(held: LexicalIndexes, term: str) -> list[str]:
+    return [node_id.split(".")[0] for node_id, _ in held.current("owner").search([term], 100)]
+
+
+def saved(folder: Path) -> list[Path]:
+    return sorted(folder.glob("owner-*"))
+
+
+def wait_for_builds() -> None:
+    for thread in threading.enumerate():
+        if thread.name == "lexical snapshot":
+            thread.join(10)
+
+
+def large(corpus: FakeCorpus, count: int = 201, term: str = "crane") -> None:
+    """Change so much that a new snapshot is due."""
+    for number in range(count):
+        corpus.put(f"more{number:04}", term)
+
+
+def test_a_snapshot_is_built_once_and_loaded_by_the_next_process(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go")
+    assert found(indexes(tmp_path, corpus), "go") == found(indexes(tmp_path, corpus), "go") == ["a"]
+    assert corpus.whole == 1
+
+
+def test_at_the_same_version_nothing_is_read_twice(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go")
+    held = indexes(tmp_path, corpus)
+    assert held.current("owner") is held.current("owner") is held.refresh("owner")
+    assert (corpus.whole, corpus.asked) == (1, [])
+
+
+def test_a_change_is_seen_at_once_and_only_what_changed_is_read(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go", b="go")
+    held = indexes(tmp_path, corpus)
+    held.current("owner")
+    corpus.put("b", "rust")
+    corpus.put("c", "rust")
+    corpus.remove("a")
+    assert (found(held, "rust"), found(held, "go")) == (["b", "c"], [])
+    corpus.put("d", "go")
+    assert found(held, "go") == ["d"]
+    assert (corpus.whole, corpus.asked) == (1, [{"a", "b", "c"}, {"d"}])
+
+
+def test_a_new_process_goes_on_from_the_snapshot_on_disk(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go")
+    indexes(tmp_path, corpus).refresh("owner")
+    corpus.put("b", "go")
+    assert found(indexes(tmp_path, corpus), "go") == ["a", "b"]
+    assert (corpus.whole, corpus.asked) == (1, [{"b"}])
+
+
+def test_a_snapshot_whose_changes_are_not_all_known_is_built_again(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go")
+    held = indexes(tmp_path, corpus)
+    held.current("owner")
+    corpus.put("a", "rust")
+    corpus.put("b", "rust")
+    del corpus.log[corpus.version - 1]
+    assert found(held, "rust") == found(indexes(tmp_path, corpus), "rust") == ["a", "b"]
+    assert found(held, "go") == []
+    assert corpus.whole == 2
+
+
+def test_a_snapshot_of_another_database_is_never_gone_on_from(tmp_path: Path) -> None:
+    indexes(tmp_path, FakeCorpus(a="go")).refresh("owner")
+    other = FakeCorpus(b="rust")
+    held = indexes(tmp_path, other)
+    assert (found(held, "go"), found(held, "rust")) == ([], ["b"])
+    other.put("c", "rust")
+    assert (found(held, "go"), found(indexes(tmp_path, other), "rust")) == ([], ["b", "c"])
+
+
+def test_a_database_that_was_reset_under_a_process_is_read_again(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go", b="go")
+    held = indexes(tmp_path, corpus)
+    held.current("owner")
+    corpus.documents, corpus.version = {"c": ["go"]}, 50
+    corpus.log = {}
+    corpus.put("e", "crane")
+    assert found(held, "go") == ["c"]
+    for version in range(55):
+        corpus.put("d", f"go v{version}")
+    assert found(held, "go") == ["c", "d"]
+    assert found(held, "v54") == ["d"]
+
+
+def test_an_older_moment_gets_the_index_of_its_own_state(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go")
+    held, before = indexes(tmp_path, corpus), copy(corpus)
+    before.documents = dict(corpus.documents)
+    corpus.put("b", "go")
+    assert found(held, "go") == ["a", "b"]
+    held._corpus = before  # a question that began before the change
+    assert found(held, "go") == ["a"]
+    held._corpus = corpus
+    assert found(held, "go") == ["a", "b"]
+
+
+def test_after_many_changes_a_new_snapshot_is_made_beside_the_queries(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go")
+    held = indexes(tmp_path, corpus)
+    held.current("owner")
+    large(corpus)
+    assert len(found(held, "crane")) == 100
+    wait_for_builds()
+    assert (corpus.whole, len(saved(tmp_path)), held.current("owner").behind) == (2, 2, 0)
+    corpus.put("b", "go")
+    assert sorted(found(held, "go")) == ["a", "b"]
+    assert held.current("owner").behind == 1
+
+
+def test_changes_while_a_snapshot_is_made_are_on_top_of_it(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go")
+    held = indexes(tmp_path, corpus)
+    held.current("owner")
+    large(corpus)
+    read = corpus.segments
+
+    def slow(audience, documents=None):
+        segments = read(audience, documents)
+        if documents is None:
+            corpus.put("late", "rust")
+            assert found(held, "rust") == ["late"]
+        return segments
+
+    corpus.segments = slow
+    held.refresh("owner")
+    assert found(held, "rust") == ["late"]
+    assert held.current("owner").behind == 1
+
+
+def test_a_new_snapshot_of_another_process_is_taken_up(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go")
+    held = indexes(tmp_path, corpus)
+    held.current("owner")
+    large(corpus)
+    indexes(tmp_path, corpus).refresh("owner")
+    whole = corpus.whole
+    assert held.refresh("owner").behind == 0
+    assert corpus.whole == whole
+
+
+def test_a_new_process_makes_a_new_snapshot_where_the_old_one_lies_far_back(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go")
+    indexes(tmp_path, corpus).refresh("owner")
+    large(corpus)
+    assert indexes(tmp_path, corpus).current("owner").behind == 0
+    assert len(saved(tmp_path)) == 2
+
+
+def test_few_changes_make_no_new_snapshot(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go")
+    held = indexes(tmp_path, corpus)
+    held.refresh("owner")
+    large(corpus, count=200)
+    assert held.refresh("owner").behind == 200
+    assert len(saved(tmp_path)) == 1
+
+
+def test_a_broken_snapshot_is_built_again(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go")
+    indexes(tmp_path, corpus).refresh("owner")
+    saved(tmp_path)[0].joinpath("ids.json").write_text("{")
+    assert found(indexes(tmp_path, corpus), "go") == ["a"]
+
+
+def test_a_folder_that_cannot_be_written_costs_only_the_next_process_a_build(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go")
+    (tmp_path / "file").write_text("")
+    for _ in range(2):
+        assert found(indexes(tmp_path / "file" / "inside", corpus), "go") == ["a"]
+    assert corpus.whole == 2
+
+
+@pytest.mark.parametrize("other", [{"header_weight": 2}, {"pair_weight": 0.1}])
+def test_other_counts_never_load_a_foreign_snapshot(tmp_path: Path, other: dict[str, float]) -> None:
+    corpus = FakeCorpus(a="go")
+    indexes(tmp_path, corpus).refresh("owner")
+    indexes(tmp_path, corpus, **other).refresh("owner")
+    assert corpus.whole == 2
+
+
+def test_parameters_that_only_say_how_an_index_is_read_share_a_snapshot(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="data scienc", b="scienc data")
+    gains = []
+    for weight in (0.1, 0.2):
+        held = indexes(tmp_path, corpus, pair_weight=weight)
+        (_, paired), (_, apart) = held.refresh("owner").search(["data", "scienc"], 2)
+        gains.append(paired - apart)
+    assert gains[1] == pytest.approx(2 * gains[0], rel=1e-5)
+    saturated = indexes(tmp_path, corpus, k1=0.1, pair_weight=0.1).current("owner").search(["data"], 1)
+    assert saturated[0][1] > held.current("owner").search(["data"], 1)[0][1]
+    assert corpus.whole == 1
+
+
+def test_shapes_in_use_side_by_side_do_not_sweep_each_other(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go")
+    for _ in range(3):
+        for weight in (1, 2, 3):
+            indexes(tmp_path, corpus, header_weight=weight).refresh("owner")
+        large(corpus, term=f"v{corpus.version}")
+    kept = [(path.name.split("-")[1], int(path.name.split("-")[5])) for path in saved(tmp_path)]
+    assert kept == [(f"h{weight}", version) for weight in (1, 2, 3) for version in (302, 503)]
+
+
+def test_snapshots_do_not_pile_up(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go")
+    for step in range(1, 21):
+        indexes(tmp_path, corpus, header_weight=step).refresh("owner")
+    assert len(saved(tmp_path)) == 12
+
+
+def test_each_audience_has_an_index_of_its_own(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go")
+    held = indexes(tmp_path, corpus)
+    assert held.current("owner") is not held.current("visitor")
+    assert corpus.whole == 2
