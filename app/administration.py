@@ -1,5 +1,6 @@
 """What the commands about the database and the local model do."""
 
+import sys
 from typing import Any
 
 import typer
@@ -41,12 +42,43 @@ def stop_database(settings: Settings, *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def migrate_database(settings: Settings, *, as_json: bool) -> None:
-    """Migrate and say where the database stands."""
-    from pipelines.store.database import HEAD, open_database
+def migrate_database(settings: Settings, to: str, *, yes: bool, as_json: bool) -> None:
+    """Migrate, by default to the newest version, and say where the database stands; going down asks first."""
+    from pipelines.store.database import migrate, reach
+    from pipelines.store.schema import HEAD, assert_known, losses
 
-    open_database(settings)
-    _done(f"at migration {HEAD}", as_json=as_json, migration=HEAD)
+    to = to or HEAD
+    if to == "base":
+        raise RetrievalError("Nothing would be left.", hint="`footnote db reset` empties the database.")
+    assert_known(to)
+    database, stands = reach(settings)
+    lost = losses(stands, to)
+    if lost and not yes:
+        for each in (*lost, _advice(database.embedded)):
+            output.warn(f"   {each}")
+        _confirm(f"from migration {stands} down to {to}", ask=not as_json)
+    before = migrate(database.engine, to)
+    later = "" if to == HEAD else f"; the next command of this Footnote brings it to {HEAD} again"
+    _done(f"at migration {to}{later}", as_json=as_json, migration=to, before=before)
+
+
+def _advice(embedded: bool) -> str:
+    """How to keep a copy; the embedded server needs the pg_dump that came with it."""
+    from pipelines.store.embedded import binaries
+
+    dump = f"footnote db start && {binaries() / 'pg_dump'}" if embedded else "pg_dump"
+    return f'Keep a copy first: {dump} "$(footnote db url)" > footnote.sql'
+
+
+def _confirm(way: str, *, ask: bool) -> None:
+    """Go on only when a person agrees.
+
+    Raises:
+        RetrievalError: Where nobody can be asked.
+    """
+    if not ask or not sys.stdin.isatty():
+        raise RetrievalError(f"The database would go {way}, and lose something.", hint="Say --yes to do it.")
+    typer.confirm(f"Take the database {way}?", abort=True)
 
 
 def show_url(settings: Settings, *, as_json: bool) -> None:

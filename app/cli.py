@@ -359,8 +359,10 @@ def runs(
 def rollback(
     run: Annotated[int, typer.Argument(metavar="RUN_ID", help="As `footnote runs` lists it.")],
     plan: Annotated[bool, typer.Option("--plan", help="Say what would be done, and do nothing.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Even documents that later runs changed again.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    keep_later: Annotated[
+        bool, typer.Option("--keep-later", help="Leave documents alone that later runs changed again.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask, on a terminal.")] = False,
     as_json: Json = False,
 ) -> None:
     """Undo a run: bring its documents back to what they were before it; a rollback can be undone, too.
@@ -369,7 +371,7 @@ def rollback(
     """
     from app.runs import run_rollback
 
-    run_rollback(_settings(), run, plan_only=plan, force=force, yes=yes, as_json=as_json)
+    run_rollback(_settings(), run, plan_only=plan, keep_later=keep_later, yes=yes, as_json=as_json)
 
 
 @app.command()
@@ -429,14 +431,20 @@ def db_stop(as_json: Json = False) -> None:
 
 
 @db.command("migrate")
-def db_migrate(as_json: Json = False) -> None:
-    """Bring the tables to the version of this program.
+def db_migrate(
+    to: Annotated[
+        str, typer.Option(metavar="REVISION", help="This one, e.g. 0003, for an older Footnote; else the newest.")
+    ] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before going down.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Bring the tables to the version of this program, or down to that of an older one.
 
-    Example: footnote db migrate
+    Example: footnote db migrate --to 0003
     """
     from app.administration import migrate_database
 
-    migrate_database(_settings(), as_json=as_json)
+    migrate_database(_settings(), to, yes=yes, as_json=as_json)
 
 
 @db.command("url")

@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import typer
 
 from app import output
 from config.settings import Settings
-from pipelines.errors import RetrievalError
+from pipelines.errors import RetrievalError, ServiceUnavailable
 from pipelines.types import Answer, Filters, Footnote, Token
 
 
@@ -36,7 +37,10 @@ def run_chat(settings: Settings, *, port: int | None, sample: bool, headless: bo
     """Serve the chat until Ctrl-C; first the sample goes in when it was asked for and nothing is there."""
     from app.ingesting import ensure_sample
     from app.launch import launch
+    from pipelines.store.database import open_database
 
+    with suppress(ServiceUnavailable):  # which the pages say, and go on once it is there
+        open_database(settings).engine.dispose()
     if sample:
         ensure_sample(settings)
     code = launch(settings.chat.host, settings.chat.port if port is None else port, headless=headless,
@@ -116,14 +120,18 @@ def run_audit(settings: Settings, *, as_json: bool) -> None:
     from pipelines.store.audit import audit
     from pipelines.store.database import open_database
 
-    report = audit(open_database(settings).engine)
+    with output.progress(quiet=as_json) as advance:
+        report = audit(open_database(settings).engine, advance)
     if as_json:
         output.print_json(report)
     else:
         for violation in report["violations"]:
             output.say(f"{violation['kind']}: {violation['document']}: {violation['said']}", "red")
+        if {violation["kind"] for violation in report["violations"]} - {"citation", "snippet"}:
+            output.say("mend: footnote doctor --fix; if a document is wrong still, remove it and ingest it again")
         output.say(
-            f"{report['nodes']} nodes of {report['documents']} documents and {report['citations']} citations checked, "
+            f"{report['nodes']} nodes and {report['facts']} facts of {report['documents']} documents, "
+            f"{report['citations']} citations and {report['snippets']} snippets of answers checked, "
             f"{len(report['violations'])} wrong, {report['unverifiable']} of a version that is no longer kept",
             "bold",
         )

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from app import output
 from app.ingesting import ingest_progress, leave, show_plan, show_report, stopping
 from config.settings import Settings
-from pipelines.errors import RetrievalError
 
 if TYPE_CHECKING:
     from pipelines.ingestion.plan import Step
@@ -15,14 +14,16 @@ _VERBS = {"add": "bring back", "update": "restore", "remove": "remove", "unchang
 _FILES_STAY = "Files stay as they are: the next `footnote ingest` of their sources takes them in as they are now."
 
 
-def run_rollback(settings: Settings, run_id: int, *, plan_only: bool, force: bool, yes: bool, as_json: bool) -> None:
-    """Undo a run, after asking; where nobody can be asked, only with --yes. Exit 4 when a document stays as it is."""
+def run_rollback(
+    settings: Settings, run_id: int, *, plan_only: bool, keep_later: bool, yes: bool, as_json: bool
+) -> None:
+    """Undo a run, after asking where somebody can be asked: it can be undone itself. Exit 4 when a document failed."""
     from pipelines.ingestion.rollback import roll_back
     from pipelines.ingestion.run import build_ingestion
     from pipelines.ingestion.undo import plan_rollback
 
     ingestion = build_ingestion(settings)
-    undo = plan_rollback(ingestion.database, run_id, force=force)
+    undo = plan_rollback(ingestion.database, run_id, keep_later=keep_later)
     if plan_only:
         _show_undo(run_id, undo.steps, as_json=as_json)
         return
@@ -67,13 +68,9 @@ def _ask(run_id: int, steps: "tuple[Step, ...]", *, as_json: bool) -> None:
 
     import typer
 
-    changing = sum(step.action in ("add", "update", "remove") for step in steps)
-    if as_json or not sys.stdin.isatty():
-        raise RetrievalError(
-            f"Undoing run {run_id} would change {changing} documents.", hint="Say --yes to do it, or --plan to see it."
-        )
-    _show_undo(run_id, steps, as_json=False)
-    typer.confirm(f"Undo run {run_id}?", abort=True)
+    if not as_json and sys.stdin.isatty():
+        _show_undo(run_id, steps, as_json=False)
+        typer.confirm(f"Undo run {run_id}?", abort=True)
 
 
 def run_reindex(settings: Settings, source: str, *, plan_only: bool, as_json: bool) -> None:

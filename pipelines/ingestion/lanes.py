@@ -96,6 +96,8 @@ class Lanes:
             answer = self._ask(worker, task)
             if answer is not None:
                 return worker, answer
+            if self._closed:  # nobody takes what came of it, but the worker is to be kept
+                return worker, Failure("read", "LoadError", f"{task.item.name} was not begun.")
             said = worker.said.decode("utf-8", "replace").strip() or said
         raise ConfigError(f"The processes that read documents do not start: {said[-500:]}", hint=HINT)
 

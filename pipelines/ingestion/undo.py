@@ -30,13 +30,13 @@ class Rollback:
         return Plan(self.steps, (), ())
 
 
-def plan_rollback(database: Database, run_id: int, *, force: bool = False) -> Rollback:
+def plan_rollback(database: Database, run_id: int, *, keep_later: bool = False) -> Rollback:
     """What undoing a run would do now.
 
     Args:
         database: Where the run is logged.
         run_id: The run to be undone; an ingest, a reindex, a removal, or a rollback.
-        force: Bring back even documents that later runs changed again, whose changes are then lost from view; they stay
+        keep_later: Leave the documents alone that later runs changed again; else those changes are undone too, and stay
             as versions.
 
     Raises:
@@ -49,7 +49,7 @@ def plan_rollback(database: Database, run_id: int, *, force: bool = False) -> Ro
         changes = changes_of(connection, run_id)
         own = {change.document_id for change in changes}
         taken = {change.document_id for change in changes if _place_is_taken(connection, change, but=own)}
-    steps = [decide(change, run_id, force=force, taken=change.document_id in taken) for change in changes]
+    steps = [decide(change, run_id, keep_later=keep_later, taken=change.document_id in taken) for change in changes]
     return Rollback(run_id, tuple(steps), tuple(changes))
 
 
@@ -60,7 +60,7 @@ def _place_is_taken(connection: Connection, change: Change, but: set[str]) -> bo
     return taken_by(connection, before["collection"], before["source_uri"], change.document_id) not in {None, *but}
 
 
-def decide(change: Change, run_id: int, *, force: bool = False, taken: bool = False) -> Step:
+def decide(change: Change, run_id: int, *, keep_later: bool = False, taken: bool = False) -> Step:
     """What undoing one change takes; `taken` says that another document stands where this one stood."""
     stood = change.before or change.now or {}
     item = replace(
@@ -70,13 +70,17 @@ def decide(change: Change, run_id: int, *, force: bool = False, taken: bool = Fa
     step = Step("unchanged", item, "", change.document_id, collection=stood.get("collection", change.collection))
     if needless := _needless(change):
         return replace(step, reason=needless)
-    if error := _obstacle(change, run_id, item, force=force, taken=taken):
+    later = f"run {change.covered_by} changed it again" if change.effect == "covered" else ""
+    if later and keep_later:
+        return replace(step, reason=later)
+    if error := _obstacle(change, run_id, item, taken=taken):
         return replace(step, action="fail", reason=error.message, error=error)
+    too = f"; {later}, which is undone too" if later else ""
     if change.outcome == "added":
-        return replace(step, action="remove", reason="the run added it")
+        return replace(step, action="remove", reason=f"the run added it{too}")
     if change.now is None:
-        return replace(step, action="add", reason="it comes back as it was")
-    return replace(step, action="update", reason="its version before the run comes back")
+        return replace(step, action="add", reason=f"it comes back as it was{too}")
+    return replace(step, action="update", reason=f"its version before the run comes back{too}")
 
 
 def _needless(change: Change) -> str:
@@ -89,13 +93,8 @@ def _needless(change: Change) -> str:
     return "it is as it was before" if as_before else ""
 
 
-def _obstacle(change: Change, run_id: int, item: SourceItem, *, force: bool, taken: bool) -> StoreError | None:
+def _obstacle(change: Change, run_id: int, item: SourceItem, *, taken: bool) -> StoreError | None:
     """What stands in the way of undoing it."""
-    if change.effect == "covered" and not force:
-        return StoreError(
-            f"{item.name} was changed again by run {change.covered_by}.",
-            hint=f"Roll that back first (`footnote rollback {change.covered_by}`), or say --force to undo both.",
-        )
     if change.outcome != "added" and change.before is None:
         return StoreError(
             f"The version of {item.name} before run {run_id} is no longer kept.",

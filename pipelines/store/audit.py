@@ -1,28 +1,57 @@
-"""The audit: every stored node, and every citation of every answer, is exactly its span of the stored text."""
+"""The audit: all that was derived of documents is exactly of their stored text, and every citation of what it cited."""
 
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, column, select, table
+from sqlalchemy import Connection, Engine, Integer, Select, cast, column, exists, func, select, table
 from sqlalchemy.dialects.postgresql import JSONB
 
+from pipelines.store.citations import quotations, version_text
 from pipelines.store.database import reading
+from pipelines.store.moment import moment
 from pipelines.store.node_table import checked
-from pipelines.store.tables import document_versions, documents, embedding_models, queries
+from pipelines.store.tables import document_indexes, documents, embedding_models, facts, families, lexical_segments
+
+Progress = Callable[[str, int, int], None]  # told what, how much of it is done, of how much
+_AT_ONCE = 50  # documents whose texts are held
+_COUNTED = ("documents", "nodes", "facts", "citations", "snippets", "unverifiable")
 
 
-def audit(engine: Engine) -> dict[str, Any]:
-    """Counts of what was checked, and `violations`: kind (span, orphan, duplicate, citation), document, said.
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What does not hold, in which document.
 
-    A citation of a version that is no longer kept counts as `unverifiable`.
+    `kind` is span (not its text), place (another line or page), orphan (of no document), duplicate, stale (of an older
+    text), fact, family, segment (of no node), citation or snippet.
     """
-    report: dict[str, Any] = {"documents": 0, "nodes": 0, "citations": 0, "unverifiable": 0, "violations": []}
-    with reading(engine, "auditing") as connection:
-        names = {row.id: row.name for row in connection.execute(select(documents.c.id, documents.c.name))}
-        report["documents"] = len(names)
-        for name in connection.execute(select(embedding_models.c.node_table)).scalars():
-            _check_nodes(connection, name, names, report)
-        _check_citations(connection, names, report)
-    return report
+
+    kind: str
+    document: str
+    said: str
+
+
+def audit(engine: Engine, on_progress: Progress = lambda *_: None) -> dict[str, Any]:
+    """Counts of what was checked, and `violations`: `kind`, `document` and `said` of each, by document.
+
+    All is read of one state of the database, a few documents at a time. A citation or snippet of a version that is no
+    longer kept counts as `unverifiable`.
+    """
+    seen: Counter[str] = Counter(dict.fromkeys(_COUNTED, 0))
+    with moment(engine), reading(engine, "auditing") as connection:
+        held = connection.execute(select(embedding_models.c.node_table, embedding_models.c.active)).all()
+        names = sorted(row.node_table for row in held)
+        found = [*_documents(connection, names, seen, on_progress)]
+        for name in names:
+            found += _left_over(connection, name)
+        for row in held:
+            found += _families(connection, row.node_table) if row.active else ()
+        found += _answers(connection, seen, on_progress)
+    violations = [asdict(each) for each in sorted(found, key=lambda each: (each.document, each.kind, each.said))]
+    return {**seen, "violations": violations}
 
 
 def node_rows(name: str) -> Any:
@@ -32,54 +61,121 @@ def node_rows(name: str) -> Any:
     )
 
 
-def _check_nodes(connection: Connection, name: str, names: dict[str, str], report: dict[str, Any]) -> None:
+# Documents with their nodes and facts
+
+
+def _documents(
+    connection: Connection, tables: Sequence[str], seen: Counter[str], told: Progress
+) -> Iterator[Violation]:
+    total = connection.execute(select(func.count()).select_from(documents)).scalar_one()
+    d = documents.c
+    statement = select(d.id, d.name, d.text, d.first_line, d.pages).execution_options(yield_per=_AT_ONCE)
+    for batch in connection.execute(statement).partitions():
+        held = {row.id: _Held(row.name, row.text, row.first_line, row.pages) for row in batch}
+        for name in tables:
+            yield from _nodes(connection, name, held, seen)
+        yield from _facts(connection, held, seen)
+        seen["documents"] += len(held)
+        told("documents", seen["documents"], total)
+
+
+class _Held:
+    """A document's text, and where its lines and pages begin."""
+
+    def __init__(self, name: str, text: str, first_line: int, pages: Sequence[int]) -> None:
+        self.name = name
+        self.text = text
+        self._first_line = first_line
+        self._pages = pages
+        self._ends = [found.start() for found in re.finditer("\n", text)]
+
+    def place(self, start: int, end: int) -> dict[str, int | None]:
+        """What a node of this span says of its place."""
+        lines = (self._first_line + bisect_left(self._ends, place) for place in (start, end - 1))
+        return {"page": bisect_right(self._pages, start) or None, **dict(zip(_LINES, lines, strict=True))}
+
+
+_LINES = ("line_start", "line_end")
+_PLACES = ("start", "end", *_LINES, "page")
+
+
+def _nodes(connection: Connection, name: str, held: dict[str, _Held], seen: Counter[str]) -> Iterator[Violation]:
     rows = node_rows(name)
-    texts: dict[str, str] = {}
-    seen: set[str] = set()
-    key = rows.c.metadata_["document_id"].astext
-    found = connection.execution_options(yield_per=1000).execute(
-        select(rows.c.node_id, rows.c.text, rows.c.metadata_, key.label("document_id")).order_by(key)
-    )
-    for row in found:
-        report["nodes"] += 1
-        if row.document_id not in names:
-            _note(report, "orphan", row.document_id, f"node {row.node_id} of {name} has no document")
+    owner = rows.c.metadata_["document_id"].astext
+    places = [cast(rows.c.metadata_[each].astext, Integer).label(each) for each in _PLACES]
+    wanted = select(rows.c.node_id, rows.c.text, owner.label("owner"), *places).where(owner.in_(list(held)))
+    for row in connection.execute(wanted.execution_options(yield_per=1000)):
+        seen["nodes"] += 1
+        document, node = held[row.owner], f"node {row.node_id} of {name}"
+        if row.start is None or row.end is None or document.text[row.start : row.end] != row.text:
+            yield Violation("span", document.name, f"{node} is not {row.start}:{row.end}")
             continue
-        if row.document_id not in texts:
-            texts = {row.document_id: _text(connection, row.document_id)}
-        start, end = row.metadata_["start"], row.metadata_["end"]
-        if texts[row.document_id][start:end] != row.text:
-            _note(report, "span", names[row.document_id], f"node {row.node_id} of {name} is not {start}:{end}")
-        if row.node_id in seen:
-            _note(report, "duplicate", names[row.document_id], f"node {row.node_id} of {name} is stored twice")
-        seen.add(row.node_id)
+        for place, true in document.place(row.start, row.end).items():
+            if getattr(row, place) not in (None, true):
+                yield Violation("place", document.name, f"{node} says {place} {getattr(row, place)}, and it is {true}")
 
 
-def _text(connection: Connection, document_id: str) -> str:
-    return str(connection.execute(select(documents.c.text).where(documents.c.id == document_id)).scalar_one())
+def _facts(connection: Connection, held: dict[str, _Held], seen: Counter[str]) -> Iterator[Violation]:
+    f = facts.c
+    wanted = select(f.document_id, f.kind, f.ordinal, f.span_start, f.span_end).where(f.document_id.in_(list(held)))
+    for row in connection.execute(wanted):
+        seen["facts"] += 1
+        document = held[row.document_id]
+        if not 0 <= row.span_start < row.span_end <= len(document.text):
+            said = f"{row.kind} {row.ordinal} stands at {row.span_start}:{row.span_end}, which is not in the text"
+            yield Violation("fact", document.name, said)
 
 
-def _check_citations(connection: Connection, names: dict[str, str], report: dict[str, Any]) -> None:
-    answers = connection.execute(select(queries.c.id, queries.c.answer).where(queries.c.answer.is_not(None))).all()
-    for query in answers:
-        for sentence in query.answer["sentences"]:
-            for citation in sentence["evidence"]:
-                report["citations"] += 1
-                start, end = citation["start"], citation["end"]
-                text = _version(connection, citation["document_id"], citation["content_sha"])
-                if text is None:
-                    report["unverifiable"] += 1
-                elif text[start:end] != citation["quote"]:
-                    said = f"query {query.id} quotes {start}:{end}, which reads otherwise"
-                    _note(report, "citation", names.get(citation["document_id"], citation["document_id"]), said)
+# What stands alone
 
 
-def _version(connection: Connection, document_id: str, content_sha: str) -> str | None:
-    d, v = documents.c, document_versions.c
-    now = select(d.text).where(d.id == document_id, d.content_sha == content_sha)
-    before = select(v.row["text"].astext).where(v.document_id == document_id, v.content_sha == content_sha).limit(1)
-    return connection.execute(now).scalar() or connection.execute(before).scalar()
+def _left_over(connection: Connection, name: str) -> Iterator[Violation]:
+    """Nodes of no document, nodes that stand twice, terms of no node, and what is of an older text."""
+    rows, held, terms, d = node_rows(name), document_indexes.c, lexical_segments.c, documents.c
+    owner = rows.c.metadata_["document_id"].astext
+    lone = select(rows.c.node_id, owner).where(~exists().where(d.id == owner))
+    for node, document in _pairs(connection, lone):
+        yield Violation("orphan", document or "", f"node {node} of {name} has no document")
+    twice = select(rows.c.node_id, func.count()).group_by(rows.c.node_id).having(func.count() > 1)
+    for node, times in _pairs(connection, twice):
+        yield Violation("duplicate", "", f"node {node} of {name} is stored {times} times")
+    lost = select(terms.node_id, d.name).join(documents, d.id == terms.document_id)
+    lost = lost.where(terms.node_table == name, ~exists().where(rows.c.node_id == terms.node_id))
+    for node, document in _pairs(connection, lost):
+        yield Violation("segment", document, f"the terms of node {node} are stored, and {name} has no such node")
+    older = select(d.id, d.name).join(document_indexes, d.id == held.document_id)
+    for _, document in _pairs(connection, older.where(held.node_table == name, held.content_sha != d.content_sha)):
+        yield Violation("stale", document, f"what {name} holds is of an older text")
 
 
-def _note(report: dict[str, Any], kind: str, document: str, said: str) -> None:
-    report["violations"].append({"kind": kind, "document": document, "said": said})
+def _families(connection: Connection, name: str) -> Iterator[Violation]:
+    """Near-copies that are no nodes of the table that serves."""
+    f, d = families.c, documents.c
+    lost = select(f.member, d.name).join(documents, d.id == f.document_id)
+    lost = lost.where(f.kind == "node", ~exists().where(node_rows(name).c.node_id == f.member))
+    for member, document in _pairs(connection, lost):
+        yield Violation("family", document, f"node {member} has near-copies, and {name} has no such node")
+
+
+def _pairs(connection: Connection, statement: Select[Any]) -> Iterator[tuple[Any, Any]]:
+    for row in connection.execute(statement):
+        yield row[0], row[1]
+
+
+# What was answered
+
+
+def _answers(connection: Connection, seen: Counter[str], told: Progress) -> Iterator[Violation]:
+    version: tuple[str, str] | None = None
+    text: str | None = None
+    for done, row in enumerate(quotations(connection), start=1):
+        if (row.document_id, row.content_sha) != version:
+            version = (row.document_id, row.content_sha)
+            text = version_text(connection, *version)
+        seen["citations" if row.kind == "citation" else "snippets"] += 1
+        told("quotations", done, row.total)
+        if text is None:
+            seen["unverifiable"] += 1
+        elif text[row.start : row.end] != row.said:
+            said = f"query {row.query} quotes {row.start}:{row.end}, which reads otherwise"
+            yield Violation(row.kind, row.name or row.document_id, said)

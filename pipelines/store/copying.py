@@ -3,40 +3,49 @@
 import io
 import json
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import numpy as np
 import psycopg2
-from numpy.typing import NDArray
-from sqlalchemy import Connection, Table
+from pgvector.sqlalchemy import HALFVEC, Vector
+from sqlalchemy import BigInteger, Connection, DateTime, Float, Integer, LargeBinary, SmallInteger, String, Table
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import TypeEngine
 
 _HEAD = b"PGCOPY\n\xff\r\n\0" + bytes(8)
-_TAIL = struct.pack(">h", -1)
+_TAIL, _NULL = struct.pack(">h", -1), struct.pack(">i", -1)
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)  # of Postgres
+_INT8 = 20  # the number of that type
 
 
-def copy_rows(connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[Sequence[bytes]]) -> None:
-    """Append rows to a table, in the transaction of the connection; each value as its type's binary form.
+def append_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Append rows to a table, in the transaction of the connection; all have the columns of the first.
 
-    Args:
-        connection: Of psycopg2.
-        table: Where they go.
-        columns: Which columns the values are for; the others get their defaults.
-        rows: In order; see the functions below for the forms of values.
+    Columns that are not given get their defaults.
 
     Raises:
         DBAPIError: If the database refuses them.
     """
-    out, fields = bytearray(_HEAD), struct.pack(">h", len(columns))
+    if not rows:
+        return
+    columns = [table.c[name] for name in rows[0]]
+    forms = [(column.name, _form(column.type)) for column in columns]
+    out, fields, length = bytearray(_HEAD), struct.pack(">h", len(columns)), struct.Struct(">i")
     for row in rows:
         out += fields
-        for value in row:
-            out += struct.pack(">i", len(value))
-            out += value
+        for name, form in forms:
+            value = row[name]
+            if value is None:
+                out += _NULL
+            else:
+                held = form(value)
+                out += length.pack(len(held))
+                out += held
     out += _TAIL
-    quote = connection.dialect.identifier_preparer.quote
-    into = f"{connection.dialect.identifier_preparer.format_table(table)} ({', '.join(map(quote, columns))})"
+    names = connection.dialect.identifier_preparer
+    into = f"{names.format_table(table)} ({', '.join(names.quote(column.name) for column in columns)})"
     statement = f"COPY {into} FROM STDIN (FORMAT binary)"
     driver: Any = connection.connection.driver_connection
     try:
@@ -46,33 +55,47 @@ def copy_rows(connection: Connection, table: Table, columns: Sequence[str], rows
         raise DBAPIError.instance(statement, None, error, psycopg2.Error) from error
 
 
-def as_text(value: str) -> bytes:
-    """The form of a text or varchar."""
-    return value.encode()
+def _form(kind: TypeEngine[Any]) -> Callable[[Any], bytes]:
+    return next(_FORMS[each] for each in type(kind).__mro__ if each in _FORMS)
 
 
-def as_jsonb(value: Any) -> bytes:
-    """The form of a JSONB value."""
+def _jsonb(value: Any) -> bytes:
     return b"\x01" + json.dumps(value).encode()
 
 
-def as_smallint(value: int) -> bytes:
-    """The form of a smallint."""
-    return struct.pack(">h", value)
+def _moment(value: datetime) -> bytes:
+    return struct.pack(">q", (value - _EPOCH) // timedelta(microseconds=1))
 
 
-def as_integer(value: int) -> bytes:
-    """The form of an integer."""
-    return struct.pack(">i", value)
-
-
-def as_bigints(values: Sequence[int]) -> bytes:
-    """The form of an array of bigints, not empty."""
-    # one dimension, no nulls, the type's number, how many, from 1; then each behind its length
-    head = struct.pack(">iiiii", 1, 0, 20, len(values), 1)
+def _bigints(values: Sequence[int]) -> bytes:
+    if not values:
+        return struct.pack(">iii", 0, 0, _INT8)
+    head = struct.pack(">iiiii", 1, 0, _INT8, len(values), 1)  # dimensions, nulls, type, how many, from which number
     return head + b"".join(struct.pack(">iq", 8, value) for value in values)
 
 
-def as_vector(vector: NDArray[np.float32], *, half: bool) -> bytes:
-    """The form of a pgvector vector, or of a halfvec."""
-    return struct.pack(">hh", len(vector), 0) + vector.astype(">f2" if half else ">f4").tobytes()
+def _packed(form: str) -> Callable[[Any], bytes]:
+    return struct.Struct(form).pack
+
+
+def _vector(value: Any) -> bytes:
+    return struct.pack(">hh", len(value), 0) + bytes(value.astype(">f4").tobytes())
+
+
+def _half_vector(value: Any) -> bytes:
+    return struct.pack(">hh", len(value), 0) + bytes(value.astype(">f2").tobytes())
+
+
+_FORMS: dict[type, Callable[[Any], bytes]] = {
+    String: str.encode,
+    SmallInteger: _packed(">h"),
+    Integer: _packed(">i"),
+    BigInteger: _packed(">q"),
+    Float: _packed(">d"),
+    DateTime: _moment,
+    LargeBinary: bytes,
+    JSONB: _jsonb,
+    ARRAY: _bigints,
+    Vector: _vector,
+    HALFVEC: _half_vector,
+}

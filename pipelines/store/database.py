@@ -1,4 +1,4 @@
-"""STORE: which Postgres, its engine, and the migrations of its relational tables."""
+"""STORE: which Postgres, its engine, transactions and errors, brought to this program's migration."""
 
 import re
 import threading
@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, text
+from sqlalchemy import Connection, Engine, create_engine
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import (
     ArgumentError,
@@ -25,10 +24,9 @@ from pipelines.observe import log
 from pipelines.store.embedded import EmbeddedServer
 from pipelines.store.full import HINT, is_full
 from pipelines.store.moment import connected
+from pipelines.store.schema import HEAD, bring, prepare
 
-HEAD = "0004"  # the newest migration; a test holds it to the migrations folder
-_MIGRATIONS = Path(__file__).parent / "migrations"
-_MIGRATION_LOCK = 0x466F6F746E6F7465
+HELD_BY_OTHERS = ("55P03", "40P01")  # lock_not_available, deadlock_detected
 _CONNECT_SECONDS = 10
 # Set for each connection: PGVectorStore's own way leaks to the pool and switches bitmap scans off.
 _SESSION = "-c hnsw.iterative_scan=relaxed_order -c hnsw.ef_search=100"
@@ -56,22 +54,37 @@ def open_database(settings: Settings) -> Database:
 
     Raises:
         ConfigError: If the URL is wrong, the server has no pgvector, or the database is newer than this program.
-        ServiceUnavailable: If no server answers.
+        ServiceUnavailable: If no server answers, or others keep it from being migrated.
+        StoreError: If it cannot be migrated.
+    """
+    database, version = reach(settings)
+    try:
+        if version != HEAD:
+            migrate(database.engine)
+    except BaseException:
+        database.engine.dispose()
+        raise
+    return database
+
+
+def reach(settings: Settings) -> tuple[Database, str | None]:
+    """The database as it is, and the migration it stands at; None for an empty one.
+
+    Raises:
+        ConfigError, ServiceUnavailable: As for `open_database`.
     """
     embedded = settings.database_url is None
     engine = make_engine(database_url(settings), embedded=embedded)
     try:
         with engine.begin() as connection:
             version = prepare(connection)
-        if version != HEAD:
-            migrate(engine)
     except DBAPIError as error:
         engine.dispose()
         raise translate(error, f"connecting to {engine.url.render_as_string(hide_password=True)}") from error
     except BaseException:
         engine.dispose()
         raise
-    return Database(engine, engine.url.render_as_string(hide_password=True), embedded)
+    return Database(engine, engine.url.render_as_string(hide_password=True), embedded), version
 
 
 def database_url(settings: Settings) -> URL:
@@ -115,78 +128,42 @@ def make_engine(url: URL, *, embedded: bool) -> Engine:
         raise ConfigError("DATABASE_URL cannot be used.", hint="Write postgresql://USER:PASSWORD@HOST/NAME.") from error
 
 
-def prepare(connection: Connection) -> str | None:
-    """The migration this database stands at (None = empty), with the vector extension in place.
+def migrate(engine: Engine, revision: str = HEAD) -> str | None:
+    """Bring the relational tables to a revision, up or down, all the way or not at all; where they stood before.
 
     Raises:
-        ConfigError: If the server has no pgvector, or a pgvector without iterative scans.
+        ConfigError: If there is no such revision, or the database is newer than this program.
+        ServiceUnavailable: If others go on using the tables, or the database cannot be reached.
+        StoreError: If a step fails.
     """
-    present = connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")).scalar()
-    if present is None:
-        present = _create_extension(connection)
-    if _numbers(present) < (0, 8):
-        raise ConfigError(
-            f"The server has pgvector {present}, and filtered search needs 0.8.",
-            hint="Install pgvector 0.8 there and run `ALTER EXTENSION vector UPDATE` in this database.",
-        )
-    if not connection.execute(text("SELECT to_regclass('alembic_version')")).scalar():
-        return None
-    version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    if version is not None and version > HEAD:
-        raise ConfigError(
-            f"The database stands at migration {version}, newer than this Footnote knows ({HEAD}).",
-            hint="Upgrade Footnote, or use another database.",
-        )
-    return None if version is None else str(version)
-
-
-def _create_extension(connection: Connection) -> str:
     try:
-        with connection.begin_nested():
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
-            connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+        with engine.begin() as connection:
+            before = bring(connection, revision)
     except DBAPIError as error:
-        raise ConfigError(
-            "The Postgres server has no pgvector, or this user may not enable it.",
-            hint="Install pgvector there (Debian: postgresql-NN-pgvector) and let a superuser run "
-            "`CREATE EXTENSION vector` in this database; or unset DATABASE_URL for the embedded server.",
-        ) from error
-    return str(connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")).scalar())
+        if getattr(error.orig, "pgcode", "") in HELD_BY_OTHERS:
+            raise ServiceUnavailable(
+                "Others use the database, so it could not be migrated.", hint="Close chats and runs, and try again."
+            ) from error
+        raise _unmigrated(error, revision) from error
+    if before != revision:
+        log("info", "database migrated", before=before, after=revision)
+    return before
 
 
-def migrate(engine: Engine, revision: str = "head") -> None:
-    """Bring the relational tables to a revision, one process at a time; reaching an older one runs the downgrades."""
-    from alembic import command
-
-    with engine.begin() as connection:
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
-        before = prepare(connection)
-        target = {"head": HEAD, "base": ""}.get(revision, revision)
-        step = command.downgrade if before is not None and target < before else command.upgrade
-        step(alembic_config(connection), revision)
-        log("info", "database migrated", before=before, after=target)
+def _unmigrated(error: DBAPIError, revision: str) -> Exception:
+    meant = translate(error, f"migrating the database to {revision}")
+    if not isinstance(meant, StoreError):
+        return meant
+    return StoreError(
+        f"{meant.message} Nothing was changed.",
+        hint="If another program's table is in the way, give Footnote a database of its own.",
+    )
 
 
 def reset(engine: Engine) -> None:
     """Drop every table of Footnote and make the relational ones again, empty."""
-    with engine.begin() as connection:
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
-        held = connection.execute(text("SELECT node_table FROM embedding_models")).scalars().all()
-        for name in held:
-            if re.fullmatch(r"[a-z0-9_]{1,63}", name):
-                connection.execute(text(f"DROP TABLE IF EXISTS {name}_windows, data_{name}"))
     migrate(engine, "base")
     migrate(engine)
-
-
-def alembic_config(connection: Connection | None = None) -> Any:
-    """Alembic's configuration for the migrations of this package."""
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    return config
 
 
 @contextmanager
@@ -239,7 +216,3 @@ def translate(error: Exception, doing: str) -> Exception:
 def _first_line(error: DBAPIError | Exception) -> str:
     said = str(getattr(error, "orig", None) or error).strip()
     return re.sub(r"password=\S+", "password=***", said.splitlines()[0] if said else type(error).__name__)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])

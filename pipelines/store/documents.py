@@ -27,6 +27,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from pipelines.errors import RetrievalError
+from pipelines.store.copying import append_rows
 from pipelines.store.database import writing
 from pipelines.store.tables import document_indexes, document_versions, documents
 from pipelines.types import Audience, Block, Document, Filters, Furniture, LineBox
@@ -99,12 +100,14 @@ def write_all(connection: Connection, written: Sequence[Document], *, keep: int)
         document.id: _keep_version(connection, document.id, keep, but=document) if document.id in held else None
         for document in written
     }
-    statement = upsert(documents)
-    excluded = {each.name: statement.excluded[each.name] for each in documents.c if each.name != "id"}
-    connection.execute(
-        statement.on_conflict_do_update(index_elements=[documents.c.id], set_=excluded),
-        [_row(document) for document in written],
-    )
+    append_rows(connection, documents, [_row(document) for document in written if document.id not in held])
+    if held:
+        statement = upsert(documents)
+        excluded = {each.name: statement.excluded[each.name] for each in documents.c if each.name != "id"}
+        connection.execute(
+            statement.on_conflict_do_update(index_elements=[documents.c.id], set_=excluded),
+            [_row(document) for document in written if document.id in held],
+        )
     return kept
 
 
@@ -137,12 +140,10 @@ def _keep_version(connection: Connection, document_id: str, keep: int, but: Docu
     return kept
 
 
-def write_indexes(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Record what node tables hold of documents: content, recipe, parser, nodes, covered and all characters."""
-    statement = upsert(document_indexes)
-    key = ["document_id", "node_table"]
-    excluded = {each.name: statement.excluded[each.name] for each in document_indexes.c if each.name not in key}
-    connection.execute(statement.on_conflict_do_update(index_elements=key, set_=excluded), list(rows))
+def write_indexes(connection: Connection, node_table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Record what a node table holds of documents: content, recipe, parser, nodes, covered and all characters."""
+    delete_indexes(connection, [row["document_id"] for row in rows], node_table)
+    append_rows(connection, document_indexes, rows)
 
 
 def delete_indexes(connection: Connection, document_ids: Collection[str], node_table: str) -> None:

@@ -1,6 +1,7 @@
 """Families: near-copies among nodes and among documents, found when a document is written."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import BigInteger, ColumnElement, Connection, Engine, cast, delete, select, text, update
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from pipelines.store.copying import as_bigints, as_text, copy_rows
+from pipelines.store.copying import append_rows
 from pipelines.store.database import reading
 from pipelines.store.signatures import (
     LEAST,
@@ -51,12 +52,12 @@ def write_families(connection: Connection, document_ids: Collection[str], member
     """
     forget_families(connection, document_ids)
     if members:
-        rows = (
-            (as_text(one.id), as_text(one.kind), as_text(one.document_id), as_text(one.id),
-             one.signature.astype("<u4").tobytes(), as_bigints(one.bands))
+        rows = [
+            {"member": one.id, "kind": one.kind, "document_id": one.document_id, "family": one.id,
+             "signature": one.signature.astype("<u4").tobytes(), "bands": one.bands}
             for one in members
-        )  # fmt: skip
-        copy_rows(connection, families, ("member", "kind", "document_id", "family", "signature", "bands"), rows)
+        ]  # fmt: skip
+        append_rows(connection, families, rows)
         _join(connection, document_ids, members)
 
 
@@ -102,9 +103,9 @@ def _join(connection: Connection, document_ids: Collection[str], own: Sequence[M
     sought = sorted({band for member in own for band in member.bands})
     # As a subquery: where the planner sees the numbers, it takes the comparing of arrays for cheap, and reads all rows.
     wanted = select(cast(sought, ARRAY(BigInteger))).scalar_subquery()
-    others = f.document_id.not_in(document_ids)
+    elsewhere = f.document_id.not_in(document_ids)
     rows = connection.execute(
-        select(f.kind, f.family, f.signature).distinct().where(f.bands.op("&&")(wanted), others)
+        select(f.kind, f.family, f.signature).distinct().where(f.bands.op("&&")(wanted), elsewhere)
     ).all()
     groups = _Groups()
     for kind, alike in ALIKE.items():
@@ -112,11 +113,11 @@ def _join(connection: Connection, document_ids: Collection[str], own: Sequence[M
         for component in components(new, alike):
             for member in component:
                 groups.tie(min(component), member)
-        candidates = [(row.family, _signature(row.signature)) for row in rows if row.kind == kind]
-        table = _stacked([signature for _, signature in candidates])
+        others = [(row.family, _signature(row.signature)) for row in rows if row.kind == kind]
+        table = _stacked([signature for _, signature in others])
         for member, signature in new.items():
-            for place in np.flatnonzero(_are_copies(signature, table, alike)):
-                groups.tie(member, candidates[int(place)][0])
+            for place in _copies_of(signature, table, alike):
+                groups.tie(member, others[place][0])
     for group in groups:
         if len(group) > 1:
             _rename(connection, f.family.in_(group), min(group))
@@ -139,12 +140,12 @@ def components(members: Mapping[str, Signature], alike: float) -> list[set[str]]
     for first, *others in same.values():
         for other in (first, *others):
             groups.tie(first, other)
-        rivals = dict.fromkeys(other for band in bands(members[first]) for other in in_band.setdefault(band, []))
-        table = _stacked([members[rival] for rival in rivals])
-        for place in np.flatnonzero(_are_copies(members[first], table, alike)) if rivals else ():
-            groups.tie(first, list(rivals)[int(place)])
-        for band in bands(members[first]):
-            in_band[band].append(first)
+        held = [in_band.setdefault(band, []) for band in bands(members[first])]
+        rivals = list(dict.fromkeys(chain.from_iterable(held)))
+        for place in _copies_of(members[first], [members[rival] for rival in rivals], alike):
+            groups.tie(first, rivals[place])
+        for each in held:
+            each.append(first)
     return list(groups)
 
 
@@ -152,10 +153,13 @@ def _stacked(rows: Sequence[Signature]) -> NDArray[np.uint32]:
     return np.array(rows, dtype=np.uint32).reshape(len(rows), PERMUTATIONS)
 
 
-def _are_copies(one: Signature, others: NDArray[np.uint32], alike: float) -> NDArray[np.bool_]:
-    """Which of these signatures, (n, 128), are near-copies of one: alike enough, with a band in common."""
-    bands_shared = (one == others).reshape(len(others), PERMUTATIONS // ROWS, ROWS).all(axis=-1).any(axis=-1)
-    return np.asarray(bands_shared & (likeness(one, others) >= alike))
+def _copies_of(one: Signature, others: Sequence[Signature] | NDArray[np.uint32], alike: float) -> list[int]:
+    """The places of those signatures that are near-copies of one: alike enough, with a band in common."""
+    if not len(others):
+        return []
+    table = np.asarray(others)
+    bands_shared = (one == table).reshape(len(table), PERMUTATIONS // ROWS, ROWS).all(axis=-1).any(axis=-1)
+    return [int(place) for place in np.flatnonzero(bands_shared & (likeness(one, table) >= alike))]
 
 
 class _Groups:

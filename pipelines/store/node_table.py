@@ -6,7 +6,7 @@ the pooled vector in PGVectorStore's table keeps that table whole for whoever op
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,11 @@ from sqlalchemy.pool import NullPool
 
 from pipelines.errors import ConfigError, StoreError
 from pipelines.store import tables
-from pipelines.store.copying import as_jsonb, as_smallint, as_text, as_vector, copy_rows
+from pipelines.store.copying import append_rows
 
 HALFVEC_ABOVE = 2000  # an HNSW index takes at most 2,000 dimensions as float4, 4,000 as halfvec
 Vectors = NDArray[np.float32]  # (windows, dimension)
-Windows = Iterable[tuple[str, int, NDArray[np.float32]]]  # (node id, place among the node's windows, vector)
+Windows = Sequence[Mapping[str, Any]]  # rows: node_id, place among the node's windows, embedding
 _FILTER_COLUMNS = ("document_id", "collection", "category", "kind", "year")
 _NAME = re.compile(r"[a-z0-9_]{1,50}")
 
@@ -100,20 +100,17 @@ class NodeTable:
 
         The rows are those that PGVectorStore would write.
         """
-        half = self.dimension > HALFVEC_ABOVE
-        nodes = (
-            (as_text(node.node_id), as_text(node.get_content()),
-             as_jsonb(node_to_metadata_dict(node, remove_text=True, flat_metadata=self._pg.flat_metadata)),
-             as_vector(pooled(vectors), half=half))
+        nodes = [
+            {
+                "node_id": node.node_id,
+                "text": node.get_content(),
+                "metadata_": node_to_metadata_dict(node, remove_text=True, flat_metadata=self._pg.flat_metadata),
+                "embedding": pooled(vectors),
+            }
             for node, vectors in written
-        )  # fmt: skip
-        copy_rows(connection, self.rows.__table__, ("node_id", "text", "metadata_", "embedding"), nodes)
-        copy_rows(
-            connection,
-            self.windows,
-            ("node_id", "place", "embedding"),
-            ((as_text(each), as_smallint(place), as_vector(vector, half=half)) for each, place, vector in windows),
-        )
+        ]
+        append_rows(connection, self.rows.__table__, nodes)
+        append_rows(connection, self.windows, windows)
 
     def ensure(self, provider: str, model: str) -> None:
         """Make the tables and their indexes when they are missing; safe from several processes.

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from llama_index.core.schema import BaseNode, TextNode
-from numpy.typing import NDArray
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -20,7 +19,6 @@ from sqlalchemy import (
     column,
     delete,
     func,
-    insert,
     table,
     text,
     update,
@@ -32,7 +30,7 @@ from config.settings import Settings
 from pipelines.errors import StoreError
 from pipelines.store import documents as document_rows
 from pipelines.store import tables
-from pipelines.store.copying import as_integer, as_text, copy_rows
+from pipelines.store.copying import append_rows
 from pipelines.store.database import Database, translate
 from pipelines.store.facts import write_facts
 from pipelines.store.families import Member, forget_families, members_of, write_families
@@ -242,7 +240,7 @@ class NodeStore(NodeReader):
              "characters": sum(map(len, one.document.text.split()))}
             for one in new
         ]  # fmt: skip
-        document_rows.write_indexes(connection, rows)
+        document_rows.write_indexes(connection, self.table, rows)
 
     def _assert_contract(self, one: Replacement) -> None:
         document, nodes, vectors = one.document, one.nodes, one.vectors
@@ -260,22 +258,26 @@ class NodeStore(NodeReader):
                 raise StoreError(f"A vector of node {ordinal} of {document.name} is not finite.")
 
     def _swap_nodes(
-        self, connection: Connection, new: Sequence[Replacement], segments: Sequence[Sequence[bytes]]
+        self, connection: Connection, new: Sequence[Replacement], segments: Sequence[Mapping[str, Any]]
     ) -> None:
         self._delete_nodes(connection, [one.document.id for one in new], self.table)
         written = [row for one in new for row in zip(one.nodes, one.vectors, strict=True)]
         windows = [row for one in new for row in _placed(one.nodes, one.vectors)]
         self._shape.append(connection, written, windows)
-        columns = ("node_table", "node_id", "document_id", "tokeniser", "tokens")
-        copy_rows(connection, tables.lexical_segments, columns, segments)
+        append_rows(connection, tables.lexical_segments, segments)
 
-    def _segments(self, one: Replacement) -> list[Sequence[bytes]]:
+    def _segments(self, one: Replacement) -> list[dict[str, Any]]:
         """The rows of the nodes' index terms."""
         return [
-            (as_text(self.table), as_text(node.node_id), as_text(one.document.id), as_integer(TOKENISER_VERSION),
-             as_text(segment(node, one.document.mime)))
+            {
+                "node_table": self.table,
+                "node_id": node.node_id,
+                "document_id": one.document.id,
+                "tokeniser": TOKENISER_VERSION,
+                "tokens": segment(node, one.document.mime),
+            }
             for node in one.nodes
-        ]  # fmt: skip
+        ]
 
     def _drop_elsewhere(self, connection: Connection, document_ids: Sequence[str]) -> None:
         """Delete what other models' tables hold of documents that change here: it would be of an older text."""
@@ -365,15 +367,15 @@ class NodeStore(NodeReader):
         return cast(facts, JSONB).op("||")(func.jsonb_build_object(*(part for pair in lines for part in pair)))
 
 
-def _placed(nodes: Sequence[TextNode], vectors: Sequence[Vectors]) -> list[tuple[str, int, NDArray[np.float32]]]:
+def _placed(nodes: Sequence[TextNode], vectors: Sequence[Vectors]) -> list[dict[str, Any]]:
     """A row of windows for each distinct vector of a document, under the first node that has it.
 
     Thousands of equal vectors (a log, a table of zeros) tear an HNSW graph apart: nothing else is found any more.
     """
-    rows: dict[bytes, tuple[str, int, NDArray[np.float32]]] = {}
+    rows: dict[bytes, dict[str, Any]] = {}
     for node, windows in zip(nodes, vectors, strict=True):
         for place, vector in enumerate(windows):
-            rows.setdefault(vector.tobytes(), (node.node_id, place, vector))
+            rows.setdefault(vector.tobytes(), {"node_id": node.node_id, "place": place, "embedding": vector})
     return list(rows.values())
 
 
@@ -414,4 +416,4 @@ def _bump(connection: Connection, document_ids: Sequence[str]) -> None:
     raised = connection.execute(update(tables.corpus_version).values(version=version + count).returning(version))
     first = raised.scalar_one() - count + 1
     noted = [{"version": first + place, "document_id": each} for place, each in enumerate(document_ids)]
-    connection.execute(insert(tables.corpus_changes), noted)
+    append_rows(connection, tables.corpus_changes, noted)

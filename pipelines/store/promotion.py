@@ -9,7 +9,7 @@ from sqlalchemy.orm import aliased
 
 from pipelines.errors import ConfigError, ServiceUnavailable
 from pipelines.store import tables
-from pipelines.store.database import reading, translate
+from pipelines.store.database import HELD_BY_OTHERS, reading, translate
 from pipelines.store.facts import write_facts
 from pipelines.store.families import lock_families, members_of, write_families
 from pipelines.store.models import Held, activate, lacking, state_of
@@ -18,7 +18,6 @@ from pipelines.store.nodes import NodeStore
 from pipelines.types import EmbeddingIdentity, Filters
 
 _PATIENCE = 60.0  # seconds that a drop waits for those who still read
-_HELD_BY_OTHERS = ("55P03", "40P01")  # lock_not_available, deadlock_detected
 _LOCK_WAIT = "300ms"  # less than Postgres waits before it ends one of two who wait for each other
 
 
@@ -134,7 +133,7 @@ def drop(engine: Engine, model: Held, *, cached: bool = False) -> None:
                 _drop(connection, model, cached=cached)
             break
         except OperationalError as error:
-            if getattr(error.orig, "pgcode", "") not in _HELD_BY_OTHERS:
+            if getattr(error.orig, "pgcode", "") not in HELD_BY_OTHERS:
                 raise translate(error, f"dropping {model.identity.label}") from error
             if time.monotonic() > patience:
                 raise ServiceUnavailable(f"{model.identity.label} is still being read.", hint="Try again.") from error

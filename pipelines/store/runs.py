@@ -11,6 +11,7 @@ from sqlalchemy.exc import DBAPIError
 
 from pipelines.errors import FootnoteError
 from pipelines.observe import log
+from pipelines.store.copying import append_rows
 from pipelines.store.database import translate, writing
 from pipelines.store.snapshots import take_snapshot
 from pipelines.store.tables import document_versions, ingest_items, ingest_runs
@@ -111,7 +112,7 @@ def write_items(connection: Connection, run_id: int, logged: Sequence[Logged]) -
          "version_id": version_id, **{name: getattr(done, name) for name in _DONE}}
         for collection, item, done, version_id in logged
     ]  # fmt: skip
-    connection.execute(insert(ingest_items), rows)
+    append_rows(connection, ingest_items, rows)
     kept = [row["version_id"] for row in rows if row["version_id"] is not None]
     if kept:
         connection.execute(update(document_versions).where(document_versions.c.id.in_(kept)).values(run_id=run_id))

@@ -7,15 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, text
+from sqlalchemy import text
 
 from config.settings import Settings
 from pipelines.errors import ConfigError, ServiceUnavailable
-from pipelines.store import tables
-from pipelines.store.database import HEAD, alembic_config, embedded_server, make_engine, migrate, open_database, reset
+from pipelines.store.database import embedded_server, make_engine, open_database, reset
 from pipelines.store.embedded import Account, EmbeddedServer, _first_closed
 from tests.conftest import open_folder
 
@@ -146,30 +142,6 @@ def test_the_first_closed_parent_is_named(tmp_path: Path) -> None:
     stranger = Account(uid=54321, gid=54321, switch=True)
     (tmp_path / "a").mkdir(mode=0o700)
     assert _first_closed(tmp_path / "a", stranger) is not None
-
-
-def test_migrations_make_the_tables_of_the_code(settings: Settings) -> None:
-    with open_database(settings).engine.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), tables.metadata) == []
-
-
-def test_the_head_in_the_code_is_the_newest_migration() -> None:
-    assert ScriptDirectory.from_config(alembic_config()).get_current_head() == HEAD
-
-
-def test_migrations_go_down_and_up_again(settings: Settings) -> None:
-    engine = open_database(settings).engine
-    migrate(engine, "base")
-    assert set(inspect(engine).get_table_names()) == {"alembic_version"}
-    migrate(engine)
-    assert "documents" in inspect(engine).get_table_names()
-
-
-def test_a_database_of_a_newer_version_is_refused(settings: Settings) -> None:
-    with open_database(settings).engine.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(ConfigError, match="newer than this Footnote"):
-        open_database(settings)
 
 
 def test_reset_empties_the_database(settings: Settings) -> None:

@@ -45,9 +45,9 @@ def outcomes(report: IngestReport) -> dict[str, str]:
     return {item.document: item.outcome for item in report.items}
 
 
-def undo(settings: Settings, run_id: int, *, force: bool = False) -> IngestReport:
+def undo(settings: Settings, run_id: int, *, keep_later: bool = False) -> IngestReport:
     ingestion = build_ingestion(settings)
-    return roll_back(ingestion, plan_rollback(ingestion.database, run_id, force=force))
+    return roll_back(ingestion, plan_rollback(ingestion.database, run_id, keep_later=keep_later))
 
 
 def held(settings: Settings) -> dict[str, tuple[Document, tuple[str, ...], tuple[str, ...]]]:
@@ -188,7 +188,9 @@ def test_the_next_ingest_brings_the_files_in_as_they_are(folder: Path, settings:
     assert {name: value[1:] for name, value in held(settings).items()} == {n: v[1:] for n, v in after.items()}
 
 
-def test_a_document_that_a_later_run_changed_again_stays_unless_forced(folder: Path, settings: Settings) -> None:
+def test_a_document_that_a_later_run_changed_again_comes_back_unless_told_otherwise(
+    folder: Path, settings: Settings
+) -> None:
     ingest(settings, [str(folder)])
     before = held(settings)
     (folder / "rust.md").write_text("# Rust\n\nSecond text.\n")
@@ -197,17 +199,15 @@ def test_a_document_that_a_later_run_changed_again_stays_unless_forced(folder: P
     (folder / "rust.md").write_text("# Rust\n\nThird text.\n")
     third = ingest(settings, [str(folder)])
     after = held(settings)
-    report = undo(settings, second.run_id)
-    assert outcomes(report) == {"rust.md": "failed", "notes.txt": "updated"}
-    failed = next(item for item in report.items if item.outcome == "failed")
-    assert f"changed again by run {third.run_id}" in failed.message
-    assert f"footnote rollback {third.run_id}" in failed.hint
+    report = undo(settings, second.run_id, keep_later=True)
+    assert outcomes(report) == {"rust.md": "unchanged", "notes.txt": "updated"}
+    left = next(item for item in report.items if item.outcome == "unchanged")
+    assert left.message == f"run {third.run_id} changed it again"
     assert held(settings)["rust.md"] == after["rust.md"]
-    assert coverage(open_database(settings))["totals"]["failed"] == 0  # no file failed
-    forced = undo(settings, second.run_id, force=True)
-    assert outcomes(forced) == {"rust.md": "updated", "notes.txt": "unchanged"}
+    both = undo(settings, second.run_id)
+    assert outcomes(both) == {"rust.md": "updated", "notes.txt": "unchanged"}
     assert held(settings) == before
-    undo(settings, forced.run_id)
+    undo(settings, both.run_id)
     assert held(settings)["rust.md"] == after["rust.md"]
 
 
@@ -220,7 +220,7 @@ def test_going_back_to_a_text_that_is_indexed_already_brings_its_facts_back(fold
     second = ingest(settings, [str(folder)])
     path.write_text(original.replace("Ann", "Bob"))
     ingest(settings, [str(folder)])
-    assert outcomes(undo(settings, second.run_id, force=True)) == {"go.md": "metadata"}
+    assert outcomes(undo(settings, second.run_id)) == {"go.md": "metadata"}
     assert held(settings) == before
 
 
@@ -258,7 +258,7 @@ def test_a_version_that_is_no_longer_kept_is_a_failed_item(
     for turn in range(5):
         (folder / "rust.md").write_text(f"# Rust\n\nText {turn}.\n")
         runs.append(ingest(settings, [str(folder)]).run_id)
-    report = undo(settings, runs[1], force=True)
+    report = undo(settings, runs[1])
     (item,) = (item for item in report.items if item.document == "rust.md")
     assert (item.outcome, item.error) == ("failed", "StoreError")
     assert "no longer kept" in item.message
@@ -355,7 +355,7 @@ def test_a_plan_says_what_the_rollback_does_and_writes_nothing(folder: Path, set
     done = {"add": "added", "update": "updated", "remove": "removed", "fail": "failed"}
     planned = {step.item.name: done[step.action] for step in plan.steps}
     assert planned == {
-        "rust.md": "updated", "go.md": "updated", "notes.txt": "failed", "0.txt": "added", "new.txt": "removed",
+        "rust.md": "updated", "go.md": "updated", "notes.txt": "updated", "0.txt": "added", "new.txt": "removed",
     }  # fmt: skip
     assert outcomes(roll_back(ingestion, plan)) == planned | {"go.md": "metadata"}
 

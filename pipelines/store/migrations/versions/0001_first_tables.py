@@ -153,6 +153,10 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Loses everything: documents, nodes, caches and logs."""
+    quote = op.get_bind().dialect.identifier_preparer.quote
+    for name in op.get_bind().execute(sa.text("SELECT node_table FROM embedding_models")).scalars().all():
+        op.execute(f"DROP TABLE IF EXISTS {quote(f'{name}_windows')}, {quote(f'data_{name}')}")
     op.drop_index("lexical_segments_document", table_name="lexical_segments")
     op.drop_table("lexical_segments")
     op.drop_index("ingest_items_uri", table_name="ingest_items")

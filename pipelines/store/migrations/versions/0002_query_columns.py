@@ -27,5 +27,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Loses how strong the evidence of logged searches was; the rest stands in their traces and answers."""
     for name in ("answered", "band", *reversed(_EMPTY), "route"):
         op.drop_column("queries", name)

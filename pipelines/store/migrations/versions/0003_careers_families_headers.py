@@ -61,6 +61,11 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Loses career facts, near-copies, written headers, and where lines stand on pages.
+
+    `footnote ingest` makes them again after an upgrade: documents stay, and are noted as made by other rules.
+    """
+    op.execute("UPDATE document_indexes SET recipe = ''")
     op.drop_table("headers")
     op.drop_table("families")
     op.drop_table("facts")

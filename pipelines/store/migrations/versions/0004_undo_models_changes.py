@@ -12,10 +12,13 @@ def upgrade() -> None:
     op.add_column("embedding_models", sa.Column("active", sa.Boolean(), nullable=False, server_default=sa.false()))
     op.add_column("embedding_models", sa.Column("serves_since", sa.BigInteger(), nullable=True))
     op.execute(
-        "UPDATE embedding_models SET active = true WHERE node_table = coalesce("
-        "(SELECT node_table FROM document_indexes GROUP BY node_table ORDER BY sum(nodes) DESC, node_table LIMIT 1), "
-        "(SELECT min(node_table) FROM embedding_models))"
+        "UPDATE embedding_models SET active = true WHERE node_table = (SELECT m.node_table FROM embedding_models AS m "
+        "LEFT JOIN document_indexes AS i ON i.node_table = m.node_table "
+        "LEFT JOIN documents AS d ON d.id = i.document_id AND d.content_sha = i.content_sha GROUP BY m.node_table "
+        "ORDER BY coalesce(sum(i.nodes) FILTER (WHERE d.id IS NOT NULL), 0) DESC, m.added_at DESC, m.node_table "
+        "LIMIT 1)"
     )
+    _empty_the_others()
     op.create_index(
         "embedding_models_active", "embedding_models", ["active"], unique=True, postgresql_where=sa.text("active")
     )
@@ -62,7 +65,22 @@ def upgrade() -> None:
     )
 
 
+def _empty_the_others() -> None:
+    """Empty the tables of models that do not serve: until now, documents could change without their nodes there."""
+    bind, quote = op.get_bind(), op.get_bind().dialect.identifier_preparer.quote
+    for name in bind.execute(sa.text("SELECT node_table FROM embedding_models WHERE NOT active")).scalars().all():
+        bind.execute(sa.text("DELETE FROM document_indexes WHERE node_table = :name"), {"name": name})
+        bind.execute(sa.text("DELETE FROM lexical_segments WHERE node_table = :name"), {"name": name})
+        data, windows = quote(f"data_{name}"), quote(f"{name}_windows")
+        if bind.execute(sa.text("SELECT to_regclass(:data)"), {"data": data}).scalar():
+            op.execute(f"TRUNCATE {data}, {windows}")
+
+
 def downgrade() -> None:
+    """Loses the days' snapshots, what kind each run was and what it undid, and which embedding model was promoted.
+
+    After an upgrade the model with the most nodes serves, and others have to be added again.
+    """
     op.drop_table("snapshots")
     op.drop_index("ingest_items_document", table_name="ingest_items")
     op.drop_column("ingest_items", "version_id")

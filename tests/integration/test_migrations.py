@@ -1,0 +1,508 @@
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine, text
+from typer.testing import CliRunner
+
+from app import cli
+from config.settings import IngestionSettings, Settings, get_settings
+from pipelines.errors import ConfigError, FootnoteError, RetrievalError, ServiceUnavailable, StoreError
+from pipelines.ingestion.rollback import roll_back
+from pipelines.ingestion.run import build_ingestion, ingest
+from pipelines.ingestion.undo import plan_rollback
+from pipelines.models.identity import identity
+from pipelines.query.engine import build_query_engine
+from pipelines.store import schema, tables
+from pipelines.store.audit import audit
+from pipelines.store.database import migrate, open_database
+from pipelines.store.doctor import examine
+from pipelines.store.queries import latest_queries, read_query
+from pipelines.store.run_log import list_runs, read_run
+from pipelines.store.schema import HEAD, REVISIONS, alembic_config, losses
+from pipelines.store.status import coverage
+from pipelines.types import Answer
+from tests.integration.releases import TABLE, contents, fill, rows, shape
+
+OLDER = REVISIONS[:-1]
+DOCUMENTS = "SELECT id, name, text, content_sha, file_sha, blocks::text, pages::text FROM documents ORDER BY id"
+NODES = f"SELECT node_id, text, metadata_::text FROM data_{TABLE} ORDER BY node_id"
+FILES = {"crane.md", "crane-copy.md", "garden.md", "lock.pdf", "resume.md", "tram.md"}
+
+
+@pytest.fixture
+def settings(make_settings: Callable[..., Settings]) -> Settings:
+    return make_settings(ingestion=IngestionSettings(executor="here"))
+
+
+@pytest.fixture
+def engine(settings: Settings) -> Iterator[Engine]:
+    database = open_database(settings)
+    yield database.engine
+    database.engine.dispose()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "docs"
+
+
+def found(settings: Settings, question: str) -> list[str]:
+    """The texts that a search finds, best first."""
+    query = build_query_engine(settings)
+    try:
+        return [result.text for result in query.search(question, record=False).results]
+    finally:
+        query.database.engine.dispose()
+
+
+# The tables
+
+
+def test_migrations_make_the_tables_of_the_code(engine: Engine, make_settings: Callable[..., Settings]) -> None:
+    with engine.connect() as connection:
+        options = {"compare_type": True, "compare_server_default": True}
+        assert compare_metadata(MigrationContext.configure(connection, opts=options), tables.metadata) == []
+    other = open_database(make_settings()).engine
+    migrate(other, "base")
+    tables.metadata.create_all(other)
+    assert shape(engine) == shape(other)  # also what Alembic does not compare: how indexes are made
+
+
+def test_the_revisions_in_the_code_are_those_of_the_migrations() -> None:
+    scripts = ScriptDirectory.from_config(alembic_config())
+    assert [script.revision for script in scripts.walk_revisions()] == [*reversed(REVISIONS)]
+    assert scripts.get_current_head() == HEAD
+
+
+@pytest.mark.parametrize(("older", "newer"), [*pairwise(("base", *REVISIONS))])
+def test_each_migration_of_an_empty_database_goes_up_and_down(engine: Engine, older: str, newer: str) -> None:
+    migrate(engine, "base")
+    migrate(engine, older)
+    before = shape(engine)
+    migrate(engine, newer)
+    assert shape(engine) != before
+    migrate(engine, older)
+    assert shape(engine) == before
+
+
+@pytest.mark.parametrize("revision", ["base", *OLDER])
+def test_a_database_that_came_down_has_the_tables_of_one_that_never_was_up(
+    engine: Engine, make_settings: Callable[..., Settings], revision: str
+) -> None:
+    fresh = open_database(make_settings()).engine
+    migrate(fresh, "base")
+    migrate(fresh, revision)
+    newest = shape(engine)
+    migrate(engine, revision)
+    assert shape(engine) == shape(fresh)
+    migrate(engine)
+    assert shape(engine) == newest
+
+
+# Databases of older releases
+
+
+@pytest.mark.parametrize("revision", OLDER)
+def test_what_an_older_release_stored_can_be_searched_asked_and_read(
+    settings: Settings, engine: Engine, folder: Path, revision: str
+) -> None:
+    fill(engine, revision, folder)
+    held, nodes = rows(engine, DOCUMENTS), rows(engine, NODES)
+    open_database(settings).engine.dispose()
+    assert (rows(engine, DOCUMENTS), rows(engine, NODES)) == (held, nodes)
+    for question, words in {
+        "How much does the crane lift?": "fourteen tonnes",
+        "Kubernetes platform": "forty teams",
+        "How wide is the lock?": "eleven metres",
+    }.items():
+        assert words in " ".join(found(settings, question))
+    query = build_query_engine(settings)
+    *_, answer = query.answer("Where do tomatoes grow?")
+    query.database.engine.dispose()
+    assert isinstance(answer, Answer)
+    assert "behind the shed" in answer.answer
+    assert [run["state"] for run in list_runs(engine, 5)] == ["done", "done"]
+    assert {item["outcome"] for item in read_run(engine, 2)["items"]} == {"added", "updated", "removed", "failed"}
+    past = latest_queries(engine, 10)
+    assert {row["kind"] for row in past} == {"ask", "search"}
+    assert all(read_query(engine, row["id"])["trace"]["candidates"] for row in past)
+    report = audit(engine)
+    assert (report["documents"], report["violations"], report["unverifiable"]) == (len(FILES), [], 0)
+    assert report["citations"] >= 3  # two of the older release, one of it of a text that was replaced, and ours
+
+
+@pytest.mark.parametrize("revision", OLDER)
+def test_what_an_older_release_stored_is_covered_mended_and_removed(
+    settings: Settings, engine: Engine, folder: Path, revision: str
+) -> None:
+    fill(engine, revision, folder)
+    database = open_database(settings)
+    totals = coverage(database)["totals"]
+    assert (totals["documents"], totals["indexed"], totals["failed"]) == (7, 6, 1)
+    wrong = {finding.name for finding in examine(settings, identity(settings)) if not finding.ok}
+    assert wrong <= {"originals", "disk"}  # which the fixture does not hold
+    wrong = {finding.name for finding in examine(settings, identity(settings), fix=True) if not finding.ok}
+    assert wrong <= {"disk"}
+    ingestion = build_ingestion(settings)
+    known = {document.name: document.id for document in ingestion.known()}
+    assert ingestion.remove([known["tram.md"]]).count("removed") == 1
+    assert "rings" not in " ".join(found(settings, "the tram rings"))
+    database.engine.dispose()
+
+
+@pytest.mark.parametrize("revision", OLDER)
+def test_files_that_an_older_release_stored_are_unchanged_where_today_s_rules_are_those_of_then(
+    settings: Settings, engine: Engine, folder: Path, revision: str
+) -> None:
+    fill(engine, revision, folder)
+    ingestion = build_ingestion(settings)
+    steps = ingestion.plan([str(folder)]).steps
+    assert {step.action for step in steps} <= {"unchanged", "update", "add"}
+    assert {step.item.name for step in steps if step.action == "add"} == {"broken.pdf"}  # failed, so tried again
+    with engine.begin() as connection:
+        for name in rows(engine, "SELECT DISTINCT parser FROM document_indexes"):
+            today = {"recipe": ingestion.options.recipe(name[0]), "parser": name[0]}
+            connection.execute(text("UPDATE document_indexes SET recipe = :recipe WHERE parser = :parser"), today)
+    report = ingest(settings, [str(folder)])
+    assert {item.document: item.outcome for item in report.items} == dict.fromkeys(FILES, "unchanged") | {
+        "broken.pdf": "failed"
+    }
+    assert report.embedded == 0
+
+
+@pytest.mark.parametrize("revision", OLDER)
+def test_the_next_run_makes_what_an_older_release_did_not_know_of(
+    settings: Settings, engine: Engine, folder: Path, revision: str
+) -> None:
+    fill(engine, revision, folder)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE document_indexes SET recipe = 'markdown@0() loaders@0 header@0 searchable@0'"))
+    report = ingest(settings, [str(folder)])
+    assert {item.outcome for item in report.items if item.document in FILES} == {"updated"}
+    assert ("job", "Contoso") in rows(engine, "SELECT kind, organisation FROM facts")
+    copies = "SELECT family FROM families GROUP BY family HAVING count(*) > 1"
+    assert rows(engine, copies)
+    assert rows(engine, "SELECT name FROM documents WHERE jsonb_array_length(boxes) > 0") == [("lock.pdf",)]
+    assert audit(engine)["violations"] == []
+
+
+@pytest.mark.parametrize("revision", OLDER)
+def test_a_run_of_an_older_release_is_undone_as_far_as_versions_are_kept(
+    settings: Settings, engine: Engine, folder: Path, revision: str
+) -> None:
+    fill(engine, revision, folder)
+    with engine.begin() as connection:
+        connection.execute(text("DELETE FROM document_versions WHERE row ->> 'name' = 'garden.md'"))
+    ingestion = build_ingestion(settings)
+    report = roll_back(ingestion, plan_rollback(ingestion.database, 2))
+    assert {item.document: item.outcome for item in report.items} == {
+        "ferry.txt": "added", "tram.md": "removed", "garden.md": "failed", "crane.md": "updated",
+    }  # fmt: skip
+    (why,) = [item.message for item in report.items if item.outcome == "failed"]
+    assert why == "The version of garden.md before run 2 is no longer kept."
+    assert "twelve tonnes" in " ".join(found(settings, "How much does the crane lift?"))
+    assert audit(engine)["violations"] == []
+
+
+# Down, for an older release, and up again
+
+
+@pytest.mark.parametrize("revision", OLDER)
+def test_documents_and_nodes_outlive_the_way_down_and_up(
+    settings: Settings, engine: Engine, folder: Path, revision: str
+) -> None:
+    fill(engine, "0003", folder)
+    migrate(engine)
+    ingest(settings, [str(folder)])
+    before, held, nodes = contents(engine), rows(engine, DOCUMENTS), rows(engine, NODES)
+    migrate(engine, revision)
+    assert (rows(engine, DOCUMENTS), rows(engine, NODES)) == (held, nodes)
+    migrate(engine)
+    assert (rows(engine, DOCUMENTS), rows(engine, NODES)) == (held, nodes)
+    kept = ("embedding_cache", "lexical_segments", f"{TABLE}_windows", "corpus_version", "embedding_models")
+    after = contents(engine)
+    assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
+    assert audit(engine)["violations"] == []
+    assert "fourteen tonnes" in " ".join(found(settings, "How much does the crane lift?"))
+    report = ingest(settings, [str(folder)])
+    lost = "unchanged" if revision == "0003" else "updated"  # what 0003 brought is made again
+    assert {item.outcome for item in report.items if item.document in FILES} == {lost}
+    assert report.embedded == 0
+    assert len(contents(engine)["facts"]) == len(before["facts"])
+    assert len(contents(engine)["families"]) == len(before["families"])
+
+
+def test_nothing_of_footnote_is_left_below_the_first_migration(engine: Engine, folder: Path) -> None:
+    fill(engine, "0003", folder)
+    migrate(engine, "base")
+    assert shape(engine) == []
+
+
+def test_what_each_step_down_loses_is_said() -> None:
+    assert losses("0001", HEAD) == losses(HEAD, HEAD) == losses(None, "0001") == []
+    said = losses(HEAD, "0001")
+    assert len(said) == len(REVISIONS) - 1
+    assert all(each.startswith("Loses ") for each in said)
+    assert "facts" in losses("0003", "0002")[0]
+
+
+# The sparse index
+
+
+def test_a_snapshot_from_before_a_migration_is_not_taken_for_the_index(
+    settings: Settings, engine: Engine, folder: Path
+) -> None:
+    fill(engine, "0003", folder)
+    assert "rings" in found(settings, "the tram rings")[0]
+    (place,) = (settings.home / "lexical").glob("*/*")
+    kept = {path.name: path for path in place.iterdir()}
+    assert kept
+    migrate(engine, "0003")
+    with engine.begin() as connection:  # as the older release writes: no row in corpus_changes, which it does not know
+        connection.execute(text("UPDATE lexical_segments SET tokens = replace(tokens, 'ring', 'hum')"))
+        connection.execute(text(f"UPDATE data_{TABLE} SET text = replace(text, 'rings', 'hums')"))
+        connection.execute(text("UPDATE documents SET text = replace(text, 'rings', 'hums')"))
+        connection.execute(text("UPDATE corpus_version SET version = version + 1"))
+    version = rows(engine, "SELECT version FROM corpus_version")[0][0]
+    for name, path in kept.items():
+        shutil.copytree(path, place / f"{name.rsplit('-', 2)[0]}-{version}")  # as it named them
+        shutil.copytree(path, place / f"{name.rsplit('-', 1)[0]}-1")
+    open_database(settings).engine.dispose()
+    sparse = settings.with_changes({"retrieval.mode": "sparse"}) if hasattr(settings, "with_changes") else settings
+    assert "hums" in found(sparse, "hums")[0]
+    assert "rings" not in " ".join(found(sparse, "rings"))
+
+
+# Several embedding models at once
+
+
+def add_table(engine: Engine, name: str, *, like: str = TABLE) -> None:
+    """Another node table with the same nodes, as a release of before 0004 made it."""
+    with engine.begin() as connection:
+        for statement in (
+            f"CREATE TABLE data_{name} (LIKE data_{like} INCLUDING ALL)",
+            f"INSERT INTO data_{name} SELECT * FROM data_{like}",
+            f"CREATE TABLE {name}_windows (LIKE {like}_windows INCLUDING ALL)",
+            f"INSERT INTO {name}_windows SELECT * FROM {like}_windows",
+            f"INSERT INTO embedding_models (node_table, provider, model, dimension) VALUES ('{name}', 'o', 'm', 256)",
+            "INSERT INTO document_indexes (document_id, node_table, content_sha, recipe, parser, nodes, covered, "
+            f"characters) SELECT document_id, '{name}', content_sha, recipe, parser, nodes, covered, characters "
+            f"FROM document_indexes WHERE node_table = '{like}'",
+        ):
+            connection.execute(text(statement))
+
+
+@pytest.mark.parametrize(
+    ("change", "serves"),
+    [
+        ("UPDATE document_indexes SET nodes = nodes + 1 WHERE node_table = '{older}'", "older"),
+        ("UPDATE document_indexes SET nodes = 0 WHERE node_table = '{older}'", "newer"),
+        ("UPDATE document_indexes SET nodes = 99, content_sha = 'of before' WHERE node_table = '{older}'", "newer"),
+        ("SELECT 1", "newer"),
+    ],
+    ids=["more nodes", "fewer nodes", "more nodes of older texts", "as many: the newer one"],
+)
+def test_the_model_with_the_most_nodes_of_current_texts_serves_and_the_others_are_emptied(
+    engine: Engine, folder: Path, change: str, serves: str
+) -> None:
+    fill(engine, "0003", folder)
+    names = {"older": TABLE, "newer": "nodes_other_v1"}
+    add_table(engine, names["newer"])
+    with engine.begin() as connection:
+        connection.execute(text(change.format(**names)))
+    migrate(engine)
+    other = names["newer" if serves == "older" else "older"]
+    assert rows(engine, "SELECT node_table FROM embedding_models WHERE active") == [(names[serves],)]
+    assert rows(engine, "SELECT DISTINCT node_table FROM document_indexes") == [(names[serves],)]
+    counted = {name: rows(engine, f"SELECT count(*) FROM data_{name}")[0][0] for name in names.values()}
+    assert counted == {names[serves]: 8, other: 0}
+    if serves == "older":
+        assert audit(engine)["violations"] == []
+
+
+# What goes wrong
+
+
+def test_a_migration_that_fails_half_way_changes_nothing(settings: Settings, engine: Engine, folder: Path) -> None:
+    fill(engine, "0001", folder)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE snapshots (of_another_program integer)"))  # what 0004 makes last
+    before, tables_before = contents(engine), shape(engine)
+    with pytest.raises(StoreError, match=r'"snapshots" already exists.*Nothing was changed') as caught:
+        open_database(settings)
+    assert "a database of its own" in caught.value.hint
+    assert (contents(engine), shape(engine)) == (before, tables_before)
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE snapshots"))
+    open_database(settings).engine.dispose()
+    assert rows(engine, "SELECT version_num FROM alembic_version") == [(HEAD,)]
+
+
+def test_a_migration_waits_for_others_only_so_long(
+    settings: Settings, engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(engine, "0003", folder)
+    before = shape(engine)
+    monkeypatch.setattr(schema, "_PATIENCE", "200ms")
+    with engine.connect() as reader:
+        reader.execute(text("SELECT count(*) FROM ingest_runs"))
+        with pytest.raises(ServiceUnavailable, match="Others use the database"):
+            open_database(settings)
+    assert shape(engine) == before
+    open_database(settings).engine.dispose()
+
+
+def run(settings: Settings, *words: str) -> subprocess.Popen[str]:
+    """`footnote` as a process of its own."""
+    environment = dict(os.environ) | {
+        "FOOTNOTE_HOME": str(settings.home),
+        "DATABASE_URL": settings.database_url.get_secret_value(),
+        "FOOTNOTE_EMBEDDING__PROVIDER": "hashed",
+    }
+    command = [sys.executable, "-m", "app.cli", *words]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_of_two_processes_that_migrate_at_once_one_does_it_and_both_go_on(
+    settings: Settings, engine: Engine, folder: Path
+) -> None:
+    fill(engine, "0001", folder)
+    held = rows(engine, DOCUMENTS)
+    both = [run(settings, "db", "migrate", "--json") for _ in range(2)]
+    said = [json.loads(process.communicate(timeout=60)[0]) for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert sorted(each["before"] for each in said) in (["0001", HEAD], ["0001", "0001"])
+    assert rows(engine, "SELECT version_num FROM alembic_version") == [(HEAD,)]
+    assert rows(engine, DOCUMENTS) == held
+
+
+# Databases that are not for this program
+
+
+VERBS: tuple[tuple[str, ...], ...] = (
+    ("search", "crane"), ("ask", "crane"), ("ingest", "."), ("ingest", ".", "--plan"), ("status",), ("doctor",),
+    ("doctor", "--fix"), ("audit",), ("runs",), ("rollback", "1", "--yes"), ("reindex",), ("remove", "crane.md"),
+    ("facts",), ("trace",), ("models", "list"), ("models", "promote", "hashed"), ("db", "migrate"),
+    ("db", "migrate", "--to", "0003", "--yes"), ("db", "reset", "--yes"),
+)  # fmt: skip
+
+
+@pytest.fixture
+def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., tuple[int, str]]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FOOTNOTE_HOME", str(settings.home))
+    monkeypatch.setenv("DATABASE_URL", settings.database_url.get_secret_value())
+    monkeypatch.setenv("FOOTNOTE_EMBEDDING__PROVIDER", "hashed")
+    monkeypatch.setenv("FOOTNOTE_INGESTION__EXECUTOR", "here")
+
+    def call(*words: str, typed: str | None = None) -> tuple[int, str]:
+        get_settings.cache_clear()
+        result: Any = CliRunner().invoke(cli.app, list(words), input=typed)
+        if isinstance(result.exception, FootnoteError):
+            return cli.exit_code(result.exception), f"{result.output}{result.exception}"
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result.exit_code, result.output
+
+    return call
+
+
+@pytest.mark.parametrize("words", VERBS, ids=" ".join)
+def test_a_newer_database_is_refused_by_every_verb_and_left_alone(
+    engine: Engine, folder: Path, shell: Callable[..., tuple[int, str]], words: tuple[str, ...]
+) -> None:
+    fill(engine, "0003", folder)
+    migrate(engine)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0099'"))
+    before = contents(engine)
+    code, said = shell(*words)
+    assert code == 3
+    assert f"migration 0099, and this Footnote knows none after {HEAD}" in said
+    assert f"footnote db migrate --to {HEAD}" in said
+    assert contents(engine) == before
+
+
+def test_the_chat_does_not_start_on_a_newer_database(settings: Settings, engine: Engine) -> None:
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0099'"))
+    chat = run(settings, "chat", "--headless", "--port", "0")
+    try:
+        _, said = chat.communicate(timeout=60)
+    finally:
+        chat.kill()
+    assert chat.returncode == 3
+    assert "migration 0099" in said
+
+
+@pytest.mark.parametrize("stands", ["a1b2c3d4e5f6", "", "0000", "00003", "'; DROP TABLE documents; --"])
+def test_a_database_that_another_program_migrated_is_refused_and_left_alone(
+    settings: Settings, engine: Engine, stands: str
+) -> None:
+    migrate(engine, "base")
+    with engine.begin() as connection:
+        connection.execute(text("INSERT INTO alembic_version VALUES (:stands)"), {"stands": stands})
+        connection.execute(text("DROP EXTENSION vector"))
+    with pytest.raises(ConfigError, match="another program made it") as caught:
+        open_database(settings)
+    assert "DATABASE_URL" in caught.value.hint
+    assert rows(engine, "SELECT extname FROM pg_extension WHERE extname = 'vector'") == []
+
+
+def test_tables_of_another_program_are_not_taken_over(settings: Settings, engine: Engine) -> None:
+    migrate(engine, "base")
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE documents (of_another_program integer)"))
+    before = shape(engine)
+    with pytest.raises(StoreError, match='"documents" already exists'):
+        open_database(settings)
+    assert shape(engine) == before
+
+
+# The command line
+
+
+def test_the_way_down_is_asked_about_and_names_what_is_lost_and_how_to_keep_a_copy(
+    engine: Engine, folder: Path, shell: Callable[..., tuple[int, str]]
+) -> None:
+    fill(engine, "0003", folder)
+    migrate(engine)
+    code, said = shell("db", "migrate", "--to", "0002")
+    assert code == 2
+    for lost in ("career facts", "snapshots", "pg_dump", "--yes", f"from migration {HEAD} down to 0002"):
+        assert lost in said
+    assert rows(engine, "SELECT version_num FROM alembic_version") == [(HEAD,)]
+    code, said = shell("db", "migrate", "--to", "0002", "--yes")
+    assert (code, "brings it to" in said) == (0, True)
+    assert rows(engine, "SELECT version_num FROM alembic_version") == [("0002",)]
+    code, said = shell("db", "migrate", "--json")
+    assert json.loads(said) == {"migration": HEAD, "before": "0002"}
+    assert shell("status", "--json")[0] == 4  # broken.pdf
+
+
+@pytest.mark.parametrize(("to", "code"), [("base", 2), ("0099", 3), ("head", 3), ("-1", 3)])
+def test_a_revision_that_there_is_not_is_refused(
+    engine: Engine, shell: Callable[..., tuple[int, str]], to: str, code: int
+) -> None:
+    assert shell("db", "migrate", "--to", to, "--yes")[0] == code
+    assert rows(engine, "SELECT version_num FROM alembic_version") == [(HEAD,)]
+
+
+def test_a_revision_is_checked_before_anything_is_connected(tmp_path: Path) -> None:
+    from app.administration import migrate_database
+
+    nowhere = Settings(_env_file=None, home=tmp_path, database_url="postgresql://ann@127.0.0.1:1/x")
+    with pytest.raises(ConfigError, match="no migration '0099'"):
+        migrate_database(nowhere, "0099", yes=True, as_json=True)
+    with pytest.raises(RetrievalError, match="Nothing would be left"):
+        migrate_database(nowhere, "base", yes=True, as_json=True)
