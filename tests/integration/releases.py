@@ -10,7 +10,8 @@ from sqlalchemy import Engine, text
 from pipelines.store.database import migrate
 
 TABLE = "nodes_hashed_hashed_256_v1"
-_KEPT = Path(__file__).parents[1] / "fixtures" / "upgrade"
+_RELEASES = Path(__file__).parents[1] / "fixtures" / "upgrade"
+KEPT = _RELEASES / "files"  # what they had ingested at last
 _NODES = (
     f"CREATE TABLE data_{TABLE} (id BIGSERIAL PRIMARY KEY, text VARCHAR NOT NULL, metadata_ JSONB, node_id VARCHAR, "
     "embedding VECTOR(256))",
@@ -39,8 +40,8 @@ def fill(engine: Engine, revision: str, folder: Path) -> None:
     It had ingested a first state of them, then this one: crane.md and garden.md changed, tram.md came, ferry.txt went,
     broken.pdf failed. In between and afterwards it was asked.
     """
-    shutil.copytree(_KEPT / "files", folder)
-    rows = json.loads((_KEPT / f"{revision}.json").read_text().replace("{folder}", str(folder)))
+    shutil.copytree(KEPT, folder)
+    rows = json.loads((_RELEASES / f"{revision}.json").read_text().replace("{folder}", str(folder)))
     migrate(engine, "base")
     migrate(engine, revision)
     with engine.begin() as connection:

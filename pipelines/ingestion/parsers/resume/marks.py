@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pipelines.ingestion.parsers.career.dates import DateRange, date_ranges, durations
 from pipelines.ingestion.parsers.career.job_words import looks_named
 from pipelines.ingestion.parsers.career.places import is_place
-from pipelines.ingestion.parsers.career.remembered import LONGEST
 from pipelines.ingestion.parsers.resume.job_labels import label_role
 from pipelines.ingestion.parsers.resume.lines import Line, Segment, is_rule, segments
 
@@ -117,8 +116,6 @@ def _beside(text: str, line: Line, dates: tuple[DateRange, ...], holes: list[Spa
 
 def _is_named(text: str, line: Line, parts: Sequence[Segment], dated: bool) -> bool:
     """Whether the line could name a job or a study: short, no sentence, with names in it."""
-    if any(len(part.words) > LONGEST for part in parts):
-        return False
     words = sum(len(part.words.split()) for part in parts)
     if line.kind == "heading" or not parts:
         return words <= 2 * _MAX_WORDS
