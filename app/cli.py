@@ -807,6 +807,24 @@ def eval_filters(
     run_filters(_settings(), nodes=nodes, filters=filters, as_json=as_json)
 
 
+@bench.command("ingest")
+def bench_ingest(
+    folders: Annotated[
+        list[str] | None,
+        typer.Argument(help="Files and folders whose text the documents are made of; else the sample."),
+    ] = None,
+    documents: Annotated[int, typer.Option(min=10, max=1_000_000, help="How many small documents.")] = 10_000,
+    as_json: Json = False,
+) -> None:
+    """How near ingesting many small documents comes to embedding alone, and what a later run costs.
+
+    Everything happens in a home and a database of its own. Example: footnote bench ingest ~/blog --documents 2000
+    """
+    from app.bench import run_ingest
+
+    run_ingest(_settings(), folders or [], documents=documents, as_json=as_json)
+
+
 @bench.command("parsing")
 def bench_parsing(
     folders: Annotated[list[str], typer.Argument(help="Files and folders.")],

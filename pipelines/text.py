@@ -37,6 +37,7 @@ _CL100K_PATTERN = (
 _TOKEN_WINDOW = 20_000
 _WORD_BREAK = re.compile(r"(?<=\S)(?= [^\W\d_])")
 
+_MOST_KEPT = 20_000
 _MARKDOWN = frozenset({"", "text/markdown"})
 _PLAIN = frozenset({"text/plain", "application/pdf"})
 
@@ -76,11 +77,18 @@ def searchable(header: str, text: str, mime: str = "", kind: str = "text") -> st
     loader put around the words of a web page or an office file (table pipes, fences, the dashes of a list) is taken
     out, and their own signs stay.
     """
-    if mime in _MARKDOWN:
-        body = plain(text if kind != "code" else fenced(text))
-    else:
-        body = text.strip() if mime in _PLAIN else unframed(text)
+    body = _just_made(text, mime, kind) if len(text) <= _MOST_KEPT else _body(text, mime, kind)
     return f"{header}\n{body}" if header else body
+
+
+def _body(text: str, mime: str, kind: str) -> str:
+    if mime in _MARKDOWN:
+        return plain(text if kind != "code" else fenced(text))
+    return text.strip() if mime in _PLAIN else unframed(text)
+
+
+# A node is embedded, indexed and compared with others, one soon after the other.
+_just_made = lru_cache(maxsize=512)(_body)
 
 
 def count_tokens(text: str) -> int:

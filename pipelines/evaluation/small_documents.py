@@ -72,7 +72,7 @@ def bodies(passages: Sequence[str]) -> Iterator[str]:
 def _filled(parts: Sequence[str], between: str, rolled: random.Random) -> Iterator[str]:
     body, wanted = "", rolled.randint(SHORTEST, LONGEST)
     for part in parts:
-        if body and len(body) + len(part) > wanted and len(body) >= SHORTEST:
+        if len(body) >= SHORTEST and len(body) + len(part) - wanted > wanted - len(body):  # nearer without it
             yield body
             body, wanted = "", rolled.randint(SHORTEST, LONGEST)
         body = f"{body}{between}{part}" if body else part

@@ -3,10 +3,12 @@
 import hashlib
 import json
 import re
+from functools import lru_cache
 from typing import Any
 
 from pipelines.ingestion.contextualise import HEADER_VERSION
-from pipelines.ingestion.parsers import PARSERS, build_parser
+from pipelines.ingestion.parsers import PARSERS
+from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.text import SEARCHABLE_VERSION
 from pipelines.types import Document
 
@@ -46,10 +48,14 @@ def recipe(parser: str, sizes: object, model: str = "", headers: str = "") -> st
     """
     sized = ""
     if parser in PARSERS:
-        made = build_parser(parser, sizes)
-        sized = " ".join(f"{field}={getattr(made, field)}" for field in made.own_fields())
-        sized += f" model={model}" if made.embeds else ""
+        sized = _sizes(PARSERS[parser], sizes) + (f" model={model}" if PARSERS[parser].embeds else "")
     return f"{parser}@{_version(parser)}({sized}) loaders@{LOADER_VERSION} {_HEADERS}{headers and f' by {headers}'}"
+
+
+@lru_cache(maxsize=64)
+def _sizes(parser: type[SpanParser], sizes: object) -> str:
+    made = parser.sized(sizes)
+    return " ".join(f"{field}={getattr(made, field)}" for field in made.own_fields())
 
 
 def recipe_changes(stored: str, today: str) -> str:
@@ -107,7 +113,7 @@ _HEADERS = f"header@{HEADER_VERSION} searchable@{SEARCHABLE_VERSION}"
 
 def _version(parser: str) -> int:
     """The version of a parser; 0 for one that is no more."""
-    return PARSERS[parser]().version if parser in PARSERS else 0
+    return int(PARSERS[parser].model_fields["version"].default) if parser in PARSERS else 0
 
 
 def _sha(*parts: Any) -> str:

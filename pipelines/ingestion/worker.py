@@ -1,9 +1,10 @@
 """A worker: an interpreter of its own that prepares documents, one after the other, until its parent is gone.
 
-It is started as `python -m pipelines.ingestion.worker LINK LIFELINE` (see workers.py), two file descriptors. Over LINK
-come pickled (Task, Options) and go ("stage", name), ("log", level, event, fields) and, last of each task, ("done",
-pickled Prepared | Failure, whether it stays). What a library prints cannot get between them. Nothing ever comes over
-LIFELINE: its end is the parent's end, and the system then ends the worker, whatever code it is in.
+It is started as `python -m pipelines.ingestion.worker LINK LIFELINE PAGE` (see workers.py), three file descriptors.
+Over LINK come pickled (Task, Options, or None for those that came last) and go ("log", level, event, fields) and, last
+of each task, ("done", pickled Prepared | Failure, whether it stays). What a library prints cannot get between them.
+Nothing ever comes over LIFELINE: its end is the parent's end, and the system then ends the worker, whatever code it is
+in. PAGE says where it stands.
 """
 
 import contextlib
@@ -16,10 +17,13 @@ import resource
 import select
 import signal
 import sys
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+
+from pipelines.ingestion.whereabouts import Whereabouts
 
 if TYPE_CHECKING:
     from pipelines.ingestion.prepare import Options, Task
@@ -41,7 +45,7 @@ class Link:
         with self._lock:
             self._connection.send(message)
 
-    def next(self) -> "tuple[Task, Options] | None":
+    def next(self) -> "tuple[Task, Options | None] | None":
         """The next task; None when the parent is gone, or has had none for five minutes."""
         try:
             return self._connection.recv() if self._connection.poll(_IDLE_SECONDS) else None
@@ -66,31 +70,34 @@ class _Forward(logging.Handler):
         self._link.say("log", record.levelname.lower(), record.getMessage(), fields)
 
 
-def main(descriptor: int, lifeline: int) -> None:
+def main(descriptor: int, lifeline: int, page: int) -> None:
     """Prepare what comes over the link until there is no more."""
     _live_as_long_as(lifeline)
     _settle()
-    link = Link(descriptor)
+    link, whereabouts = Link(descriptor), Whereabouts(page)
     logger = logging.getLogger("footnote")
     logger.addHandler(_Forward(link))
     logger.setLevel(logging.DEBUG)
     _warm_up()
+    options: Options | None = None
     while job := link.next():
-        payload, stays = answer(*job, link)
+        task, options = job[0], job[1] or options
+        assert options is not None
+        payload, stays = answer(task, options, whereabouts.reach)
         link.say("done", payload, stays)
         if not stays:
             return
 
 
-def answer(task: "Task", options: "Options", link: Link) -> tuple[bytes, bool]:
-    """(what came of the task, pickled; whether there is memory for another one)."""
+def answer(task: "Task", options: "Options", at: Callable[[str], None]) -> tuple[bytes, bool]:
+    """(what came of the task, pickled; whether there is memory for another one); `at` is told each stage."""
     from pipelines.ingestion.failure import out_of_memory, too_large
     from pipelines.ingestion.prepare import prepare
 
     name, megabytes = task.item.name, options.limits.document_memory_mb
     _limit_memory(megabytes)
     try:
-        payload = pickle.dumps(prepare(task, options, lambda stage: link.say("stage", stage)))
+        payload = pickle.dumps(prepare(task, options, at))
     except MemoryError:
         payload = pickle.dumps(out_of_memory("parse", name, megabytes))
     if len(payload) > MOST_BYTES:
@@ -148,4 +155,4 @@ def _warm_up() -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

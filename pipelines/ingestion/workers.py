@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,6 +18,7 @@ from weakref import WeakSet
 from pipelines.errors import ConfigError
 from pipelines.ingestion.failure import Failure, crashed, out_of_time
 from pipelines.ingestion.prepare import Options, Task
+from pipelines.ingestion.whereabouts import SIZE, Whereabouts
 from pipelines.observe import log
 
 COMMAND = (sys.executable, "-P", "-m", "pipelines.ingestion.worker")
@@ -53,20 +55,24 @@ class Worker:
         watched, self._lifeline = os.pipe()
         self._printed, printed = os.pipe()
         self._connection: Connection = Connection(ours.detach())
+        self._told: Options | None = None
         self.said, self.closed = b"", False
-        try:
-            self._process = subprocess.Popen(
-                [*command, str(theirs.fileno()), str(watched)], env=environment(os.environ), cwd="/",
-                stdin=subprocess.DEVNULL, stdout=printed, stderr=printed, pass_fds=(theirs.fileno(), watched),
-                process_group=0,
-            )  # fmt: skip
-        except OSError:
-            self._let_go()
-            raise
-        finally:
-            theirs.close()
-            os.close(watched)
-            os.close(printed)
+        with tempfile.TemporaryFile() as page:
+            page.truncate(SIZE)
+            self._whereabouts = Whereabouts(page.fileno())
+            given = (theirs.fileno(), watched, page.fileno())
+            try:
+                self._process = subprocess.Popen(
+                    [*command, *map(str, given)], env=environment(os.environ), cwd="/", stdin=subprocess.DEVNULL,
+                    stdout=printed, stderr=printed, pass_fds=given, process_group=0,
+                )  # fmt: skip
+            except OSError:
+                self._let_go()
+                raise
+            finally:
+                theirs.close()
+                os.close(watched)
+                os.close(printed)
 
     @property
     def alive(self) -> bool:
@@ -78,27 +84,45 @@ class Worker:
 
         A worker that takes too long is stopped; afterwards it may be closed.
         """
-        stage, name, seconds = "", task.item.name, options.limits.document_seconds
-        until = time.monotonic() + _START_SECONDS
+        name, seconds = task.item.name, options.limits.document_seconds
+        self._whereabouts.clear()
         try:
-            self._connection.send((task, options))
-            while True:
-                match self._next(until):
-                    case ("stage", str(reached)):
-                        until = until if stage else time.monotonic() + seconds
-                        stage = reached
-                    case ("log", level, event, fields):
-                        log(level, event, **fields)
-                    case ("done", bytes(payload), stays):
-                        if not stays:
-                            self.close()
-                        return payload
+            self._connection.send((task, None if self._told == options else options))
+            self._told = options
+            return self._answer(seconds)
         except TimeoutError:
+            stage = self._whereabouts.stage
             self.close()
             return out_of_time(stage, name, seconds) if stage else None
         except (EOFError, OSError):
+            stage = self._whereabouts.stage
             code = self.close(_END_SECONDS)
             return crashed(stage, name, code, self.said.decode("utf-8", "replace")) if stage else None
+
+    def _answer(self, seconds: float) -> bytes:
+        """What came of the document; what the worker logs meanwhile is logged here.
+
+        Raises:
+            TimeoutError: If the worker does not begin, or takes longer than so many seconds from its beginning.
+            EOFError: If the worker is gone.
+        """
+        given = time.monotonic()
+        while True:
+            began = self._whereabouts.began
+            until = began + seconds if began else given + _START_SECONDS
+            try:
+                message = self._next(until if began else min(until, time.monotonic() + seconds))
+            except TimeoutError:
+                if not began and time.monotonic() < until:
+                    continue
+                raise
+            match message:
+                case ("log", level, event, fields):
+                    log(level, event, **fields)
+                case ("done", bytes(payload), stays):
+                    if not stays:
+                        self.close()
+                    return payload
 
     def _next(self, until: float) -> Any:
         """The next message; what is printed meanwhile is kept.
@@ -153,6 +177,7 @@ class Worker:
     def _let_go(self) -> None:
         self.closed = True
         self._connection.close()
+        self._whereabouts.close()
         for descriptor in (self._lifeline, self._printed):
             if descriptor >= 0:
                 os.close(descriptor)

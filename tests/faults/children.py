@@ -23,6 +23,7 @@ class Ended:
         error: The class and the text of what it raised; empty without.
         exit_code: That the command line would have given that error.
         seconds: How long it lived.
+        hit: Whether it was hurt; a run whose threads take turns otherwise may not come by the point.
     """
 
     killed: bool
@@ -30,11 +31,14 @@ class Ended:
     error: str
     exit_code: int
     seconds: float
+    hit: bool = True
 
     @property
     def how(self) -> str:
-        """In a word: `killed`, `done`, or the exit code."""
-        return "killed" if self.killed else f"exit {self.exit_code}" if self.error else "done"
+        """In a word: `killed`, `done`, the exit code, or `not hurt`."""
+        return (
+            "killed" if self.killed else f"exit {self.exit_code}" if self.error else "done" if self.hit else "not hurt"
+        )
 
 
 def in_child(do: Callable[[], Any], *, kill_after: float | None = None) -> Ended:

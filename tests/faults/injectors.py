@@ -78,6 +78,7 @@ class Injector:
     label: str
     nth: int
     hurt: Hurt
+    hit: bool = False
     _seen: Counter[str] = field(default_factory=Counter)
     _lock: Any = field(default_factory=threading.Lock)
 
@@ -88,6 +89,7 @@ class Injector:
             self._seen[told.label] += 1
             due = self._seen[told.label] == self.nth
         if due:
+            self.hit = True
             self.hurt(told, raw)
 
 

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -123,13 +123,19 @@ class Rehearsed:
     def hurt(self, settings: Settings, point: Point, hurt: Hurt) -> Ended:
         """Do it in a child that is hurt at a point; at any moment, it is killed."""
 
-        def watched() -> Any:
-            watch(Injector(point.label, point.nth, hurt), self.world.folder)
-            return self.act(settings)
+        injector = Injector(point.label, point.nth, hurt)
 
-        if point.label:
-            return in_child(watched)
-        return in_child(lambda: self.act(settings), kill_after=point.share * self.seconds)
+        def watched() -> Any:
+            watch(injector, self.world.folder)
+            return [self.act(settings), injector.hit]
+
+        if not point.label:
+            return in_child(lambda: self.act(settings), kill_after=point.share * self.seconds)
+        ended = in_child(watched)
+        if ended.value is None:
+            return ended
+        said, hit = ended.value
+        return replace(ended, value=said, hit=hit)
 
     def stored(self, settings: Settings) -> Stored:
         """What the database holds now."""

@@ -1,5 +1,6 @@
 """A disk that is full ends a run or a document with a sentence that says so; given room, the next run finishes."""
 
+import shutil
 from contextlib import closing
 from pathlib import Path
 
@@ -92,3 +93,4 @@ def test_a_server_that_cannot_begin_or_start_on_a_full_disk_says_so_and_starts_w
         server.acquire()
         assert server.is_running()
         server.release()
+    shutil.rmtree(folder, ignore_errors=True)

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 from config.settings import Settings
 from tests.faults.checks import finishes, whole_after
 from tests.faults.conftest import Rehearsal
-from tests.faults.injectors import kill
+from tests.faults.injectors import Event, kill
 from tests.faults.plays import PLAYS
 from tests.faults.seeds import COUNT, point_of
 
@@ -50,10 +50,11 @@ def test_workers_end_with_the_run_that_is_killed(
     seed: int, rehearsal: Rehearsal, database: str, tmp_path: Path
 ) -> None:
     play = rehearsal(PLAYS[0])
-    events = [event for event in play.events if event.stage == "embedding"]
-    point = point_of(seed, events, moments=False)
+    point = point_of(seed, _vectors(play.events), moments=False)
     settings = play.copy(database)
-    ended = play.hurt(with_workers(settings), point, noting(tmp_path / "workers", lambda _: kill(events[0], None)))
+    ended = play.hurt(
+        with_workers(settings), point, noting(tmp_path / "workers", lambda _: kill(Event("embedding", ""), None))
+    )
     assert ended.killed, ended
     workers = [int(number) for number in (tmp_path / "workers").read_text().split()]
     assert workers
@@ -70,7 +71,7 @@ def test_a_worker_that_is_killed_fails_at_most_the_document_that_it_had(
     seed: int, rehearsal: Rehearsal, database: str, tmp_path: Path
 ) -> None:
     play = rehearsal(PLAYS[0])
-    point = point_of(seed, [event for event in play.events if event.stage == "embedding"], moments=False)
+    point = point_of(seed, _vectors(play.events), moments=False)
     settings = play.copy(database)
 
     def end_one(workers: list[int]) -> None:
@@ -83,6 +84,11 @@ def test_a_worker_that_is_killed_fails_at_most_the_document_that_it_had(
     assert len(failed) <= 1, ended.value
     whole_after(play, settings, "an ingest loses a worker", point, ended.how)
     finishes(play, settings)
+
+
+def _vectors(events: Sequence[Event]) -> list[Event]:
+    """The events that come as often with workers as without."""
+    return [event for event in events if event.label == "before a vector"]
 
 
 def _runs(number: int) -> bool:

@@ -178,6 +178,7 @@ def test_a_server_without_pgvector_is_told_how_to_get_it(settings: Settings, mon
         connection.execute(text("DROP EXTENSION vector CASCADE"))
         connection.execute(text("CREATE ROLE plain LOGIN"))
         connection.execute(text("GRANT ALL ON SCHEMA public TO plain"))
+        connection.execute(text("GRANT ALL ON ALL TABLES IN SCHEMA public TO plain"))
     engine.dispose()
     url = settings.database_url.get_secret_value().replace("footnote@", "plain@")
     try:

@@ -30,8 +30,8 @@ def sound(source: str) -> str:
     """The page with `&lt;` for what opens and never ends, and with the end tags that a paragraph or item may lack.
 
     Without the one, the parser searches all that follows for the end of each, and after `&#` takes every tag for text;
-    without the other, it puts each paragraph into the one before. Sections such as `<![if !IE]>` go: browsers take them for comments, and unknown
-    ones break the parser. Takes time linear in the page.
+    without the other, it puts each paragraph into the one before. Sections such as `<![if !IE]>` go: browsers take
+    them for comments, and unknown ones break the parser. Takes time linear in the page.
     """
     page = _NO_CHARACTER.sub("&amp;#", _SECTION.sub("", source))
     last = {"<!--": page.rfind("-->"), "<![cdata[": page.rfind("]]>"), "<![": -1, "<": page.rfind(">")}

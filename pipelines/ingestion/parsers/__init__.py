@@ -1,5 +1,7 @@
 """PARSE: a Document to nodes that are exact spans of its text."""
 
+from functools import lru_cache
+
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import TextNode
 
@@ -75,7 +77,16 @@ def parse(
         ParseError: If a parser makes a node that is not an exact span.
         ConfigError: If there is no such parser, or it cuts by meaning and `embed` is not given.
     """
-    parser = build_parser(name or parser_for(document), sizes, embed)
-    pipeline = IngestionPipeline(transformations=[parser, Contextualise()], disable_cache=True)
-    nodes = pipeline.run(documents=[CarriedDocument.of(document)])
+    name = name or parser_for(document)
+    pipeline = _pipeline(PARSERS[name], sizes) if name in PARSERS and not embed else None
+    nodes = (pipeline or _through(build_parser(name, sizes, embed))).run(documents=[CarriedDocument.of(document)])
     return [node for node in nodes if isinstance(node, TextNode)]
+
+
+@lru_cache(maxsize=64)
+def _pipeline(parser: type[SpanParser], sizes: object | None) -> IngestionPipeline:
+    return _through(parser.sized(sizes) if sizes else parser())
+
+
+def _through(parser: SpanParser) -> IngestionPipeline:
+    return IngestionPipeline(transformations=[parser, Contextualise()], disable_cache=True)

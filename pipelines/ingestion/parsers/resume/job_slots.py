@@ -8,7 +8,6 @@ from itertools import islice
 
 from pipelines.ingestion.parsers.career.job_words import company_score, is_employment_type, title_score
 from pipelines.ingestion.parsers.career.places import place_score
-from pipelines.ingestion.parsers.career.remembered import LONGEST
 from pipelines.ingestion.parsers.resume.entries import Entry
 from pipelines.ingestion.parsers.resume.job_labels import label_role, labelled
 from pipelines.ingestion.parsers.resume.job_places import Segment, Spot, tail_spot, whole_spot, without_place
@@ -140,8 +139,6 @@ def _told(entry: Entry) -> Iterator[tuple[int, int, str | None, str, bool]]:
     for row, marked in enumerate((*entry.head, *after), start=1 - len(entry.head)):
         label: str | None = None
         for at, part in enumerate(marked.parts):
-            if len(part.words) > LONGEST:
-                continue
             bare = label_role(part.words) if at == 0 else None
             if bare is not None and len(marked.parts) > 1:
                 label = bare
