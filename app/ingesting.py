@@ -54,7 +54,7 @@ def run_ingest(settings: Settings, sources: Sequence[str], overrides: "Overrides
         only_failed=asked.retry_failed,
     )
     if asked.retry_failed and not (plan.steps or plan.settled or asked.as_json):
-        output.say("Nothing failed the last time it was tried.")
+        output.say(_nothing_to_retry(ingestion, overrides))
         return
     if asked.plan_only:
         show_plan(ingestion, plan, overrides, as_json=asked.as_json)
@@ -63,6 +63,17 @@ def run_ingest(settings: Settings, sources: Sequence[str], overrides: "Overrides
         report = ingestion.run(plan, overrides=overrides, on_progress=advance)
     show_report(report, plan, as_json=asked.as_json)
     leave(report)
+
+
+def _nothing_to_retry(ingestion: "Ingestion", overrides: "Overrides") -> str:
+    from pipelines.store.database import reading
+    from pipelines.store.failures import standing_failures
+
+    with reading(ingestion.database.engine, "reading what failed") as connection:
+        left = standing_failures(connection, ingestion.collection(overrides))
+    if not left:
+        return "Nothing failed the last time it was tried."
+    return f"{len(left)} documents failed, such as {left[0].document}, but none is to be found here: `footnote status`."
 
 
 def show_plan(ingestion: "Ingestion", plan: "Plan", overrides: "Overrides", *, as_json: bool) -> None:

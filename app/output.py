@@ -98,8 +98,10 @@ def print_ingest(report: Mapping[str, Any]) -> None:
             say(f"   failed  {item['document']}: {item['error']} {item['hint']}".rstrip(), "red")
     names = ("added", "updated", "metadata", "unchanged", "removed", "failed")
     counts = ", ".join(f"{report[name]} {name}" for name in names if report[name])
+    kept = sum(refused["documents"] for refused in report.get("refused_removals", ()))
+    idle = f"{kept} that are gone were kept" if kept else "nothing done" if report.get("stopped") else "nothing to do"
     say(
-        f"{counts or 'nothing to do'}; {report['nodes']} nodes, {report['embedded']} embedded "
+        f"{counts or idle}; {report['nodes']} nodes, {report['embedded']} embedded "
         f"in {report['seconds']:.1f} s (run {report['run_id']})",
         "bold",
     )

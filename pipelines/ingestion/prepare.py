@@ -3,6 +3,7 @@
 What it takes and gives is small and can be pickled, so that it runs here, in a worker process, or on another machine.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -148,14 +149,17 @@ def read(task: Task, options: Options) -> bytes:
         return task.data
     if not task.original:
         return SOURCES[task.item.source_kind].read(task.item, options.limits.most_bytes)
-    path = original_path(options.home, task.original)
+    path, again = original_path(options.home, task.original), "Ingest it again from its source."
     try:
-        return path.read_bytes()
+        data = path.read_bytes()
     except OSError as error:
         raise SourceError(
-            f"The stored original of {task.item.name} cannot be read: {error.strerror}.",
-            hint="Ingest it again from its source.",
+            f"The stored original of {task.item.name} cannot be read: {error.strerror}.", hint=again
         ) from error
+    if hashlib.sha256(data).hexdigest() != task.original:
+        path.unlink(missing_ok=True)  # so that the next run that reads the source keeps it anew
+        raise SourceError(f"The stored original of {task.item.name} is damaged.", hint=again)
+    return data
 
 
 def identified(loaded: Document, task: Task) -> tuple[Document, str]:

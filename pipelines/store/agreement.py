@@ -3,32 +3,62 @@
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from sqlalchemy import Connection, delete, func, or_, select
+from sqlalchemy import Connection, Integer, cast, column, delete, exists, func, select
+from sqlalchemy import table as sql_table
 
 from pipelines.store.audit import node_rows
-from pipelines.store.originals import keep_original, original_path
+from pipelines.store.node_table import checked
+from pipelines.store.originals import is_kept, keep_original
 from pipelines.store.tables import document_indexes, documents, lexical_segments
+
+_SAME = 1e-4  # cosine distance between a vector and its copy
 
 
 def damaged(connection: Connection, table: str) -> list[str]:
-    """The documents of whose nodes a table lacks some, or their terms, or holds some too many; by id."""
-    held, rows, segments = document_indexes.c, node_rows(table), lexical_segments.c
+    """The documents that a table does not hold as it says, by id.
+
+    Nodes, vectors or terms are missing or too many, or a node is not its span of the document's text.
+    """
+    return sorted({*miscounted(connection, table), *connection.execute(_unfit(table)).scalars()})
+
+
+def miscounted(connection: Connection, table: str) -> list[str]:
+    """The documents of which a table holds more or fewer nodes than it says, by id."""
+    held, rows = document_indexes.c, node_rows(table)
     owner = rows.c.metadata_["document_id"].astext
-    terms = select(segments.node_id).where(segments.node_table == table)
     stored = select(owner.label("id"), func.count().label("nodes")).group_by(owner).subquery()
-    indexed = select(held.document_id, held.nodes).where(held.node_table == table).subquery()
-    counts = (
-        select(indexed.c.document_id)
-        .outerjoin(stored, stored.c.id == indexed.c.document_id)
-        .where(or_(stored.c.nodes.is_(None), stored.c.nodes != indexed.c.nodes))
+    counted = (
+        select(held.document_id)
+        .outerjoin(stored, stored.c.id == held.document_id)
+        .where(held.node_table == table, func.coalesce(stored.c.nodes, 0) != held.nodes)
     )
-    silent = select(owner).where(rows.c.node_id.not_in(terms), owner.in_(select(indexed.c.document_id)))
-    lost = select(segments.document_id).where(
-        segments.node_table == table, segments.node_id.not_in(select(rows.c.node_id))
+    return sorted(connection.execute(counted).scalars())
+
+
+def _unfit(name: str) -> Any:
+    """The documents with a node that has no terms, no vector or another text, or with terms of no node."""
+    rows, windows, terms = node_rows(name), window_rows(name), lexical_segments
+    other, held, d = rows.alias(), document_indexes.c, documents.c
+    owner, start, end = (rows.c.metadata_[key].astext for key in ("document_id", "start", "end"))
+    said = exists().where(held.document_id == owner, held.node_table == name)
+    of_it = exists().where(terms.c.node_table == name, terms.c.node_id == rows.c.node_id)
+    own = exists().where(windows.c.node_id == rows.c.node_id)
+    shared = exists().where(  # a vector that several nodes of a document have is stored under the first of them
+        windows.c.node_id == other.c.node_id,
+        other.c.metadata_["document_id"].astext == owner,
+        windows.c.embedding.op("<=>")(rows.c.embedding) < _SAME,
     )
-    return sorted(connection.execute(counts.union(silent, lost)).scalars())
+    body = func.substr(d.text, cast(start, Integer) + 1, cast(end, Integer) - cast(start, Integer))
+    silent = select(owner).where(said, ~of_it)
+    blind = select(owner).where(said, ~own, ~shared)
+    altered = select(owner).join(documents, d.id == owner).where(said, body != rows.c.text)
+    lost = select(terms.c.document_id).where(
+        terms.c.node_table == name, ~exists().where(rows.c.node_id == terms.c.node_id)
+    )
+    return silent.union(blind, altered, lost)
 
 
 def forget_damaged(connection: Connection, table: str) -> int:
@@ -46,11 +76,15 @@ def forget_damaged(connection: Connection, table: str) -> int:
 def without_original(connection: Connection, home: Path) -> list[tuple[str, str, str]]:
     """(name, URI, SHA-256 of the file) of the documents whose original bytes are not kept, by name.
 
-    Only those of sources that originals are kept of.
+    Those of another length are not, either. Only of sources that originals are kept of.
     """
     d = documents.c
-    found = connection.execute(select(d.name, d.source_uri, d.file_sha).where(d.source_kind != "eval").order_by(d.name))
-    return [(row.name, row.source_uri, row.file_sha) for row in found if not original_path(home, row.file_sha).exists()]
+    wanted = select(d.name, d.source_uri, d.file_sha, d.bytes).where(d.source_kind != "eval").order_by(d.name)
+    return [
+        (row.name, row.source_uri, row.file_sha)
+        for row in connection.execute(wanted)
+        if not is_kept(home, row.file_sha, row.bytes)
+    ]
 
 
 def recover_originals(connection: Connection, home: Path) -> int:
@@ -64,3 +98,8 @@ def recover_originals(connection: Connection, home: Path) -> int:
                 keep_original(home, sha, data, name=name)
                 kept += 1
     return kept
+
+
+def window_rows(name: str) -> Any:
+    """The vectors of a node table by name, for statements that need no model."""
+    return sql_table(f"{checked(name)}_windows", column("node_id"), column("embedding"))

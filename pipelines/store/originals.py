@@ -17,7 +17,7 @@ def keep_original(home: Path, sha: str, data: bytes, *, name: str) -> Path:
         StoreError: If they cannot be written: the disk is full, or the folder is closed.
     """
     target = original_path(home, sha)
-    if target.exists():
+    if is_kept(home, sha, len(data)):
         return target
     try:
         _write(target, data)
@@ -53,3 +53,11 @@ def _write(target: Path, data: bytes) -> None:
 def original_path(home: Path, sha: str) -> Path:
     """The place of the bytes with this SHA-256."""
     return home / "originals" / sha[:2] / sha
+
+
+def is_kept(home: Path, sha: str, length: int) -> bool:
+    """Whether bytes with this SHA-256 are kept in their whole length; what they are is checked when they are read."""
+    try:
+        return original_path(home, sha).stat().st_size == length
+    except OSError:
+        return False

@@ -9,6 +9,7 @@ from sqlalchemy.orm import aliased
 
 from pipelines.errors import ConfigError, ServiceUnavailable
 from pipelines.store import tables
+from pipelines.store.agreement import miscounted
 from pipelines.store.database import HELD_BY_OTHERS, reading, translate
 from pipelines.store.facts import write_facts
 from pipelines.store.families import lock_families, members_of, write_families
@@ -79,6 +80,11 @@ def _assert_complete(connection: Connection, table: str, model: EmbeddingIdentit
         raise ConfigError(
             f"{model.label} lacks {missing} of {stored} documents, so it cannot serve.",
             hint=f"Run `footnote models add {model.label}`.",
+        )
+    if wrong := miscounted(connection, table):
+        raise ConfigError(
+            f"The table of {model.label} lacks nodes of {len(wrong)} documents, so it cannot serve.",
+            hint=f"Run `footnote doctor --fix`, then `footnote models add {model.label}`.",
         )
 
 

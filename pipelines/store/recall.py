@@ -12,6 +12,7 @@ from pipelines.store.node_table import HALFVEC_ABOVE, checked
 
 _SAMPLE, _FILTERED, _CATEGORIES = 20, 5, 4
 _FIRST = 10
+_LOOK = "200"  # how many vectors the index looks at, as for a search of ten
 _SAME = 1e-6  # distances are computed twice
 
 
@@ -83,6 +84,7 @@ def _nearest(
         statement = statement.join(rows, rows.c.node_id == windows.c.node_id).where(
             rows.c.metadata_["category"].astext == category
         )
+    connection.execute(text("SELECT set_config('hnsw.ef_search', :look, true)"), {"look": _LOOK})
     with _scanning(connection, "enable_seqscan" if through_index else "enable_indexscan"):
         return [float(each) for each in connection.execute(statement).scalars()]
 

@@ -46,9 +46,12 @@ def test_a_healthy_database_has_no_finding_and_filters_find_what_an_exact_scan_f
 @pytest.mark.parametrize(
     ("statement", "name"),
     [
-        (f"DELETE FROM data_{TABLE} WHERE metadata_ ->> 'title' = 'Crane'", "lexical index"),
-        (f"DELETE FROM lexical_segments WHERE tokens LIKE '%crane%' AND node_table = '{TABLE}'", "lexical index"),
-        ("UPDATE document_indexes SET nodes = nodes + 1", "lexical index"),
+        (f"DELETE FROM data_{TABLE} WHERE metadata_ ->> 'title' = 'Crane'", "agreement"),
+        (f"DELETE FROM lexical_segments WHERE tokens LIKE '%crane%' AND node_table = '{TABLE}'", "agreement"),
+        ("UPDATE document_indexes SET nodes = nodes + 1", "agreement"),
+        (f"DELETE FROM {TABLE}_windows", "agreement"),
+        (f"UPDATE data_{TABLE} SET text = 'evil ' || text", "agreement"),
+        ("UPDATE documents SET text = 'X' || text", "agreement"),
     ],
 )
 def test_a_damaged_document_is_named_and_made_again(
@@ -95,3 +98,17 @@ def test_orphans_go_and_nothing_else(folder: Path, settings: Settings) -> None:
     assert "orphans" in wrong(settings)
     assert wrong(settings, fix=True) == set()
     assert [document.name for document in build_ingestion(settings).known()] == ["crane.md"]
+
+
+def test_a_damaged_original_is_never_taken_for_the_document(folder: Path, settings: Settings) -> None:
+    ingestion = build_ingestion(settings)
+    crane = next(document for document in ingestion.known() if document.name == "crane.md")
+    path = original_path(settings.home, crane.file_sha)
+    path.write_bytes(path.read_bytes()[:-2] + b"!\n")
+    report = ingestion.run(plan_reindex(ingestion), kind="reindex")
+    failed = next(item for item in report.items if item.outcome == "failed")
+    assert (failed.document, "is damaged" in failed.message) == ("crane.md", True)
+    assert "originals" in wrong(settings)
+    assert "originals" not in wrong(settings, fix=True)  # the file is as it was
+    ingestion.run(plan_reindex(ingestion), kind="reindex")
+    assert wrong(settings) == set()
