@@ -79,6 +79,8 @@ def print_plan(plan: "Plan", seen: "Preview", model: str) -> None:
         output.say(line)
     for item, why in plan.settled.items():
         output.say(f"{item.name} failed before, and does no longer: {why}", "dim")
+    if plan.skipped:
+        output.say(f"{len(plan.skipped):,} passed over, such as {plan.skipped[0]}", "dim")
     say_refused(plan)
 
 

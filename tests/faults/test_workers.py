@@ -50,7 +50,9 @@ def test_workers_end_with_the_run_that_is_killed(
     seed: int, rehearsal: Rehearsal, database: str, tmp_path: Path
 ) -> None:
     play = rehearsal(PLAYS[0])
-    point = point_of(seed, _vectors(play.events), moments=False)
+    point = point_of(
+        seed, _vectors(play.events)[:1], moments=False
+    )  # later ones depend on which documents come together
     settings = play.copy(database)
     ended = play.hurt(
         with_workers(settings), point, noting(tmp_path / "workers", lambda _: kill(Event("embedding", ""), None))
@@ -71,7 +73,9 @@ def test_a_worker_that_is_killed_fails_at_most_the_document_that_it_had(
     seed: int, rehearsal: Rehearsal, database: str, tmp_path: Path
 ) -> None:
     play = rehearsal(PLAYS[0])
-    point = point_of(seed, _vectors(play.events), moments=False)
+    point = point_of(
+        seed, _vectors(play.events)[:1], moments=False
+    )  # later ones depend on which documents come together
     settings = play.copy(database)
 
     def end_one(workers: list[int]) -> None:

@@ -180,7 +180,7 @@ def test_the_audit_finds_a_span_that_was_tampered_with(engine: Engine) -> None:
     with engine.database.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE documents SET text = replace(text, '40 containers', '41 containers')")
     kinds = {violation["kind"] for violation in audit(engine.database.engine)["violations"]}
-    assert kinds == {"span", "citation"}
+    assert kinds == {"span", "citation", "snippet"}
 
 
 def test_the_engine_is_a_tool_for_llamaindex_agents(engine: Engine) -> None:
