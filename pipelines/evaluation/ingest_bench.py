@@ -23,7 +23,7 @@ from pipelines.ingestion.sources import list_sources
 from pipelines.models.embed import build_embed_model, window_vectors
 from pipelines.models.identity import identity
 from pipelines.query.engine import Engine, build_query_engine
-from pipelines.store.database import embedded_server
+from pipelines.store.database import embedded_server, open_database
 
 OnProgress = Callable[[str, int, int], None]
 _NEW_WORDS = "quixotic zephyranthes marmoset"
@@ -53,8 +53,9 @@ class _Place:
         return self.settings.home / "postgres" / "data" / "postmaster.pid"
 
     def _environment(self) -> dict[str, str]:
+        asked = {f"FOOTNOTE_EMBEDDING__{name.upper()}": str(value) for name, value in self.settings.embedding}
         # an empty DATABASE_URL is none, and stronger than the one of a .env file
-        return {**os.environ, "FOOTNOTE_HOME": str(self.settings.home), "DATABASE_URL": ""}
+        return {**os.environ, **asked, "FOOTNOTE_HOME": str(self.settings.home), "DATABASE_URL": ""}
 
 
 def bench_ingest(
@@ -64,7 +65,7 @@ def bench_ingest(
 
     Everything runs in a home of its own with an embedded Postgres of its own, which are deleted afterwards. Commands
     are processes of their own and are timed whole, start-up included. `ratio` compares the first run with embedding
-    the same texts alone, half of them before that run and half after it.
+    the same texts alone, half of them before that run and half after it. The empty database is there before.
 
     Raises:
         SourceError: If there is no text in these files.
@@ -78,9 +79,16 @@ def bench_ingest(
         on_progress("writing documents", 0, 1)
         paths = write_small_documents(locations, place.documents, documents)
         on_progress("writing documents", 1, 1)
+        _make_database(own)
         return _measure(place, paths, on_progress)
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+def _make_database(settings: Settings) -> None:
+    server = embedded_server(settings.home)
+    open_database(settings).engine.dispose()
+    server.release()
 
 
 def _measure(place: _Place, paths: Sequence[Path], on_progress: OnProgress) -> dict[str, Any]:

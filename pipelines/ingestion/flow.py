@@ -2,12 +2,15 @@
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from threading import Event
 from typing import TypeVar
 
 Arrived = TypeVar("Arrived")
 Between = TypeVar("Between")
 Done = TypeVar("Done")
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 
 _AHEAD = 2  # groups that wait, beside the two that the steps are at
 
@@ -25,13 +28,26 @@ def flow(
     closed when it weighs 1 or more, or when `first` has nothing to do and `then` no more than one group: whatever
     arrives slowly is not held back.
 
-    The first error of any of the three ends it and is raised; a group that a step is at is finished, those that wait
-    are dropped. No thread is left behind, however it ends.
+    The first error of any of the three ends it and is raised; what a step is at is finished, and nothing more is
+    begun. No thread is left behind, however it ends.
     """
     firsts, thens = ThreadPoolExecutor(1, "flow-first"), ThreadPoolExecutor(1, "flow-then")
+    first_failed, then_failed = Event(), Event()
     under_way: deque[Future[Iterable[Done]]] = deque()
     group: list[Arrived] = []
     weight, last = 0.0, None
+
+    def begin(some: Sequence[Arrived]) -> Between:
+        if first_failed.is_set() or then_failed.is_set():
+            raise CancelledError
+        return _watched(first, some, first_failed)
+
+    def go_on(made: "Future[Between]") -> Iterable[Done]:
+        some = made.result()
+        if then_failed.is_set():
+            raise CancelledError
+        return _watched(then, some, then_failed)
+
     try:
         for one in arriving:
             group.append(one)
@@ -39,19 +55,24 @@ def flow(
             while under_way and under_way[0].done():
                 yield from under_way.popleft().result()
             if weight >= 1 or ((last is None or last.done()) and len(under_way) < 2):
-                last = firsts.submit(first, group)
-                under_way.append(thens.submit(_after, last, then))
+                last = firsts.submit(begin, group)
+                under_way.append(thens.submit(go_on, last))
                 group, weight = [], 0.0
             while len(under_way) > _AHEAD + 2:
                 yield from under_way.popleft().result()
         if group:
-            under_way.append(thens.submit(_after, firsts.submit(first, group), then))
+            under_way.append(thens.submit(go_on, firsts.submit(begin, group)))
         while under_way:
             yield from under_way.popleft().result()
     finally:
+        first_failed.set()
         for pool in (firsts, thens):
             pool.shutdown(cancel_futures=True)
 
 
-def _after(made: "Future[Between]", then: Callable[[Between], Iterable[Done]]) -> Iterable[Done]:
-    return then(made.result())
+def _watched(step: Callable[[Given], Made], given: Given, failed: Event) -> Made:
+    try:
+        return step(given)
+    except BaseException:
+        failed.set()
+        raise

@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.ingestion.pipeline import run_transformations
 from llama_index.core.schema import TextNode
 
 from pipelines.errors import ConfigError
@@ -79,7 +80,9 @@ def parse(
     """
     name = name or parser_for(document)
     pipeline = _pipeline(PARSERS[name], sizes) if name in PARSERS and not embed else None
-    nodes = (pipeline or _through(build_parser(name, sizes, embed))).run(documents=[CarriedDocument.of(document)])
+    pipeline = pipeline or _through(build_parser(name, sizes, embed))
+    # `IngestionPipeline.run` does the same, and takes as long again for a small document.
+    nodes = run_transformations([CarriedDocument.of(document)], pipeline.transformations)
     return [node for node in nodes if isinstance(node, TextNode)]
 
 

@@ -30,6 +30,16 @@ def test_case_accents_and_punctuation_make_no_difference() -> None:
     assert (shingles("Ann’s ÉCOLE, by the sea") == shingles("ann's ecole by the SEA!")).all()
 
 
+def test_signatures_are_those_of_datasketch() -> None:
+    from datasketch import MinHash
+
+    sets = [np.unique(np.random.default_rng(size).integers(0, 2**32, size, dtype=np.uint32)) for size in (1, 2, 300)]
+    theirs = MinHash.generator(sets, num_perm=128, seed=1, scheme="affine32", hashfunc=int)
+    for own, other in zip(signatures(sets), theirs, strict=True):
+        assert own is not None
+        assert own.tolist() == other.hashvalues.tolist()
+
+
 def test_the_order_of_words_makes_a_difference() -> None:
     assert set(shingles("one two three four").tolist()).isdisjoint(shingles("four three two one").tolist())
 
@@ -91,3 +101,25 @@ def test_components_do_not_depend_on_the_order_of_their_members(kinds: list[int]
     assert {
         frozenset(group) for group in components({name: members[name] for name in names}, ALIKE["node"])
     } == expected
+
+
+def test_the_components_are_those_of_comparing_every_pair() -> None:
+    random_words = random.Random(11)
+    texts = [" ".join(random_words.choice(VOCABULARY) for _ in range(80)) for _ in range(12)]
+    for text in list(texts):
+        words = text.split()
+        for changed in (2, 6, 12):  # some are alike enough, some are not, some by way of another
+            texts.append(" ".join(words[changed:] + [random_words.choice(VOCABULARY) for _ in range(changed)]))
+    members = {f"{place:02}": signed(text) for place, text in enumerate([*texts, *texts[:5]])}
+    alike = ALIKE["document"]
+    tied = {name: {name} for name in members}
+    for one, own in members.items():
+        for other, its in members.items():
+            shared = (own == its).reshape(-1, 4).all(axis=1).any()
+            if shared and likeness(own, its) >= alike and tied[one] is not tied[other]:
+                tied[one] |= tied[other]
+                for name in tied[one]:
+                    tied[name] = tied[one]
+    expected = {frozenset(group) for group in tied.values()}
+    assert {frozenset(group) for group in components(members, alike)} == expected
+    assert 12 < len(expected) < len(members)

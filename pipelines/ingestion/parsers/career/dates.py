@@ -4,7 +4,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from pipelines.ingestion.parsers.career.date_words import (
     DOUBTFUL,
@@ -78,6 +77,7 @@ _RANGE = re.compile(
     rf"{_UNTIL}(?:(?P<last>{_POINT}){_BOUND}|(?P<now>{_NOW}))|(?P<open>{_GAP}[-–—](?=[ \t]*(?:\n|$)))|{_BOUND}))"
 )
 _HINT = re.compile(rf"{_YEAR}|'\d\d|{_TWO}/\d\d")
+_DIGITS = re.compile(r"\d\d")
 _BEFORE, _AFTER = 60, 80
 _THINGS = re.compile(r"[ ][a-z]{3,}s\b")
 
@@ -101,6 +101,8 @@ def date_ranges(text: str) -> list[DateRange]:
     Names and formats of English, German, French, Spanish, Portuguese and Italian; years 1950 to 2099. A year inside
     a longer number, a version, an address or an amount is none.
     """
+    if not _DIGITS.search(text):
+        return []
     folded = _folded(text)
     found: list[DateRange] = []
     done = 0
@@ -181,10 +183,23 @@ def _iso(year: str, month: int) -> str:
 
 def _folded(text: str) -> str:
     """The text without capitals and accents, character by character, so that offsets stay."""
-    return text.lower() if text.isascii() else "".join(map(_folded_character, text))
+    return text.lower() if text.isascii() else text.translate(_FOLDED)
 
 
-@lru_cache(maxsize=4096)
+class _Folded(dict[int, str]):
+    """What each character is folded to, worked out when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        folded = _folded_character(chr(code))
+        if len(self) < _MOST_FOLDED:
+            self[code] = folded
+        return folded
+
+
+_MOST_FOLDED = 4096
+_FOLDED = _Folded()
+
+
 def _folded_character(char: str) -> str:
     if char in "’‘´":
         return "'"
