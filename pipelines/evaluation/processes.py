@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_PAUSE = 0.2  # seconds between two looks at the memory
+_PAUSE, _LONGEST_PAUSE = 0.2, 2.0  # seconds between two looks at the memory, which cost the system some milliseconds
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -73,7 +73,8 @@ class _Watch(threading.Thread):
         self._ended = threading.Event()
 
     def run(self) -> None:
-        while not self._ended.wait(_PAUSE):
+        began = time.perf_counter()
+        while not self._ended.wait(min(max(_PAUSE, (time.perf_counter() - began) / 20), _LONGEST_PAUSE)):
             server = _server(self._pid_file)
             self.memory = max(self.memory, sum(map(_pss, set(_family(self._root)) - set(server))))
             self.postgres = max(self.postgres, sum(map(_pss, server)))

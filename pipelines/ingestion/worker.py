@@ -141,7 +141,8 @@ def _limit_memory(megabytes: int) -> None:
 def _held() -> int:
     """How many bytes count against the limit now; 0 where the system does not say."""
     try:
-        return int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+        with open("/proc/self/statm", "rb", buffering=0) as told:
+            return int(told.read().split()[5]) * resource.getpagesize()
     except OSError:
         return 0
 
