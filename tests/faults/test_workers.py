@@ -23,7 +23,9 @@ _LONGEST = 20.0  # seconds until a worker has noticed that its run is gone
 
 def workers_of(number: int) -> list[int]:
     """The processes that this one has started and that still run."""
-    said = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,ppid=,stat=,args="], capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        ["ps", "-A", "-ww", "-o", "pid=,ppid=,stat=,args="], capture_output=True, text=True, check=True
+    )
     rows = [line.split(None, 3) for line in said.stdout.splitlines()]
     return [int(pid) for pid, parent, state, args in rows if parent == str(number) and "ingestion.worker" in args]
 
