@@ -216,7 +216,8 @@ def test_a_worker_killed_at_work_says_that_it_was_from_outside(
 
 
 PARENT = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background jobs ignore
 from pathlib import Path
 from tests.integration.test_workers import HOSTILE, Local, Options, Pool, Settings, task_of
 options = Options.of(Settings(_env_file=None, home=Path(sys.argv[1]) / "home"), "model")
