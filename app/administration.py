@@ -1,6 +1,5 @@
 """What the commands about the database and the local model do."""
 
-import sys
 from typing import Any
 
 import typer
@@ -56,7 +55,9 @@ def migrate_database(settings: Settings, to: str, *, yes: bool, as_json: bool) -
     if lost and not yes:
         for each in (*lost, _advice(database.embedded)):
             output.warn(f"   {each}")
-        _confirm(f"from migration {stands} down to {to}", ask=not as_json)
+        way = f"from migration {stands} down to {to}"
+        said = f"The database would go {way}, and lose something."
+        output.agree(f"Take the database {way}?", said, as_json=as_json)
     before = migrate(database.engine, to)
     later = "" if to == HEAD else f"; the next command of this Footnote brings it to {HEAD} again"
     _done(f"at migration {to}{later}", as_json=as_json, migration=to, before=before)
@@ -68,17 +69,6 @@ def _advice(embedded: bool) -> str:
 
     dump = f"footnote db start && {binaries() / 'pg_dump'}" if embedded else "pg_dump"
     return f'Keep a copy first: {dump} "$(footnote db url)" > footnote.sql'
-
-
-def _confirm(way: str, *, ask: bool) -> None:
-    """Go on only when a person agrees.
-
-    Raises:
-        RetrievalError: Where nobody can be asked.
-    """
-    if not ask or not sys.stdin.isatty():
-        raise RetrievalError(f"The database would go {way}, and lose something.", hint="Say --yes to do it.")
-    typer.confirm(f"Take the database {way}?", abort=True)
 
 
 def show_url(settings: Settings, *, as_json: bool) -> None:

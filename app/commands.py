@@ -1,6 +1,5 @@
 """What the commands do: call pipelines, print, and choose the exit code."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
@@ -67,9 +66,7 @@ def run_remove(settings: Settings, named: Sequence[str], source: str, *, yes: bo
     if not yes:
         for document_id in chosen:
             output.warn(f"   remove  {everything[document_id]}")
-        if as_json or not sys.stdin.isatty():
-            raise RetrievalError(f"{len(chosen)} documents would be removed.", hint="Say --yes to do it.")
-        typer.confirm("Remove these?", abort=True)
+        output.agree("Remove these?", f"{len(chosen)} documents would be removed.", as_json=as_json)
     report = ingestion.remove(chosen)
     gone = [item for item in report.items if item.outcome == "removed"]
     if as_json:

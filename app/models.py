@@ -1,7 +1,6 @@
 """What `models` does: embedding models side by side, one of which serves."""
 
 import shutil
-import sys
 from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -122,10 +121,7 @@ def _agree(model: EmbeddingIdentity, price: "Price", *, yes: bool, as_json: bool
         if not as_json:
             output.say(said)
         return
-    if as_json or not sys.stdin.isatty():
-        raise RetrievalError(said, hint="Say --yes to do it.")
-    output.say(said)
-    typer.confirm("Embed them?", abort=True)
+    output.agree("Embed them?", said, as_json=as_json)
 
 
 def _filled_json(done: "Filled") -> dict[str, Any]:
@@ -196,10 +192,7 @@ def drop_model(settings: Settings, name: str, *, cached: bool, yes: bool, as_jso
         )
     said = f"{one.identity.label} with {one.nodes:,} nodes of {one.documents:,} documents would be dropped."
     if not yes:
-        if as_json or not sys.stdin.isatty():
-            raise RetrievalError(said, hint="Say --yes to do it.")
-        output.warn(said)
-        typer.confirm("Drop it?", abort=True)
+        output.agree("Drop it?", said, as_json=as_json)
     drop(database.engine, one, cached=cached)
     kept = snapshots_of(settings, database, one.table)
     for folder in (kept, *kept.parent.glob(f"{one.table}-*")):

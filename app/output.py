@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from config.prompts import GREETING
+from pipelines.errors import RetrievalError
 
 console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
 stderr = Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
@@ -52,6 +54,19 @@ _NUMERIC = {"nodes", "embeddings", "documents", "coverage", "score", "dense", "s
 def say(text: str, style: str = "") -> None:
     """A line for people, never read as markup."""
     console.print(Text(text, style=style))
+
+
+def agree(question: str, said: str, *, as_json: bool) -> None:
+    """Say what would be done, and go on only when a person agrees.
+
+    Raises:
+        RetrievalError: Where nobody can be asked.
+        typer.Abort: If the answer is no.
+    """
+    if as_json or not sys.stdin.isatty():
+        raise RetrievalError(said, hint="Say --yes to do it.")
+    warn(said)
+    typer.confirm(question, abort=True)
 
 
 def warn(text: str, style: str = "yellow") -> None:

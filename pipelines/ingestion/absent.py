@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipelines.ingestion.sources import Listing
-from pipelines.ingestion.sources.files import path_of
 from pipelines.store.documents import Known
 from pipelines.store.failures import Standing
+from pipelines.store.originals import path_of
 from pipelines.types import SourceItem
 
 REMOVAL_GUARD = 0.2

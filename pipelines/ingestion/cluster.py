@@ -127,15 +127,12 @@ class Cluster:
         size = 0
         for place, task in execution.tasks:
             data = _bytes_of(task, execution.options)
-            if places and size + len(data or b"") > _BYTES:
+            if places and (len(places) == _DOCUMENTS or size + len(data or b"") > _BYTES):
                 yield _part(execution, places, tasks)
                 places, tasks, size = [], [], 0
             places.append(place)
             tasks.append(replace(task, data=data))
             size += len(data or b"")
-            if len(places) == _DOCUMENTS:
-                yield _part(execution, places, tasks)
-                places, tasks, size = [], [], 0
         if places:
             yield _part(execution, places, tasks)
 
@@ -154,14 +151,14 @@ def _bytes_of(task: Task, options: Options) -> bytes | None:
 
 
 def _part(execution: Execution, places: Sequence[int], tasks: Sequence[Task]) -> Part:
-    ids = {task.document_id for task in tasks}
+    ids = [task.document_id for task in tasks]
     return Part(
         execution.run_id,
         execution.collection,
         tuple(places),
         tuple(execution.steps[place] for place in places),
         tuple(tasks),
-        {held: known for held, known in execution.known.items() if held in ids},
+        {each: execution.known[each] for each in ids if each in execution.known},
     )
 
 

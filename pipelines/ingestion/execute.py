@@ -5,17 +5,17 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from pipelines.errors import ConfigError, ServiceUnavailable
+from pipelines.errors import ConfigError
 from pipelines.ingestion.executors import Executor
 from pipelines.ingestion.failure import Failure
 from pipelines.ingestion.finish import Cut, Embedded, Finisher
 from pipelines.ingestion.flow import flow
 from pipelines.ingestion.plan import Step
 from pipelines.ingestion.prepare import Options, Prepared, Task
+from pipelines.ingestion.together import FOR_ALL, together
 from pipelines.models.embed import group_size
 from pipelines.observe import log
 from pipelines.store import documents as document_rows
@@ -26,10 +26,7 @@ from pipelines.types import IngestItem, Outcome
 
 _CHARACTERS = 256_000  # of the documents of a group
 _REMOVED_AT_ONCE = 50
-_FOR_ALL = (ConfigError, ServiceUnavailable)  # errors that every other document would meet too
 Placed = tuple[int, IngestItem]  # the place of a step, and what became of it
-X = TypeVar("X")
-Y = TypeVar("Y")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +92,10 @@ class Execution:
         for start in range(0, len(removed), _REMOVED_AT_ONCE):
             if self.stop.is_set():
                 return
-            yield from _together(removed[start : start + _REMOVED_AT_ONCE], self._remove, self._not_removed)
+            yield from together(removed[start : start + _REMOVED_AT_ONCE], self._remove, self._not_removed)
 
     def _settle(self, step: Step) -> IngestItem:
-        if isinstance(step.error, _FOR_ALL):
+        if isinstance(step.error, FOR_ALL):
             raise step.error
         if step.error is not None:
             return self._fail(step, Failure.of(step.error, step.stage, step.item.name))
@@ -156,7 +153,7 @@ class Execution:
         if not pieces:
             return []
         cut = [piece for piece in pieces if isinstance(piece.state, Cut)]
-        embedded = {piece.place: piece for piece in _together(cut, self._vectors, self._not_embedded)}
+        embedded = {piece.place: piece for piece in together(cut, self._vectors, self._not_embedded)}
         seconds = (time.perf_counter() - began) / len(pieces)
         return [replace(embedded.get(piece.place, piece), seconds=seconds) for piece in pieces]
 
@@ -167,7 +164,7 @@ class Execution:
         stage = ["parse"]
         try:
             return replace(piece, state=self.finisher.cut(piece.state, lambda name: stage.__setitem__(0, name)))
-        except _FOR_ALL:
+        except FOR_ALL:
             raise
         except Exception as error:  # noqa: BLE001 - one bad document stops only itself
             return replace(piece, state=Failure.of(error, stage[0], self.steps[piece.place].item.name))
@@ -184,14 +181,14 @@ class Execution:
             return []
         began = time.perf_counter()
         embedded = [piece for piece in pieces if isinstance(piece.state, Embedded)]
-        items = dict(_together(embedded, self._store, self._not_stored))
+        items = dict(together(embedded, self._store, self._not_stored))
         for piece in pieces:
             if isinstance(piece.state, Failure):
                 if piece.state.fatal:
                     raise ConfigError(piece.state.message, hint=piece.state.hint)
                 items[piece.place] = self._fail(self.steps[piece.place], piece.state)
             elif piece.place not in items:
-                items |= dict(_together([piece], self._store_metadata, self._not_stored))
+                items |= dict(together([piece], self._store_metadata, self._not_stored))
         seconds = (time.perf_counter() - began) / len(pieces)
         return [(piece.place, _timed(items[piece.place], piece.seconds + seconds)) for piece in pieces]
 
@@ -259,22 +256,6 @@ class Execution:
     def _log(self, connection: Connection, done: Sequence[tuple[Step, IngestItem, int | None]]) -> None:
         rows = [Logged(step.collection or self.collection, step.item, item, version) for step, item, version in done]
         write_items(connection, self.run_id, rows)
-
-
-def _together(some: Sequence[X], do: Callable[[Sequence[X]], list[Y]], failed: Callable[[X, Exception], Y]) -> list[Y]:
-    """What `do` makes of all of them; where it fails, what it makes of each alone, so that only the guilty one fails.
-
-    Raises:
-        ConfigError, ServiceUnavailable: What every other one would meet too.
-    """
-    try:
-        return do(some) if some else []
-    except _FOR_ALL:
-        raise
-    except Exception as error:  # noqa: BLE001 - one bad document, whatever it does, stops only itself
-        if len(some) == 1:
-            return [failed(some[0], error)]
-        return [done for one in some for done in _together([one], do, failed)]
 
 
 def _until_fatal(group: Sequence[Piece]) -> Iterator[Piece]:

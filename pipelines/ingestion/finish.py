@@ -118,15 +118,11 @@ class Finisher:
         self.store.update_metadata(prepared.document, within=lambda link, version: record(link, done, version))
         return done
 
-    def store_nodes(self, embedded: Embedded, item: IngestItem, record: Record) -> IngestItem:
-        """Write the document, its nodes and its run's row in one transaction.
-
-        The outcome is `unchanged` where another run has written just this meanwhile.
-        """
-        return self.store_all([(embedded, item)], lambda link, done: record(link, *done[0]))[0]
-
     def store_all(self, made: Sequence[tuple[Embedded, IngestItem]], record: RecordAll) -> list[IngestItem]:
-        """Write several documents, each as `store_nodes` does, in one transaction: all of them or none."""
+        """Write several documents, their nodes and their run's rows in one transaction: all of them or none.
+
+        The outcome of one is `unchanged` where another run has written just this meanwhile.
+        """
         done = {
             embedded.document.id: replace(
                 item, document_id=embedded.document.id, nodes=len(embedded.vectors), embedded=embedded.new

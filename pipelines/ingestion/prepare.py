@@ -157,7 +157,8 @@ def read(task: Task, options: Options) -> bytes:
             f"The stored original of {task.item.name} cannot be read: {error.strerror}.", hint=again
         ) from error
     if hashlib.sha256(data).hexdigest() != task.original:
-        path.unlink(missing_ok=True)  # so that the next run that reads the source keeps it anew
+        if options.keep:
+            path.unlink(missing_ok=True)  # so that the next run that reads the source keeps it anew
         raise SourceError(f"The stored original of {task.item.name} is damaged.", hint=again)
     return data
 
@@ -178,7 +179,7 @@ def identified(loaded: Document, task: Task) -> tuple[Document, str]:
         ingested_at=datetime.now(UTC),
         metadata={**document.metadata, **kept},
     )
-    parser = told.get("parser") or parser_for(document)
+    parser = parser_for(document)
     return document.with_(content_sha=content_sha(document, parser), meta_sha=meta_sha(document)), parser
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from llama_index.core.schema import TextNode
 
-from pipelines.errors import ConfigError, ServiceUnavailable
+from pipelines.errors import ConfigError
 from pipelines.ingestion.contextualise import Contextualise
 from pipelines.ingestion.embed import Embedder, TextEmbedder, embedded_text
 from pipelines.ingestion.failure import Failure
@@ -16,6 +16,7 @@ from pipelines.ingestion.parsers.semantic import SemanticParser
 from pipelines.ingestion.plan import Plan, Step
 from pipelines.ingestion.prepare import Prepared, some
 from pipelines.ingestion.run import Ingestion, Overrides
+from pipelines.ingestion.together import FOR_ALL
 from pipelines.models.identity import llm_identity
 from pipelines.models.prices import cost, embedding_price, llm_price
 from pipelines.store.documents import Known, is_as_stored
@@ -91,7 +92,7 @@ def preview(ingestion: Ingestion, plan: Plan, overrides: Overrides, on_progress:
         for place, step in enumerate(plan.steps)
         if step.action not in ("add", "update")
     }
-    tasks = ingestion.tasks(plan, overrides)
+    tasks = ingestion.tasks(plan, overrides, known)
     results = ingestion.executor(tasks, replace(ingestion.options, keep=False))
     try:
         for done, (place, prepared) in enumerate(results, 1):
@@ -124,7 +125,7 @@ def _foresee(ingestion: Ingestion, step: Step, prepared: Prepared | Failure, kno
         return _Foreseen(replace(item, outcome=outcome, nodes=held.nodes if held else 0))
     try:
         nodes, groups, exact = _nodes(ingestion, prepared)
-    except (ConfigError, ServiceUnavailable):
+    except FOR_ALL:
         raise
     except Exception as error:  # noqa: BLE001 - as in the run, one bad document stops only itself
         return _Foreseen(Failure.of(error, "parse", step.item.name).item(step.item.name, step.document_id))

@@ -136,8 +136,7 @@ def _prepared(document: Document, change: Change, held: str, options: Options) -
 
     Without nodes where the table holds just this content, so that only facts are written.
     """
-    told = {**document.metadata.get("ruled", {}), **document.metadata.get("said", {})}
-    parser = told.get("parser") or parser_for(document)
+    parser = parser_for(document)
     if parser not in PARSERS:
         raise ParseError(f"{document.name} was made by the parser {parser}, which is no more.")
     if held == document.content_sha:

@@ -148,7 +148,7 @@ class Ingestion:
             run_id=run_id,
             collection=self.collection(overrides),
             steps=plan.steps,
-            tasks=self._tasks(plan, overrides, known),
+            tasks=self.tasks(plan, overrides, known),
             known=known,
         )
         set_vector_index_aside(self.database.engine, self.store.table, len(run.tasks))
@@ -180,11 +180,8 @@ class Ingestion:
         log("info", "run finished", run=run_id, documents=len(items), seconds=report.seconds)
         return report
 
-    def tasks(self, plan: Plan, overrides: Overrides = Overrides()) -> list[tuple[int, Task]]:
+    def tasks(self, plan: Plan, overrides: Overrides, known: Mapping[str, Known]) -> list[tuple[int, Task]]:
         """(place of the step, what is to be prepared) of every document that the plan adds or updates."""
-        return self._tasks(plan, overrides, {document.id: document for document in self.known()})
-
-    def _tasks(self, plan: Plan, overrides: Overrides, known: Mapping[str, Known]) -> list[tuple[int, Task]]:
         collection, rules = self.collection(overrides), self.settings.ingestion.rules
         return [
             (place, task_of(step, collection, known, overrides, ruled(step.item, rules)))

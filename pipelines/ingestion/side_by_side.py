@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from config.settings import Settings
-from pipelines.errors import ConfigError, FootnoteError, ServiceUnavailable, StoreError
+from pipelines.errors import FootnoteError, StoreError
 from pipelines.ingestion.failure import Failure
 from pipelines.ingestion.finish import Cut, Embedded
 from pipelines.ingestion.header_writer import build_header_writer
@@ -17,6 +17,7 @@ from pipelines.ingestion.parsers import parser_for
 from pipelines.ingestion.prepare import Prepared, cut
 from pipelines.ingestion.preview import texts_to_embed
 from pipelines.ingestion.run import Ingestion
+from pipelines.ingestion.together import FOR_ALL, together
 from pipelines.models.embed import build_embed_model
 from pipelines.models.identity import with_identity
 from pipelines.models.prices import cost, embedding_price
@@ -28,7 +29,7 @@ from pipelines.store.models import active_model
 from pipelines.store.node_table import node_table
 from pipelines.store.nodes import Made as MadeBy
 from pipelines.store.nodes import NodeStore, build_lexical_indexes
-from pipelines.types import Document, EmbeddingIdentity
+from pipelines.types import EmbeddingIdentity
 
 Progress = Callable[[int, int, str], None]  # (documents done, of how many, the last one's name)
 Made = tuple[int, int] | Failure | None  # (nodes, embeddings), why it failed, or that it changed while it was made
@@ -96,7 +97,7 @@ class Filling:
             try:
                 prepared = self._prepared(one)
                 texts |= texts_to_embed(self.ingestion, prepared) if prepared else {}
-            except (ConfigError, ServiceUnavailable):
+            except FOR_ALL:
                 raise
             except FootnoteError as error:
                 log_failure("not foreseen", error, document=one.name)
@@ -140,7 +141,7 @@ class Filling:
                 prepared = self._prepared(one)
                 if prepared is not None:
                     group.append((one, self.ingestion.finisher.cut(prepared, stage.append)))
-            except (ConfigError, ServiceUnavailable):
+            except FOR_ALL:
                 raise
             except Exception as error:  # noqa: BLE001 - one bad document stops only itself
                 yield one, Failure.of(error, stage[-1], one.name)
@@ -149,21 +150,13 @@ class Filling:
                 group = []
         yield from self._stored(group)
 
-    def _stored(self, group: Sequence[tuple[Due, Cut]]) -> Iterator[tuple[Due, Made]]:
+    def _stored(self, group: Sequence[tuple[Due, Cut]]) -> list[tuple[Due, Made]]:
         """What became of each document of a group; where one cannot be embedded, each is by itself."""
-        try:
-            embedded = self.ingestion.finisher.vectors([cut for _, cut in group])
-        except (ConfigError, ServiceUnavailable):
-            raise
-        except Exception as error:  # noqa: BLE001 - one bad document stops only itself
-            if len(group) == 1:
-                yield group[0][0], Failure.of(error, "embed", group[0][0].name)
-                return
-            for alone in group:
-                yield from self._stored([alone])
-            return
-        for (one, _), made in zip(group, embedded, strict=True):
-            yield one, self._written(one, made)
+        return together(group, self._written_all, lambda one, error: (one[0], Failure.of(error, "embed", one[0].name)))
+
+    def _written_all(self, group: Sequence[tuple[Due, Cut]]) -> list[tuple[Due, Made]]:
+        embedded = self.ingestion.finisher.vectors([cut for _, cut in group])
+        return [(one, self._written(one, made)) for (one, _), made in zip(group, embedded, strict=True)]
 
     def _written(self, due: Due, made: Embedded) -> Made:
         by = MadeBy(made.cut.prepared.parser, made.cut.recipe)
@@ -180,7 +173,7 @@ class Filling:
         if document is None:
             return None
         parser = due.serving.parser if due.serving else ""
-        prepared = cut(document, parser or _own_parser(document), self.ingestion.options)
+        prepared = cut(document, parser or parser_for(document), self.ingestion.options)
         return replace(prepared, recipe=_as_loaded(prepared.recipe, due.serving))
 
     def _is_current(self, held: Known, serving: Known | None) -> bool:
@@ -216,12 +209,6 @@ def build_filling(settings: Settings, model: EmbeddingIdentity) -> Filling:
     indexes = build_lexical_indexes(settings, database, store)
     writer = build_header_writer(settings, database.engine)
     return Filling(Ingestion(settings, database, store, indexes, embed_model, model, writer))
-
-
-def _own_parser(document: Document) -> str:
-    """The parser that was said of a document, else the one that suits it."""
-    told = {**document.metadata.get("ruled", {}), **document.metadata.get("said", {})}
-    return str(told.get("parser") or parser_for(document))
 
 
 def _as_loaded(recipe: str, serving: Known | None) -> str:

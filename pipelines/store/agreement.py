@@ -1,17 +1,14 @@
 """Whether what the tables hold of documents agrees: rows, nodes, terms, originals. What does not can be made again."""
 
 import hashlib
-import os
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote_to_bytes
 
-from sqlalchemy import Connection, Integer, cast, column, delete, exists, func, select
-from sqlalchemy import table as sql_table
+from sqlalchemy import Connection, Integer, cast, exists, func, select
 
-from pipelines.store.audit import node_rows
-from pipelines.store.node_table import checked
-from pipelines.store.originals import is_kept, keep_original
+from pipelines.store.documents import delete_indexes
+from pipelines.store.node_table import node_rows, window_rows
+from pipelines.store.originals import is_kept, keep_original, path_of
 from pipelines.store.tables import document_indexes, documents, lexical_segments
 
 _SAME = 1e-4  # cosine distance between a vector and its copy
@@ -67,9 +64,7 @@ def forget_damaged(connection: Connection, table: str) -> int:
     What is left of it serves until then.
     """
     ids = damaged(connection, table)
-    connection.execute(
-        delete(document_indexes).where(document_indexes.c.node_table == table, document_indexes.c.document_id.in_(ids))
-    )
+    delete_indexes(connection, ids, table)
     return len(ids)
 
 
@@ -91,15 +86,10 @@ def recover_originals(connection: Connection, home: Path) -> int:
     """Keep the originals that are missing of files that are as they were; how many."""
     kept = 0
     for name, uri, sha in without_original(connection, home):
-        path = Path(os.fsdecode(unquote_to_bytes(uri.removeprefix("file://"))))
+        path = path_of(uri)
         if uri.startswith("file://") and path.is_file():
             data = path.read_bytes()
             if hashlib.sha256(data).hexdigest() == sha:
                 keep_original(home, sha, data, name=name)
                 kept += 1
     return kept
-
-
-def window_rows(name: str) -> Any:
-    """The vectors of a node table by name, for statements that need no model."""
-    return sql_table(f"{checked(name)}_windows", column("node_id"), column("embedding"))

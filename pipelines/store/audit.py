@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Integer, Select, cast, column, exists, func, select, table
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import Connection, Engine, Integer, Select, cast, exists, func, select
 
 from pipelines.store.citations import quotations, version_text
 from pipelines.store.database import reading
 from pipelines.store.moment import moment
-from pipelines.store.node_table import checked
+from pipelines.store.node_table import node_rows
 from pipelines.store.tables import document_indexes, documents, embedding_models, facts, families, lexical_segments
 
 Progress = Callable[[str, int, int], None]  # told what, how much of it is done, of how much
@@ -52,13 +51,6 @@ def audit(engine: Engine, on_progress: Progress = lambda *_: None) -> dict[str, 
         found += _answers(connection, seen, on_progress)
     violations = [asdict(each) for each in sorted(found, key=lambda each: (each.document, each.kind, each.said))]
     return {**seen, "violations": violations}
-
-
-def node_rows(name: str) -> Any:
-    """A node table by name, for statements that need no model."""
-    return table(
-        f"data_{checked(name)}", column("node_id"), column("text"), column("metadata_", JSONB), column("embedding")
-    )
 
 
 # Documents with their nodes and facts

@@ -11,9 +11,8 @@ from sqlalchemy import Connection, Engine, delete, exists, func, select, text
 from config.settings import Settings
 from pipelines.errors import FootnoteError
 from pipelines.store.agreement import damaged, forget_damaged, recover_originals, without_original
-from pipelines.store.audit import node_rows
 from pipelines.store.database import open_database, reading
-from pipelines.store.node_table import checked, hnsw_statement, node_table
+from pipelines.store.node_table import checked, hnsw_statement, node_rows, node_table
 from pipelines.store.recall import filtered_recall, self_recall, uses_index
 from pipelines.store.run_log import list_runs
 from pipelines.store.schema import HEAD

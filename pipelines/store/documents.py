@@ -163,12 +163,6 @@ def index_states(connection: Connection, document_ids: Collection[str], node_tab
     return {row.document_id: (row.content_sha, row.recipe) for row in rows}
 
 
-def node_tables(connection: Connection, document_id: str) -> set[str]:
-    """The node tables that hold a document."""
-    held = select(document_indexes.c.node_table).where(document_indexes.c.document_id == document_id)
-    return set(connection.execute(held).scalars())
-
-
 def stored(connection: Connection, document_ids: Collection[str]) -> list[str]:
     """The ids of those documents that there are."""
     return list(connection.execute(select(documents.c.id).where(documents.c.id.in_(document_ids))).scalars())

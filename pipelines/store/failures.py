@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, exists, select
 
 from pipelines.store.database import writing
-from pipelines.store.runs import write_item
+from pipelines.store.runs import Logged, write_items
 from pipelines.store.tables import documents, ingest_items, ingest_runs
 from pipelines.types import IngestItem, SourceItem
 
@@ -54,5 +54,7 @@ def standing_failures(connection: Connection, collection: str | None = None) -> 
 def settle_failures(engine: Engine, run_id: int, collection: str, settled: Mapping[SourceItem, str]) -> None:
     """Write of documents that failed before why that holds no longer; nothing else is changed."""
     with writing(engine, "settling past failures") as connection:
-        for item, why in settled.items():
-            write_item(connection, run_id, collection, item, IngestItem(item.name, "unchanged", message=why))
+        rows = [
+            Logged(collection, item, IngestItem(item.name, "unchanged", message=why)) for item, why in settled.items()
+        ]
+        write_items(connection, run_id, rows)

@@ -15,7 +15,21 @@ from llama_index.core.vector_stores.utils import node_to_metadata_dict
 from llama_index.vector_stores.postgres import PGVectorStore
 from numpy.typing import NDArray
 from pgvector.sqlalchemy import HALFVEC, Vector
-from sqlalchemy import Column, Connection, Engine, ForeignKey, MetaData, SmallInteger, String, Table, exists, text
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    ForeignKey,
+    MetaData,
+    SmallInteger,
+    String,
+    Table,
+    column,
+    exists,
+    table,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
@@ -56,6 +70,23 @@ def checked(table: str) -> str:
     return table
 
 
+def node_rows(name: str) -> Any:
+    """A node table by name, for statements that need no model."""
+    return table(
+        f"data_{checked(name)}", column("node_id"), column("text"), column("metadata_", JSONB), column("embedding")
+    )
+
+
+def window_rows(name: str, dimension: int | None = None) -> Any:
+    """The vectors of a node table by name; those that are to be read, or compared with one, need their dimension."""
+    held = column("embedding", None if dimension is None else _vector(dimension))
+    return table(f"{checked(name)}_windows", column("node_id"), held)
+
+
+def _vector(dimension: int) -> HALFVEC | Vector:
+    return HALFVEC(dimension) if dimension > HALFVEC_ABOVE else Vector(dimension)
+
+
 def pooled(vectors: Vectors) -> NDArray[np.float32]:
     """The direction of the mean of a node's vectors."""
     mean = vectors.mean(axis=0)
@@ -85,14 +116,13 @@ class NodeTable:
             initialization_fail_on_error=True,
         )
         self.rows: Any = self._pg._table_class
-        vector = HALFVEC(dimension) if dimension > HALFVEC_ABOVE else Vector(dimension)
         owner = ForeignKey(self.rows.__table__.c.node_id, ondelete="CASCADE")
         self.windows = Table(
             f"{name}_windows",
             MetaData(),
             Column("node_id", String, owner, primary_key=True),
             Column("place", SmallInteger, primary_key=True),
-            Column("embedding", vector, nullable=False),
+            Column("embedding", _vector(dimension), nullable=False),
         )
 
     def append(self, connection: Connection, written: Sequence[tuple[TextNode, Vectors]], windows: Windows) -> None:

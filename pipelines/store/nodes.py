@@ -16,10 +16,8 @@ from sqlalchemy import (
     Integer,
     String,
     cast,
-    column,
     delete,
     func,
-    table,
     text,
     update,
 )
@@ -38,7 +36,7 @@ from pipelines.store.headers import forget_headers
 from pipelines.store.lexical import Parameters
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.models import assert_serves, assert_waits, every_table, other_tables, serves_since
-from pipelines.store.node_table import Vectors, node_table
+from pipelines.store.node_table import Vectors, node_rows, node_table
 from pipelines.store.reads import NodeReader, segment
 from pipelines.store.space import Spaces
 from pipelines.store.tokens import TOKENISER_VERSION
@@ -291,7 +289,7 @@ class NodeStore(NodeReader):
         connection.execute(
             delete(segments).where(segments.c.document_id.in_(document_ids), segments.c.node_table == node_table)
         )
-        rows = table(f"data_{node_table}", column("metadata_", JSONB))
+        rows = node_rows(node_table)
         owner = rows.c.metadata_["document_id"].astext
         return Counter(connection.execute(delete(rows).where(owner.in_(document_ids)).returning(owner)).scalars())
 

@@ -3,6 +3,7 @@
 import os
 import uuid
 from pathlib import Path
+from urllib.parse import unquote_to_bytes
 
 from pipelines.errors import StoreError
 from pipelines.store.full import HINT, is_full
@@ -53,6 +54,11 @@ def _write(target: Path, data: bytes) -> None:
 def original_path(home: Path, sha: str) -> Path:
     """The place of the bytes with this SHA-256."""
     return home / "originals" / sha[:2] / sha
+
+
+def path_of(uri: str) -> Path:
+    """The path that a `file:` URI names."""
+    return Path(os.fsdecode(unquote_to_bytes(uri.removeprefix("file://"))))
 
 
 def is_kept(home: Path, sha: str, length: int) -> bool:

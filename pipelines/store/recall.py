@@ -4,11 +4,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from pgvector.sqlalchemy import HALFVEC, Vector
-from sqlalchemy import Connection, column, func, select, table, text
+from sqlalchemy import Connection, func, select, text
 
-from pipelines.store.audit import node_rows
-from pipelines.store.node_table import HALFVEC_ABOVE, checked
+from pipelines.store.node_table import HALFVEC_ABOVE, checked, node_rows, window_rows
 
 _SAMPLE, _FILTERED, _CATEGORIES = 20, 5, 4
 _FIRST = 10
@@ -61,13 +59,8 @@ def filtered_recall(connection: Connection, name: str, dimension: int) -> tuple[
     return found, total
 
 
-def _windows(name: str, dimension: int) -> Any:
-    vector = HALFVEC(dimension) if dimension > HALFVEC_ABOVE else Vector(dimension)
-    return table(f"{checked(name)}_windows", column("node_id"), column("embedding", vector))
-
-
 def _sampled(connection: Connection, name: str, dimension: int, count: int) -> Sequence[Any]:
-    windows = _windows(name, dimension).c
+    windows = window_rows(name, dimension).c
     return (
         connection.execute(select(windows.embedding).order_by(func.md5(windows.node_id)).limit(count)).scalars().all()
     )
@@ -77,7 +70,7 @@ def _nearest(
     connection: Connection, name: str, dimension: int, vector: Any, category: str = "", *, through_index: bool
 ) -> Sequence[float]:
     """The distances of the first ten, of one category where one is given, nearest first."""
-    windows, rows = _windows(name, dimension), node_rows(name)
+    windows, rows = window_rows(name, dimension), node_rows(name)
     distance = windows.c.embedding.cosine_distance(vector)
     statement = select(distance).order_by(distance).limit(_FIRST)
     if category:

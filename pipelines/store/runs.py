@@ -92,19 +92,6 @@ class Logged(NamedTuple):
     version_id: int | None = None
 
 
-def write_item(
-    connection: Connection,
-    run_id: int,
-    collection: str,
-    item: SourceItem,
-    done: IngestItem,
-    *,
-    version_id: int | None = None,
-) -> None:
-    """Write what became of one document, in the transaction that made it so, and which version it took the place of."""
-    write_items(connection, run_id, [Logged(collection, item, done, version_id)])
-
-
 def write_items(connection: Connection, run_id: int, logged: Sequence[Logged]) -> None:
     """Write what became of documents, in the transaction that made it so."""
     rows = [

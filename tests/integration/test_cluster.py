@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import ray
 from pydantic import SecretStr
 from sqlalchemy import select, text
 
@@ -19,7 +20,6 @@ from pipelines.store.tables import document_indexes, documents, ingest_items
 from pipelines.types import IngestItem, IngestReport
 from tests.conftest import open_folder
 
-ray: Any = pytest.importorskip("ray")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own: open sockets and files, deprecations
 
 

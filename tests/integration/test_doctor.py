@@ -4,8 +4,9 @@ import pytest
 from sqlalchemy import text
 
 from config.settings import Settings
+from pipelines.ingestion.preview import preview
 from pipelines.ingestion.reindex import plan_reindex
-from pipelines.ingestion.run import build_ingestion, ingest
+from pipelines.ingestion.run import Overrides, build_ingestion, ingest
 from pipelines.models.identity import identity
 from pipelines.store.database import open_database
 from pipelines.store.doctor import Finding, examine
@@ -105,6 +106,9 @@ def test_a_damaged_original_is_never_taken_for_the_document(folder: Path, settin
     crane = next(document for document in ingestion.known() if document.name == "crane.md")
     path = original_path(settings.home, crane.file_sha)
     path.write_bytes(path.read_bytes()[:-2] + b"!\n")
+    foreseen = preview(ingestion, plan_reindex(ingestion), Overrides())
+    assert foreseen.count("failed") == 1
+    assert path.exists()  # looking ahead touches nothing
     report = ingestion.run(plan_reindex(ingestion), kind="reindex")
     failed = next(item for item in report.items if item.outcome == "failed")
     assert (failed.document, "is damaged" in failed.message) == ("crane.md", True)

@@ -44,7 +44,13 @@ PARSER_OF_CATEGORY = {
 
 
 def parser_for(document: Document) -> str:
-    """The name of the parser that suits a document's category; generic Markdown with headings is parsed by them."""
+    """The name of the parser that was said of a document, or ruled for it, else the one that suits its category.
+
+    Generic Markdown with headings is parsed by them.
+    """
+    told = document.metadata.get("said", {}).get("parser") or document.metadata.get("ruled", {}).get("parser")
+    if told:
+        return str(told)
     headed = not document.blocks or any(block.kind == "heading" for block in document.blocks)
     if document.category == "generic" and document.mime == "text/markdown" and headed:
         return "markdown"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pipelines.errors import SourceError
 from pipelines.ingestion.loaders import SUFFIXES
+from pipelines.store.originals import path_of
 from pipelines.types import SourceItem
 
 _PASSED_OVER = {"node_modules", "__pycache__", "venv"}  # beside every name that starts with a dot
@@ -69,13 +70,6 @@ def _item(path: Path, name: str, source: str) -> SourceItem:
     # Names that are not UTF-8 would not fit into the database.
     printable = name.encode("utf-8", "replace").decode()
     return SourceItem(path.as_uri(), printable, source, "file", f"{info.st_size}:{info.st_mtime_ns}")
-
-
-def path_of(uri: str) -> Path:
-    """The path that a `file:` URI names."""
-    from urllib.parse import unquote_to_bytes
-
-    return Path(os.fsdecode(unquote_to_bytes(uri.removeprefix("file://"))))
 
 
 def read_file(item: SourceItem, limit: int) -> bytes:
