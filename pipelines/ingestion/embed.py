@@ -10,11 +10,14 @@ from llama_index.core.schema import BaseNode
 from numpy.typing import NDArray
 from sqlalchemy import Engine
 
+from pipelines.errors import ModelError, ServiceUnavailable
 from pipelines.models.embed import group_size, window_vectors
 from pipelines.store.node_table import Vectors
 from pipelines.store.vectors import cache_vectors, cached_vectors, text_sha
 from pipelines.text import searchable
 from pipelines.types import EmbeddingIdentity
+
+_PLAIN = "hello"  # what any embedding model can embed
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +52,26 @@ class Embedder:
         left, size = list(missing), group_size(self.model)
         for start in range(0, len(left), size):  # what is paid for is kept, even if the next request fails
             some = left[start : start + size]
-            fresh = dict(zip(some, window_vectors(self.model, [missing[key] for key in some]), strict=True))
+            fresh = dict(zip(some, self._ask([missing[key] for key in some]), strict=True))
             cache_vectors(self.engine, self.identity.slug, fresh)
             known |= fresh
         return [known[key] for key in keys], [missing.pop(key, None) is not None for key in keys]
+
+    def _ask(self, texts: Sequence[str]) -> list[Vectors]:
+        """The vectors of the texts' windows from the model.
+
+        Raises:
+            ModelError: If the model fails for these texts, and not for a plain word.
+            ServiceUnavailable: If it fails for any text, or cannot be reached.
+        """
+        try:
+            return window_vectors(self.model, texts)
+        except ModelError as refused:
+            try:
+                window_vectors(self.model, [_PLAIN])
+            except ModelError as error:
+                raise ServiceUnavailable(f"No text can be embedded: {refused.message}", hint=refused.hint) from error
+            raise
 
 
 def embedded_text(node: BaseNode) -> str:

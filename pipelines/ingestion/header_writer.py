@@ -24,7 +24,8 @@ from pipelines.types import Document
 _MAX_CHARACTERS = 400
 _CHARACTERS_A_TOKEN = 3  # few enough that a document in any language fits its model
 _RULES_TOKENS = 400
-_FAILURES = 3  # in a row, beyond the requests that are under way, after which a document's other nodes are not asked
+_FAILURES = 3  # in a row, beyond the requests that are under way, after which the model is left alone for a while
+_REST_SECONDS = 60.0
 _HINT = "Raise FOOTNOTE_HEADERS__SECONDS, or set FOOTNOTE_HEADERS__MODE=deterministic."
 
 
@@ -54,20 +55,24 @@ class Pace:
 
 
 @dataclass(slots=True)
-class _Fuse:
-    """Counts failures in a row; once there are `limit`, nothing more is asked for a document."""
+class Fuse:
+    """Counts failures in a row, over all documents; once there are `limit`, nothing is asked for so many seconds."""
 
     limit: int
-    row: int = 0
+    seconds: float = _REST_SECONDS
+    _row: int = 0
+    _until: float = 0.0
 
     def note(self, *, failed: bool) -> None:
         """Count a failure, or begin to count anew."""
-        self.row = self.row + 1 if failed else 0
+        self._row = self._row + 1 if failed else 0
+        if self._row >= self.limit:
+            self._until = time.monotonic() + self.seconds
 
     @property
     def blown(self) -> bool:
-        """Whether there were too many in a row."""
-        return self.row >= self.limit
+        """Whether there were too many in a row, not long ago."""
+        return self._row >= self.limit and time.monotonic() < self._until
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,7 @@ class HeaderWriter:
     engine: Engine
     settings: HeaderSettings
     pace: Pace
+    fuse: Fuse
 
     @property
     def recipe(self) -> str:
@@ -94,10 +100,9 @@ class HeaderWriter:
 
     def __call__(self, document: Document, nodes: Sequence[TextNode]) -> tuple[list[TextNode], int]:
         """(copies of the nodes with the sentence below their header, for how many the model failed)."""
-        fuse = _Fuse(_FAILURES + self.settings.concurrency)
         asked = self.missing(document.id, nodes)
         with ThreadPoolExecutor(self.settings.concurrency, thread_name_prefix="header") as pool:
-            wrote = list(pool.map(lambda node: self._write(document, node, fuse), asked))
+            wrote = list(pool.map(lambda node: self._write(document, node), asked))
         return self.with_known(document.id, nodes), wrote.count(False)
 
     def with_known(self, document_id: str, nodes: Sequence[TextNode]) -> list[TextNode]:
@@ -105,9 +110,9 @@ class HeaderWriter:
         said = read_headers(self.engine, self._key(document_id), {_sha(node) for node in nodes})
         return [_below(node, said.get(_sha(node), "")) for node in nodes]
 
-    def _write(self, document: Document, node: TextNode, fuse: _Fuse) -> bool:
+    def _write(self, document: Document, node: TextNode) -> bool:
         """Keep what the model says of a node; whether it said anything."""
-        if fuse.blown:
+        if self.fuse.blown:
             return False
         self.pace.wait()
         place = f"header of node {node.metadata['ordinal']} of {document.name}"
@@ -120,10 +125,10 @@ class HeaderWriter:
                 hint=_HINT,
             )
         except FootnoteError as error:
-            fuse.note(failed=True)
+            self.fuse.note(failed=True)
             log_failure(f"{place} not written, the deterministic one stays", error)
             return False
-        fuse.note(failed=False)
+        self.fuse.note(failed=False)
         if header := shortened(said):
             keep_headers(self.engine, self._key(document.id), {_sha(node): header})
         return bool(header)
@@ -162,7 +167,8 @@ def build_header_writer(settings: Settings, engine: Engine) -> HeaderWriter | No
         raise ConfigError(
             "Headers by a language model need one.", hint="Set FOOTNOTE_LLM__MODEL, or FOOTNOTE_HEADERS__MODE."
         )
-    return HeaderWriter(llm, engine, settings.headers, Pace(settings.headers.per_minute))
+    fuse = Fuse(_FAILURES + settings.headers.concurrency)
+    return HeaderWriter(llm, engine, settings.headers, Pace(settings.headers.per_minute), fuse)
 
 
 def shortened(said: str) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from sqlalchemy import Engine, select
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
+from pipelines.store.copying import append_rows
 from pipelines.store.database import reading, translate
 from pipelines.store.tables import embedding_cache
 
@@ -51,8 +52,11 @@ def cache_vectors(engine: Engine, model: str, vectors: Mapping[str, np.ndarray])
         for key, vector in sorted(vectors.items())
     ]
     try:
-        with engine.begin() as connection:
-            for start in range(0, len(rows), _BATCH):
-                connection.execute(insert(embedding_cache).on_conflict_do_nothing(), rows[start : start + _BATCH])
+        try:
+            with engine.begin() as connection:
+                append_rows(connection, embedding_cache, rows)
+        except IntegrityError:  # another run embedded one of them meanwhile
+            with engine.begin() as connection:
+                connection.execute(insert(embedding_cache).on_conflict_do_nothing(), rows)
     except DBAPIError as error:
         raise translate(error, "writing the embedding cache") from error

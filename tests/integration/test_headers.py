@@ -139,6 +139,22 @@ def test_a_server_that_only_fails_is_not_asked_for_ever(
     assert len(openai.requests) < 10
 
 
+def test_a_server_that_only_fails_is_left_alone_by_the_next_documents_too(
+    make_settings: Callable[..., Settings], openai: FakeOpenAI, tmp_path: Path
+) -> None:
+    for n in range(12):
+        (tmp_path / f"{n}.md").write_text(f"# Crane {n}\n\nIt moved {n} boxes.\n")
+    ingestion = build_ingestion(writing(make_settings, openai, concurrency=1))
+    openai.fail(*(Fault("status", status=503) for _ in range(100)))
+    assert run(ingestion, tmp_path).count("added") == 12
+    assert len(openai.requests) < 10
+    openai.faults.clear()
+    assert ingestion.header_writer is not None
+    ingestion.header_writer.fuse.seconds = 0.0
+    ingestion.header_writer.fuse.note(failed=True)  # a while later
+    assert run(ingestion, tmp_path).count("updated") == 12
+
+
 def test_the_plan_says_how_often_the_model_would_be_asked(
     ingestion: Ingestion, folder: Path, openai: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -190,8 +190,9 @@ def test_a_request_that_is_refused_is_asked_again_for_each_document_of_its_group
         settings = remote(make_settings, server)
         server.fail(Fault("shuffled"), Fault("shuffled"), Fault("status", status=429))
         report = ingest(settings, [str(folder)])
-        refused, *singly = server.requests[2:]
+        refused, plain, *singly = server.requests[2:]
         assert report.count("added") == COUNT + 1
+        assert len(plain.body["input"]) == 1  # which is answered, so that the texts may be at fault
         assert [text for request in singly for text in request.body["input"]][: len(refused.body["input"])] == (
             refused.body["input"]
         )
