@@ -8,25 +8,30 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
-from pipelines.errors import ConfigError
+from pipelines.errors import ConfigError, StoreError
 from pipelines.ingestion.executors import Executor
 from pipelines.ingestion.failure import Failure
 from pipelines.ingestion.finish import Cut, Embedded, Finisher
 from pipelines.ingestion.flow import flow
 from pipelines.ingestion.plan import Step
 from pipelines.ingestion.prepare import Options, Prepared, Task
+from pipelines.ingestion.sources import SOURCES
 from pipelines.ingestion.together import FOR_ALL, together
 from pipelines.models.embed import group_size
 from pipelines.observe import log
 from pipelines.store import documents as document_rows
 from pipelines.store.database import writing
 from pipelines.store.documents import Known, is_as_stored
+from pipelines.store.nodes import Check
 from pipelines.store.runs import Logged, write_items
 from pipelines.types import IngestItem, Outcome
 
 _CHARACTERS = 256_000  # of the documents of a group
 _REMOVED_AT_ONCE = 50
 Placed = tuple[int, IngestItem]  # the place of a step, and what became of it
+
+
+Guard = Callable[[Connection, Mapping[str, Step]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,27 @@ class Piece:
     place: int
     state: Prepared | Cut | Embedded | Failure
     seconds: float = 0.0
+
+
+def allow(connection: Connection, steps: Mapping[str, Step]) -> None:
+    """Refuse nothing."""
+
+
+def assert_as_planned(connection: Connection, steps: Mapping[str, Step]) -> None:
+    """Refuse to write over what another run has written since the plan was made, unless the source still says this.
+
+    Raises:
+        StoreError: If one of the documents, by id, was added, changed or removed meanwhile.
+    """
+    now = document_rows.written_at(connection, steps)
+    for each, step in steps.items():
+        held = now.get(each)
+        if held != step.held_since and (step.original or not SOURCES[step.item.source_kind].is_as_listed(step.item)):
+            became = "removed" if held is None else "added" if step.held_since is None else "changed"
+            raise StoreError(
+                f"{step.item.name} was {became} by another run meanwhile, and stays as that left it.",
+                hint="Run the same command again.",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +78,7 @@ class Execution:
         steps: Of the plan.
         tasks: What is to be prepared, with the place of its step.
         known: What is stored, by document id.
-        guard: Asked in the transaction of each change, with the document's id; it refuses one by an error.
+        guard: Asked in the transaction of each change, before anything is written; it refuses one by an error.
     """
 
     finisher: Finisher
@@ -64,7 +90,7 @@ class Execution:
     steps: Sequence[Step]
     tasks: Sequence[tuple[int, Task]]
     known: Mapping[str, Known]
-    guard: Callable[[Connection, str], None] | None = None
+    guard: Guard = assert_as_planned
 
     def items(self) -> Iterator[Placed]:
         """(place of the step, what became of it), once it is committed; ends early when a stop is asked for.
@@ -109,9 +135,9 @@ class Execution:
         items = {each: IngestItem(step.item.name, "removed", document_id=each) for each, step in steps.items()}
 
         def record(connection: Connection, versions: Mapping[str, int | None]) -> None:
-            self._record(connection, [(steps[each], items[each], version) for each, version in versions.items()])
+            self._log(connection, [(steps[each], items[each], version) for each, version in versions.items()])
 
-        gone = self.finisher.store.remove_all(list(steps), within=record)
+        gone = self.finisher.store.remove_all(list(steps), within=record, check=self._check(steps))
         seconds = (time.perf_counter() - began) / len(places)
         return [
             (place, _timed(replace(items[each], nodes=gone[each]), seconds))
@@ -199,9 +225,9 @@ class Execution:
         }
 
         def record(connection: Connection, done: Sequence[tuple[IngestItem, int | None]]) -> None:
-            self._record(connection, [(steps[item.document_id], item, version) for item, version in done])
+            self._log(connection, [(steps[item.document_id], item, version) for item, version in done])
 
-        items = self.finisher.store_all(made, record)
+        items = self.finisher.store_all(made, record, self._check(steps))
         self._log_alone([(steps[item.document_id], item) for item in items if item.outcome == "unchanged"])
         return [(piece.place, item) for piece, item in zip(pieces, items, strict=True)]
 
@@ -216,10 +242,13 @@ class Execution:
             return [(piece.place, item)]
 
         def record(connection: Connection, done: IngestItem, version: int | None) -> None:
-            self._record(connection, [(step, done, version)])
+            self._log(connection, [(step, done, version)])
 
         item = replace(item, nodes=held.nodes if held else 0)
-        return [(piece.place, self.finisher.store_metadata(prepared, item, record))]
+        done = self.finisher.store_metadata(prepared, item, record, self._check({prepared.document.id: step}))
+        if done.outcome == "unchanged":
+            self._log_alone([(step, done)])
+        return [(piece.place, done)]
 
     def _item(self, piece: Piece) -> IngestItem:
         """What becomes of a document if all goes well."""
@@ -240,12 +269,9 @@ class Execution:
         self._log_alone([(step, item)])
         return item
 
-    def _record(self, connection: Connection, done: Sequence[tuple[Step, IngestItem, int | None]]) -> None:
-        """Log changes in the transaction that makes them, if they may be made."""
-        if self.guard:
-            for _, item, _ in done:
-                self.guard(connection, item.document_id)
-        self._log(connection, done)
+    def _check(self, steps: Mapping[str, Step]) -> Check:
+        """Asks the guard of documents, by id."""
+        return lambda connection, ids: self.guard(connection, {each: steps[each] for each in ids})
 
     def _log_alone(self, done: Sequence[tuple[Step, IngestItem]]) -> None:
         """Log what changed nothing, in a transaction of its own."""

@@ -13,7 +13,7 @@ from pipelines.ingestion.header_writer import HeaderWriter
 from pipelines.ingestion.parsers import parse
 from pipelines.ingestion.prepare import Prepared, some
 from pipelines.store.node_table import Vectors
-from pipelines.store.nodes import Made, NodeStore, Replacement
+from pipelines.store.nodes import Check, Made, NodeStore, Replacement
 from pipelines.types import Document, EmbeddingIdentity, IngestItem
 
 Record = Callable[[Connection, IngestItem, int | None], None]  # writes a run's row: (connection, item, version kept)
@@ -112,13 +112,20 @@ class Finisher:
     def _embedder(self) -> Embedder:
         return Embedder(self.model, self.store.engine, self.identity)
 
-    def store_metadata(self, prepared: Prepared, item: IngestItem, record: Record) -> IngestItem:
-        """Write the document's facts, and its run's row with them; vectors stay."""
-        done = replace(item, outcome="metadata", document_id=prepared.document.id)
-        self.store.update_metadata(prepared.document, within=lambda link, version: record(link, done, version))
-        return done
+    def store_metadata(self, prepared: Prepared, item: IngestItem, record: Record, check: Check) -> IngestItem:
+        """Write the document's facts, and its run's row with them; vectors stay.
 
-    def store_all(self, made: Sequence[tuple[Embedded, IngestItem]], record: RecordAll) -> list[IngestItem]:
+        The outcome is `unchanged` where another run has written just this meanwhile.
+        """
+        done = replace(item, outcome="metadata", document_id=prepared.document.id)
+        changed = self.store.update_metadata(
+            prepared.document, within=lambda link, version: record(link, done, version), check=check
+        )
+        return done if changed is not None else replace(done, outcome="unchanged")
+
+    def store_all(
+        self, made: Sequence[tuple[Embedded, IngestItem]], record: RecordAll, check: Check
+    ) -> list[IngestItem]:
         """Write several documents, their nodes and their run's rows in one transaction: all of them or none.
 
         The outcome of one is `unchanged` where another run has written just this meanwhile.
@@ -135,5 +142,6 @@ class Finisher:
                 for each, _ in made
             ],
             within=lambda link, versions: record(link, [(done[each], version) for each, version in versions.items()]),
+            check=check,
         )
         return [item if each in written else replace(item, outcome="unchanged") for each, item in done.items()]

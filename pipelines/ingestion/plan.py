@@ -4,6 +4,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from typing import Any, Literal
 
@@ -25,6 +26,8 @@ class Step:
     `update` may turn out to touch metadata only: that shows once the document is parsed. `original` is the SHA-256 of
     the stored original that is read instead of the source, where a document is made again from it. `stage` is where a
     step that fails already failed. `collection` is where the document belongs; empty = where those of the run do.
+    `held_since` is when the version that the plan knows was written, None where it knows none: a document that another
+    run changes between plan and step stays as that left it.
     """
 
     action: Action
@@ -36,12 +39,16 @@ class Step:
     original: str = ""
     stage: Literal["list", "read"] = "list"
     collection: str = ""
+    held_since: datetime | None = None
 
 
 def stored_step(action: Action, document: Known, reason: str, original: str = "") -> Step:
     """What is to be done with a stored document, wherever its source is."""
     item = SourceItem(document.source_uri, document.name, document.source, document.source_kind, document.stamp)
-    return Step(action, item, reason, document.id, document.file_sha, original=original, collection=document.collection)
+    return Step(
+        action, item, reason, document.id, document.file_sha, original=original, collection=document.collection,
+        held_since=document.ingested_at,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +138,7 @@ def make_plan(
             step = _step(item, by_uri.get(item.uri), today)
             if step.action == "add" and (came := _came_from(by_sha[step.file_sha], listed)):
                 moved[came.id] = came.source_uri
-                step = Step("update", item, "moved", came.id, step.file_sha)
+                step = Step("update", item, "moved", came.id, step.file_sha, held_since=came.ingested_at)
             steps.append(step)
     done = settled(
         failed, listings, listed, moved={*moved.values()},
@@ -163,7 +170,7 @@ def _step(item: SourceItem, document: Known | None, today: _Today) -> Step:
     if document.file_sha != file_sha:
         changes = ["the file changed", *changes]
     if changes:
-        return Step("update", item, ", ".join(changes), document.id, file_sha)
+        return Step("update", item, ", ".join(changes), document.id, file_sha, held_since=document.ingested_at)
     return Step("unchanged", item, "same bytes", document.id, file_sha)
 
 
@@ -190,6 +197,7 @@ def _removals(
             "no longer in its source",
             document.id,
             document.file_sha,
+            held_since=document.ingested_at,
         )
         for absence in found
         for document in absence.documents

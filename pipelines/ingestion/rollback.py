@@ -1,7 +1,7 @@
 """ROLLBACK: brings every document that a run changed back to what it was before, each wholly or not at all."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
@@ -90,14 +90,15 @@ class _Guard:
 
     planned: dict[str, tuple[str, int]]
 
-    def __call__(self, connection: Connection, document_id: str) -> None:
-        name, planned = self.planned[document_id]
-        last, run = last_change(connection, document_id)
-        if last != planned:
-            raise StoreError(
-                f"{name} was changed by run {run} meanwhile, and stays as that left it.",
-                hint="Run the rollback again to see what can be undone now.",
-            )
+    def __call__(self, connection: Connection, steps: Mapping[str, Step]) -> None:
+        for document_id in steps:
+            name, planned = self.planned[document_id]
+            last, run = last_change(connection, document_id)
+            if last != planned:
+                raise StoreError(
+                    f"{name} was changed by run {run} meanwhile, and stays as that left it.",
+                    hint="Run the rollback again to see what can be undone now.",
+                )
 
 
 @dataclass(frozen=True, slots=True)

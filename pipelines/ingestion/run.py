@@ -6,7 +6,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from llama_index.core.embeddings import BaseEmbedding
 from pydantic import SecretStr
@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from config.settings import Settings
 from pipelines.ingestion.absent import sources_of
 from pipelines.ingestion.cluster import Cluster, build_cluster
-from pipelines.ingestion.execute import Execution
+from pipelines.ingestion.execute import Execution, allow, assert_as_planned
 from pipelines.ingestion.executors import Executor, build_executor, here
 from pipelines.ingestion.finish import Finisher
 from pipelines.ingestion.header_writer import HeaderWriter, build_header_writer
@@ -133,9 +133,11 @@ class Ingestion:
         """
         sources = list(dict.fromkeys(step.item.source for step in plan.steps))
         with open_run(self.database.engine, sources, kind=kind) as run_id:
-            return self._execute(run_id, plan, overrides, on_progress)
+            return self._execute(run_id, plan, overrides, on_progress, kind)
 
-    def _execute(self, run_id: int, plan: Plan, overrides: Overrides, on_progress: Progress | None) -> IngestReport:
+    def _execute(
+        self, run_id: int, plan: Plan, overrides: Overrides, on_progress: Progress | None, kind: RunKind
+    ) -> IngestReport:
         began = time.perf_counter()
         if plan.settled:
             settle_failures(self.database.engine, run_id, self.collection(overrides), plan.settled)
@@ -150,6 +152,7 @@ class Ingestion:
             steps=plan.steps,
             tasks=self.tasks(plan, overrides, known),
             known=known,
+            guard=allow if kind == "remove" else assert_as_planned,  # what a person wants gone goes, whoever changed it
         )
         set_vector_index_aside(self.database.engine, self.store.table, len(run.tasks))
         items: dict[int, IngestItem] = {}
@@ -183,8 +186,9 @@ class Ingestion:
     def tasks(self, plan: Plan, overrides: Overrides, known: Mapping[str, Known]) -> list[tuple[int, Task]]:
         """(place of the step, what is to be prepared) of every document that the plan adds or updates."""
         collection, rules = self.collection(overrides), self.settings.ingestion.rules
+        taken = {(held.collection, held.source_uri): held.id for held in known.values()}
         return [
-            (place, task_of(step, collection, known, overrides, ruled(step.item, rules)))
+            (place, task_of(_placed(step, collection, taken), collection, known, overrides, ruled(step.item, rules)))
             for place, step in enumerate(plan.steps)
             if step.action in ("add", "update")
         ]
@@ -247,6 +251,13 @@ def ingest(
     ingestion = build_ingestion(settings)
     plan = ingestion.plan(locations, overrides=overrides, verify=verify, allow_removals=allow_removals)
     return ingestion.run(plan, overrides=overrides, on_progress=on_progress)
+
+
+def _placed(step: Step, collection: str, taken: Mapping[tuple[str, str], str]) -> Step:
+    """The step; an addition with the id of the document that another run put at its place since the plan."""
+    if step.document_id:
+        return step
+    return replace(step, document_id=taken.get((step.collection or collection, step.item.uri), ""))
 
 
 def task_of(

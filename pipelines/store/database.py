@@ -198,7 +198,7 @@ def translate(error: Exception, doing: str) -> Exception:
         return ConfigError(f"DATABASE_URL has an option that Postgres does not know: {_first_line(error)}")
     if isinstance(error, DBAPIError) and is_full(error.orig):
         return ServiceUnavailable(f"The disk of the database is full while {doing}: {_first_line(error)}", hint=HINT)
-    if isinstance(error, OperationalError) or getattr(error, "connection_invalidated", False):
+    if _is_away(error):
         return ServiceUnavailable(
             f"The database could not be reached while {doing}: {_first_line(error)}",
             hint="Check that the server runs and DATABASE_URL is right; `footnote doctor` says more.",
@@ -211,6 +211,13 @@ def translate(error: Exception, doing: str) -> Exception:
     if isinstance(error, ProgrammingError) and "does not exist" in str(error.orig):
         return ConfigError(f"A table is missing while {doing}: {_first_line(error)}", hint="Run `footnote db migrate`.")
     return StoreError(f"The database refused while {doing}: {_first_line(error)}")
+
+
+def _is_away(error: Exception) -> bool:
+    """Whether the server is what fails, and not a row that is too large for it (class 54 of the SQLSTATE codes)."""
+    code = getattr(getattr(error, "orig", None), "pgcode", None) or ""
+    limit = isinstance(error, OperationalError) and code.startswith("54")
+    return (isinstance(error, OperationalError) and not limit) or getattr(error, "connection_invalidated", False)
 
 
 def _first_line(error: DBAPIError | Exception) -> str:

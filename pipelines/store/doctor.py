@@ -1,7 +1,8 @@
 """The doctor of the store: one finding a check, each with the command that mends it."""
 
+import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from pipelines.errors import FootnoteError
 from pipelines.store.agreement import damaged, forget_damaged, recover_originals, without_original
 from pipelines.store.database import open_database, reading
 from pipelines.store.node_table import checked, hnsw_statement, node_rows, node_table
+from pipelines.store.originals import path_of
 from pipelines.store.recall import filtered_recall, self_recall, uses_index
 from pipelines.store.run_log import list_runs
 from pipelines.store.schema import HEAD
@@ -20,6 +22,7 @@ from pipelines.store.tables import document_indexes, documents, embedding_models
 from pipelines.types import EmbeddingIdentity
 
 _FREE_BYTES = 500_000_000
+_RUNS = 50  # of the log that are looked at
 _SELF_SHARE, _FILTERED_SHARE = 0.9, 0.9  # an index may miss a little
 
 
@@ -57,7 +60,7 @@ def _checks(connection: Connection, settings: Settings, identity: EmbeddingIdent
     yield Finding("pgvector", True, f"version {version}")
     table = node_table(identity.slug)
     if connection.execute(text("SELECT to_regclass(:t)"), {"t": f"data_{table}"}).scalar() is None:
-        yield Finding("nodes", False, f"nothing is ingested with {identity.model}", "footnote ingest")
+        yield Finding("nodes", False, f"nothing is ingested with {identity.model}", "footnote ingest FOLDER")
         return
     yield _dimension(connection, table, identity)
     yield _vector_index(connection, table)
@@ -146,10 +149,24 @@ def _originals(connection: Connection, settings: Settings) -> Finding:
 
 
 def _last_run(engine: Engine) -> Finding:
-    last = list_runs(engine, limit=1)
-    cut = bool(last) and last[0]["state"] == "interrupted"
-    said = f"run {last[0]['id']} was {last[0]['state']}" if last else "there was none"
-    return Finding("last run", not cut, said, "footnote ingest")
+    """Whether a run whose process died was gone on with: a later one of all its sources came to its end."""
+    seen: set[str] = set()
+    runs = list_runs(engine, limit=_RUNS)
+    for run in runs:
+        if run["state"] == "interrupted" and not seen.issuperset(run["sources"]):
+            return Finding("last run", False, f"run {run['id']} was interrupted", _again(run["kind"], run["sources"]))
+        if run["state"] == "done":
+            seen.update(run["sources"])
+    said = f"run {runs[0]['id']} was {runs[0]['state']}" if runs else "there was none"
+    return Finding("last run", True, said, "")
+
+
+def _again(kind: str, sources: Sequence[str]) -> str:
+    """The command that goes on with a run."""
+    if kind != "ingest":
+        return "footnote reindex" if kind == "reindex" else "footnote runs"
+    places = (str(path_of(source)) if source.startswith("file://") else source for source in sources)
+    return shlex.join(["footnote", "ingest", *places])
 
 
 def _stale(connection: Connection, table: str) -> Finding:
@@ -163,7 +180,7 @@ def _stale(connection: Connection, table: str) -> Finding:
         .select_from(documents)
         .where(documents.c.id.not_in(fresh.where(document_indexes.c.node_table == table)))
     ).scalar_one()
-    return Finding("embeddings", count == 0, f"{count} documents lack this model's vectors", "footnote ingest")
+    return Finding("embeddings", count == 0, f"{count} documents lack this model's vectors", "footnote reindex")
 
 
 def _disk(settings: Settings) -> Finding:

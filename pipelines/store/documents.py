@@ -168,6 +168,22 @@ def stored(connection: Connection, document_ids: Collection[str]) -> list[str]:
     return list(connection.execute(select(documents.c.id).where(documents.c.id.in_(document_ids))).scalars())
 
 
+def written_at(connection: Connection, document_ids: Collection[str]) -> dict[str, datetime]:
+    """When those of the documents that there are were written last, by id."""
+    d = documents.c
+    rows = connection.execute(select(d.id, d.ingested_at).where(d.id.in_(document_ids)))
+    return {row.id: row.ingested_at for row in rows}
+
+
+def is_written(connection: Connection, document: Document) -> bool:
+    """Whether a row holds just this document from just this file; as `is_as_stored`, of the row as it is now."""
+    held = select(documents.c.id).where(
+        documents.c.id == document.id,
+        *(documents.c[name] == getattr(document, name) for name in (*MAKES_A_VERSION, "stamp")),
+    )
+    return connection.execute(held).first() is not None
+
+
 def is_as_read(connection: Connection, document: Document) -> bool:
     """Whether a document's row is still the one that was read: nothing was written to it meanwhile."""
     d = documents.c

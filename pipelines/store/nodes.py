@@ -45,6 +45,7 @@ from pipelines.types import Document, EmbeddingIdentity
 _NODE_METADATA_OF_DOCUMENT = ("collection", "category", "subcategory", "visibility", "source", "title")
 Within = Callable[[Connection, int | None], None]
 WithinAll = Callable[[Connection, Mapping[str, int | None]], None]  # told the version that was kept, by document
+Check = Callable[[Connection, Sequence[str]], None]  # asked of documents that are locked; refuses by an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +160,15 @@ class NodeStore(NodeReader):
         told = None if within is None else _alone(within, document.id)
         return bool(self.replace_all([one], told))
 
-    def replace_all(self, new: Sequence[Replacement], within: WithinAll | None = None) -> set[str]:
+    def replace_all(
+        self, new: Sequence[Replacement], within: WithinAll | None = None, check: Check | None = None
+    ) -> set[str]:
         """Replace several documents, each once, in one transaction: all of them, or none where one is refused.
 
         Args:
             new: The new versions.
             within: As for `replace`, with the version that was kept of each document that is written.
+            check: Whether those that are to be written may be.
 
         Returns:
             The ids of those that were written; the others another process had already written just so.
@@ -184,6 +188,8 @@ class NodeStore(NodeReader):
                 written = [one for one in new if held.get(one.document.id) != one.state]
                 ids = [one.document.id for one in written]
                 if written:
+                    if check:
+                        check(connection, ids)
                     versions = document_rows.write_all(
                         connection, [one.document for one in written], keep=self._versions_kept
                     )
@@ -301,12 +307,16 @@ class NodeStore(NodeReader):
         told = None if within is None else _alone(within, document_id)
         return self.remove_all([document_id], told).get(document_id)
 
-    def remove_all(self, document_ids: Sequence[str], within: WithinAll | None = None) -> dict[str, int]:
-        """Delete several documents in one transaction; the node count here of each that there was."""
+    def remove_all(
+        self, document_ids: Sequence[str], within: WithinAll | None = None, check: Check | None = None
+    ) -> dict[str, int]:
+        """Delete several documents in one transaction, if they may be; the node count here of each that there was."""
         try:
             with self.engine.begin() as connection:
                 _lock_documents(connection, document_ids)
                 there = document_rows.stored(connection, document_ids)
+                if check:
+                    check(connection, there)
                 gone = {each: self._delete_nodes(connection, there, each) for each in every_table(connection)}
                 if there:
                     forget_families(connection, there)
@@ -323,17 +333,24 @@ class NodeStore(NodeReader):
             raise translate(error, f"removing {what}") from error
         return {each: gone.get(self.table, Counter[str]())[each] for each in there}
 
-    def update_metadata(self, document: Document, within: Within | None = None) -> int:
-        """Write a document's facts to its row and its nodes, vectors untouched; returns the nodes changed.
+    def update_metadata(
+        self, document: Document, within: Within | None = None, check: Check | None = None
+    ) -> int | None:
+        """Write a document's facts, if they may be, to its row and its nodes, vectors untouched; the nodes changed.
 
-        Both copies of a node's metadata are changed: the columns that filters read, and LlamaIndex's own node. Line
-        numbers move with what stands before the text.
+        None, with nothing written, where another process had already written just this. Both copies of a node's
+        metadata are changed: the columns that filters read, and LlamaIndex's own node. Line numbers move with what
+        stands before the text.
         """
         rows = self._rows.__table__
         inner = cast(rows.c.metadata_["_node_content"].astext, JSONB)
         try:
             with self.engine.begin() as connection:
                 _lock_documents(connection, [document.id])
+                if document_rows.is_written(connection, document):
+                    return None
+                if check:
+                    check(connection, [document.id])
                 facts = self._facts_of(document, document_rows.first_line(connection, document.id))
                 patched = func.jsonb_set(inner, "{metadata}", inner["metadata"].op("||")(facts))
                 version = document_rows.write(connection, document, keep=self._versions_kept)

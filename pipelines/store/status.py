@@ -61,9 +61,9 @@ def _row(document: Known, failure: Standing | None, outdated: str) -> dict[str, 
     if failure:
         state, reason, hint = "stale", failure.message, failure.hint
     elif not document.indexed_sha:
-        state, reason, hint = "unindexed", "not yet in this model's nodes", "Run `footnote ingest`."
+        state, reason, hint = "unindexed", "not yet in this model's nodes", "Run `footnote reindex`."
     elif outdated:
-        reason, hint = outdated, "Run `footnote ingest`."
+        reason, hint = outdated, "Run `footnote reindex`."
     elif document.pages_without_text:
         reason = f"{document.pages_without_text} pages without text"
     return {

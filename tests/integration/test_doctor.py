@@ -1,3 +1,4 @@
+import shlex
 from pathlib import Path
 
 import pytest
@@ -89,7 +90,12 @@ def test_a_missing_original_is_taken_again_from_a_file_that_is_as_it_was(folder:
 def test_a_run_whose_process_died_is_named(folder: Path, settings: Settings) -> None:
     break_(settings, "UPDATE ingest_runs SET state = 'running', finished_at = NULL")
     finding = found(settings)["last run"]
-    assert (finding.ok, finding.mend) == (False, "footnote ingest")
+    assert (finding.ok, finding.mend) == (False, shlex.join(["footnote", "ingest", str(folder)]))
+    other = folder / "other"
+    other.mkdir()
+    (other / "kiln.md").write_text("# Kiln\n\nIt is hot.\n")
+    ingest(settings, [str(other)])
+    assert not found(settings)["last run"].ok  # another folder's run goes on with nothing
     ingest(settings, [str(folder)])
     assert found(settings)["last run"].ok
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from sqlalchemy import select
 
-from config.settings import Settings
+from config.settings import ParsingSettings, Settings
+from pipelines.ingestion.reindex import plan_reindex
 from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database
@@ -55,3 +56,32 @@ def test_two_runs_at_the_same_time_end_in_the_same_state_as_one(
     assert state(both) == state(one)
     assert audit(open_database(both).engine)["violations"] == []
     assert {item.outcome for item in ingest(both, [str(folder)]).items} == {"unchanged"}
+
+
+def test_a_plan_changes_nothing_that_another_run_changed_meanwhile(
+    make_settings: Callable[..., Settings], tmp_path: Path
+) -> None:
+    settings, folder = make_settings(), tmp_path / "notes"
+    write_notes(folder, range(4), "crane")
+    ingest(settings, [str(folder)])
+    ingestion = build_ingestion(settings.model_copy(update={"parsing": ParsingSettings(markdown_target_words=20)}))
+    again, stale = plan_reindex(ingestion), ingestion.plan([str(folder)])
+    write_notes(folder, range(1), "hoist")
+    write_notes(folder, range(9, 10), "winch")
+    (folder / "note-001.md").unlink()
+    late = ingestion.plan([str(folder)], allow_removals=True)
+    ingest(settings, [str(folder)], allow_removals=True)
+    before = state(settings)
+    write_notes(folder, range(9, 10), "pulley")  # both files are others than were listed
+    (folder / "note-001.md").write_text("# Note 1\n\nThe crane number 1 lifts boxes.\n")
+    said = {
+        name: {item.document: item.message for item in ingestion.run(plan, kind=kind).items if item.outcome == "failed"}
+        for name, plan, kind in (("reindex", again, "reindex"), ("ingest", stale, "ingest"), ("late", late, "ingest"))
+    }
+    changed = {"note-000.md": "was changed by another run", "note-001.md": "was removed by another run"}
+    late_ones = {"note-009.md": "was added by another run"}
+    for name, expected in {"reindex": changed, "ingest": changed, "late": late_ones}.items():
+        assert said[name].keys() == expected.keys(), name
+        assert all(part in said[name][document] for document, part in expected.items()), name
+    assert {row[0]: row[1] for row in before[0]} == {row[0]: row[1] for row in state(settings)[0]}
+    assert ingest(settings, [str(folder)]).count("failed") == 0

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from typing import Any
 
+from pipelines.text import canonical
+
 _FENCED = re.compile(r"(---|\+\+\+)[ \t]*\n(.*?)(?:^|\n)(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _MAX_CHARACTERS = 65_536
 _MAX_VALUES = 5_000
 _MAX_DEPTH = 20
+_YEARS = range(2, 9999)  # of which every moment has one in every zone
 _DATE_FORMATS = ("%Y-%m-%d %H:%M:%S %z", "%Y/%m/%d", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d.%m.%Y")
 _PUBLISHED = ("date", "published_at", "published", "publishdate", "pubdate", "created", "created_at")
 _MODIFIED = ("updated", "updated_at", "modified", "modified_at", "last_modified_at", "lastmod")
@@ -57,7 +60,7 @@ def metadata_of(front: FrontMatter) -> dict[str, Any]:
         "authors": _texts(lowered.get("authors") or lowered.get("author")),
         "tags": _texts(lowered.get("tags") or lowered.get("keywords")),
         "categories": _texts(lowered.get("categories")),
-        "year": lowered["year"] if isinstance(lowered.get("year"), int) else None,
+        "year": lowered["year"] if lowered.get("year") in _YEARS else None,
     }
     kept = {key: value for key, value in fields.items() if value}
     return {**kept, "front_matter": dict(front.values)}
@@ -84,7 +87,9 @@ def moment(value: object) -> datetime | None:
     if not isinstance(value, str) or not value.strip():
         return None
     found = _parsed(value.strip())
-    return found.replace(tzinfo=UTC) if found and found.tzinfo is None else found
+    if found is None or found.year not in _YEARS:
+        return None
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
 
 
 def _parsed(value: str) -> datetime | None:
@@ -109,6 +114,11 @@ def _yaml(text: str) -> object:
         raise ValueError(str(error)) from error
 
 
+def _readable(value: str) -> str:
+    """The text without what no database and no reader takes: NUL, control characters, halves of characters."""
+    return canonical(value.encode("utf-8", "replace").decode())
+
+
 def _plain_values(mapping: Mapping[Any, Any]) -> dict[str, Any]:
     """The mapping in JSON's types; ValueError when aliases blow it up or it contains itself."""
     left = _MAX_VALUES
@@ -119,12 +129,14 @@ def _plain_values(mapping: Mapping[Any, Any]) -> dict[str, Any]:
         if left < 0 or depth > _MAX_DEPTH:
             raise ValueError("it holds too many values")
         if isinstance(value, Mapping):
-            return {str(key): convert(item, depth + 1) for key, item in value.items()}
+            return {_readable(str(key)): convert(item, depth + 1) for key, item in value.items()}
         if isinstance(value, list | tuple | set):
             return [convert(item, depth + 1) for item in value]
         if isinstance(value, datetime | date | time):
             return value.isoformat()
-        if value is None or isinstance(value, bool | int | str):
+        if isinstance(value, str):
+            return _readable(value)
+        if value is None or isinstance(value, bool | int):
             return value
         return value if isinstance(value, float) and abs(value) < 1e300 else str(value)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pipelines.errors import SourceError
-from pipelines.ingestion.sources.files import list_files, read_file
+from pipelines.ingestion.sources.files import is_as_listed, list_files, read_file
 from pipelines.types import SourceItem
 
 
@@ -30,10 +30,11 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class SourceKind:
-    """A kind of source: how it is listed, and how one of its items is read."""
+    """A kind of source: how it is listed, how one of its items is read, and whether that is still as it was listed."""
 
     list: Callable[[str], Listing]
     read: Callable[[SourceItem, int], bytes]
+    is_as_listed: Callable[[SourceItem], bool]
 
 
 def _list_files(location: str) -> Listing:
@@ -42,7 +43,7 @@ def _list_files(location: str) -> Listing:
 
 
 SOURCES: dict[str, SourceKind] = {
-    "file": SourceKind(_list_files, read_file),
+    "file": SourceKind(_list_files, read_file, is_as_listed),
 }
 
 

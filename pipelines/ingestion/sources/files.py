@@ -1,6 +1,7 @@
 """Files and folders as a source."""
 
 import os
+import stat
 from pathlib import Path
 
 from pipelines.errors import SourceError
@@ -9,6 +10,7 @@ from pipelines.store.originals import path_of
 from pipelines.types import SourceItem
 
 _PASSED_OVER = {"node_modules", "__pycache__", "venv"}  # beside every name that starts with a dot
+_LONGEST = 1_800  # characters of a URI: an index of Postgres takes no more
 _LEGAL = {"license", "licence", "copying"}  # the same text everywhere, about nobody's work
 
 Listed = tuple[str, list[SourceItem], bool, list[str], list[tuple[str, SourceError]]]
@@ -28,6 +30,8 @@ def list_files(location: str) -> Listed:
         path = path.resolve(strict=True)
         if path.is_dir():
             return _list_folder(path)
+        if len(path.as_uri()) > _LONGEST:
+            return f"file:{path.name[-60:]}", [], False, [], [_too_long(path.name)]
         return path.as_uri(), [_item(path, path.name, path.as_uri())], False, [], []
     except FileNotFoundError:
         error = SourceError(f"{shown or repr(shown)} does not exist.", hint="Check the path.")
@@ -40,36 +44,73 @@ def _list_folder(folder: Path) -> Listed:
     source = folder.as_uri()
     items: list[SourceItem] = []
     skipped: list[str] = []
-    problems: list[tuple[str, SourceError]] = []
+    closed: list[tuple[str, SourceError]] = []
+    refused: list[tuple[str, SourceError]] = []
 
     def unreadable(error: OSError) -> None:
         name = os.path.relpath(error.filename, folder)
-        problems.append(
-            (name, SourceError(f"{name} cannot be listed: {error.strerror}.", hint="Check its permissions."))
-        )
+        closed.append((name, SourceError(f"{name} cannot be listed: {error.strerror}.", hint="Check its permissions.")))
 
     for parent, folders, names in os.walk(folder, onerror=unreadable):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _PASSED_OVER)
+        inside = [Path(parent) / name for name in folders]
+        skipped += [path.relative_to(folder).as_posix() for path in inside if path.is_symlink()]
         for name in sorted(names):
             path = Path(parent) / name
             relative = path.relative_to(folder).as_posix()
-            if name.startswith(".") or not path.is_file():
+            if name.startswith("."):
                 continue
-            if path.is_symlink() and not path.resolve().is_relative_to(folder):
-                skipped.append(relative)  # a link out of the folder brings in what nobody named
-                continue
-            if path.suffix.lower() not in SUFFIXES or path.stem.lower() in _LEGAL:
-                skipped.append(relative)
-                continue
-            items.append(_item(path, relative, source))
-    return source, sorted(items, key=lambda item: item.name), not problems, skipped, problems
+            try:
+                if not _is_taken(path, folder):
+                    skipped.append(relative)
+                elif len(path.as_uri()) > _LONGEST:
+                    refused.append(_too_long(relative))
+                else:
+                    items.append(_item(path, relative, source))
+            except OSError as error:
+                unreadable(error)
+    return source, sorted(items, key=lambda item: item.name), not closed, skipped, [*closed, *refused]
+
+
+def _is_taken(path: Path, folder: Path) -> bool:
+    """Whether a file is of a kind that is loaded; not through a link out of the folder, which nobody named.
+
+    Raises:
+        OSError: If its folder lets nobody look.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return False
+    except FileNotFoundError:  # a link to nothing
+        return False
+    if path.is_symlink() and not path.resolve().is_relative_to(folder):
+        return False
+    return path.suffix.lower() in SUFFIXES and path.stem.lower() not in _LEGAL
+
+
+def _too_long(name: str) -> tuple[str, SourceError]:
+    error = SourceError(f"The path of {name[-60:]} is too long.", hint="Move it up, or shorten its folders' names.")
+    return name[-60:], error
+
+
+def is_as_listed(item: SourceItem) -> bool:
+    """Whether a file has the size and time that it was listed with; one without a stamp was not there."""
+    try:
+        return _stamp(path_of(item.uri)) == item.stamp
+    except OSError:
+        return not item.stamp
+
+
+def _stamp(path: Path) -> str:
+    info = path.stat()
+    return f"{info.st_size}:{info.st_mtime_ns}"
 
 
 def _item(path: Path, name: str, source: str) -> SourceItem:
-    info = path.stat()
+    stamp = _stamp(path)
     # Names that are not UTF-8 would not fit into the database.
     printable = name.encode("utf-8", "replace").decode()
-    return SourceItem(path.as_uri(), printable, source, "file", f"{info.st_size}:{info.st_mtime_ns}")
+    return SourceItem(path.as_uri(), printable, source, "file", stamp)
 
 
 def read_file(item: SourceItem, limit: int) -> bytes:

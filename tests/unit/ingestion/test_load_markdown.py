@@ -1,5 +1,6 @@
 """Markdown and its front matter."""
 
+import json
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -122,3 +123,14 @@ def test_blocks_follow_commonmark(load_bytes) -> None:
 def test_the_title_is_the_first_heading_without_marks(load_bytes) -> None:
     assert load_bytes(b"intro\n\n## The **big** [idea](http://x.y) ##\n", "a.md").title == "The big idea"
     assert load_bytes(b"no heading", "some-notes.md").title == "some notes"
+
+
+def test_front_matter_that_no_database_takes_is_made_readable_or_left_out(load_bytes) -> None:
+    front = 'title: "a\\0b \\ud800"\nyear: 99999999999999\ndate: 0001-01-01\nmodified: 9999-12-31'
+    document = load_bytes(f"---\n{front}\n---\n# H\n\nText.\n".encode(), "note.md")
+    assert "\0" not in document.title
+    assert document.title.startswith("ab")
+    assert "year" not in document.metadata
+    assert (document.published_at, document.modified_at) == (None, None)
+    json.dumps(document.metadata).encode()
+    assert "\\u0000" not in json.dumps(document.metadata)

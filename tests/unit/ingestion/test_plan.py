@@ -1,6 +1,7 @@
 """The plan as a function: what sources hold now x what is stored."""
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -261,3 +262,25 @@ def test_a_failure_moves_out_of_the_way_with_its_document(folder: Path) -> None:
     (folder / "a.txt").rename(folder / "z.txt")
     found = plan([folder], held, failed=[failure(folder / "a.txt", folder, held=True)])
     assert list(found.settled.values()) == ["it moved"]
+
+
+def test_a_link_to_a_folder_or_to_nothing_is_named_as_passed_over(folder: Path, tmp_path_factory: Any) -> None:
+    beside = tmp_path_factory.mktemp("beside")
+    (beside / "far.md").write_text("# Far\n")
+    (folder / "linked").symlink_to(beside)
+    (folder / "dangling.md").symlink_to(beside / "nothing.md")
+    (listing,) = list_sources([str(folder)])
+    assert {"linked", "dangling.md"} <= set(listing.skipped)
+    assert listing.complete
+
+
+def test_a_path_that_no_index_holds_is_refused_by_itself(folder: Path) -> None:
+    deep = folder
+    for _ in range(9):
+        deep = deep / ("深" * 80)
+    os.makedirs(deep)
+    (deep / "note.md").write_text("# Deep\n")
+    (listing,) = list_sources([str(folder)])
+    ((name, error),) = listing.problems
+    assert (listing.complete, name.endswith("note.md"), "too long" in error.message) == (True, True, True)
+    assert not any(item.name.endswith("深/note.md") for item in listing.items)
