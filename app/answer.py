@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from app.conversation import FINDING, Exchange, written_by
-from app.typeset import place
+from app.ending import how_it_ended, read_as
+from app.sources import by_document, place, place_and_others, readable
 from pipelines.types import Answer, Sentence, Source
 
 _TAGS = {"partial": "partly", "misattributed": "wrong source", "unsupported": "unsupported", "uncited": "uncited"}
@@ -52,7 +53,7 @@ def _sentence(index: int, sentence: Sentence, sources: dict[int, Source]) -> dic
         "tag": _TAGS.get(sentence.verdict, ""),
         "tip": f"{tick}{finding.capitalize()}",
         "marks": [
-            {"n": n, "tip": f"{'✓ ' if found.get(n) == 'supported' else ''}{sources[n].title}, {place(sources[n])}"}
+            {"n": n, "tip": f"{'✓ ' if found.get(n) == 'supported' else ''}{_tip(sources[n])}"}
             for n in sentence.citations
         ],
     }
@@ -68,7 +69,7 @@ def _unverified(said: Exchange) -> list[list[dict[str, Any]]]:
             parts[-1]["text"] += piece
         elif parts:
             source = said.sources[piece]
-            parts[-1]["marks"].append({"n": piece, "tip": f"{source.title}, {place(source)}"})
+            parts[-1]["marks"].append({"n": piece, "tip": _tip(source)})
     return [parts] if parts else []
 
 
@@ -83,11 +84,10 @@ def _notes(said: Exchange) -> Iterator[str]:
     doubtful = sum(sentence.verdict != "supported" for sentence in said.sentences)
     if doubtful:
         yield f"{doubtful} of {len(said.sentences)} sentences are marked: their sources do not fully bear them out."
-    yield from (f"The documents disagree: {conflict}" for conflict in answer.conflicts)
-    if answer.truncated:
-        yield "The language model stopped at its length limit; the answer may be incomplete."
-    if answer.fallback_reason:
-        yield f"The language model did not answer, so sentences are quoted instead. {answer.fallback_reason}"
+    yield from (f"Sources disagree: {conflict.said}" for conflict in answer.conflicts)
+    if meant := read_as(answer.condensed, answer.condensed_by):
+        yield meant
+    yield from how_it_ended(answer.mode, answer.fallback_reason, truncated=answer.truncated)
     yield from answer.notes
     yield _signature(answer)
 
@@ -96,7 +96,16 @@ def _signature(answer: Answer) -> str:
     seconds = answer.timings_ms.get("total", 0.0) / 1000
     said = [written_by(answer)] if answer.answered or answer.mode == "llm" else ["No language model"]
     said += [f"{answer.confidence} confidence"] if answer.answered else []
-    return " · ".join([*said, f"{seconds:.1f} s"] if seconds else said)
+    said += [f"{seconds:.1f} s"] if seconds else []
+    return " · ".join([*said, *_spent(answer)])
+
+
+def _spent(answer: Answer) -> list[str]:
+    """The tokens that a language model took, and what they cost where that is known and not nothing."""
+    about = "about " if answer.usage.get("estimated_tokens") else ""
+    tokens = answer.usage.get("total_tokens", 0)
+    said = [f"{about}{tokens:,} tokens"] if tokens else []
+    return [*said, f"{about}${answer.cost:.5f}"] if answer.cost else said
 
 
 def _groups(said: Exchange) -> list[dict[str, Any]]:
@@ -108,25 +117,22 @@ def _groups(said: Exchange) -> list[dict[str, Any]]:
 
 
 def _group(heading: str, sources: Sequence[Source], *, numbered: bool = True, folded: bool = False) -> dict[str, Any]:
-    by_document: dict[str, list[Source]] = {}
-    for source in sources:
-        by_document.setdefault(source.document_id, []).append(source)
     return {
         "heading": heading,
         "folded": folded,
         "documents": [
             {
-                "title": held[0].title or held[0].documentName,
-                "name": "" if held[0].title in ("", held[0].documentName) else held[0].documentName,
+                "title": document.title,
+                "name": document.name,
                 "rows": [
-                    {"n": s.n, "number": str(s.n) if numbered else "", "place": place(s) + _also(s)} for s in held
+                    {"n": s.n, "number": str(s.n) if numbered else "", "place": place_and_others(s)}
+                    for s in document.sources
                 ],
             }
-            for held in by_document.values()
+            for document in by_document(sources)
         ],
     }
 
 
-def _also(source: Source) -> str:
-    """The other documents that say the same."""
-    return f" · also in {', '.join(source.also_in)}" if source.also_in else ""
+def _tip(source: Source) -> str:
+    return f"{readable(source.title, source.documentName)}, {place(source)}"

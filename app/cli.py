@@ -60,13 +60,13 @@ def main() -> NoReturn:
 
 def exit_code(error: "FootnoteError") -> int:
     """3 for configuration, 5 for a service that cannot be reached, 2 for what the caller got wrong, else 1."""
-    from pipelines.errors import ConfigError, ModelError, RetrievalError, ServiceUnavailable, SourceError
+    from pipelines.errors import ConfigError, ModelError, PackError, RetrievalError, ServiceUnavailable, SourceError
 
     if isinstance(error, ConfigError):
         return 3
     if isinstance(error, (ServiceUnavailable, ModelError)):
         return 5
-    return 2 if isinstance(error, (RetrievalError, SourceError)) else 1
+    return 2 if isinstance(error, (RetrievalError, SourceError, PackError)) else 1
 
 
 def _report(error: "FootnoteError") -> None:
@@ -248,6 +248,14 @@ def trace(
 def ask(
     question: str,
     no_stream: Annotated[bool, typer.Option("--no-stream", help="Print the answer when it is finished.")] = False,
+    pack: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="Keep the answer with all that it takes to check it, as FILE.md for people and FILE.json for "
+            "programs and `footnote replay`; a FILE that ends with .zip holds both.",
+        ),
+    ] = "",
     collection: Collection = None,
     category: Category = None,
     kind: Kind = None,
@@ -265,7 +273,21 @@ def ask(
     from app.commands import run_ask
 
     filters = _filters(collection, category, kind, year, author, since, until, document)
-    run_ask(_settings(), question, filters, stream=not no_stream, as_json=as_json)
+    run_ask(_settings(), question, filters, stream=not no_stream, pack=pack, as_json=as_json)
+
+
+@app.command()
+def replay(
+    pack: Annotated[str, typer.Argument(metavar="FILE", help="What `footnote ask --pack FILE` or the chat wrote.")],
+    as_json: Json = False,
+) -> None:
+    """Ask the question of an answer pack again, and say what changed and why; the query log does not learn of it.
+
+    Example: footnote replay outage.json
+    """
+    from app.replay import show_replay
+
+    show_replay(_settings(), pack, as_json=as_json)
 
 
 @app.command()
@@ -406,6 +428,82 @@ app.add_typer(models, name="models")
 app.add_typer(evaluate, name="eval")
 bench = typer.Typer(help="Measure speed and memory.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
+feedback = typer.Typer(help="What readers say of answers: list it, add to it, export it.")
+app.add_typer(feedback, name="feedback")
+
+
+@app.command()
+def stats(
+    days: Annotated[int, typer.Option(min=1, max=3660, help="How many days, with today (UTC).")] = 30,
+    as_json: Json = False,
+) -> None:
+    """Questions, answers and abstentions, latency (p50, p95, p99) by stage, tokens and cost, volumes, clicks, thumbs.
+
+    Example: footnote stats --days 7 --json
+    """
+    from app.stats import show_stats
+
+    show_stats(_settings(), days, as_json=as_json)
+
+
+@feedback.callback(invoke_without_command=True)
+def feedback_list(
+    context: typer.Context,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How much of the latest.")] = 50,
+    as_json: Json = False,
+) -> None:
+    """What readers say of answers: thumbs, wrong sources, words, and the footnotes that they open.
+
+    Example: footnote feedback --limit 20
+    """
+    from app.feedback import show_feedback
+
+    if context.invoked_subcommand is None:
+        show_feedback(_settings(), limit=limit, as_json=as_json)
+
+
+@feedback.command("add")
+def feedback_add(
+    query: Annotated[str, typer.Argument(metavar="QUERY_ID", help="Or its beginning; `footnote trace` lists them.")],
+    up: Annotated[bool, typer.Option("--up", help="The answer is good.")] = False,
+    down: Annotated[bool, typer.Option("--down", help="It is not.")] = False,
+    wrong_source: Annotated[
+        list[int] | None, typer.Option(metavar="N", help="Source N does not bear it out; may be repeated.")
+    ] = None,
+    words: Annotated[str, typer.Option("--text", help="What else there is to say.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Say what you think of an answer; a thumb replaces the one before.
+
+    Example: footnote feedback add 3fa1 --down --wrong-source 2
+    """
+    from app.feedback import add_feedback
+
+    add_feedback(_settings(), query, up=up, down=down, wrong=wrong_source or [], words=words, as_json=as_json)
+
+
+@feedback.command("export")
+def feedback_export(
+    folder: Annotated[Path, typer.Argument(help="A new folder.")],
+    public: Annotated[
+        bool, typer.Option("--public", help="Only what visitors asked, of documents that they may see.")
+    ] = False,
+    with_text: Annotated[
+        bool, typer.Option("--with-text", help="Also write readers' words, into comments.jsonl.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Write the feedback as topics and judgements that `footnote eval portfolio`, `beir` and `tune` read.
+
+    A source that was reported as wrong is not relevant. Of an answer with a thumb up, the cited sources that were
+    opened and not reported are relevant, and all that it cites when none was opened. Nothing else makes a source
+    relevant: no thumb down, and no opening alone. An abstention with a thumb up becomes a topic without an answer.
+    Readers who disagree cancel out. Left out, and counted: questions that were asked within filters, and passages
+    that no document holds any more. Example: footnote feedback export var/feedback
+    """
+    from app.feedback import export_feedback
+
+    export_feedback(_settings(), folder, public=public, with_text=with_text, as_json=as_json)
 
 
 @db.command("start")
@@ -743,15 +841,18 @@ def eval_structure(
 def eval_grounding(
     claims: Annotated[Path, typer.Argument(help="JSON lines: claim, label, evidence, supporting_sentences.")],
     limit: Limit = None,
+    words: Annotated[bool, typer.Option("--words", help="By words alone, without the embedding model.")] = False,
+    fit: Annotated[bool, typer.Option("--fit", help="Fit the weights anew and print them.")] = False,
     as_json: Json = False,
 ) -> None:
     """How well the verifier tells claims that their source bears out from the others, and whether it shows the place.
 
-    Example: footnote eval grounding data/wice/dev.jsonl
+    The AUROC is printed of the committed weights, cross-validated, and of plain baselines.
+    Example: footnote eval grounding data/wice/dev.jsonl --fit
     """
     from app.quality import run_grounding
 
-    run_grounding(claims, limit=limit, as_json=as_json)
+    run_grounding(_settings(), claims, limit=limit, words=words, fit=fit, as_json=as_json)
 
 
 @evaluate.command("escalation")
@@ -788,6 +889,20 @@ def eval_answerability(
     from app.evaluations import run_answerability
 
     run_answerability(_settings(), paths, fit=fit, as_json=as_json)
+
+
+@evaluate.command("followups")
+def eval_followups(
+    conversations: Annotated[Path, typer.Argument(help="JSON lines: task_id, answerability, turns, contexts.")],
+    as_json: Json = False,
+) -> None:
+    """What a follow-up question finds when it is condensed with its conversation, against the last turn alone.
+
+    Example: footnote eval followups mtrag_un/dev.jsonl
+    """
+    from app.followups import run_follow_ups
+
+    run_follow_ups(_settings(), conversations, as_json=as_json)
 
 
 @evaluate.command("filters")

@@ -11,25 +11,36 @@ from pipelines.errors import RetrievalError, ServiceUnavailable
 from pipelines.types import Answer, Filters, Footnote, Token
 
 
-def run_ask(settings: Settings, question: str, filters: Filters, *, stream: bool, as_json: bool) -> None:
-    """Answer and print; on a terminal the words appear as they are written."""
+def run_ask(settings: Settings, question: str, filters: Filters, *, stream: bool, pack: str, as_json: bool) -> None:
+    """Answer and print; on a terminal the words appear as they are written. A pack of it is kept where one is named."""
+    from app.pack import files_of
+    from app.replay import keep_answer
+    from pipelines.query.answer_json import answer_json
     from pipelines.query.engine import build_query_engine
-    from pipelines.store.queries import jsonable
 
+    paths = files_of(pack) if pack else ()
+    engine = build_query_engine(settings)
+    if as_json and engine.llm is not None and settings.answer.output == "auto":
+        engine = engine.with_changes({"answer.output": "json"})
+    stream = stream and settings.answer.unsupported == "mark"  # else what is printed may not be what stays
     answer: Answer | None = None
-    for event in build_query_engine(settings).answer(question, filters=filters):
+    for event in engine.answer(question, filters=filters):
         if isinstance(event, Answer):
             answer = event
         elif stream and not as_json and isinstance(event, Token):
             output.console.out(event.text, end="", highlight=False)
         elif stream and not as_json and isinstance(event, Footnote):
             output.console.out(f" [{event.n}]", end="", highlight=False)
-    shown = jsonable(answer)
+    assert answer is not None
+    shown = answer_json(answer)
     if as_json:
         output.print_json(shown)
-        return
-    output.say("" if stream else shown["answer"])
-    output.print_sources(shown)
+    else:
+        output.say("" if stream else shown["answer"])
+        output.print_sources(shown)
+        output.print_follow_ups(shown)
+    if paths:
+        keep_answer(engine, question, filters, answer, paths)
 
 
 def run_chat(settings: Settings, *, port: int | None, sample: bool, headless: bool) -> None:

@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from app.typeset import literal, place
+from app.sources import place, readable
+from app.typeset import literal
 from pipelines.errors import FootnoteError
 from pipelines.query.engine import Event
-from pipelines.types import Answer, Citation, Footnote, IngestItem, Sentence, Source, Token, Turn, Verdict
+from pipelines.types import Answer, Citation, Filters, Footnote, IngestItem, Sentence, Source, Token, Turn, Verdict
 
+NO_FILTERS = Filters()
 EXTRACTIVE = "Extractive: sentences quoted verbatim"
 FINDING = {
     "supported": "borne out by its source",
@@ -26,6 +28,8 @@ class Exchange:
         pieces: Text, and the numbers of footnotes where they came.
         answer: The whole Answer; None while it is written, and for good when it was stopped or failed.
         problem: What went wrong and what to do; None when nothing did.
+        filters: What it was asked of.
+        before: The turns that it was read with.
     """
 
     question: str
@@ -34,6 +38,8 @@ class Exchange:
     sources: dict[int, Source] = field(default_factory=dict)
     answer: Answer | None = None
     problem: tuple[str, str] | None = None
+    filters: Filters = NO_FILTERS
+    before: tuple[Turn, ...] = ()
 
     def follow(self, events: Iterator[Event]) -> Iterator[Event]:
         """Pass events on and keep them; an error of Footnote's ends them and becomes the problem."""
@@ -78,12 +84,19 @@ class Exchange:
         """The sources that the answer cites, by number."""
         used = {n for sentence in self.sentences for n in sentence.citations}
         used |= {piece for piece in self.pieces if isinstance(piece, int)} if self.answer is None else set()
+        used |= {side.n for side in self._disputed()}
         return [source for n, source in sorted(self.sources.items()) if n in used]
 
     def evidence(self, n: int, sentence: int | None) -> list[Citation]:
-        """The spans of source `n` that bear out one sentence, or all of them."""
+        """The spans of source `n` that bear out one sentence, or all of them and what is disputed."""
         chosen = self.sentences if sentence is None else self.sentences[sentence : sentence + 1]
-        return [citation for said in chosen for citation in said.evidence if citation.n == n]
+        cited = [citation for said in chosen for citation in said.evidence]
+        return [citation for citation in (*cited, *(self._disputed() if sentence is None else ())) if citation.n == n]
+
+    def _disputed(self) -> list[Citation]:
+        """What its sources disagree about."""
+        conflicts = self.answer.conflicts if self.answer else ()
+        return [side for conflict in conflicts for side in conflict.sides]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +114,12 @@ def history(entries: Sequence[Entry]) -> tuple[Turn, ...]:
     """The turns of a conversation, in order."""
     turns = (entry.turn() for entry in entries if isinstance(entry, Exchange))
     return tuple(turn for turn in turns if turn)
+
+
+def read_with(question: str, entries: Sequence[Entry]) -> tuple[Turn, ...]:
+    """The turns that a question is read with: those before it; none for one that was suggested, which stands alone."""
+    said = [entry.answer for entry in entries if isinstance(entry, Exchange) and entry.answer]
+    return () if said and question in said[-1].follow_ups else history(entries)
 
 
 def written_by(answer: Answer) -> str:
@@ -126,6 +145,7 @@ def as_markdown(exchange: Exchange) -> str:
         parts.append(f"{literal(written_by(answer))}. Confidence: {answer.confidence}.")
         if answer.searched and not answer.answered:
             parts.append("Searched for:\n\n" + "\n".join(f"- {literal(search)}" for search in answer.searched))
+        parts += [f"Sources disagree: {literal(conflict.said)}" for conflict in answer.conflicts]
         parts += [f"Note: {literal(note)}" for note in answer.notes]
     if exchange.cited():
         parts.append("## Sources")
@@ -136,5 +156,5 @@ def as_markdown(exchange: Exchange) -> str:
 def _source_markdown(exchange: Exchange, source: Source) -> str:
     quotes = dict.fromkeys(citation.quote for citation in exchange.evidence(source.n, None))
     quoted = "\n>\n".join(f"> {literal(quote)}" for quote in quotes or {source.snippet: None})
-    where = literal(f"{source.title} ({source.documentName}, {place(source)})")
+    where = literal(f"{readable(source.title, source.documentName)} ({source.documentName}, {place(source)})")
     return f"**[{source.n}]** {where}\n\n{quoted}"

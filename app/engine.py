@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from app.pack import pack_archive
 from app.uploads import keep_uploads
 from config.settings import Settings
 from pipelines.errors import ConfigError
@@ -14,10 +15,13 @@ from pipelines.ingestion.header_writer import HeaderWriter, build_header_writer
 from pipelines.ingestion.run import Ingestion
 from pipelines.observe import configure_logging
 from pipelines.query.engine import Engine, Event, build_query_engine
+from pipelines.query.find import Request
+from pipelines.query.packing import pack_answer
 from pipelines.store import documents as document_rows
 from pipelines.store.database import reading
+from pipelines.store.feedback import Given, give
 from pipelines.store.status import coverage
-from pipelines.types import Audience, Filters, IngestItem, Turn
+from pipelines.types import Answer, Audience, Filters, IngestItem, Turn
 
 AUDIENCE: Audience = "owner"
 
@@ -78,6 +82,17 @@ class ChatEngine:
         """The stored text before, inside and after a span; None when the document is gone."""
         with reading(self._engine.database.engine, "reading a passage") as connection:
             return document_rows.passage(connection, document_id, (start, end), around=around, audience=AUDIENCE)
+
+    def pack(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> bytes:
+        """The archive of an answer that was given; raises what `pack_answer` raises."""
+        options = self.settings.retrieval
+        request = Request(answer.question, filters, AUDIENCE, options.mode, self._engine.passages, tuple(history))
+        return pack_archive(pack_answer(self._engine, request, answer))
+
+    def feedback(self, query_id: str, given: Given, session: str) -> None:
+        """Keep what a reader says of an answer; raises what `give` raises."""
+        limit = self.settings.chat.feedback
+        give(self._engine.database.engine, query_id, given, session=session, audience=AUDIENCE, limit=limit)
 
     def shelf(self) -> Shelf:
         """What is stored now, and what failed."""

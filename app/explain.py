@@ -7,7 +7,9 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from app.output import clip, console, place, say
+from app.ending import read_as
+from app.output import clip, console, print_documents, say
+from app.sources import conflict_of, source_of
 
 _WIDE = 100
 _FATE_STYLE = {"kept": "green", "merged": "green", "cut": "dim"}
@@ -35,6 +37,8 @@ def print_trace(trace: Mapping[str, Any]) -> None:
 def _say_understood(intent: Mapping[str, Any]) -> None:
     said = [f"searched for {intent['search_text']!r}"] if intent["search_text"] != intent["question"] else []
     said += [f"{name}: {', '.join(map(str, intent[name]))}" for name in _UNDERSTOOD if intent.get(name)]
+    if meant := read_as(intent.get("condensed", ""), intent.get("condensed_by", "")):
+        said.insert(0, meant[0].lower() + meant[1:])
     said += [name.replace("_", "-") for name in ("recent", "follow_up", "greeting") if intent.get(name)]
     if said:
         _wrapped("understood", " · ".join(said))
@@ -100,8 +104,9 @@ def print_query(row: Mapping[str, Any]) -> None:
     if row["answer"]:
         console.print()
         say(row["answer"]["answer"])
-        for source in row["answer"]["sources"]:
-            say(f"[{source['n']}] {place(source)}", "dim")
+        print_documents(map(source_of, row["answer"]["sources"]))
+        for conflict in row["answer"].get("conflicts", ()):
+            say(f"Sources disagree: {conflict_of(conflict)[0]}", "yellow")
     console.print()
     print_trace(row["trace"])
 

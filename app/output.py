@@ -11,8 +11,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from app.ending import how_it_ended, read_as
+from app.sources import by_document, cited_numbers, conflict_of, place_and_others, source_of
 from config.prompts import GREETING
 from pipelines.errors import RetrievalError
+from pipelines.types import Source
 
 console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
 stderr = Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
@@ -148,35 +151,47 @@ def clip(text: str, limit: int) -> str:
 
 
 def print_sources(answer: Mapping[str, Any]) -> None:
-    """The footnotes of an answer; of an abstention, what was searched and what came nearest."""
-    cited = {n for sentence in answer["sentences"] for n in sentence["citations"]}
-    if answer["sources"]:
+    """The footnotes of an answer by document; of an abstention, what was searched and what came nearest."""
+    cited = cited_numbers(answer["sentences"], answer["conflicts"])
+    sources = [source_of(row) for row in answer["sources"]]
+    if cited:
         console.print()
-    for source in answer["sources"]:
-        if source["n"] in cited:
-            say(f"[{source['n']}] {place(source)}", "dim")
+    print_documents(source for source in sources if source.n in cited)
     for index, sentence in enumerate(answer["sentences"], start=1):
         if sentence["verdict"] != "supported":
             warn(f"Sentence {index} is {sentence['verdict']}: {clip(sentence['text'], 100)}")
     for conflict in answer["conflicts"]:
-        warn(f"The documents disagree: {conflict}")
+        warn(f"Sources disagree: {conflict_of(conflict)[0]}")
     if not answer["answered"]:
         for tried in answer["searched"]:
             say(f"Searched: {tried}", "dim")
-        for source in answer["nearest"]:
-            say(f"Nearest: {place(source)}: {clip(source['snippet'], 120)}", "dim")
-    if answer["fallback_reason"]:
-        warn(f"Answered by extraction: {answer['fallback_reason']}")
+        if answer["nearest"]:
+            say("Nearest passages:", "dim")
+        print_documents(map(source_of, answer["nearest"]), quoted=True)
+    if meant := read_as(answer["condensed"], answer["condensed_by"]):
+        say(meant, "dim")
+    for said in how_it_ended(answer["mode"], answer["fallback_reason"], truncated=answer["truncated"]):
+        warn(said)
     print_notes(answer["notes"])
-    if answer["truncated"]:
-        warn("The model's answer was cut short.")
     if answer["answer"] == GREETING:
         return
-    say(f"{answer['mode']}{' ' + answer['model'] if answer['model'] else ''}, confidence {answer['confidence']}", "dim")
+    cost = f", ${answer['cost']:.6f}" if answer["cost"] else ""
+    model = f" {answer['model']}" if answer["model"] else ""
+    say(f"{answer['mode']}{model}, confidence {answer['confidence']}{cost}", "dim")
 
 
-def place(source: Mapping[str, Any]) -> str:
-    """Where a source stands: its document, page or lines, and sections."""
-    where = f"p.{source['page']}" if source["page"] else f"lines {source['line_start']}-{source['line_end']}"
-    also = f" (also in {', '.join(source['also_in'])})" if source.get("also_in") else ""
-    return " > ".join([f"{source['title']} ({source['documentName']}, {where})", *source["section_path"]]) + also
+def print_follow_ups(answer: Mapping[str, Any]) -> None:
+    """What may be asked next, one a line."""
+    if answer["follow_ups"]:
+        say("\nYou could ask next:", "dim")
+    for question in answer["follow_ups"]:
+        say(f"  {question}", "dim")
+
+
+def print_documents(sources: Iterable[Source], *, quoted: bool = False) -> None:
+    """Sources by document, each with its number and its place; `quoted` ones have their first words for a number."""
+    for document in by_document(sources):
+        say(f"{document.title} ({document.name})" if document.name else document.title, "bold dim")
+        for source in document.sources:
+            number, words = ("", f": {clip(source.snippet, 120)}") if quoted else (f"[{source.n}] ", "")
+            say(f"  {number}{place_and_others(source)}{words}", "dim")

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app import output, reports
 from app.settings import SAMPLE
@@ -138,25 +138,43 @@ def _triple(scores: Mapping[str, float]) -> str:
     return "/".join(f"{100 * value:.1f}" for value in scores.values())
 
 
-def run_grounding(path: Path, *, limit: int | None, as_json: bool) -> None:
+def run_grounding(settings: Settings, path: Path, *, limit: int | None, words: bool, fit: bool, as_json: bool) -> None:
     """Verify labelled claims against the pages that they cite, and print how well that tells them apart."""
     from pipelines.evaluation.datasets import load_claims
-    from pipelines.evaluation.grounding import measure_grounding
+    from pipelines.evaluation.grounding import refit, summary, verified
+    from pipelines.models.embed import build_embed_model
+    from pipelines.models.identity import identity
+    from pipelines.query.judge import BY_WORDS, embedding, judge_with
 
     claims = load_claims(path)[:limit]
+    model = identity(settings).model
+    judge = BY_WORDS if words else judge_with(model, embedding(build_embed_model(settings)))
     with output.progress(quiet=as_json) as advance:
-        report = measure_grounding(claims, advance)
+        rows = verified(claims, judge, advance)
+    dataset = f"{path.resolve().parent.name} {path.stem}"
+    report = {"dataset": dataset, "model": model if judge.embed else "", **summary(rows)}
+    if fit:
+        report["fit"] = refit(rows)
     if as_json:
-        output.print_json({"dataset": f"{path.resolve().parent.name} {path.stem}", **report})
-        return
+        output.print_json(report)
+    else:
+        _print_grounding(report)
+
+
+def _print_grounding(report: Mapping[str, Any]) -> None:
     verdicts = sorted({verdict for counts in report["verdicts"].values() for verdict in counts})
-    rows = [
-        [label, str(report["claims"][label]), *(str(counts.get(verdict, 0)) for verdict in verdicts)]
-        for label, counts in report["verdicts"].items()
+    counts = [
+        [label, str(report["claims"][label]), *(str(given.get(verdict, 0)) for verdict in verdicts)]
+        for label, given in report["verdicts"].items()
     ]
-    output.table(f"{len(claims)} claims, and the verdicts on them", ["label", "claims", *verdicts], rows)
-    auroc = ", ".join(f"{name} {value:.3f}" for name, value in report["auroc"].items())
-    output.say(f"support tells apart (AUROC): {auroc}", "bold")
-    output.say(f"verdict `supported`: precision {report['precision']:.3f}, recall {report['recall']:.3f}")
+    output.table(f"{sum(report['claims'].values())} claims, and the verdicts on them", ["label", "", *verdicts], counts)
+    scores = [[name, *(f"{value:.3f}" for value in told.values())] for name, told in report["auroc"].items()]
+    columns = ["", "supported against the rest", "against not supported", "any support against none"]
+    output.table(f"AUROC ({report['model'] or 'by words alone'})", columns, scores)
+    for verdict, found in report["bounds"].items():
+        what = "supported" if verdict == "supported" else "partial or better"
+        output.say(f"verdict {what}: precision {found['precision']:.3f}, recall {found['recall']:.3f}", "bold")
     overlap = ", ".join(f"{verdict} {share:.3f}" for verdict, share in report["overlap"].items())
-    output.say(f"the span that is shown overlaps a gold sentence, by verdict: {overlap}")
+    output.say(f"what is shown overlaps a gold sentence, by verdict: {overlap}")
+    if "fit" in report:
+        output.say(f"fitted: {report['fit']}", "bold")

@@ -9,7 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.answer import answer_data
 from app.conversation import FINDING, Exchange, Intake, as_markdown
-from app.typeset import AROUND, passage_html, place, running_html
+from app.sources import place, readable
+from app.typeset import AROUND, passage_html, running_html
 from pipelines.types import Citation, IngestItem, Source
 
 Read = Callable[[str, int, int, int], tuple[str, str, str] | None]
@@ -64,14 +65,19 @@ def running(slot: DeltaGenerator, exchange: Exchange) -> None:
 
 def exchange(
     said: Exchange, key: str, opened: tuple[int, int | None] | None, on_open: Callable[[], None], *, latest: bool
-) -> None:
-    """A question with its whole answer: footnotes, verdicts, sources by document, and a download."""
+) -> DeltaGenerator:
+    """A question with its whole answer: footnotes, verdicts, sources by document, and a download.
+
+    Returns the row of the download, for what else can be done with the answer.
+    """
     question(said.question)
     if said.problem:
         problem(*said.problem)
     if said.pieces or said.answer:
         _answer(key=key, data=answer_data(said, opened, latest=latest), on_open_change=on_open)
-        st.download_button(
+    actions = st.container(key=f"actions_{key}", horizontal=True, vertical_alignment="center", gap="small")
+    if said.pieces or said.answer:
+        actions.download_button(
             "Download",
             as_markdown(said),
             file_name="answer.md",
@@ -84,6 +90,7 @@ def exchange(
         )
     elif not said.problem:
         st.html('<p class="fn-note">Stopped before the answer began.</p>')
+    return actions
 
 
 # The source panel
@@ -103,7 +110,7 @@ def panel(said: Exchange, n: int, sentence: int | None, read: Read) -> None:
     number = f'<span class="fn-number">{n}</span>' if said.answer is None or said.answer.answered else ""
     category = f"{escape(source.category)} · " if source.category else ""
     st.html(
-        f'<div class="fn-panel"><h3>{number}{escape(source.title or source.documentName)}</h3>'
+        f'<div class="fn-panel"><h3>{number}{escape(readable(source.title, source.documentName))}</h3>'
         f'<div class="fn-name">{escape(source.documentName)}</div>'
         f'<div class="fn-place">{category}{escape(place(source))}</div>{_said_of(said, sentence)}'
         f'<blockquote class="fn-passage">{_passage(source, evidence, read)}</blockquote></div>'

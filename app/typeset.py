@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
 
-from pipelines.types import Source
-
 AROUND = 400
 # What means something in Markdown, in Streamlit's additions to it, or to a reader that makes links of addresses.
 _MARKDOWN = re.compile(
@@ -56,18 +54,6 @@ def reflow(text: str) -> str:
         runs_on = len(before) >= _WRAPPED and not _OWN_LINE.match(before[:4]) and not _OWN_LINE.match(line)
         joined.append((" " if runs_on else "\n") + line)
     return "".join(joined)
-
-
-def place(source: Source) -> str:
-    """Where in its document a source stands: page, lines, section."""
-    lines = (
-        f"line {source.line_start}"
-        if source.line_start == source.line_end
-        else f"lines {source.line_start}–{source.line_end}"
-    )
-    where = f"p. {source.page}" if source.page else lines
-    sections = [part for part in source.section_path if part != source.title]
-    return " · ".join([where, " › ".join(sections)]) if sections else where
 
 
 def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

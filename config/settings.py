@@ -52,6 +52,7 @@ class LLMSettings(_Stage):
     timeout_seconds: float = Field(60.0, gt=0)
     retries: int = Field(1, ge=0, le=10)
     price: float = Field(0.0, ge=0, description="US dollars a million tokens; 0 = as known, see `ingest --plan`")
+    completion_price: float = Field(0.0, ge=0, description="of the tokens that it writes; 0 = as `price`")
 
 
 class SourceRule(_Stage):
@@ -222,8 +223,35 @@ class AnswerSettings(_Stage):
     """How an answer is written."""
 
     max_sentences: int = Field(6, ge=1, le=30, description="of an extractive answer")
-    history_turns: int = Field(4, ge=0)
+    passages: int = Field(10, ge=1, le=100, description="that an extractive answer is picked from; at least top_n")
+    history_turns: int = Field(4, ge=0, description="that a language model is shown, at most ...")
+    history_tokens: int = Field(800, ge=0, description="... and at most so many tokens of them")
+    condense: Literal["auto", "rules"] = Field(
+        "auto", description="auto = a language model makes a follow-up whole, where there is one; else rules do"
+    )
+    condense_seconds: float = Field(4.0, gt=0, description="past it the rules do")
+    output: Literal["auto", "prose", "json"] = Field(
+        "auto", description="what a language model is asked for; auto = JSON for `ask --json`, else prose, streamed"
+    )
+    unsupported: Literal["mark", "remove", "repair"] = Field(
+        "mark", description="sentences that no source bears out: marked, removed, or the model is told once and repairs"
+    )
     facts: bool = Field(True, description="counts and durations are computed from career facts, where these say them")
+    nli_model: str = Field("", description="folder of a local ONNX model of inference that verification asks, too")
+    follow_ups: int = Field(3, ge=0, le=3, description="questions that are suggested after an answer; 0 = none")
+    follow_ups_by: Literal["documents", "llm"] = Field(
+        "documents", description="who proposes them; llm costs a request an answer. All are checked by retrieval"
+    )
+    follow_up_seconds: float = Field(0.3, gt=0, description="past it no further suggestion is looked for")
+
+
+class PersonaSettings(_Stage):
+    """Who speaks in the answers of a language model."""
+
+    voice: Literal["neutral", "first"] = Field("neutral", description="first = as the person the documents are about")
+    name: str = Field("", max_length=200, description="whose documents they are")
+    tone: str = Field("", max_length=200, description="a few words: warm and brief")
+    links: tuple[str, ...] = Field((), description="JSON list; offered to who asks for more")
 
 
 class ChatSettings(_Stage):
@@ -234,6 +262,7 @@ class ChatSettings(_Stage):
     title: str = Field("Footnote")
     max_upload_mb: int = Field(100, ge=1)
     starters: tuple[str, ...] = Field((), description="JSON list of starter questions; empty = those of the sample")
+    feedback: int = Field(200, ge=0, description="entries that one browser session may leave; 0 = none is asked for")
 
 
 class LogSettings(_Stage):
@@ -279,6 +308,7 @@ class Settings(BaseSettings):
     escalation: EscalationSettings = EscalationSettings()
     context: ContextSettings = ContextSettings()
     answer: AnswerSettings = AnswerSettings()
+    persona: PersonaSettings = PersonaSettings()
     chat: ChatSettings = ChatSettings()
     log: LogSettings = LogSettings()
 

@@ -7,6 +7,7 @@ FootnoteError
 ├── ParseError           a parser broke its contract for a document
 ├── StoreError           the database refused a write, or an invariant does not hold
 ├── RetrievalError       a question cannot be searched (empty, too long)
+├── PackError            an answer pack cannot be read or written
 ├── ModelError           an embedding or language model answered with an error or with nonsense
 └── ServiceUnavailable   the database, a model or a source cannot be reached; exit code 5
 
@@ -50,6 +51,10 @@ class StoreError(FootnoteError):
 
 class RetrievalError(FootnoteError):
     """Raised when a question cannot be searched."""
+
+
+class PackError(FootnoteError):
+    """Raised when a file is no answer pack, is damaged, or cannot be read or written."""
 
 
 class ModelError(FootnoteError):

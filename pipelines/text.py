@@ -12,7 +12,16 @@ from pipelines.sentences import sentences
 if TYPE_CHECKING:
     from tiktoken import Encoding
 
-__all__ = ["SEARCHABLE_VERSION", "canonical", "count_tokens", "fold", "plain", "searchable", "sentences"]
+__all__ = [
+    "SEARCHABLE_VERSION",
+    "canonical",
+    "count_tokens",
+    "fold",
+    "plain",
+    "searchable",
+    "sentences",
+    "token_number",
+]
 
 SEARCHABLE_VERSION = 2
 
@@ -102,6 +111,12 @@ def count_tokens(text: str) -> int:
         total += len(encoding.encode_ordinary(text[start:end]))
         start = end
     return total
+
+
+def token_number(word: str) -> int | None:
+    """Of a word after a space that is one cl100k token, its number: the lower, the commoner the word; else None."""
+    numbers = _cl100k().encode_ordinary(f" {word}")
+    return numbers[0] if len(numbers) == 1 else None
 
 
 @lru_cache(maxsize=1)

@@ -19,6 +19,8 @@ Band = Literal["high", "medium", "low"]
 Outcome = Literal["added", "updated", "metadata", "unchanged", "removed", "failed"]
 RunKind = Literal["ingest", "reindex", "rollback", "remove"]
 RunState = Literal["running", "done", "stopped"]
+ConflictKind = Literal["dates", "title", "employer", "number"]
+CondensedBy = Literal["", "rules", "model"]
 VerdictName = Literal["supported", "partial", "misattributed", "unsupported", "uncited"]
 
 _SLUG_LENGTH = 40
@@ -242,6 +244,8 @@ class QueryIntent:
         names: The names of documents, repositories and companies that it was recognised by.
         wants: Values that are counted or summed, not found: `count`, `duration`.
         follow_up: Whether it was condensed with the question before it.
+        condensed: A follow-up as a question that stands alone; empty when the question does.
+        condensed_by: Who made it so: `rules` or `model`; empty when it was left as it is.
         greeting: Whether nothing is asked (`hello`, `thanks`).
     """
 
@@ -257,6 +261,8 @@ class QueryIntent:
     names: tuple[str, ...] = ()
     wants: tuple[str, ...] = ()
     follow_up: bool = False
+    condensed: str = ""
+    condensed_by: CondensedBy = ""
     greeting: bool = False
 
 
@@ -374,13 +380,18 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the writer is shown: sources 1..n without gaps, within the budget; `dropped` says what is not."""
+    """What the writer is shown: sources 1..n without gaps, within the budget.
+
+    `dropped` are (node id, why) of what is not shown. `sentences` are (n, start, end) of every sentence that is, in the
+    order of the sources: offsets in the text of source n's document.
+    """
 
     sources: tuple[Source, ...]
     text: str
     delimiter: str
     tokens: int
     dropped: tuple[tuple[str, str], ...] = ()
+    sentences: tuple[tuple[int, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,12 +419,27 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
+class Conflict:
+    """What sources say differently of one thing, for people (`said`, with its markers), and where each says it.
+
+    The sides are at least two, each of another source of the answer; `quote` is the stored text at their offsets.
+    """
+
+    kind: ConflictKind
+    said: str
+    sides: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What comes out: sentences with verified citations, or an abstention that says what was searched.
 
     `notes` are what a reader should know of how it was found: a search that failed, a guess that was given up, a word
     that was respelt. `fallback_reason` says how the language model failed, if it did. `model` is that of the language
-    model, `career facts` for a sentence that was computed from them, else empty.
+    model, `career facts` for a sentence that was computed from them, else empty. `usage` counts the tokens of all
+    models that were asked for it (`Meter.usage`), and `cost` is what they cost in US dollars: 0 for models on this
+    machine, None where a price is not known. `condensed` is what a follow-up was read as, and `condensed_by` says who
+    made it so.
     """
 
     question: str
@@ -426,14 +452,17 @@ class Answer:
     sources: tuple[Source, ...]
     nearest: tuple[Source, ...] = ()
     searched: tuple[str, ...] = ()
-    conflicts: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
     follow_ups: tuple[str, ...] = ()
     truncated: bool = False
     fallback_reason: str = ""
     notes: tuple[str, ...] = ()
+    condensed: str = ""
+    condensed_by: CondensedBy = ""
     trace_id: str = ""
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     usage: Mapping[str, int] = field(default_factory=dict)
+    cost: float | None = None
 
 
 # What `answer(...)` yields before its Answer

@@ -56,13 +56,15 @@ class FakeOpenAI:
 
     Attributes:
         dimension: Length of the vectors, unless a request asks for `dimensions`.
-        reply: What the chat model says, or a function of the request's body that says it; streamed word by word.
+        reply: What the chat model says, or a function of the request's body that says it.
+        letters: Whether it is streamed letter by letter, else word by word.
         faults: One is taken from the left for each request; without any left, requests succeed.
         requests: Every request so far.
     """
 
     dimension: int = 1536
     reply: str | Callable[[Mapping[str, Any]], str] = "Ann joined Acme in 2021 [1]."
+    letters: bool = False
     finish_reason: str = "stop"
     faults: deque[Fault] = field(default_factory=deque)
     requests: list[Request] = field(default_factory=list)
@@ -194,6 +196,8 @@ def _words(fake: FakeOpenAI, body: Mapping[str, Any], kind: str) -> list[str]:
     if kind == "empty":
         return []
     reply = fake.reply(body) if callable(fake.reply) else fake.reply
+    if fake.letters:
+        return list(reply)
     first, *rest = reply.split(" ")
     return [first, *(f" {word}" for word in rest)]
 

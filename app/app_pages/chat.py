@@ -1,11 +1,14 @@
 """The conversation: questions, answers with footnotes, and the open source beside them."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
-from app import render, session
-from app.conversation import Exchange, Intake, history
+from app import render, session, thumbs
+from app.conversation import Exchange, Intake, read_with
 from app.engine import ChatEngine, Shelf
 from app.intake import take_in, upload_box
+from app.keep import pack_button
 from app.starters import starters
 from app.typeset import literal
 from pipelines.errors import FootnoteError
@@ -60,7 +63,7 @@ def _converse(engine: ChatEngine, shelf: Shelf) -> None:
     with st.container(key="reading"):
         if not session.entries() and not question and not files:
             _greet(engine, shelf)
-        _show_entries()
+        _show_entries(engine)
         if files:
             session.entries().append(take_in(engine, files))
         if question:
@@ -81,7 +84,7 @@ def _greet(engine: ChatEngine, shelf: Shelf) -> None:
             st.button(literal(text), key=f"starter_{index}", on_click=session.ask, args=(text,), width="stretch")
 
 
-def _show_entries() -> None:
+def _show_entries(engine: ChatEngine) -> None:
     opened = session.opened()
     place = opened[1] if opened else None
     entries = session.entries()
@@ -91,8 +94,23 @@ def _show_entries() -> None:
             continue
         key = f"answer_{index}"
         here = (place.n, place.sentence) if place and place.entry == index else None
-        render.exchange(entry, key, here, session.opener(key, index), latest=index == len(entries) - 1)
+        with render.exchange(entry, key, here, _opener(engine, key, index), latest=index == len(entries) - 1):
+            pack_button(engine, entry, key)
+            thumbs.ask(engine, entry)
     _follow_ups()
+
+
+def _opener(engine: ChatEngine, key: str, index: int) -> Callable[[], None]:
+    """What happens when a footnote of an answer is pressed: it is opened, and that is kept."""
+    open_it = session.opener(key, index)
+
+    def opened() -> None:
+        open_it()
+        if now := session.opened():
+            exchange, place = now
+            thumbs.note_opening(engine, exchange, place.n, place.sentence)
+
+    return opened
 
 
 def _follow_ups() -> None:
@@ -106,8 +124,8 @@ def _follow_ups() -> None:
 
 def _answer(engine: ChatEngine, question: str, filters: Filters) -> None:
     """Stream one answer; what has arrived stays in the conversation when it is stopped."""
-    turns = history(session.entries())
-    exchange = Exchange(question)
+    turns = read_with(question, session.entries())
+    exchange = Exchange(question, filters=filters, before=turns)
     session.entries().append(exchange)
     session.close_source()
     render.question(question)
@@ -129,6 +147,7 @@ def _panel(engine: ChatEngine) -> None:
                   type="tertiary")  # fmt: skip
         try:
             render.panel(exchange, place.n, place.sentence, engine.passage)
+            thumbs.report(engine, exchange, place.n)
         except FootnoteError as error:
             render.problem(error.message, error.hint)
 

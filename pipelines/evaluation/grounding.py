@@ -1,101 +1,206 @@
 """How well the verifier tells claims that a source bears out from the others, and whether it shows the right place."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
+
 from pipelines.evaluation.datasets import Claim
 from pipelines.evaluation.judged import Progress, no_progress
-from pipelines.evaluation.logistic import auroc
-from pipelines.query.cite import check
+from pipelines.evaluation.logistic import Array, auroc, fit_logistic, held_out
+from pipelines.query.agree import clear, numbers_in
+from pipelines.query.cite import verify
+from pipelines.query.claims import Alignment, align
+from pipelines.query.judge import BY_WORDS, Judge
+from pipelines.query.support import Embed, features, nearest
+from pipelines.store.tokens import tokenise
 from pipelines.types import Source, VerdictName
 
-SUPPORTED, NOT_SUPPORTED = "supported", "not_supported"
+SUPPORTED, PARTIAL, NOT_SUPPORTED = "supported", "partially_supported", "not_supported"
+PENALTY = 10.0  # of a fit: few claims, features that go together
 _TITLE = "(meta data) TITLE:"
+_BASELINES = {"coverage": ("coverage",), "coverage + cosine + numbers": ("coverage", "cosine", "numbers")}
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
     """What the verifier made of a claim: its verdict, and its support (0..1).
 
-    `overlaps` tells whether its span overlaps a gold sentence; None for a claim without one.
+    Attributes:
+        overlaps: Whether its first place overlaps a gold sentence; None for a claim without one.
+        any_overlaps: Whether one of its places does.
+        page: Which page it cites; claims about one page are never on both sides of a fit.
+        features: Those of the committed model.
+        plain: What the baselines see: `coverage` and `numbers` (0..1), and with vectors `cosine`.
     """
 
     label: str
     verdict: VerdictName
     support: float
     overlaps: bool | None
+    any_overlaps: bool | None = None
+    page: str = ""
+    features: Mapping[str, float] = field(default_factory=dict)
+    plain: Mapping[str, float] = field(default_factory=dict)
 
 
-def verify_claim(claim: Claim) -> Verified:
+def verify_claim(claim: Claim, judge: Judge = BY_WORDS) -> Verified:
     """The verifier's judgement of a claim against the whole page that it cites, as one source."""
     source, starts = as_source(claim.evidence)
-    found = check(claim.text, source)
+    said = verify(claim.text, [source.n], [source], judge)
     gold = [(starts[n], starts[n] + len(claim.evidence[n])) for chosen in claim.gold for n in chosen]
-    overlaps = any(found.start < end and start < found.end for start, end in gold) if gold else None
-    return Verified(claim.label, found.verdict, found.support, overlaps)
+    hits = [any(place.start < end and start < place.end for start, end in gold) for place in said.evidence]
+    aligned = align(claim.text, [source])
+    return Verified(
+        label=claim.label,
+        verdict=said.verdict,
+        support=said.evidence[0].support,
+        overlaps=hits[0] if gold else None,
+        any_overlaps=any(hits) if gold else None,
+        page=source.snippet,
+        features=features(claim.text, aligned, judge.embed),
+        plain=_plain(claim.text, aligned, judge.embed),
+    )
 
 
 def as_source(evidence: Sequence[str]) -> tuple[Source, list[int]]:
-    """(a page as one source, a sentence a line; where each sentence begins)."""
-    starts = [0, *accumulate(len(sentence) + 1 for sentence in evidence)][: len(evidence)]
-    text = "\n".join(evidence)
+    """(a page as one source, its sentences apart by blank lines; where each sentence begins)."""
+    starts = [0, *accumulate(len(sentence) + 2 for sentence in evidence)][: len(evidence)]
+    text = "\n\n".join(evidence)
     title = evidence[0].removeprefix(_TITLE).strip() if evidence and evidence[0].startswith(_TITLE) else ""
     source = Source(
         n=1, document_id="page", documentName="page", title=title, uri="", content_sha="", category="web", page=None,
-        line_start=1, line_end=max(1, len(evidence)), section_path=(), snippet=text, start=0, end=len(text),
+        line_start=1, line_end=max(1, 2 * len(evidence) - 1), section_path=(), snippet=text, start=0, end=len(text),
         node_ids=(),
     )  # fmt: skip
     return source, starts
 
 
-def measure_grounding(claims: Sequence[Claim], on_progress: Progress = no_progress) -> dict[str, Any]:
-    """How the verifier did on labelled claims.
+def _plain(claim: str, aligned: Alignment, embed: Embed | None) -> dict[str, float]:
+    terms, page = set(tokenise(claim)), frozenset[str]().union(*(line.terms for line in aligned.lines))
+    numbers, held = set(numbers_in(claim)), numbers_in("\n".join(line.text for line in aligned.lines))
+    found = {
+        "coverage": len(terms & page) / max(len(terms), 1),
+        "numbers": sum(number in held for number in numbers) / len(numbers) if numbers else 1.0,
+    }
+    if embed is None:
+        return found
+    vector, others = nearest(clear(claim), aligned, embed)
+    return found | {"cosine": float(max(others @ vector, default=0.0))}
 
-    `auroc`: support of `supported` claims against all others, and of claims with any support against those with none.
-    `precision` and `recall`: of the verdict `supported`. `verdicts`: by label, how often each verdict was given.
-    `overlap`: the share of claims with gold sentences whose chosen span overlaps one, by the verdict and over `all`.
-    All 0..1; 0 where nothing counts.
-    """
+
+def measure_grounding(
+    claims: Sequence[Claim], judge: Judge = BY_WORDS, on_progress: Progress = no_progress
+) -> dict[str, Any]:
+    """How the verifier did on labelled claims; see `summary`."""
+    return summary(verified(claims, judge, on_progress))
+
+
+def verified(claims: Sequence[Claim], judge: Judge, on_progress: Progress = no_progress) -> list[Verified]:
+    """Each claim verified against its page, in order."""
     rows = []
     for done, claim in enumerate(claims, start=1):
-        rows.append(verify_claim(claim))
+        rows.append(verify_claim(claim, judge))
         on_progress("verifying", done, len(claims))
-    return summary(rows)
+    return rows
 
 
 def summary(rows: Sequence[Verified]) -> dict[str, Any]:
-    """The measures of `measure_grounding`."""
-    supported = [row for row in rows if row.label == SUPPORTED]
-    given = [row for row in rows if row.verdict == "supported"]
-    right = sum(row.label == SUPPORTED for row in given)
-    gold = [row for row in rows if row.overlaps is not None]
-    by_verdict: dict[str, list[Verified]] = {
-        verdict: [row for row in gold if row.verdict == verdict] for verdict in sorted({row.verdict for row in gold})
+    """The measures of verified claims.
+
+    `auroc`: by who scores (`committed`: the verifier's support; `cross-validated`: its features in ten folds by page;
+    and the baselines, cross-validated where they have several features), the share of pairs in which a `supported`
+    claim scores higher, against all others and against those not supported, and of claims with any support.
+    `verdicts`: by label, how often each verdict was given. `bounds`: precision and recall of the verdict `supported`,
+    and of `partial` or better for any support. `overlap`: the share of the claims with any support and gold sentences
+    whose first place overlaps one, by verdict and over `all`; `any place` counts every place shown.
+    All 0..1; 0 where nothing counts.
+    """
+    gold = [row for row in rows if row.overlaps is not None and row.label != NOT_SUPPORTED]
+    by_verdict = {verdict: [row for row in gold if row.verdict == verdict] for verdict in _verdicts(gold)}
+    overlap = {
+        verdict: _share([row.overlaps for row in held]) for verdict, held in (by_verdict | {"all": gold}).items()
     }
     return {
         "claims": dict(Counter(row.label for row in rows)),
-        "auroc": {
-            "supported": _auroc(rows, lambda row: row.label == SUPPORTED),
-            "any support": _auroc(rows, lambda row: row.label != NOT_SUPPORTED),
+        "auroc": {name: _told(rows, scores) for name, scores in _scores(rows).items()},
+        "bounds": {
+            "supported": _bound(rows, {"supported"}, {SUPPORTED}),
+            "partial": _bound(rows, {"supported", "partial"}, {SUPPORTED, PARTIAL}),
         },
-        "precision": right / len(given) if given else 0.0,
-        "recall": right / len(supported) if supported else 0.0,
         "verdicts": {
             label: dict(Counter(row.verdict for row in rows if row.label == label))
             for label in dict.fromkeys(row.label for row in rows)
         },
-        "overlap": {verdict: _share(chosen) for verdict, chosen in (by_verdict | {"all": gold}).items()},
+        "overlap": overlap | {"any place": _share([row.any_overlaps for row in gold])},
     }
 
 
-def _auroc(rows: Sequence[Verified], is_positive: Callable[[Verified], bool]) -> float:
-    return auroc(
-        [row.support for row in rows if is_positive(row)], [row.support for row in rows if not is_positive(row)]
-    )
+def refit(rows: Sequence[Verified]) -> dict[str, Any]:
+    """`intercept` and `weights` fitted on all claims, to be committed in `pipelines.query.support`.
+
+    The supported weigh as much as all others; of these, each label weighs the same.
+    """
+    names = list(rows[0].features) if rows else []
+    if len({row.label == SUPPORTED for row in rows}) < 2:
+        return {}
+    matrix = np.array([[row.features[name] for name in names] for row in rows])
+    fitted = fit_logistic(matrix, _answers(rows), _weight(rows), penalty=PENALTY)
+    weights = {name: round(float(value), 3) for name, value in zip(names, fitted.weights, strict=True)}
+    return {"intercept": round(fitted.intercept, 3), "weights": weights}
 
 
-def _share(rows: Sequence[Verified]) -> float:
-    return sum(bool(row.overlaps) for row in rows) / len(rows) if rows else 0.0
+def _scores(rows: Sequence[Verified]) -> dict[str, Sequence[float]]:
+    scores: dict[str, Sequence[float]] = {"committed": [row.support for row in rows]}
+    table = [{**row.features, **row.plain} for row in rows]
+    own = {"cross-validated": tuple(rows[0].features) if rows else ()}
+    for name, columns in (own | _BASELINES).items():
+        if rows and columns and all(column in row for row in table for column in columns):
+            matrix = np.array([[row[column] for column in columns] for row in table])
+            scores[name] = matrix[:, 0].tolist() if len(columns) == 1 else _unseen(rows, matrix)
+    return scores
+
+
+def _unseen(rows: Sequence[Verified], matrix: Array) -> list[float]:
+    pages = [row.page for row in rows]
+    found: list[float] = held_out(matrix, _answers(rows), pages, weight=_weight(rows), penalty=PENALTY).tolist()
+    return found
+
+
+def _answers(rows: Sequence[Verified]) -> Array:
+    return np.array([float(row.label == SUPPORTED) for row in rows])
+
+
+def _weight(rows: Sequence[Verified]) -> Array:
+    counts = Counter(row.label for row in rows)
+    others = max(len(counts) - (SUPPORTED in counts), 1)
+    return np.array([1 / counts[row.label] / (1 if row.label == SUPPORTED else others) for row in rows])
+
+
+def _told(rows: Sequence[Verified], scores: Sequence[float]) -> dict[str, float]:
+    def of(*labels: str) -> list[float]:
+        return [score for row, score in zip(rows, scores, strict=True) if row.label in labels]
+
+    return {
+        "supported": auroc(of(SUPPORTED), of(PARTIAL, NOT_SUPPORTED)),
+        "supported against not": auroc(of(SUPPORTED), of(NOT_SUPPORTED)),
+        "any support": auroc(of(SUPPORTED, PARTIAL), of(NOT_SUPPORTED)),
+    }
+
+
+def _bound(rows: Sequence[Verified], verdicts: set[str], labels: set[str]) -> dict[str, float]:
+    given = [row for row in rows if row.verdict in verdicts]
+    meant = [row for row in rows if row.label in labels]
+    right = sum(row.label in labels for row in given)
+    return {"precision": right / len(given) if given else 0.0, "recall": right / len(meant) if meant else 0.0}
+
+
+def _verdicts(rows: Sequence[Verified]) -> list[VerdictName]:
+    return sorted({row.verdict for row in rows})
+
+
+def _share(hits: Sequence[bool | None]) -> float:
+    return sum(map(bool, hits)) / len(hits) if hits else 0.0

@@ -58,10 +58,19 @@ def fit_logistic(rows: Array, answers: Array, weight: Array, *, penalty: float =
     return Logistic(float(found[0] - weights @ mean), weights)
 
 
-def held_out(rows: Array, answers: Array, groups: Sequence[str], *, folds: int = 10, seed: int = 7) -> Array:
+def held_out(
+    rows: Array,
+    answers: Array,
+    groups: Sequence[str],
+    *,
+    folds: int = 10,
+    seed: int = 7,
+    weight: Array | None = None,
+    penalty: float = 1.0,
+) -> Array:
     """The probability of each row by a fit that saw no row of its group; the fold of a group is drawn by the seed.
 
-    It is 0.5 where the other folds hold rows of one class only.
+    It is 0.5 where the other folds hold rows of one class only. Without `weight`, both classes weigh the same.
     """
     names = sorted(set(groups))
     drawn = np.random.default_rng(seed).permutation(len(names)) % min(folds, len(names))
@@ -72,7 +81,8 @@ def held_out(rows: Array, answers: Array, groups: Sequence[str], *, folds: int =
         seen = fold != number
         if len(set(answers[seen].tolist())) < 2:
             continue
-        fitted = fit_logistic(rows[seen], answers[seen], balanced(answers[seen]))
+        own = balanced(answers[seen]) if weight is None else weight[seen]
+        fitted = fit_logistic(rows[seen], answers[seen], own, penalty=penalty)
         reached[~seen] = fitted.probabilities(rows[~seen])
     return reached
 

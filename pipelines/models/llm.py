@@ -12,7 +12,10 @@ from pydantic import SecretStr
 from config.settings import OPENAI_BASE, Settings
 from pipelines.errors import ConfigError, FootnoteError, ModelError
 from pipelines.models.identity import LLMIdentity, llm_identity
+from pipelines.models.meter import Call, count
+from pipelines.models.prompt_tokens import learn
 from pipelines.models.remote import HIDDEN_KEY, REQUEST_ERRORS, Endpoint, ask, explain, secret
+from pipelines.text import count_tokens
 
 _CUT = (None, "", "length", "content_filter", "error")
 
@@ -88,7 +91,10 @@ class Completion:
         self._llm = llm
         self._messages = messages
         self._endpoint = llm.endpoint if isinstance(llm, OpenRouterLLM | CompatibleLLM) else _unknown(llm)
+        self._said: list[str] = []
+        self._asked = False
         self._pieces = self._stream()
+        count(self._spent)
 
     def __iter__(self) -> Iterator[str]:
         return self._pieces
@@ -99,18 +105,30 @@ class Completion:
         return self.finish_reason in _CUT
 
     def _stream(self) -> Iterator[str]:
-        chunks, piece = ask(self._endpoint, self._open)
+        self._asked = True
+        try:
+            chunks, piece = ask(self._endpoint, self._open)
+        except FootnoteError:
+            self._asked = bool(self.usage)  # a request that was refused costs nothing
+            raise
         yield piece
         try:
             for chunk in chunks:
                 if piece := self._read(chunk):
                     yield piece
+            self._learn()
         except REQUEST_ERRORS as error:
             self.finish_reason = None
             self.failure = explain(error, self._endpoint)
 
+    def _learn(self) -> None:
+        """Compare our count of the prompt's tokens with the endpoint's, where it says it."""
+        if reported := self.usage.get("prompt_tokens"):
+            counted = sum(count_tokens(str(message.content)) for message in self._messages)
+            learn(self._endpoint.model, counted=counted, reported=reported)
+
     def _open(self) -> tuple[Iterator[ChatResponse], str]:
-        self.finish_reason, self.usage = None, {}
+        self.finish_reason, self.usage, self._said = None, {}, []
         chunk, chunks = None, iter(self._llm.stream_chat(self._messages))
         for chunk in chunks:
             if piece := self._read(chunk):
@@ -129,7 +147,17 @@ class Completion:
             self.finish_reason = "stop"
         for choice in getattr(chunk.raw, "choices", None) or ():
             self.finish_reason = choice.finish_reason or self.finish_reason
+        self._said.append(chunk.delta or "")
         return chunk.delta or ""
+
+    def _spent(self) -> Call | None:
+        """The tokens of this request, estimated where its server does not say or has not said yet."""
+        if not self._asked:
+            return None
+        if {"prompt_tokens", "completion_tokens"} <= self.usage.keys():
+            return Call("llm", self.usage["prompt_tokens"], self.usage["completion_tokens"])
+        read = sum(count_tokens(message.content or "") for message in self._messages)
+        return Call("llm", read, count_tokens("".join(self._said)), estimated=True)
 
 
 def complete(llm: LLM, messages: Sequence[tuple[str, str]]) -> Completion:

@@ -9,7 +9,9 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.embeddings.openai import OpenAIEmbedding
 
 from pipelines.errors import ModelError
+from pipelines.models.meter import Call, count
 from pipelines.models.remote import HIDDEN_KEY, Endpoint, ask
+from pipelines.text import count_tokens
 
 
 class RemoteEmbedding(OpenAIEmbedding):
@@ -82,6 +84,8 @@ class RemoteEmbedding(OpenAIEmbedding):
         def request() -> list[list[float]]:
             client = self._get_client()
             answer = client.embeddings.create(input=readable, model=self._endpoint.model, **self.additional_kwargs)
+            told = getattr(answer, "usage", None)
+            count(lambda: _spent(told, readable))
             return [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
 
         vectors = ask(self._endpoint, request)
@@ -100,3 +104,11 @@ class RemoteEmbedding(OpenAIEmbedding):
                 )
             if not (np.isfinite(vector).all() and np.any(vector)):
                 raise ModelError(f"{who} returned a vector that is zero or not finite.", hint="Try another model.")
+
+
+def _spent(usage: Any, texts: list[str]) -> Call:
+    """The tokens of a request, estimated where the server does not say."""
+    said = getattr(usage, "prompt_tokens", None)
+    if isinstance(said, int):
+        return Call("embedding", said)
+    return Call("embedding", sum(count_tokens(text) for text in texts), estimated=True)

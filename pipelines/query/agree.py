@@ -2,15 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
+from pipelines.query.figures import dates_differ, levelled, spoken_numbers, units_differ
 from pipelines.store.tokens import STOP_WORDS, tokenise
 from pipelines.text import fold, plain
+from pipelines.types import VerdictName
 
-SUPPORTED = 0.7
-PARTIAL = 0.45
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:[,'’\u00a0\u202f]\d{3})+(?![\d,])")
 _WORD = re.compile(r"\w+(?:[.'’-]\w+)*(?:\+\+|#)?")
@@ -42,6 +43,11 @@ def bare(text: str) -> str:
     return plain(_THOUSANDS.sub(lambda number: re.sub(r"\D", "", number.group()), text))
 
 
+def clear(text: str) -> str:
+    """The text without markup, its numbers, units and dates in one spelling."""
+    return levelled(bare(text))
+
+
 def folded(text: str) -> str:
     return fold(bare(text))
 
@@ -71,32 +77,45 @@ def _ends(after: str) -> bool:
     return not (first in {"-", ".", ",", "'", "/"} and after[1:].isalnum())
 
 
-def support_cap(sentence: str, span: str, head: str) -> float:
-    """The most support (0..1) that the details of a claim allow.
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """Texts that a claim is compared with: its best place, all its places, and everything that is cited for it."""
 
-    Below `PARTIAL` where a number or a name is absent or only one side denies; below `SUPPORTED` where the two deny
-    differently often, speak of a he and a she, or give the same names or numbers in other places.
+    best: str
+    shown: str
+    cited: str
+
+
+def allowed(claim: str, passages: Passages) -> VerdictName:
+    """The best verdict that the details of a claim allow.
+
+    `unsupported` where a number or a name stands nowhere, a number has another unit, a date is another, or only one
+    side denies; `partial` where the two deny differently often, speak of a he and a she, or give the same names or
+    numbers in other places.
     """
-    numbers, names, place = _numbers(sentence), _names(sentence), f"{head}\n{bare(span)}"
-    terms = set(tokenise(place))
-    if numbers - _numbers(place) or not all(_named(name, terms) for name in names):
-        return PARTIAL - 0.01
-    denied, said = denials(span, sentence), denials(sentence)
-    if bool(denied) != bool(said):
-        return PARTIAL - 0.01
-    if denied != said or _genders_differ(sentence, span) or _swapped(sentence, span):
-        return SUPPORTED - 0.01
-    return 1.0
+    said, shown, cited = clear(claim), clear(passages.shown), clear(passages.cited)
+    terms = set(tokenise(cited))
+    if numbers_in(said) - (numbers_in(cited) + spoken_numbers(cited)):
+        return "unsupported"
+    if not all(is_named(name, terms) for name in names_in(said)):
+        return "unsupported"
+    if units_differ(said, shown) or dates_differ(said, cited):
+        return "unsupported"
+    if bool(denials(passages.shown, claim)) != bool(denials(claim)):
+        return "unsupported"
+    best = passages.best
+    alike = denials(best, claim) == denials(claim) and not _genders_differ(claim, best) and not _swapped(claim, best)
+    return "supported" if alike else "partial"
 
 
-def _numbers(text: str) -> Counter[str]:
+def numbers_in(text: str) -> Counter[str]:
     """The numbers of a text, however their thousands are set; digits between letters (k8s) are none."""
     padded = f" {folded(text)} "
     found = _NUMBER.finditer(padded)
     return Counter(n.group() for n in found if not (padded[n.start() - 1].isalpha() and padded[n.end()].isalpha()))
 
 
-def _names(text: str) -> list[str]:
+def names_in(text: str) -> list[str]:
     """The capitalised words of a text, but for stop words, usual first words and a first verb (`Led a team`)."""
     clean = bare(text)
     return [
@@ -108,10 +127,10 @@ def _names(text: str) -> list[str]:
     ]
 
 
-def _named(name: str, terms: set[str]) -> bool:
+def is_named(name: str, terms: Set[str]) -> bool:
     """Whether a name is among the terms of a text: whole, or by all its parts or its long form."""
     whole, *parts = tokenise(name)
-    return whole in terms or (bool(parts) and terms.issuperset(parts))
+    return whole in terms or (bool(parts) and terms >= set(parts))
 
 
 def denials(text: str, claim: str = "") -> int:
@@ -142,7 +161,7 @@ def _swapped(sentence: str, span: str) -> bool:
     """
     claim, text = _stems(sentence), _stems(span)
     numbers = [word for word in claim if word[0].isdigit()]
-    names = [stem for name in _names(sentence) for stem in _stems(name)]
+    names = [stem for name in names_in(sentence) for stem in _stems(name)]
     pairs = [(pair, set[str]()) for pair in combinations(dict.fromkeys(numbers), 2)]
     pairs += [(pair, set(names) | set(numbers)) for pair in combinations(dict.fromkeys(names), 2)]
     return any(_turned(one, other, ignored, claim, text) for (one, other), ignored in pairs)

@@ -6,12 +6,12 @@ from dataclasses import replace
 from datetime import date
 
 from pipelines.errors import RetrievalError
-from pipelines.query.condense import Weight, condense
+from pipelines.query.condense import Weight, condense, is_follow_up
 from pipelines.query.trim import terms_of, trim
 from pipelines.query.words import categories_of, is_greeting, sections_of, wants_of
 from pipelines.query.years import asks_for_recent, years_in
 from pipelines.text import canonical, fold, sentences
-from pipelines.types import QueryIntent, Turn
+from pipelines.types import CondensedBy, QueryIntent, Turn
 
 _QUOTED = re.compile(r"""(?<!\w)"(?=\S)([^"]*[^"\s])"(?!\w)|[“„‟](?=\S)([^“”„‟]*\S)[”“]|«\s*([^«»]*[^«»\s])\s*»""")
 _MAX_PHRASES = 5
@@ -20,6 +20,7 @@ _REQUEST_WORDS = 15  # with a second sentence, more are a long request
 _LONG_SENTENCE = 30
 
 Named = Callable[[str], Sequence[tuple[str, Sequence[str]]]]
+Reword = Callable[[str, Sequence[Turn]], str]
 
 
 def analyse(
@@ -29,6 +30,7 @@ def analyse(
     today: date | None = None,
     named: Named = lambda _: (),
     weight: Weight = lambda _: 1.0,
+    reword: Reword = lambda _question, _history: "",
     trims: bool = True,
     phrases: bool = True,
     categories: bool = True,
@@ -43,6 +45,7 @@ def analyse(
         today: What "last year" is counted from; None = today.
         named: The (name, document ids) of stored documents that stand in a text.
         weight: How rare an index term is; it chooses what a follow-up takes over.
+        reword: A follow-up as a question that stands alone, when a language model says it; else empty, and rules do.
         trims, phrases, categories, years: Whether request phrases are taken out, words in quotation marks bind,
             and categories and years are read at all.
         limit: Characters of a question.
@@ -57,7 +60,8 @@ def analyse(
     bare = _QUOTED.sub(lambda match: next(text for text in match.groups() if text is not None), cleaned)
     asked = trim(bare) if trims else bare
     turns = [_shortened(turn, limit) for turn in history if not is_greeting(turn.question)]
-    whole = condense(asked, turns, weight)
+    condensed, by = _condensed(asked, cleaned, turns, weight, reword)
+    whole = trim(condensed) if trims and by == "model" else condensed
     search_text = whole[:limit]
     found = named(search_text)
     now = today or date.today()
@@ -73,8 +77,22 @@ def analyse(
         documents=tuple(dict.fromkeys(document for _, ids in found for document in ids)),
         names=tuple(dict.fromkeys(name for name, _ in found)),
         wants=wants_of(asked),
-        follow_up=whole != asked,
+        follow_up=bool(by),
+        condensed=condensed[:limit] if by else "",
+        condensed_by=by,
     )
+
+
+def _condensed(
+    asked: str, question: str, turns: Sequence[Turn], weight: Weight, reword: Reword
+) -> tuple[str, CondensedBy]:
+    """(the question as it stands alone, who made it so)."""
+    if not is_follow_up(asked, turns):
+        return asked, ""
+    if said := reword(question, turns):
+        return said, "model"
+    whole = condense(asked, turns, weight)
+    return whole, "rules" if whole != asked else ""
 
 
 def _shortened(turn: Turn, limit: int) -> Turn:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from pipelines.query.jobs import Job, companies, own_words
-from pipelines.query.reckoning import COUNTABLE, Reckoning, counted, forms_of, held_in, summed
+from pipelines.query.reckoning import COUNTABLE, Reckoning, counted, entries, forms_of, held_in, summed
 from pipelines.query.timeline import Person
 from pipelines.store.tokens import STOP_WORDS, tokenise
 from pipelines.text import fold
@@ -26,17 +26,32 @@ _JOB_WORDS = _CAREER | frozenset("title titles do doing back".split())
 _WORKING = re.compile(r"\b(?:experience|career|employed|work(?:s|ed|ing)?)\b(?! on\b)")
 _JOB = re.compile(r"\b(?:jobs?|roles?|positions?|title|company|employers?|employed|work(?:ed|ing)?)\b(?! on\b)")
 _SKILL_BEFORE = re.compile(r"\b(?:of|with|in|using|used?|uses)(?: professional| commercial| hands-on)? $")
-_AT = frozenset({"at", "for", "with", "from", "by"})
+_AT = frozenset({"at", "for", "with", "from", "by", "join", "joined", "leave", "left", "quit"})
 _CURRENT = frozenset({"current", "currently", "present", "now"})
 _COUNTED = re.compile(r"\b(?:how many|(?:number|count) of)(?: (?:different|distinct|various|foreign)){0,3} ([a-z]+)")
 _SPEAKING = frozenset("speak speaks spoken fluent fluently".split())
 _IN_YEAR = re.compile(r"\b(?:in|during) (?:the year )?\d{4}\b")
+# Where somebody works now, and when they began or left somewhere.
+_NOW = re.compile(
+    r"\b(?:now|current|currently|present|today)\b|\b(?:does|is) [^?]{0,40}\b(?:work|working|employed)\b"
+    r"|\b(?:is|are) [^?]{0,40}\b(?:job|role|position|title|employer)\b"
+)
+_WHEN = r"\b(?:when|(?:what|which) (?:year|month))\b[^?]{0,60}"
+_BEGAN = re.compile(rf"{_WHEN}\b(?:start|started|begin|began|join|joined)\b")
+_ENDED = re.compile(rf"{_WHEN}\b(?:leave|left|quit|stop|stopped|finish)\b|\buntil when\b")
+_BOUNDS = frozenset(
+    "when start started begin began join joined leave left quit stop stopped finish until today".split()
+)
 _MAX_SKILL = 4  # words
 
 
 def may_reckon(intent: QueryIntent) -> bool:
     """Whether a question could be one that facts answer; it spares the others the reading of them."""
-    return bool(intent.wants) or (len(intent.years) == 1 and bool(_JOB.search(fold(intent.question))))
+    text = fold(intent.search_text if intent.follow_up else intent.question)
+    if intent.wants or (len(intent.years) == 1 and _JOB.search(text)):
+        return True
+    now = _JOB.search(text) and _NOW.search(text)
+    return bool(not intent.years and (now or _BEGAN.search(text) or _ENDED.search(text)))
 
 
 def reckon(intent: QueryIntent, known: Sequence[Person]) -> Reckoning | None:
@@ -58,9 +73,23 @@ def _of(person: Person, intent: QueryIntent, text: str, words: Sequence[str]) ->
             return None
         reader = _duration if "duration" in intent.wants else _count
         return reader(person, text, words, spare | (_CAREER if reader is _duration else _COUNTING))
+    if not intent.years:
+        return _bounds(person, text, words, spare | _JOB_WORDS | _BOUNDS | _CURRENT)
     rest = [word for word in words if word not in spare | _JOB_WORDS and word != str(intent.years[0])]
     asked = _JOB.search(text) and _IN_YEAR.search(text) and not rest
     return held_in(person, intent.years[0]) if asked else None
+
+
+def _bounds(person: Person, text: str, words: Sequence[str], spare: Collection[str]) -> Reckoning | None:
+    """The jobs that somebody has now, or those at a company that they began or left."""
+    there, used = _company(person, words)
+    if any(word not in spare for place, word in enumerate(words) if place not in used):
+        return None
+    at = f" at {there[0].record.company}" if there else ""
+    if there and (_BEGAN.search(text) or _ENDED.search(text)):
+        return entries(there, "began" if _BEGAN.search(text) else "until when", at)
+    now = _JOB.search(text) and _NOW.search(text) and not there
+    return entries([job for job in person.jobs if job.record.current], "now") if now else None
 
 
 def _count(person: Person, text: str, words: Sequence[str], spare: Collection[str]) -> Reckoning | None:

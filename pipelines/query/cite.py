@@ -1,116 +1,39 @@
-"""CITE: markers -> Citations; each sentence verified against the spans of its sources."""
+"""CITE: cited sentences -> Citations; each sentence verified against the spans of its sources."""
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Sequence
 
-from pipelines.query.agree import PARTIAL, SUPPORTED, bare, denials, folded, holds, support_cap
-from pipelines.store.tokens import tokenise
+from pipelines.query.agree import denials, folded, holds
+from pipelines.query.judge import BY_WORDS, RANK, Judge, Judgement, judge_claim
 from pipelines.text import sentences
 from pipelines.types import Citation, Sentence, Source, VerdictName
 
-_MARKER = re.compile(
-    r"\s*(?:\[\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*\]|【\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)[^】\n]{0,40}】)"
-)
 
+def verify(sentence: str, cited: Sequence[int], sources: Sequence[Source], judge: Judge = BY_WORDS) -> Sentence:
+    """The sentence with its verdict and, for each source that bears it out, the exact spans, best first.
 
-@dataclass(frozen=True, slots=True)
-class Marker:
-    """A citation in an answer's text: where it stood once all markers were out, and the number it names."""
-
-    at: int
-    n: int
-
-
-def split_markers(text: str) -> tuple[str, list[Marker]]:
-    """(the text without its markers, the markers in order); `[1, 2]`, `[1][2]` and `【1】` are read alike."""
-    clean: list[str] = []
-    markers: list[Marker] = []
-    length = done = 0
-    for match in _MARKER.finditer(text):
-        clean.append(text[done : match.start()])
-        length += match.start() - done
-        done = match.end()
-        markers += [Marker(length, int(n)) for n in re.findall(r"\d+", match.group(1) or match.group(2))]
-    clean.append(text[done:])
-    return "".join(clean), markers
-
-
-def cited_sentences(text: str, valid: Sequence[int]) -> list[tuple[str, tuple[int, ...]]]:
-    """The sentences of an answer with the sources each cites, in order; a number outside `valid` is dropped.
-
-    A marker belongs to the sentence that it stands in or directly after.
-    """
-    clean, markers = split_markers(text)
-    spans = sentences(clean)
-    cited: list[list[int]] = [[] for _ in spans]
-    for marker in markers:
-        before = [index for index, (start, _) in enumerate(spans) if start < marker.at]
-        if before and marker.n in valid and marker.n not in cited[before[-1]]:
-            cited[before[-1]].append(marker.n)
-    return [
-        (" ".join(clean[start:end].split()), tuple(numbers)) for (start, end), numbers in zip(spans, cited, strict=True)
-    ]
-
-
-class MarkerFilter:
-    """Takes markers out of a stream of text, whatever way it is cut into pieces."""
-
-    def __init__(self) -> None:
-        self._held = ""
-
-    def feed(self, piece: str) -> Iterator[str | int]:
-        """Text that is safe to show, and the number of each marker as it is complete."""
-        self._held += piece
-        yield from self._drain(final=False)
-
-    def close(self) -> Iterator[str | int]:
-        """What was held back: an unfinished marker is text."""
-        yield from self._drain(final=True)
-
-    def _drain(self, *, final: bool) -> Iterator[str | int]:
-        while match := _MARKER.search(self._held):
-            yield from filter(None, [self._held[: match.start()]])
-            yield from map(int, re.findall(r"\d+", match.group(1) or match.group(2)))
-            self._held = self._held[match.end() :]
-        if final:
-            yield from filter(None, [self._held])
-            self._held = ""
-            return
-        cut = _safe_until(self._held)
-        yield from filter(None, [self._held[:cut]])
-        self._held = self._held[cut:]
-
-
-def _safe_until(text: str) -> int:
-    """Where a marker may have begun that is not finished: from there the text is held back, 60 characters at most."""
-    opening = max(text.rfind("["), text.rfind("【"))
-    begun = opening >= 0 and len(text) - opening < 60 and not re.search(r"[\]】]", text[opening:])
-    end = opening if begun else len(text)
-    return len(text[:end].rstrip()) if begun or text[-1:].isspace() else end
-
-
-def verify(sentence: str, cited: Sequence[int], sources: Sequence[Source]) -> Sentence:
-    """The sentence with its verdict and, for each source that bears it out, the exact span.
-
-    `supported`: the cited sources hold it, verbatim or by its terms, with every number, name and negation.
-    `partial`: they hold a good part. `misattributed`: another source holds it. `unsupported`: none does.
-    `uncited`: it names no source.
+    `supported`: the cited sources hold it together, verbatim or by its words, with every number, date, unit, name and
+    negation. `partial`: they hold a good part. `misattributed`: another source holds it, which is the last citation.
+    `unsupported`: none does. `uncited`: it names no source.
     """
     by_number = {source.n: source for source in sources}
-    checks = [check(sentence, by_number[n]) for n in cited if n in by_number]
-    checks.sort(key=lambda found: -found.support)
-    if not checks:
+    named = [by_number[n] for n in dict.fromkeys(cited) if n in by_number]
+    if not named:
         return Sentence(sentence, (), "uncited")
-    best = checks[0].verdict
-    if best in ("unsupported", "partial"):
-        others = [check(sentence, source) for source in sources if source.n not in cited]
-        right = [found for found in others if found.verdict == "supported"]
+    checks = [_checked(sentence, source, judge) for source in named]
+    checks.sort(key=lambda own: (-RANK[own[0].verdict], -own[0].support))
+    verdict = checks[0][0].verdict
+    if verdict != "supported" and len(named) > 1:
+        joint = judge_claim(sentence, named, judge)
+        if RANK[joint.verdict] > RANK[verdict]:
+            verdict = joint.verdict
+            checks = _by_source(joint, named)
+    evidence = [citation for own in checks for citation in own]
+    if verdict != "supported":
+        others = (check(sentence, source, judge) for source in sources if source.n not in cited)
+        right = max((found for found in others if found.verdict == "supported"), key=_support, default=None)
         if right:
-            best = "misattributed"
-            checks += right[:1]
-    return Sentence(sentence, tuple(cited), best, tuple(checks))
+            return Sentence(sentence, tuple(cited), "misattributed", (*evidence, right))
+    return Sentence(sentence, tuple(cited), verdict, tuple(evidence))
 
 
 def verify_computed(
@@ -149,18 +72,44 @@ def _quoting(source: Source, words: Sequence[str], found: Sequence[bool]) -> Cit
     return _citation(source, (holding[0][0], holding[-1][1]), verdict, round(sum(found) / max(len(found), 1), 4))
 
 
-def check(sentence: str, source: Source) -> Citation:
-    """How far one source bears a sentence out, with the span of it that does best; support in 0..1."""
-    spans = sentences(source.snippet) or [(0, len(source.snippet))]
+def check(sentence: str, source: Source, judge: Judge = BY_WORDS) -> Citation:
+    """How far one source bears a sentence out, with the span of it that does best; support in 0..1.
+
+    Support is 1 for a sentence that the source holds verbatim, else the probability that it bears the sentence out by
+    its words; the verdict also asks that the details agree.
+    """
+    return _checked(sentence, source, judge)[0]
+
+
+def _checked(sentence: str, source: Source, judge: Judge) -> list[Citation]:
+    """The places of a source where a sentence stands, best first; they share verdict and support."""
+    exact = _verbatim(sentence, source.snippet)
+    if exact:
+        return [_citation(source, exact, "supported", 1.0)]
+    found = judge_claim(sentence, [source], judge)
+    return [_citation(source, (start, end), found.verdict, found.support) for _, start, end in found.spans]
+
+
+def _by_source(joint: Judgement, sources: Sequence[Source]) -> list[list[Citation]]:
+    """The places of a claim that only several sources bear out: each says a part of it."""
+    return [
+        [_citation(source, (start, end), "partial", joint.support) for n, start, end in joint.spans if n == source.n]
+        for source in sources
+    ]
+
+
+def _verbatim(sentence: str, snippet: str) -> tuple[int, int] | None:
+    """The sentences of a snippet that hold a sentence word for word, and deny no more than it does; None without."""
+    spans = sentences(snippet) or [(0, len(snippet))]
     claim = folded(sentence)
-    exact = next(((s, e) for s, e in spans if holds(source.snippet[s:e], claim)), None)
-    if exact is None and holds(source.snippet, claim):
-        exact = _covering(claim, source.snippet, spans)
-    if exact and denials(source.snippet[slice(*exact)], sentence) == denials(sentence):
-        return _citation(source, exact, "supported", 1.0)
-    span, support = _best_span(sentence, source, spans)
-    verdict: VerdictName = "supported" if support >= SUPPORTED else "partial" if support >= PARTIAL else "unsupported"
-    return _citation(source, span, verdict, round(support, 4))
+    exact = next(((s, e) for s, e in spans if holds(snippet[s:e], claim)), None)
+    if exact is None and holds(snippet, claim):
+        exact = _covering(claim, snippet, spans)
+    return exact if exact and denials(snippet[slice(*exact)], sentence) == denials(sentence) else None
+
+
+def _support(citation: Citation) -> float:
+    return citation.support
 
 
 def _citation(source: Source, span: tuple[int, int], verdict: VerdictName, support: float) -> Citation:
@@ -185,26 +134,3 @@ def _covering(claim: str, snippet: str, spans: Sequence[tuple[int, int]]) -> tup
             if holds(snippet[start:end], claim):
                 return start, end
     return 0, len(snippet)
-
-
-def _best_span(sentence: str, source: Source, spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], float]:
-    """The one or two neighbouring sentences that bear a claim out best, and how well: their share (0..1) of its terms.
-
-    The share is capped where the details disagree.
-    """
-    wanted = set(tokenise(bare(sentence)))
-    windows = [*spans, *((left[0], right[1]) for left, right in pairwise(spans))]
-    if not wanted:
-        return windows[0], 0.0
-    best, best_rank = windows[0], (-1.0, -1.0)
-    for start, end in windows:
-        text = source.snippet[start:end]
-        held = len(wanted & set(tokenise(bare(text)))) / len(wanted)
-        support = min(held, support_cap(sentence, text, _head(source))) if held >= PARTIAL else held
-        if (support, held) > best_rank:
-            best, best_rank = (start, end), (support, held)
-    return best, best_rank[0]
-
-
-def _head(source: Source) -> str:
-    return " ".join((source.title, *source.section_path))

@@ -1,10 +1,10 @@
 """ANSWER: the whole flow, question -> evidence -> sentences with checked footnotes."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from llama_index.core.base.response.schema import Response
@@ -14,21 +14,39 @@ from llama_index.core.query_engine import CustomQueryEngine
 from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import QueryEngineTool
 
+from config.prompts import NO_DOCUMENTS, NOTHING_PASSES
 from config.settings import Settings
 from pipelines.errors import FootnoteError
 from pipelines.models.identity import llm_identity
+from pipelines.models.meter import Meter, metered, metering
+from pipelines.models.nli import load_inference
+from pipelines.models.prices import answer_cost
+from pipelines.models.prompt_tokens import margin
 from pipelines.observe import log_failure
-from pipelines.query.assemble import Passage, assemble
+from pipelines.query.assemble import Budget, assemble
 from pipelines.query.cache import FoundCache, Key
+from pipelines.query.calibration import calibration
 from pipelines.query.career import may_reckon, reckon
-from pipelines.query.extract import extract
+from pipelines.query.career_conflicts import CAREERS, career_disagreements
+from pipelines.query.conflicts import is_about_a_career, with_conflicts
+from pipelines.query.disagreement import Disagreement
+from pipelines.query.escalate import is_weak
+from pipelines.query.extract import UNTOLD, extract, is_answer
 from pipelines.query.find import Finder, Found, Request
+from pipelines.query.follow_ups import follow_ups
+from pipelines.query.history import recent
+from pipelines.query.judge import Judge, embedding, judge_with
+from pipelines.query.marks import Ruler
 from pipelines.query.parts import changed
+from pipelines.query.prompt import Manner, fitted
+from pipelines.query.propose import Answered
 from pipelines.query.reckoning import Reckoning, said_of
 from pipelines.query.serving import Serving, build_serving, served_aside
+from pipelines.query.spans import Passage
 from pipelines.query.timeline import people
 from pipelines.query.trace import Ledger
-from pipelines.query.write import Brief, Written, abstain, write_by_extraction, write_by_facts, write_by_llm
+from pipelines.query.write import Brief, Written, abstain, write_by_extraction, write_by_facts
+from pipelines.query.write_llm import write_by_llm
 from pipelines.store import documents as document_rows
 from pipelines.store.database import Database, open_database, reading
 from pipelines.store.facts import read_facts
@@ -142,6 +160,12 @@ class Engine:
         """The language model's name; empty when answers are extractive."""
         return str(self.llm.metadata.model_name) if self.llm else ""
 
+    @property
+    def passages(self) -> int:
+        """How many passages an answer is made from, as far as the budget goes."""
+        options = self.settings
+        return options.retrieval.top_n if self.llm else max(options.retrieval.top_n, options.answer.passages)
+
     def answer(
         self,
         question: str,
@@ -154,7 +178,7 @@ class Engine:
         """The answer as it is made: Tokens and Footnotes, then a Verdict for each sentence, the Answer last.
 
         A search that fails leaves what the other found, and the Answer's notes say so. Without `record` the query log
-        does not learn of it.
+        does not learn of it, and nothing is suggested to be asked next.
 
         Raises:
             RetrievalError: If the question or a filter cannot be searched.
@@ -162,20 +186,50 @@ class Engine:
                 extraction, and the Answer says so.
         """
         options = self.settings.retrieval
-        request = Request(question, filters, audience, options.mode, options.top_n, tuple(history))
-        bound, gathered = self._once(lambda engine: engine._gather(request))
+        request = Request(question, filters, audience, options.mode, self.passages, tuple(history))
+        answer, trace = yield from self._answered(request, suggest=record)
+        if record:
+            self._save(trace, "ask", answer, answer.usage, answer.cost)
+        yield answer
+
+    def _answered(
+        self, request: Request, *, suggest: bool
+    ) -> Generator[Token | Footnote | Verdict, None, tuple[Answer, Trace]]:
+        """The events of an answer; returns the Answer and its ledger."""
+        meter = Meter()
+        with metering(meter):
+            bound, gathered = self._once(lambda engine: engine._gather(request))
         intent, ledger = gathered.intent, gathered.ledger
         if gathered.reckoning is not None:
             draft = yield from write_by_facts(intent.question, gathered.reckoning)
         else:
             with ledger.timings.stage("write"):
-                draft = yield from bound._write(gathered, request)
+                draft = yield from metered(meter, bound._write(gathered, request))
+        with metering(meter), ledger.timings.stage("conflicts"):
+            draft = with_conflicts(draft, bound._disputed(draft, gathered, request))
+        with metering(meter):
+            suggested = bound._suggest(draft, gathered, request) if suggest else ()
         trace = bound._close(ledger, intent, request, gathered.index.version)
         notes = tuple(note for note in dict.fromkeys(trace.notes) if note != draft.fallback_reason)
-        answer = replace(draft, notes=notes, trace_id=trace.id, timings_ms=trace.timings_ms)
-        if record:
-            self._save(trace, "ask", answer)
-        yield answer
+        usage = meter.usage()
+        cost = answer_cost(usage, self.settings, bound.identity)
+        draft = replace(draft, condensed=intent.condensed, condensed_by=intent.condensed_by)
+        answer = replace(draft, notes=notes, trace_id=trace.id, timings_ms=trace.timings_ms, usage=usage, cost=cost)
+        return replace(answer, follow_ups=suggested), trace
+
+    def reask(self, request: Request) -> tuple[Answer, Trace]:
+        """The finished Answer to a request, and its ledger; nothing is recorded, and nothing is suggested.
+
+        Raises:
+            RetrievalError, ModelError, ServiceUnavailable: As `answer` does.
+        """
+        events = self._answered(request, suggest=False)
+        while True:
+            try:
+                next(events)
+            except StopIteration as done:
+                answered: tuple[Answer, Trace] = done.value
+                return answered
 
     def ask(
         self,
@@ -211,9 +265,12 @@ class Engine:
         """
         options = self.settings.retrieval
         request = Request(question, filters, audience, mode or options.mode, top_n or options.top_n)
-        _, report = self._once(lambda engine: engine._search(request))
+        meter = Meter()
+        with metering(meter):
+            bound, report = self._once(lambda engine: engine._search(request))
         if record:
-            self._save(report.trace, "search", None)
+            usage = meter.usage()
+            self._save(report.trace, "search", None, usage, answer_cost(usage, self.settings, bound.identity))
         return report
 
     def _search(self, request: Request) -> SearchReport:
@@ -337,12 +394,18 @@ class Engine:
             return _Gathered(ledger, index, intent, reckoning=reckoning)
         found = self._find(request, intent, ledger)
         with ledger.timings.stage("assemble"):
-            context = self._assemble(found.ranking, request.audience, ledger)
+            context = self._assemble(found, request.audience, ledger)
         return _Gathered(ledger, index, intent, found=found, context=context)
 
     def _find(self, request: Request, intent: QueryIntent, ledger: Ledger) -> Found:
         """What the finder finds, or found when an equal request was made of the same corpus."""
-        finder = self._finder
+        return self._find_with(self._finder, request, intent, ledger)
+
+    def _find_with(self, finder: Finder, request: Request, intent: QueryIntent, ledger: Ledger) -> Found:
+        """What this finder finds; one that makes fewer second tries than the engine's is told what was found before.
+
+        What it finds itself is only kept where the engine's would find the same.
+        """
         if not self.cache.entries:
             return finder.find(request, intent, ledger)
         with ledger.timings.stage("recall"):
@@ -351,7 +414,9 @@ class Engine:
         if held is not None:
             return held
         found = finder.find(request, intent, ledger)
-        self.cache.keep(key, found, ledger)
+        tries = self.settings.escalation.mode
+        if finder.settings.escalation.mode == tries or (tries == "auto" and not is_weak(found.evidence)):
+            self.cache.keep(key, found, ledger)
         return found
 
     def _key(self, request: Request, intent: QueryIntent) -> Key:
@@ -361,7 +426,7 @@ class Engine:
                 date.today(),
             )  # fmt: skip
 
-    def _assemble(self, ranking: Sequence[NodeWithScore], audience: Audience, ledger: Ledger) -> Context:
+    def _assemble(self, found: Found, audience: Audience, ledger: Ledger) -> Context:
         def read(spans: Sequence[tuple[str, int, int]]) -> dict[tuple[str, int, int], Passage]:
             with reading(self.database.engine, "reading passages") as connection:
                 rows = document_rows.passages(connection, spans, audience)
@@ -371,21 +436,9 @@ class Engine:
             }
 
         limits = self.settings.context
-        context = assemble(
-            ranking,
-            read,
-            ledger,
-            max_characters=limits.max_characters,
-            max_tokens=limits.max_tokens,
-            token_margin=limits.token_margin,
-        )
-        others = {source.n: ledger.also_in(source.node_ids, source.document_id) for source in context.sources}
-        names = self._names(set().union(*others.values()), audience)
-        named = (
-            replace(source, also_in=tuple(names[other] for other in others[source.n] if other in names))
-            for source in context.sources
-        )
-        return replace(context, sources=tuple(named))
+        budget = Budget(limits.max_characters, limits.max_tokens, margin(self.model_name, limits.token_margin))
+        names = partial(self._names, audience=audience)
+        return assemble(found.ranking, read, ledger, budget, names=names, named=found.intent.documents)
 
     def _reckon(self, intent: QueryIntent, request: Request, ledger: Ledger) -> Reckoning | None:
         """What can be computed from career facts in answer to the question, and the ledger's note of it."""
@@ -404,35 +457,105 @@ class Engine:
         assert found is not None
         assert context is not None
         tried = f"{found.intent.search_text} ({request.mode}: {found.evidence.reason or 'found'})"
-        brief = Brief(found.intent, context, found.evidence, () if found.intent.greeting else (tried,))
-        if not found.evidence.sufficient or not context.sources:
-            return (yield from abstain(brief))
+        searched = () if found.intent.greeting else (tried,)
+        brief = Brief(found.intent, context, found.evidence, searched, judge=self._judge(request, ledger))
+        nothing = self._nothing(gathered, request)
         failure = ""
-        if self.llm is not None:
+        if self.llm is not None and found.evidence.sufficient and context.sources:
             try:
-                turns = request.history[-options.history_turns :] if options.history_turns else ()
-                return (yield from write_by_llm(brief, self.llm, turns))
+                return (yield from self._write_by_llm(brief, self.llm, request, ledger))
             except FootnoteError as error:
                 log_failure("language model failed, answering by extraction", error)
                 failure = str(error)
                 ledger.note(failure)
-        picks = extract(
+        is_llm_silent = self.llm is not None and not failure  # too little evidence to ask it
+        if not context.sources or nothing or is_llm_silent:
+            return (yield from abstain(replace(brief, instead=nothing)))
+        told = extract(
             found.intent,
             context,
-            weight=gathered.index.idf,
-            similarity=self._similarity,
+            found.ranking,
+            self._ruler(gathered),
+            strength=found.evidence.strength,
             max_sentences=options.max_sentences,
         )
-        return (yield from write_by_extraction(brief, picks, failure))
+        if not is_answer(told, found.evidence, self.settings.evidence):
+            why = f"{found.intent.search_text} ({request.mode}: {found.evidence.reason or UNTOLD})"
+            return (yield from abstain(replace(brief, searched=(why,))))
+        return (yield from write_by_extraction(brief, told, failure))
 
-    def _similarity(self, question: str, texts: Sequence[str]) -> np.ndarray:
+    def _write_by_llm(self, brief: Brief, llm: LLM, request: Request, ledger: Ledger) -> Written:
+        """What the language model writes of as much as it has room for; raises what `write_by_llm` raises."""
+        options, limits = self.settings.answer, self.settings.llm
+        spare = margin(self.model_name, self.settings.context.token_margin)
+        room = (limits.context_window - limits.max_tokens) / spare
+        output: Literal["prose", "json"] = "json" if options.output == "json" else "prose"
+        manner = Manner(self.settings.persona, output, options.unsupported, room)
+        turns = recent(request.history, turns=options.history_turns, tokens=options.history_tokens)
+        context, turns = fitted(brief.intent, brief.context, turns, manner)
+        for node_id, why in context.dropped[len(brief.context.dropped) :]:
+            ledger.cut(node_id, why)
+        draft = yield from write_by_llm(replace(brief, context=context), llm, turns, manner)
+        for said in draft.notes:
+            ledger.note(said)
+        return draft
+
+    def _nothing(self, gathered: "_Gathered", request: Request) -> str:
+        """What to say when there was nothing to search in; empty when there was."""
+        if gathered.intent.greeting or (gathered.found and gathered.found.ranked):
+            return ""
+        if not len(gathered.index):
+            return NO_DOCUMENTS
+        any_passes = not request.filters or self.store.matching_ids(request.filters, request.audience)
+        return "" if any_passes else NOTHING_PASSES
+
+    def _disputed(self, draft: Answer, gathered: "_Gathered", request: Request) -> Sequence[Disagreement]:
+        """What the resumes and profiles among the candidates say differently, where the answer rests on one of them."""
+        if gathered.reckoning is not None:
+            return gathered.reckoning.doubts
+        documents, rests = gathered.ledger.documents, any(source.category in CAREERS for source in draft.sources)
+        if len(documents) < 2 or not rests or not is_about_a_career(draft):
+            return ()
+        told = Filters(document=documents, category=tuple(sorted(CAREERS)))
         try:
-            asked = np.asarray(self.embed_model.get_query_embedding(question), dtype=np.float32)
-            vectors = np.asarray(self.embed_model.get_text_embedding_batch(list(texts)), dtype=np.float32)
+            facts = read_facts(self.store, told, request.audience)
         except FootnoteError as error:
-            log_failure("sentences ranked without similarity", error)
-            return np.zeros(len(texts), dtype=np.float32)
-        return np.asarray(vectors @ asked, dtype=np.float32)
+            log_failure("career facts were not compared", error)
+            return ()
+        return career_disagreements(people(facts, date.today()))
+
+    def _suggest(self, draft: Answer, gathered: "_Gathered", request: Request) -> tuple[str, ...]:
+        """What may be asked next; nothing where a part of the search failed, or the time is over."""
+        ledger, shown = gathered.ledger, gathered.context.text if gathered.context else ""
+        if not self.settings.answer.follow_ups or gathered.intent.greeting or ledger.degraded:
+            return ()
+        with ledger.timings.stage("follow_ups"):
+            try:
+                return follow_ups(Answered(draft, request, gathered.found, shown), self._finder, self._find_with)
+            except FootnoteError as error:
+                log_failure("nothing is suggested to be asked next", error)
+                return ()
+
+    def _judge(self, request: Request, ledger: Ledger) -> Judge:
+        """What sentences are verified with; without vectors when the search had to do without them."""
+        named, blind = self.settings.answer.nli_model, request.mode == "sparse" or ledger.degraded
+        embed = None if blind else embedding(self.embed_model)
+        return judge_with(self.identity.model, embed, load_inference(named) if named else None)
+
+    def _ruler(self, gathered: "_Gathered") -> Ruler:
+        """What the lines of the sources are measured with; without vectors when the model cannot be reached."""
+        scale = calibration(self.identity.model)
+
+        def vectors(questions: Sequence[str], texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+            try:
+                asked = [self.embed_model.get_query_embedding(question) for question in questions]
+                told = self.embed_model.get_text_embedding_batch(list(texts))
+            except FootnoteError as error:
+                log_failure("sentences ranked without similarity", error)
+                return np.zeros((len(questions), 0), dtype=np.float32), np.zeros((len(texts), 0), dtype=np.float32)
+            return np.asarray(asked, dtype=np.float32), np.asarray(told, dtype=np.float32)
+
+        return Ruler(gathered.index.idf, vectors, scale.far, scale.near)
 
     # The record
 
@@ -453,9 +576,11 @@ class Engine:
             timings=ledger.timings.as_dict(),
         )
 
-    def _save(self, trace: Trace, kind: str, answer: Answer | None) -> None:
+    def _save(
+        self, trace: Trace, kind: str, answer: Answer | None, usage: Mapping[str, int], cost: float | None
+    ) -> None:
         try:
-            save_query(self.database.engine, trace, kind=kind, answer=answer)
+            save_query(self.database.engine, trace, kind=kind, answer=answer, usage=usage, cost=cost)
         except FootnoteError as error:
             log_failure("query not logged", error)
 

@@ -1,104 +1,100 @@
-"""The extractive writer: the sentences of the sources that answer best, verbatim."""
+"""The extractive writer: the lines of the sources that answer best, verbatim."""
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from llama_index.core.schema import NodeWithScore
 
+from config.settings import EvidenceSettings
+from pipelines.query.aim import Aim, aim_of
+from pipelines.query.injection import is_about_commands, is_command
+from pipelines.query.lines import Line, lines_of
+from pipelines.query.marks import Array, Ruler, likeliest, measure, scores
 from pipelines.query.postprocess.duplicates import jaccard
-from pipelines.store.tokens import tokenise
-from pipelines.text import fold, plain, sentences
-from pipelines.types import Context, QueryIntent, Source
+from pipelines.query.suffices import FLOOR, suffices, tell
+from pipelines.types import Context, Evidence, QueryIntent
 
-_MIN_WORDS = 4
-_MAX_CHARACTERS = 600
-_EMBEDDED = 32  # sentences by terms that are worth embedding
-_KEEP_SHARE = 0.62  # of the best sentence's score
-_REPEAT = 0.6
-_HEADING = re.compile(r"^\s{0,3}#{1,6}\s")
-_CAPITALS = 60  # characters up to which a line in capitals is a heading
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_MEASURED = 64  # lines that are worth a vector
+_REPEAT = 0.6  # shared index terms from which a line repeats another
+_DIVERSITY = 1.5  # of a line's likeness to those that are picked already, taken off its score
+_KEEP = 3.0  # below the best line's score a line is left out
+UNTOLD = "no sentence of the nearest passages says it"
 
 
 @dataclass(frozen=True, slots=True)
-class Pick:
-    """A sentence of a source that may answer: its span in the snippet, its words, and how well it does."""
+class Extract:
+    """What the writer may quote, and how likely it answers.
 
-    source: Source
-    start: int
-    end: int
-    text: str
-    score: float
+    Attributes:
+        aim: What the question wants.
+        picks: The lines that answer best, in the order of their sources.
+        answers: The probability (0..1) that they answer.
+    """
+
+    aim: Aim
+    picks: tuple[Line, ...]
+    answers: float
+
+    @property
+    def listed(self) -> bool:
+        """Whether several things are asked for, and several lines quoted."""
+        return self.aim.listed and len(self.picks) > 1
 
 
 def extract(
     intent: QueryIntent,
     context: Context,
+    ranking: Sequence[NodeWithScore],
+    ruler: Ruler,
     *,
-    weight: Callable[[str], float],
-    similarity: Callable[[str, Sequence[str]], np.ndarray],
+    strength: float,
     max_sentences: int,
-) -> list[Pick]:
-    """The sentences that answer best, verbatim, in the order of their sources; at most `max_sentences`.
+) -> Extract:
+    """The lines that answer best, verbatim, in the order of their sources; at most `max_sentences`.
 
-    A sentence scores by the share of the question's term weight that it (with its heading) holds and by its
-    similarity to the question, each in 0..1; those far below the best are left out, and so are repeats.
+    Those far below the best are left out, and so are repeats. A line that gives orders to a machine is only quoted
+    where the question asks for such.
 
     Args:
         intent: What is asked.
-        context: Where the sentences stand.
-        weight: The idf of a term.
-        similarity: Cosine similarities (n,) of a question to n sentences.
+        context: Where the lines stand.
+        ranking: The passages that were found, best first.
+        ruler: What lines are measured with.
+        strength: Of the evidence, 0..1.
         max_sentences: How many to pick.
     """
-    picks = [_with_terms(pick, intent, weight) for source in context.sources for pick in _sentences_of(source)]
-    picks = sorted(picks, key=lambda pick: -pick.score)[:_EMBEDDED]
-    if not picks:
-        return []
-    near = similarity(intent.search_text, [pick.text for pick in picks])
-    scored = [
-        Pick(pick.source, pick.start, pick.end, pick.text, 0.5 * pick.score + 0.5 * max(0.0, float(value)))
-        for pick, value in zip(picks, near, strict=True)
-    ]
-    chosen = _distinct(sorted(scored, key=lambda pick: -pick.score), max_sentences)
-    return sorted(chosen, key=lambda pick: (pick.source.n, pick.start))
+    aim = aim_of(intent)
+    lines = likeliest(lines_of(context.sources), aim, ranking, ruler, _MEASURED)
+    if not is_about_commands(intent.question):
+        lines = [line for line in lines if not is_command(line.source.snippet[line.start : line.end])]
+    if not lines:
+        return Extract(aim, (), 0.0)
+    signals, vectors = measure(lines, intent.search_text, aim, ranking, ruler)
+    chosen = _distinct(lines, scores(lines, signals, aim), vectors, max_sentences)
+    picks = sorted((lines[at] for at in chosen), key=lambda line: (line.source.n, line.start))
+    return Extract(aim, tuple(picks), suffices(tell(signals, aim), strength))
 
 
-def _sentences_of(source: Source) -> Iterator[Pick]:
-    titles = {fold(plain(title)) for title in (source.title, *source.section_path)}
-    for start, end in sentences(source.snippet):
-        raw = source.snippet[start:end]
-        text = " ".join(plain(raw).split())
-        if _words(text) >= _MIN_WORDS and len(text) <= _MAX_CHARACTERS and not _is_heading(raw, text, titles):
-            yield Pick(source, start, end, text, 0.0)
+def is_answer(told: Extract, evidence: Evidence, settings: EvidenceSettings) -> bool:
+    """Whether to quote the lines: by what they say, and by the evidence too where a bound of it was set or is all
+    that there is (a search without vectors)."""
+    bound = settings.rule == "plain" or settings.min_strength > 0 or evidence.similarity is None
+    return bool(told.picks) and told.answers >= FLOOR and (evidence.sufficient or not bound)
 
 
-def _words(text: str) -> int:
-    """How many words there are; without spaces between words, a CJK character counts as one."""
-    return max(len(text.split()), len(_CJK.findall(text)))
+def _distinct(lines: Sequence[Line], score: Array, vectors: Array, limit: int) -> list[int]:
+    """The places of the best lines that differ from each other.
 
-
-def _is_heading(raw: str, text: str, titles: set[str]) -> bool:
-    """Whether a sentence says nothing: a heading, a line in capitals or without letters, a question, a lead-in."""
-    capitals = len(text) <= _CAPITALS and (text.isupper() or not any(map(str.isalpha, text)))
-    return bool(_HEADING.match(raw)) or fold(text) in titles or capitals or text.endswith(("?", ":", "？", "："))
-
-
-def _with_terms(pick: Pick, intent: QueryIntent, weight: Callable[[str], float]) -> Pick:
-    own = set(tokenise(pick.text))
-    around = set(tokenise(" ".join((pick.source.title, *pick.source.section_path))))
-    total = sum(weight(term) for term in intent.terms) or 1.0
-    held = sum(weight(term) * (1.0 if term in own else 0.5 if term in around else 0.0) for term in intent.terms)
-    return Pick(pick.source, pick.start, pick.end, pick.text, held / total)
-
-
-def _distinct(picks: Sequence[Pick], limit: int) -> list[Pick]:
-    chosen: list[tuple[Pick, frozenset[str]]] = []
-    for pick in picks:
-        terms = frozenset(tokenise(pick.text))
-        if len(chosen) == limit or pick.score < _KEEP_SHARE * picks[0].score:
-            break
-        if all(jaccard(terms, other) < _REPEAT for _, other in chosen):
-            chosen.append((pick, terms))
-    return [pick for pick, _ in chosen]
+    Source: Carbonell, Goldstein, SIGIR 1998, doi:10.1145/290941.291025 (maximal marginal relevance).
+    """
+    chosen: list[int] = []
+    open_ = np.flatnonzero(score >= score.max() - _KEEP).tolist()
+    nearest = np.zeros(len(lines), dtype=np.float32)
+    while open_ and len(chosen) < limit:
+        best = max(open_, key=lambda at: (float(score[at] - _DIVERSITY * nearest[at]), -at))
+        chosen.append(best)
+        open_ = [at for at in open_ if jaccard(lines[at].own, lines[best].own) < _REPEAT]
+        if vectors.size:
+            nearest = np.maximum(nearest, vectors @ vectors[best])
+    return chosen

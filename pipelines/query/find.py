@@ -10,6 +10,8 @@ from llama_index.core.llms import LLM
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from config.settings import Settings
+from pipelines.errors import FootnoteError
+from pipelines.observe import log_failure
 from pipelines.query.analyse import analyse
 from pipelines.query.assess import assess, regraded
 from pipelines.query.escalate import escalate
@@ -21,10 +23,12 @@ from pipelines.query.fuse import (
     multiplicable,
     reciprocal_rank_fusion,
 )
+from pipelines.query.history import recent
 from pipelines.query.narrow import narrowings, outside
 from pipelines.query.postprocess import build_additions, build_cuts, build_factors
 from pipelines.query.readings import Senses
 from pipelines.query.retrieve import Asked, DenseRetriever, Reach, SparseRetriever, Whiten, best_documents
+from pipelines.query.standalone import stand_alone
 from pipelines.query.trace import Ledger
 from pipelines.store import documents as document_rows
 from pipelines.store.families import families_of
@@ -92,7 +96,7 @@ class Finder:
         """
         document_rows.matching(request.filters)  # a filter that cannot be compared is an error before any leg runs
         with ledger.timings.stage("analyse"):
-            return self._analyse(request)
+            return self._analyse(request, ledger)
 
     def find(self, request: Request, intent: QueryIntent, ledger: Ledger) -> Found:
         """The best attempt: the base search, or an escalation that brought better evidence.
@@ -140,7 +144,7 @@ class Finder:
         ledger.join(found.ledger)
         return self._assess(found.ranked, intent, request, asked, ledger)
 
-    def _analyse(self, request: Request) -> QueryIntent:
+    def _analyse(self, request: Request, ledger: Ledger) -> QueryIntent:
         options, index = self.settings.analysis, self.indexes.current(request.audience)
         known = self.names.current(request.audience, self.store.version()) if options.names else NO_NAMES
         return analyse(
@@ -148,12 +152,26 @@ class Finder:
             history=request.history,
             named=known.find,
             weight=index.idf,
+            reword=partial(self._reword, ledger),
             trims=options.trim,
             phrases=options.phrases,
             categories=options.categories != "off",
             years=options.years != "off",
             limit=options.max_question_characters,
         )
+
+    def _reword(self, ledger: Ledger, question: str, turns: Sequence[Turn]) -> str:
+        """A follow-up as the language model makes it whole; empty when there is none, it fails, or says nothing fit."""
+        options = self.settings.answer
+        told = recent(turns, turns=options.history_turns, tokens=options.history_tokens)
+        if self.llm is None or options.condense == "rules" or not told:
+            return ""
+        try:
+            return stand_alone(question, told, self.llm, seconds=options.condense_seconds)
+        except FootnoteError as error:
+            log_failure("a follow-up is made whole by rules", error)
+            ledger.note(f"The follow-up was made whole by rules, as the language model failed: {error}")
+            return ""
 
     def _retrieve(
         self, query: QueryBundle, intent: QueryIntent, request: Request, asked: Asked, ledger: Ledger

@@ -177,7 +177,7 @@ class HybridRetriever(QueryFusionRetriever):
                 self._ledger.leg(name, rankings[name])
             except FootnoteError as error:
                 log_failure(f"{name} search failed", error)
-                self._ledger.lacking(f"The {name} search failed: {error.message}")
+                self._ledger.lacking(f"The {name} search failed: {error}")
                 failed.append(error)
         if failed and not rankings:
             raise failed[0]

@@ -105,15 +105,19 @@ def _words(text: str) -> tuple[str, ...]:
 
 def disagreement(job: Job) -> str:
     """The dates of a job that documents state differently, each with its document; empty when they agree."""
-    ways: dict[str, str] = {}
+    ways = [(fact.record.date_range, fact.document_name) for fact in redated(job) if isinstance(fact.record, JobFacts)]
+    return f"{job.record.company}: " + ", ".join(f"{said} ({document})" for said, document in ways) if ways else ""
+
+
+def redated(job: Job) -> list[Fact]:
+    """A statement for each way in which documents date a job, the counted one first; empty when they agree."""
+    ways: dict[str, Fact] = {}
     for fact in job.stated:
         record = fact.record
         assert isinstance(record, JobFacts)
         if record is job.record or not _agree(job.record, record):
-            ways.setdefault(record.date_range, fact.document_name)
-    if len(ways) < 2:
-        return ""
-    return f"{job.record.company}: " + ", ".join(f"{said} ({document})" for said, document in ways.items())
+            ways.setdefault(record.date_range, fact)
+    return list(ways.values()) if len(ways) > 1 else []
 
 
 def agreeing(job: Job) -> list[Fact]:

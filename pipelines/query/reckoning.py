@@ -8,7 +8,9 @@ from typing import NamedTuple
 from pipelines.facts import JobFacts
 from pipelines.months import named, spoken
 from pipelines.query.agree import holds
-from pipelines.query.jobs import Job, agreeing, companies, disagreement
+from pipelines.query.career_conflicts import dates_of, fact_source, titles_of
+from pipelines.query.disagreement import Disagreement
+from pipelines.query.jobs import Job, agreeing, companies, redated
 from pipelines.query.timeline import Person
 from pipelines.store.facts import Fact
 from pipelines.text import fold
@@ -35,13 +37,13 @@ class Item:
 class Reckoning:
     """A computed value, what it is the value of, and the facts that it was computed from.
 
-    `doubts` are disagreements of documents; `undated` facts belong to it, but could not be summed.
+    `doubts` are what documents say differently of it; `undated` facts belong to it, but could not be summed.
     """
 
     value: str
     of: str
     items: tuple[Item, ...]
-    doubts: tuple[str, ...] = ()
+    doubts: tuple[Disagreement, ...] = ()
     undated: int = 0
     exact: bool = True
 
@@ -56,7 +58,7 @@ def summed(jobs: Sequence[Job], of: str, skill: str = "") -> Reckoning | None:
     """How long the jobs were, or those of them that name a skill; None when none of them is dated."""
     told = [(job, naming(job, skill) if skill else Named(job.stated[0], "")) for job in jobs]
     counted = [(job, named) for job, named in told if named is not None]
-    dated = [(named, job.stretch, disagreement(job)) for job, named in counted if job.stretch is not None]
+    dated = [(named, job.stretch, dates_of(job)) for job, named in counted if job.stretch is not None]
     if not dated:
         return None
     stretches = [each for _, each, _ in dated]
@@ -75,7 +77,15 @@ def held_in(person: Person, year: int) -> Reckoning | None:
     spans = [(job, job.stretch) for job in person.jobs if job.stretch]
     jobs = [job for job, span in spans if span.first // 12 <= year <= span.last // 12]
     items = tuple(job_item(job, job.stated[0]) for job in jobs)
-    return Reckoning(f"in {year}", "", items, tuple(filter(None, map(disagreement, jobs)))) if items else None
+    doubts = (doubt for job in jobs for doubt in (dates_of(job), titles_of(job)) if doubt)
+    return Reckoning(f"in {year}", "", items, tuple(doubts)) if items else None
+
+
+def entries(jobs: Sequence[Job], value: str, of: str = "") -> Reckoning | None:
+    """The jobs as they are stated, each in every way in which documents date it; None when there are none."""
+    items = tuple(job_item(job, fact) for job in jobs for fact in redated(job) or job.stated[:1])
+    doubts = tuple(doubt for job in jobs for doubt in (dates_of(job), titles_of(job)) if doubt)
+    return Reckoning(value, of, items, doubts) if items else None
 
 
 class Named(NamedTuple):
@@ -130,31 +140,9 @@ def cited_facts(reckoning: Reckoning) -> tuple[tuple[Source, ...], list[tuple[in
     quoted: list[tuple[int, tuple[str, ...]]] = []
     for item in reckoning.items:
         key = (item.fact.document_id, item.fact.start, item.fact.end)
-        sources.setdefault(key, _source(len(sources) + 1, item))
+        sources.setdefault(key, fact_source(item.fact, len(sources) + 1, item.also_in))
         quoted.append((sources[key].n, item.quotes))
     return tuple(sources.values()), quoted
-
-
-def _source(n: int, item: Item) -> Source:
-    fact = item.fact
-    return Source(
-        n=n,
-        document_id=fact.document_id,
-        documentName=fact.document_name,
-        title=fact.title,
-        uri=fact.uri,
-        content_sha=fact.content_sha,
-        category=fact.category,
-        page=fact.page,
-        line_start=fact.line_start,
-        line_end=fact.line_end,
-        section_path=fact.section_path,
-        snippet=fact.text,
-        start=fact.start,
-        end=fact.end,
-        node_ids=(fact.node_id,),
-        also_in=item.also_in,
-    )
 
 
 # What can be counted

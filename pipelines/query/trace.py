@@ -88,6 +88,11 @@ class Ledger:
         """Note which parts were used."""
         self._tags |= dict.fromkeys(names)
 
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The ids of the documents that candidates are of, each once; also of those that were cut."""
+        return tuple(dict.fromkeys(row.document_id for row in self._rows.values()))
+
     def used(self, name: str) -> bool:
         """Whether a part was used."""
         return name in self._tags

@@ -1,18 +1,27 @@
-"""What logged answers quoted of documents, and the versions that they quoted."""
+"""What answers quoted of documents, and the versions that they quoted."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, select, text
+from sqlalchemy import Connection, Row, func, select, text
 
-from pipelines.store.tables import document_versions, documents
+from pipelines.store.documents import seen_by
+from pipelines.store.tables import document_versions, documents, ingest_items
+from pipelines.types import Audience
 
-# Citations stand below sentences; what was shown to the writer, or came nearest, stands beside them.
+# Citations stand below sentences and conflicts; what was shown to the writer, or came nearest, stands beside them.
+# The conflicts that older releases logged were only told: they are strings.
 _QUOTATIONS = text("""
     WITH quoted AS (
         SELECT id, 'citation' AS kind, own.value AS held, own.value ->> 'quote' AS said
         FROM queries, jsonb_array_elements(coalesce(answer -> 'sentences', '[]')) AS sentence,
              jsonb_array_elements(coalesce(sentence.value -> 'evidence', '[]')) AS own
+        UNION ALL
+        SELECT id, 'citation', own.value, own.value ->> 'quote'
+        FROM queries, jsonb_array_elements(coalesce(answer -> 'conflicts', '[]')) AS conflict,
+             jsonb_array_elements(coalesce(conflict.value -> 'sides', '[]')) AS own
         UNION ALL
         SELECT id, 'snippet', own.value, own.value ->> 'snippet'
         FROM queries,
@@ -42,3 +51,27 @@ def version_text(connection: Connection, document_id: str, content_sha: str) -> 
     before = select(v.row["text"].astext).where(v.document_id == document_id, v.content_sha == content_sha).limit(1)
     held: str | None = connection.execute(now).scalar() or connection.execute(before).scalar()
     return held
+
+
+@dataclass(frozen=True, slots=True)
+class Hashes:
+    """Which version of a document is stored: the hashes of its text and of its file, and when it was last added."""
+
+    name: str
+    content_sha: str
+    file_sha: str
+    added_at: datetime | None
+
+
+def hashes_of(connection: Connection, document_ids: Collection[str], audience: Audience) -> dict[str, Hashes]:
+    """The versions of these documents that are stored now; those that this audience cannot see are missing."""
+    d, item = documents.c, ingest_items.c
+    added = (
+        select(func.max(item.at)).where(item.document_id == d.id, item.outcome == "added").correlate(documents)
+    ).scalar_subquery()
+    statement = select(d.id, d.name, d.content_sha, d.file_sha, added.label("added_at")).where(
+        d.id.in_(list(document_ids)), seen_by(audience)
+    )
+    return {
+        row.id: Hashes(row.name, row.content_sha, row.file_sha, row.added_at) for row in connection.execute(statement)
+    }

@@ -17,8 +17,19 @@ from pipelines.types import Answer, Trace
 _DIGITS = frozenset("0123456789abcdef")  # of a query's id
 
 
-def save_query(engine: Engine, trace: Trace, *, kind: str, answer: Answer | None = None) -> None:
-    """Write a query's ledger, with its answer if there was one; a crash may lose the last moment's."""
+def save_query(
+    engine: Engine,
+    trace: Trace,
+    *,
+    kind: str,
+    answer: Answer | None = None,
+    usage: Mapping[str, int] | None = None,
+    cost: float | None = None,
+) -> None:
+    """Write a query's ledger, with its answer if there was one; a crash may lose the last moment's.
+
+    `usage` and `cost` are those of all models that were asked for it, as in Answer.
+    """
     with reading(engine, "logging a query") as connection, connection.begin():
         connection.execute(text("SET LOCAL synchronous_commit = off"))
         connection.execute(
@@ -35,7 +46,8 @@ def save_query(engine: Engine, trace: Trace, *, kind: str, answer: Answer | None
                 route="auto" if "auto" in trace.tags else "base",
                 tags=list(trace.tags),
                 timings_ms=dict(trace.timings_ms),
-                usage={} if answer is None else dict(answer.usage),
+                usage=dict(usage or {}),
+                cost=cost,
                 band=next((tried.evidence.band for tried in reversed(trace.attempts) if tried.kept), ""),
                 answered=None if answer is None else answer.answered,
             )

@@ -258,5 +258,28 @@ queries = Table(
     Column("usage", JSONB, nullable=False),
     Column("band", Text, nullable=False),
     Column("answered", Boolean),
+    Column("cost", Float),
     Index("queries_asked", "asked_at"),
+)
+
+feedback = Table(
+    "feedback",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    Column("query_id", Text, ForeignKey("queries.id", ondelete="CASCADE"), nullable=False),
+    Column("session", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("source", Integer, nullable=False),
+    _now("at"),
+    Column("value", Integer, nullable=False),
+    Column("place", Text, nullable=False),
+    Column("words", Text, nullable=False),
+    Column("audience", Text, nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("document_id", Text, nullable=False),
+    Column("node_ids", JSONB, nullable=False),
+    Column("shown", JSONB, nullable=False),
+    UniqueConstraint("query_id", "session", "kind", "source", name="feedback_once"),
+    Index("feedback_at", "at"),
+    Index("feedback_session", "session"),
 )

@@ -8,6 +8,7 @@ from app.engine import Failure, Shelf, Shelved
 from config.prompts import NO_ANSWER
 from config.settings import ChatSettings, EmbeddingSettings, Settings
 from pipelines.query.engine import Event
+from pipelines.store.feedback import Given
 from pipelines.types import (
     Answer,
     Citation,
@@ -117,10 +118,13 @@ class FakeEngine:
     asked: list[tuple[str, tuple[Turn, ...], Filters]] = field(default_factory=list)
     taken: list[tuple[str, bytes]] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
+    given: list[tuple[str, Given, str]] = field(default_factory=list)
+    given_fault: Exception | None = None
+    feedback_limit: int = 200
 
     @property
     def settings(self) -> Settings:
-        chat = ChatSettings(starters=self.starters)
+        chat = ChatSettings(starters=self.starters, feedback=self.feedback_limit)
         return Settings(_env_file=None, embedding=EmbeddingSettings(provider="hashed"), chat=chat)
 
     def answer(self, question: str, *, history: Sequence[Turn], filters: Filters) -> Iterator[Event]:
@@ -129,6 +133,14 @@ class FakeEngine:
             if isinstance(event, Exception):
                 raise event
             yield event
+
+    def feedback(self, query_id: str, given: Given, session: str) -> None:
+        if self.given_fault:
+            raise self.given_fault
+        self.given.append((query_id, given, session))
+
+    def pack(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> bytes:
+        return f"{answer.question}\n{len(history)}\n{filters.year}".encode()
 
     def passage(self, document_id: str, start: int, end: int, around: int) -> tuple[str, str, str] | None:
         text = self.texts.get(document_id)

@@ -51,11 +51,21 @@ def test_an_answer_by_a_model_names_it(engine: FakeEngine, chat: Open) -> None:
     engine.script[REEDS] = answered(REEDS, [brass], [reeds], model="llama-3.1", truncated=True)
     at = ask(chat(), REEDS)
     assert answers(at)[0]["notes"] == [
-        "The language model stopped at its length limit; the answer may be incomplete.",
+        "The language model's answer was cut short, by its length limit or on the way; it may be incomplete.",
         "Written by llama-3.1 · high confidence · 0.4 s",
     ]
     assert at.sidebar.caption[0].value == "Answers are written by llama-3.1."
     assert not at.exception
+
+
+def test_the_tokens_and_the_cost_of_a_model_are_shown_where_they_are_known(engine: FakeEngine, chat: Open) -> None:
+    known = {"model": "m", "usage": {"total_tokens": 1234}, "cost": 0.00042}
+    engine.script[REEDS] = answered(REEDS, [brass], [reeds], **known)
+    guessed = {"model": "m", "usage": {"total_tokens": 90, "estimated_tokens": 90}, "cost": None}
+    engine.script[ORGANS] = answered(ORGANS, [tuned], [resume], **guessed)
+    said, about = (answer["notes"][-1] for answer in answers(ask(ask(chat(), REEDS), ORGANS)))
+    assert said == "Written by m · high confidence · 0.4 s · 1,234 tokens · $0.00042"
+    assert about == "Written by m · high confidence · 0.4 s · about 90 tokens"
 
 
 def test_a_computed_answer_does_not_claim_to_be_quoted(engine: FakeEngine, chat: Open) -> None:
@@ -104,7 +114,7 @@ def test_sources_stand_below_by_document_and_the_uncited_ones_are_folded_away(ch
     assert (cited["heading"], cited["folded"]) == ("Sources", False)
     [document] = cited["documents"]
     assert (document["title"], document["rows"]) == (
-        "resume.md",
+        "resume",
         [{"n": 1, "number": "1", "place": "p. 2 · Ann Bell"}],
     )
     assert (rest["heading"], rest["folded"]) == ("Also read, not cited (1)", True)
@@ -207,6 +217,7 @@ def test_follow_ups_are_offered_below_the_last_answer(engine: FakeEngine, chat: 
     at = ask(chat(), ORGANS)
     at.button(key="follow_up_0").click().run()
     assert [asked[0] for asked in engine.asked] == [ORGANS, REEDS]
+    assert engine.asked[1][1] == (), "what is suggested stands alone"
     assert not at.exception
 
 
@@ -274,7 +285,7 @@ def test_files_dropped_on_the_question_are_taken_in_before_it_is_answered(engine
     assert not at.exception
 
 
-def test_the_answer_can_be_downloaded(chat: Open) -> None:
+def test_the_answer_can_be_downloaded_and_kept_as_a_pack(chat: Open) -> None:
     at = ask(chat(), ORGANS)
-    assert [button.label for button in at.get("download_button")] == ["Download"]
+    assert [button.label for button in at.get("download_button")] == ["Download", "Answer pack"]
     assert not at.exception

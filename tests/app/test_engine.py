@@ -9,10 +9,11 @@ from pydantic import SecretStr
 
 from app import session
 from app.engine import ChatEngine, build_chat_engine
+from app.pack import load_pack
 from app.settings import read_settings
 from config.settings import Settings
 from pipelines.errors import ConfigError
-from pipelines.types import Answer, Filters, IngestItem
+from pipelines.types import Answer, Filters, IngestItem, Turn
 from tests.app.fakes import FakeEngine
 
 KILN = b"---\ndate: 2014-05-01\n---\n# Kiln\n\nThe anagama kiln at Dunsyre was built by Ruth Aldous.\n"
@@ -88,3 +89,19 @@ def test_the_fake_of_the_page_tests_is_called_like_the_engine() -> None:
         if inspect.isfunction(real):
             assert fake is not None
             assert list(inspect.signature(real).parameters) == list(inspect.signature(fake).parameters), name
+
+
+def test_an_answer_is_handed_out_as_a_pack_with_what_it_was_asked_of(settings: Settings, tmp_path: Path) -> None:
+    engine = build_chat_engine(settings)
+    engine.take_in([("kiln.md", KILN)])
+    history, filters = (Turn("What is a kiln?", "An oven."),), Filters(year=(2014,))
+    *_, answer = engine.answer("Who built the anagama kiln?", history=history, filters=filters)
+    assert isinstance(answer, Answer)
+    (tmp_path / "answer.zip").write_bytes(engine.pack(answer, history, filters))
+    pack = load_pack(str(tmp_path / "answer.zip"))
+    assert (pack.asked.question, pack.asked.history[0].question, pack.asked.filters.year) == (
+        "Who built the anagama kiln?", "What is a kiln?", (2014,)
+    )  # fmt: skip
+    assert pack.trace_id == answer.trace_id
+    assert [row.rank for row in pack.ranking] == [1]
+    engine.close()

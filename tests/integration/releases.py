@@ -45,7 +45,8 @@ def fill(engine: Engine, revision: str, folder: Path) -> None:
     migrate(engine, "base")
     migrate(engine, revision)
     with engine.begin() as connection:
-        for statement in (*_NODES, "DELETE FROM corpus_version"):
+        made = ("corpus_version", "corpus_changes")  # in which the migrations write a row
+        for statement in (*_NODES, *(f"DELETE FROM {table}" for table in made if table in rows)):
             connection.execute(text(statement))
         for table in sorted(rows, key=lambda name: name not in ("documents", "ingest_runs")):  # what others point at
             insert = f"INSERT INTO {table} SELECT * FROM jsonb_populate_recordset(NULL::{table}, CAST(:rows AS jsonb))"

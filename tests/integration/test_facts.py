@@ -187,8 +187,15 @@ def test_documents_that_disagree_are_both_shown(engine: Engine) -> None:
     ], category="linkedin")  # fmt: skip
     answer = engine.ask("How long did she work at Acme?")
     assert answer.sentences[0].text.startswith("5 years 4 months")
-    assert answer.conflicts == ("Acme Ltd: Jan 2018 - Apr 2023 (resume.txt), Feb 2018 - Apr 2023 (linkedin.txt)",)
+    (conflict,) = answer.conflicts
+    assert conflict.said == "Acme Ltd: Jan 2018 - Apr 2023 [1], Feb 2018 - Apr 2023 [2]"
+    assert [source.documentName for source in answer.sources] == ["resume.txt", "linkedin.txt"]
+    assert [(side.n, side.quote) for side in conflict.sides] == [
+        (1, "Acme Ltd | Data Engineer | Jan 2018 - Apr 2023"), (2, twin[8:]),
+    ]  # fmt: skip
     assert answer.confidence == "medium"
+    report = audit(engine.database.engine)
+    assert (report["violations"], report["citations"]) == ([], 1 + len(conflict.sides))
 
 
 def test_an_old_present_of_the_same_position_is_one_job_and_a_disagreement(engine: Engine) -> None:
@@ -199,8 +206,9 @@ def test_an_old_present_of_the_same_position_is_one_job_and_a_disagreement(engin
                   start_month="2018-01", current=True), other[8:]),
     ], category="resume")  # fmt: skip
     (conflict,) = engine.ask("How long did she work at Acme?").conflicts
-    assert "Jan 2018 - Present (old.txt)" in conflict
-    assert "Jan 2018 - Apr 2023 (resume.txt)" in conflict
+    assert {side.quote for side in conflict.sides} == {other[8:], "Acme Ltd | Data Engineer | Jan 2018 - Apr 2023"}
+    assert "Jan 2018 - Present" in conflict.said
+    assert "Jan 2018 - Apr 2023" in conflict.said
 
 
 def test_a_source_names_the_documents_that_state_the_same(engine: Engine) -> None:

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from config.settings import EmbeddingSettings
+from pipelines.evaluation.datasets import load_topics
 from pipelines.evaluation.gate import compare_gate, measure_gate, read_baseline
+from pipelines.evaluation.portfolio import has_facts, portfolio_engine
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -12,3 +14,27 @@ def test_no_judged_set_of_the_project_fell_below_its_baseline(make_settings, own
     now = measure_gate(make_settings(embedding=EmbeddingSettings(provider="local")), DATA)
     verdicts = compare_gate(read_baseline(DATA / "eval" / "baseline.json"), now)
     assert [verdict for verdict in verdicts if verdict.change.fell] == []
+
+
+def test_quotations_answer_the_portfolio_topics_keep_silent_where_it_is_due_and_are_all_supported(
+    make_settings, own_databases: None
+) -> None:
+    engine = portfolio_engine(make_settings(embedding=EmbeddingSettings(provider="local")), DATA / "sample")
+    said = [(topic, engine.ask(topic.question, record=False)) for topic in load_topics(DATA / "eval" / "topics.jsonl")]
+    assert {sentence.verdict for _, answer in said for sentence in answer.sentences} == {"supported"}
+    for _, answer in said:
+        texts = {source.document_id: [] for source in answer.sources}
+        for source in answer.sources:
+            texts[source.document_id].append(source)
+        for citation in (citation for sentence in answer.sentences for citation in sentence.evidence):
+            inside = [each for each in texts[citation.document_id] if each.start <= citation.start < each.end]
+            assert any(
+                each.snippet[citation.start - each.start : citation.end - each.start] == citation.quote
+                for each in inside
+            )
+        assert len(answer.sentences) <= engine.settings.answer.max_sentences
+        assert answer.answered or (answer.searched and not answer.sources)
+    answerable = [has_facts(topic, answer) for topic, answer in said if topic.answerable]
+    silent = [not answer.answered for topic, answer in said if not topic.answerable]
+    assert sum(answerable) / len(answerable) >= 0.75
+    assert sum(silent) / len(silent) >= 0.75

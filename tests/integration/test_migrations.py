@@ -27,6 +27,7 @@ from pipelines.store import schema, tables
 from pipelines.store.audit import audit
 from pipelines.store.database import migrate, open_database
 from pipelines.store.doctor import examine
+from pipelines.store.feedback import Given, give
 from pipelines.store.queries import latest_queries, read_query
 from pipelines.store.run_log import list_runs, read_run
 from pipelines.store.schema import HEAD, REVISIONS, alembic_config, losses
@@ -238,7 +239,7 @@ def test_documents_and_nodes_outlive_the_way_down_and_up(
     assert audit(engine)["violations"] == []
     assert "forty teams" in found(settings, "Kubernetes platform")
     report = ingest(settings, [str(folder)])
-    lost = "unchanged" if revision == "0003" else "updated"  # what 0003 brought is made again
+    lost = "unchanged" if revision >= "0003" else "updated"  # what 0003 brought is made again
     assert {item.outcome for item in report.items if item.document in FILES} == {lost}
     assert report.embedded == 0
     assert len(contents(engine)["facts"]) == len(before["facts"])
@@ -395,7 +396,8 @@ VERBS: tuple[tuple[str, ...], ...] = (
     ("search", "crane"), ("ask", "crane"), ("ingest", "."), ("ingest", ".", "--plan"), ("status",), ("doctor",),
     ("doctor", "--fix"), ("audit",), ("runs",), ("rollback", "1", "--yes"), ("reindex",), ("remove", "crane.md"),
     ("facts",), ("trace",), ("models", "list"), ("models", "promote", "hashed"), ("db", "migrate"),
-    ("db", "migrate", "--to", "0003", "--yes"), ("db", "reset", "--yes"),
+    ("db", "migrate", "--to", "0003", "--yes"), ("db", "reset", "--yes"), ("feedback",), ("stats",),
+    ("feedback", "add", "0a", "--up"), ("feedback", "export", "out"),
 )  # fmt: skip
 
 
@@ -507,3 +509,18 @@ def test_a_revision_is_checked_before_anything_is_connected(tmp_path: Path) -> N
         migrate_database(nowhere, "0099", yes=True, as_json=True)
     with pytest.raises(RetrievalError, match="Nothing would be left"):
         migrate_database(nowhere, "base", yes=True, as_json=True)
+
+
+def test_on_the_way_below_0005_feedback_is_lost_and_nothing_else(engine: Engine, folder: Path) -> None:
+    fill(engine, "0004", folder)
+    migrate(engine)
+    before = contents(engine)
+    assert before["feedback"] == []
+    assert rows(engine, "SELECT DISTINCT cost FROM queries") == [(None,)]  # of old answers it is not known
+    (asked,) = rows(engine, "SELECT id FROM queries WHERE answer IS NOT NULL ORDER BY asked_at LIMIT 1")
+    give(engine, asked[0], Given("opened", source=1), session="s", audience="owner", limit=9)
+    give(engine, asked[0], Given("thumb", 1), session="s", audience="owner", limit=9)
+    assert "thumbs" in losses(HEAD, "0004")[0]
+    migrate(engine, "0004")
+    migrate(engine)
+    assert contents(engine) == before

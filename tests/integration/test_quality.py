@@ -231,27 +231,32 @@ def test_a_folder_without_questions_is_refused(settings: Settings, tmp_path: Pat
 # Grounding
 
 
-def test_claims_are_read_verified_and_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_claims_are_read_verified_and_reported(
+    settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "claims.jsonl"
     rows = [
         {"claim": CRANE, "label": "supported", "evidence": [GARDEN, CRANE], "supporting_sentences": [[1]], "meta": {}},
         {"claim": "Whales sing.", "label": "not_supported", "evidence": [GARDEN], "supporting_sentences": [[]]},
     ]
     path.write_text("\n".join(map(json.dumps, rows)))
-    run_grounding(path, limit=None, as_json=True)
+    run_grounding(settings, path, limit=None, words=False, fit=False, as_json=True)
     report = json.loads(capsys.readouterr().out)
-    assert (report["precision"], report["recall"]) == (1.0, 1.0)
-    assert report["auroc"] == {"supported": 1.0, "any support": 1.0}
-    run_grounding(path, limit=1, as_json=False)
-    assert "1 claims" in capsys.readouterr().out
+    assert report["bounds"]["supported"] == {"precision": 1.0, "recall": 1.0}
+    assert report["auroc"]["committed"] == {"supported": 1.0, "supported against not": 1.0, "any support": 1.0}
+    assert "fit" not in report
+    run_grounding(settings, path, limit=1, words=True, fit=True, as_json=False)
+    printed = capsys.readouterr().out
+    assert "1 claims" in printed
+    assert "fitted" in printed
 
 
 @pytest.mark.parametrize(
     "line",
     ['{"claim": "x"}', "nonsense", '{"claim": "x", "label": "y", "evidence": ["a"], "supporting_sentences": [[3]]}'],
 )
-def test_a_broken_line_of_claims_is_named(tmp_path: Path, line: str) -> None:
+def test_a_broken_line_of_claims_is_named(settings: Settings, tmp_path: Path, line: str) -> None:
     path = tmp_path / "claims.jsonl"
     path.write_text(line)
     with pytest.raises(SourceError, match=r"1 of .*claims\.jsonl"):
-        run_grounding(path, limit=None, as_json=True)
+        run_grounding(settings, path, limit=None, words=True, fit=False, as_json=True)

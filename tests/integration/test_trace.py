@@ -58,7 +58,7 @@ def test_the_same_question_again_gives_equal_results_from_the_cache_and_a_trace_
 
 def test_an_answer_uses_what_a_search_found(engine: Engine) -> None:
     fresh = engine.with_changes({"retrieval.cache_entries": 0}).ask(QUESTION)
-    engine.search(QUESTION)
+    engine.search(QUESTION, top_n=engine.passages)
     answer = engine.ask(QUESTION)
     row = read_query(engine.database.engine, answer.trace_id)
     assert "cached" in row["tags"]

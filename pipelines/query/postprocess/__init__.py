@@ -65,7 +65,7 @@ def build_cuts(
         (settings.duplicates, Duplicates(ledger=ledger, families=families)),
         (settings.per_document > 0, quota),
         (settings.floor, floor),
-        (True, Top(ledger=ledger, top_n=top_n)),
+        (True, Top(ledger=ledger, top_n=top_n, named=intent.documents)),
     ]
     return [part for is_on, part in parts if is_on]
 

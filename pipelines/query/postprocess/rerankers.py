@@ -8,19 +8,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from pipelines.errors import ConfigError, ModelError
+from pipelines.models.pairs import MODEL, TOKENIZER, PairModel
 from pipelines.text import searchable
 
 # (question, candidates, when to stop by time.monotonic) -> node ids, best first; those that it leaves out come after.
 Reranker = Callable[[str, Sequence[NodeWithScore], float], list[str]]
 
-MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
-LONGEST = 512  # word pieces of question and passage together; what the usual cross-encoders were trained with
-_INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+")
 _SETTING = "FOOTNOTE_FACTORS__RERANK"
 
@@ -51,28 +48,7 @@ class CrossEncoder:
     """A sequence classifier over (question, passage) in ONNX Runtime; its logit is the passage's relevance."""
 
     def __init__(self, folder: Path) -> None:
-        import onnxruntime
-        from tokenizers import Tokenizer
-
-        for name in (MODEL, TOKENIZER):
-            if not (folder / name).is_file():
-                raise ConfigError(f"{folder / name} does not exist.", hint=f"Set {_SETTING} to a folder that has it.")
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = 4
-        try:
-            self._session = onnxruntime.InferenceSession(str(folder / MODEL), options)
-            self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-        except Exception as error:  # the errors of both libraries share no base
-            raise ConfigError(
-                f"The reranker in {folder} cannot be read: {error}", hint="Export it to ONNX again."
-            ) from error
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(LONGEST)
-        self._inputs = {given.name: _integer(given.type) for given in self._session.get_inputs()}
-        if unknown := self._inputs.keys() - _INPUTS.keys():
-            raise ConfigError(
-                f"The reranker in {folder} wants the input {min(unknown)}.", hint=f"Inputs: {', '.join(_INPUTS)}."
-            )
+        self._model = PairModel(folder, "reranker", _SETTING)
 
     def __call__(self, question: str, hits: Sequence[NodeWithScore], stop: float) -> list[str]:
         """The ids by falling logit, ties in the order given.
@@ -90,10 +66,8 @@ class CrossEncoder:
 
     def logit(self, question: str, text: str) -> float:
         """How relevant a passage is; any number, more is better. A class of its own for "irrelevant" is taken off."""
-        pair = self._tokenizer.encode(_sound(question), _sound(text))
-        feed = {name: np.array([getattr(pair, _INPUTS[name])], dtype) for name, dtype in self._inputs.items()}
-        out = np.asarray(self._session.run(None, feed)[0], np.float64).ravel()
-        if out.size not in {1, 2} or not np.isfinite(out).all():
+        out = self._model.logits(question, text)
+        if out.size not in {1, 2}:
             raise ModelError(f"The reranker gave {out[:3].tolist()} for a passage, which is no logit.")
         return float(out[-1] - (out[0] if out.size == 2 else 0.0))
 
@@ -138,12 +112,3 @@ def _package(module: str) -> str:
     parts = module.split(".")
     length = 3 if parts[0] == "llama_index" and "core" not in parts else 1
     return "-".join(parts[:length]).replace("_", "-")
-
-
-def _integer(kind: str) -> type[np.signedinteger[Any]]:
-    return np.int32 if "int32" in kind else np.int64
-
-
-def _sound(text: str) -> str:
-    """The text without lone surrogates, which the tokenizer refuses."""
-    return text.encode("utf-8", "replace").decode()

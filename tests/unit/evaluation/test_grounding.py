@@ -1,5 +1,7 @@
+from dataclasses import replace
+
 from pipelines.evaluation.datasets import Claim
-from pipelines.evaluation.grounding import Verified, as_source, measure_grounding, summary, verify_claim
+from pipelines.evaluation.grounding import Verified, as_source, measure_grounding, refit, summary, verify_claim
 
 PAGE = (
     "(meta data) TITLE: Harbour news",
@@ -33,21 +35,70 @@ def test_a_claim_without_gold_sentences_has_no_overlap_to_be_judged() -> None:
     assert (found.verdict, found.overlaps) == ("unsupported", None)
 
 
+def test_another_place_that_is_shown_may_hold_the_gold_sentence() -> None:
+    found = verify_claim(claim("The port opened in 1901, and tea is hot.", "supported", 3))
+    assert (found.overlaps, found.any_overlaps) == (False, True)
+
+
 def test_the_measures_are_those_counted_by_hand() -> None:
     rows = [
-        Verified("supported", "supported", 1.0, True),
-        Verified("supported", "partial", 0.6, False),
-        Verified("partially_supported", "supported", 0.8, True),
+        Verified("supported", "supported", 1.0, True, True),
+        Verified("supported", "partial", 0.6, False, True),
+        Verified("partially_supported", "supported", 0.8, True, True),
         Verified("not_supported", "unsupported", 0.1, None),
+        Verified("not_supported", "unsupported", 0.1, False, False),
     ]
     found = summary(rows)
-    assert found["claims"] == {"supported": 2, "partially_supported": 1, "not_supported": 1}
-    assert found["auroc"] == {"supported": 3 / 4, "any support": 3 / 3}
-    assert (found["precision"], found["recall"]) == (1 / 2, 1 / 2)
+    assert found["claims"] == {"supported": 2, "partially_supported": 1, "not_supported": 2}
+    assert found["auroc"] == {"committed": {"supported": 5 / 6, "supported against not": 4 / 4, "any support": 6 / 6}}
+    assert found["bounds"] == {
+        "supported": {"precision": 1 / 2, "recall": 1 / 2},
+        "partial": {"precision": 3 / 3, "recall": 3 / 3},
+    }
     assert found["verdicts"]["supported"] == {"supported": 1, "partial": 1}
-    assert found["overlap"] == {"partial": 0 / 1, "supported": 2 / 2, "all": 2 / 3}
+    assert found["overlap"] == {"partial": 0 / 1, "supported": 2 / 2, "all": 2 / 3, "any place": 3 / 3}
 
 
 def test_no_claims_give_no_measures_and_no_error() -> None:
     found = measure_grounding([])
-    assert (found["precision"], found["recall"], found["overlap"]) == (0.0, 0.0, {"all": 0.0})
+    assert found["bounds"]["supported"] == {"precision": 0.0, "recall": 0.0}
+    assert found["overlap"] == {"all": 0.0, "any place": 0.0}
+    assert refit([]) == {}
+
+
+def rows_of(count: int) -> list[Verified]:
+    """Pages of which the supported have a feature of 1, the others of 0; the second feature says nothing."""
+    labels = ["supported", "partially_supported", "not_supported"]
+    return [
+        Verified(
+            label=labels[n % 3],
+            verdict="partial",
+            support=0.5,
+            overlaps=None,
+            page=f"page {n}",
+            features={"told": float(n % 3 == 0), "noise": (n * 7 % 11) / 11},
+            plain={"coverage": 0.5, "numbers": 1.0, "cosine": float(n % 3 == 0)},
+        )
+        for n in range(count)
+    ]
+
+
+def test_the_features_and_the_baselines_are_told_apart_without_the_page_that_is_judged() -> None:
+    found = summary(rows_of(60))["auroc"]
+    assert found["committed"]["supported"] == found["coverage"]["supported"] == 0.5
+    assert found["cross-validated"]["supported"] == found["coverage + cosine + numbers"]["supported"] == 1.0
+
+
+def test_a_page_that_cannot_be_learnt_from_others_is_not_told_apart() -> None:
+    rows = [replace(row, page="one page") for row in rows_of(60)]
+    assert summary(rows)["auroc"]["cross-validated"]["supported"] == 0.5
+
+
+def test_a_fit_gives_weight_to_the_feature_that_tells() -> None:
+    fitted = refit(rows_of(60))
+    assert set(fitted["weights"]) == {"told", "noise"}
+    assert fitted["weights"]["told"] > 1 > abs(fitted["weights"]["noise"])
+
+
+def test_claims_of_one_label_cannot_be_fitted() -> None:
+    assert refit([row for row in rows_of(9) if row.label == "supported"]) == {}

@@ -1,7 +1,10 @@
+from collections.abc import Callable
+
 import pytest
 
+from config.settings import Settings
 from pipelines.models.identity import LLMIdentity
-from pipelines.models.prices import cost, embedding_price, llm_price
+from pipelines.models.prices import answer_cost, cost, embedding_price, llm_price
 from pipelines.types import EmbeddingIdentity
 
 
@@ -39,3 +42,46 @@ def test_a_cost_is_tokens_times_the_price_of_a_million() -> None:
     assert cost(250_000, 0.02) == 250_000 * 0.02 / 1_000_000
     assert cost(250_000, None) is None
     assert cost(0, None) == 0
+
+
+def llm_settings(make_settings: Callable[..., Settings], **llm: object) -> Settings:
+    asked = {"provider": "openai", "api_base": "https://models.example/v1", "model": "m", **llm}
+    return make_settings(openai_api_key="sk-1", llm=asked, embedding={"price": 0.5})
+
+
+SMALL = EmbeddingIdentity("openai", "text-embedding-3-small", 1536)
+
+
+def test_an_answer_costs_what_is_read_written_and_embedded(make_settings: Callable[..., Settings]) -> None:
+    settings = llm_settings(make_settings, price=2.0, completion_price=10.0)
+    usage = {"prompt_tokens": 3000, "completion_tokens": 200, "total_tokens": 3200, "embedding_tokens": 12}
+    assert answer_cost(usage, settings, SMALL) == pytest.approx((3000 * 2.0 + 200 * 10.0 + 12 * 0.5) / 1_000_000)
+
+
+def test_what_is_written_costs_as_much_as_what_is_read_where_only_one_price_is_stated(
+    make_settings: Callable[..., Settings],
+) -> None:
+    usage = {"prompt_tokens": 3000, "completion_tokens": 200}
+    assert answer_cost(usage, llm_settings(make_settings, price=2.0), SMALL) == pytest.approx(3200 * 2.0 / 1_000_000)
+
+
+def test_a_cost_is_not_known_only_where_tokens_were_used_at_an_unknown_price(
+    make_settings: Callable[..., Settings],
+) -> None:
+    settings = llm_settings(make_settings)
+    assert answer_cost({"prompt_tokens": 1, "completion_tokens": 0}, settings, SMALL) is None
+    assert answer_cost({"embedding_tokens": 100}, settings, SMALL) == 100 * 0.5 / 1_000_000
+    assert answer_cost({}, settings, SMALL) == 0.0
+
+
+@pytest.mark.parametrize("base", ["http://localhost:11434/v1", "http://127.0.0.1:8000/v1", "http://[::1]:8000/v1"])
+def test_a_model_on_this_machine_costs_nothing_unless_a_price_is_stated(
+    make_settings: Callable[..., Settings], base: str
+) -> None:
+    usage = {"prompt_tokens": 1_000_000, "completion_tokens": 0}
+    assert answer_cost(usage, llm_settings(make_settings, api_base=base), SMALL) == 0.0
+    assert answer_cost(usage, llm_settings(make_settings, api_base=base, price=2.0), SMALL) == 2.0
+
+
+def test_an_answer_without_remote_models_costs_nothing(make_settings: Callable[..., Settings]) -> None:
+    assert answer_cost({}, make_settings(), EmbeddingIdentity("local", "all-MiniLM-L6-v2", 384)) == 0.0

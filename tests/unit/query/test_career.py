@@ -225,3 +225,51 @@ def test_a_number_that_is_neither_quoted_nor_derived_is_not_borne_out() -> None:
     found = computed("How long did she work at Beta?")
     sources, quoted = cited_facts(found)
     assert verify_computed(f"{found.sentence} 17 ships.", quoted, (found.value,), sources).verdict == "partial"
+
+
+# Where somebody works now, and when they began or left somewhere
+
+
+def quoted_in(question: str) -> list[str]:
+    intent = analyse(question, today=TODAY)
+    other = job("Beta", "2019-04", "2021-01", position="Consultant", **ON_LINKEDIN)
+    found = reckon(intent, [only([*RESUME, other])])
+    return [item.text for item in found.items] if found and may_reckon(intent) else []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where does Ann work now?",
+        "Where does Ann work now, and what is her job title?",
+        "What is her current job?",
+        "Who is Ann's current employer?",
+        "What is her job title?",
+    ],
+)
+def test_the_job_that_somebody_has_now_is_stated(question: str) -> None:
+    assert quoted_in(question) == ["Staff Engineer at Acme, Ltd. (2022-01 - Present)"]
+
+
+@pytest.mark.parametrize(
+    "question", ["When did Ann start at Beta?", "When did she leave Beta?", "Until when was she at Beta?"]
+)
+def test_the_dates_of_a_job_are_stated_in_each_way_that_documents_have_them(question: str) -> None:
+    assert quoted_in(question) == ["Consultant at Beta (2019-01 - 2021-01)", "Consultant at Beta (2019-04 - 2021-01)"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When did the pilot start?",
+        "Why did she leave Beta?",
+        "When did she start the migration at Beta?",
+        "When did she join Gamma?",
+        "What is the current work on the boat?",
+        "Where does the buoy work now?",
+        "When will version 2.0 start?",
+        "What does her current job pay?",
+    ],
+)
+def test_a_question_about_something_else_than_the_dates_of_a_job_is_left_to_the_search(question: str) -> None:
+    assert quoted_in(question) == []

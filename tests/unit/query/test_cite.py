@@ -1,8 +1,6 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from pipelines.query.cite import MarkerFilter, cited_sentences, split_markers, verify
+from pipelines.query.cite import verify
 from pipelines.types import Source
 
 TEXT = (
@@ -17,43 +15,6 @@ def source(n: int = 1, snippet: str = TEXT, start: int = 100) -> Source:
         category="resume", page=None, line_start=1, line_end=4, section_path=("Work",), snippet=snippet, start=start,
         end=start + len(snippet), node_ids=("n",),
     )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("text", "clean", "numbers"),
-    [
-        ("She left [1].", "She left.", [1]),
-        ("She left [1, 2] early.", "She left early.", [1, 2]),
-        ("She left.[1][3]", "She left.", [1, 3]),
-        ("She left【2】.", "She left.", [2]),
-        ("She left【2†source】.", "She left.", [2]),
-        ("a[0] = b[i]", "a = b[i]", [0]),
-        ("Nothing [here] to [see", "Nothing [here] to [see", []),
-    ],
-)
-def test_markers_of_every_form_are_taken_out(text: str, clean: str, numbers: list[int]) -> None:
-    found, markers = split_markers(text)
-    assert (found, [marker.n for marker in markers]) == (clean, numbers)
-
-
-def test_a_marker_outside_the_context_does_not_survive() -> None:
-    assert cited_sentences("One thing. [99] Two things [1][0].", [1, 2]) == [("One thing.", ()), ("Two things.", (1,))]
-
-
-def test_a_marker_after_the_full_stop_belongs_to_the_sentence_before() -> None:
-    assert cited_sentences("She left. [1] She came back [2].", [1, 2]) == [
-        ("She left.", (1,)),
-        ("She came back.", (2,)),
-    ]
-
-
-@given(st.lists(st.sampled_from(["[1]", "[", "]", " ", "a", "[2, 3]", "【1】", "[x", "1"]), max_size=40).map("".join))
-def test_a_stream_cut_anywhere_shows_what_the_whole_text_shows(text: str) -> None:
-    whole, markers = split_markers(text)
-    stream = MarkerFilter()
-    pieces = [piece for char in text for piece in stream.feed(char)] + list(stream.close())
-    assert [piece for piece in pieces if isinstance(piece, int)] == [marker.n for marker in markers]
-    assert "".join(piece for piece in pieces if isinstance(piece, str)) == whole
 
 
 def test_a_verbatim_sentence_is_supported_by_its_exact_span() -> None:

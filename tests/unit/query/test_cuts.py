@@ -9,7 +9,7 @@ from pipelines.query.postprocess.duplicates import Duplicates, jaccard, near_dup
 from pipelines.query.postprocess.floor import Floor, above_floor
 from pipelines.query.postprocess.neighbours import Neighbours
 from pipelines.query.postprocess.quota import Quota, over_quota
-from pipelines.query.postprocess.top import Top
+from pipelines.query.postprocess.top import Top, top_places
 from pipelines.query.trace import Ledger
 from tests.unit.query.builders import hit
 
@@ -125,6 +125,15 @@ def test_what_is_past_the_number_asked_for_says_so() -> None:
     ledger = ledger_of(nodes)
     assert ids(Top(ledger=ledger, top_n=2).postprocess_nodes(nodes)) == ["a", "b"]
     assert ledger.candidate("c").fate == "cut: top_n"
+
+
+def test_of_several_named_documents_the_best_of_each_is_among_the_top() -> None:
+    documents = ["x", "x", "y", "x", "z", "z"]
+    nodes = [hit(str(place), document_id=document) for place, document in enumerate(documents)]
+    for named, kept in [(("x", "z"), ["0", "1", "4"]), (("z",), ["0", "1", "2"]), (("x", "gone"), ["0", "1", "2"])]:
+        top = Top(ledger=ledger_of(nodes), top_n=3, named=named)
+        assert ids(top.postprocess_nodes(nodes)) == kept
+    assert top_places(documents, top_n=2, named=("x", "y", "z")) == [0, 2]
 
 
 @pytest.mark.parametrize(

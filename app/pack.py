@@ -1,0 +1,193 @@
+"""Answer packs as files: Markdown for people and JSON for programs, side by side or in one archive."""
+
+import io
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from app.conversation import FINDING
+from app.typeset import literal
+from pipelines.errors import PackError
+from pipelines.query.pack import MAX_BYTES, Pack, PackedSource, pack_json, read_pack
+
+_SUFFIXES = (".md", ".json")
+_NAME = "answer"  # of both files in an archive
+
+
+def files_of(named: str) -> tuple[Path, ...]:
+    """Where a pack called so is written: FILE.md and FILE.json, or one archive where FILE ends with .zip.
+
+    Raises:
+        PackError: If nothing can be written there.
+    """
+    path = Path(named).expanduser()
+    stem = path.with_suffix("") if path.suffix.lower() in _SUFFIXES else path
+    paths = (path,) if path.suffix.lower() == ".zip" else tuple(stem.with_name(stem.name + end) for end in _SUFFIXES)
+    taken = next((one for one in paths if one.is_dir()), None)
+    if not stem.name or taken or not path.parent.is_dir():
+        said = f"{taken} is a folder" if taken else f"{path.parent} is no folder" if stem.name else "it names no file"
+        raise PackError(
+            f"No answer pack can be written to {named!r}: {said}.", hint="Name a file in a folder of yours."
+        )
+    return paths
+
+
+def write_pack(pack: Pack, paths: Sequence[Path]) -> None:
+    """Write a pack to the files that `files_of` gave; what stood there is replaced.
+
+    Raises:
+        PackError: If a file cannot be written.
+    """
+    try:
+        if len(paths) == 1:
+            paths[0].write_bytes(pack_archive(pack))
+        else:
+            paths[0].write_text(pack_markdown(pack), encoding="utf-8")
+            paths[1].write_text(pack_json(pack), encoding="utf-8")
+    except OSError as error:
+        raise PackError(f"The answer pack could not be written: {error.strerror or error}.") from error
+
+
+def load_pack(named: str) -> Pack:
+    """The pack in a file: its JSON or its archive; FILE and FILE.md stand for FILE.json.
+
+    Raises:
+        PackError: If there is no such file, or it is damaged or no answer pack.
+    """
+    path = Path(named).expanduser()
+    if path.suffix.lower() == ".md" or not path.is_file():
+        stem = path.with_suffix("") if path.suffix.lower() in _SUFFIXES else path
+        path = next((one for end in (".json", ".zip") if (one := stem.with_name(stem.name + end)).is_file()), path)
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise PackError(
+            f"{named} cannot be read: {error.strerror or error}.", hint="Name a file that `footnote ask --pack` wrote."
+        ) from error
+    return read_pack(_unpacked(raw, named) if raw.startswith(b"PK") else raw, named)
+
+
+def pack_archive(pack: Pack) -> bytes:
+    """A ZIP archive with the Markdown and the JSON of a pack."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"{_NAME}.md", pack_markdown(pack))
+        archive.writestr(f"{_NAME}.json", pack_json(pack))
+    return held.getvalue()
+
+
+def _unpacked(raw: bytes, named: str) -> bytes:
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive, archive.open(f"{_NAME}.json") as file:
+            return file.read(MAX_BYTES + 1)
+    except (zipfile.BadZipFile, KeyError, OSError, RuntimeError, EOFError, NotImplementedError, ValueError) as error:
+        raise PackError(
+            f"{named} is damaged, or no answer pack: it holds no {_NAME}.json.", hint="Have it written again."
+        ) from error
+
+
+# Markdown
+
+
+def pack_markdown(pack: Pack) -> str:
+    """A pack for people: the answer, each footnote with its words and verdict, then what it was made of and with."""
+    answer = pack.answer
+    parts = [f"# {literal(pack.asked.question)}", _text(pack), _signature(pack)]
+    parts += [f"Searched for: {literal(search)}" for search in answer.searched if not answer.answered]
+    parts += [f"The documents disagree: {literal(conflict)}" for conflict in answer.conflicts]
+    parts += [f"Note: {literal(note)}" for note in answer.notes]
+    cited = {n for sentence in answer.sentences for n in sentence.citations}
+    footnotes = [source for source in answer.sources if source.n in cited]
+    rest = [source for source in answer.sources if source.n not in cited]
+    if footnotes:
+        parts += ["## Footnotes", *(_footnote(pack, source) for source in footnotes)]
+    if rest:
+        parts += ["## Also read, not cited", _listed(pack, rest)]
+    if answer.nearest and not answer.answered:
+        parts += ["## Nearest passages", _listed(pack, answer.nearest)]
+    parts += ["## Documents", _documents(pack)] if pack.documents else []
+    parts += ["## How it was made", _table(("what", "value"), list(_made(pack)))]
+    parts.append("`footnote replay` with the JSON file beside this one asks again, and says what changed and why.")
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _text(pack: Pack) -> str:
+    said = [
+        literal(sentence.text)
+        + (" " if sentence.citations else "")
+        + "".join(f"\\[{n}\\]" for n in sentence.citations)
+        + ("" if sentence.verdict == "supported" else f" *({FINDING[sentence.verdict]})*")
+        for sentence in pack.answer.sentences
+    ]
+    return " ".join(said) or literal(pack.answer.text)
+
+
+def _signature(pack: Pack) -> str:
+    answer = pack.answer
+    if answer.mode == "llm":
+        who = f"Written by {literal(answer.model)}"
+    else:
+        who = f"Computed from {literal(answer.model)}" if answer.model else "Extractive: sentences quoted verbatim"
+    said = [
+        who if answer.answered else "No answer was found",
+        *([f"confidence: {answer.confidence}"] * answer.answered),
+    ]
+    said += ["the language model failed"] * answer.failed + ["the answer was cut short"] * answer.truncated
+    return f"*{' · '.join(said)}*"
+
+
+def _footnote(pack: Pack, source: PackedSource) -> str:
+    """A source with the words that it is cited for, and what they bear out."""
+    own = [c for sentence in pack.answer.sentences for c in sentence.evidence if c.n == source.n]
+    quoted = dict.fromkeys((citation.quote, citation.verdict) for citation in own)
+    lines = [f"> {literal(quote)}\n>\n> *{FINDING[verdict].capitalize()}.*" for quote, verdict in quoted]
+    words = "\n>\n".join(lines) or f"> {literal(source.snippet)}"
+    return f"**\\[{source.n}\\]** {_where(pack, source)}\n\n{words}"
+
+
+def _listed(pack: Pack, sources: Sequence[PackedSource]) -> str:
+    return "\n".join(f"- \\[{source.n}\\] {_where(pack, source)}" for source in sources)
+
+
+def _where(pack: Pack, source: PackedSource) -> str:
+    held = next((document for document in pack.documents if document.id == source.document_id), None)
+    title, name = (held.title or held.name, held.name) if held else ("", source.document_id)
+    lines = f"lines {source.line_start}–{source.line_end}" if source.line_end != source.line_start else ""
+    place = f"p. {source.page}" if source.page else lines or f"line {source.line_start}"
+    path = " › ".join(part for part in source.section_path if part != title)
+    inside = ", ".join(filter(None, [name if name != title else "", place, path]))
+    return literal(f"{title or name} ({inside})")
+
+
+def _documents(pack: Pack) -> str:
+    rows = [(document.name, document.content_sha, document.file_sha or "not known") for document in pack.documents]
+    return _table(("document", "content hash", "file SHA-256"), rows)
+
+
+def _made(pack: Pack) -> Iterator[tuple[str, str]]:
+    asked = pack.asked
+    yield "asked at", pack.made_at
+    yield "asked by", asked.audience
+    if asked.history:
+        yield "after", "; ".join(turn.question for turn in asked.history)
+    if asked.searched_for and asked.searched_for != asked.question:
+        yield "searched for", asked.searched_for
+    narrowed = asked.filters.model_dump(exclude_defaults=True)
+    if narrowed:
+        told = (
+            f"{name}: {value if isinstance(value, str) else ', '.join(map(str, value))}"
+            for name, value in narrowed.items()
+        )
+        yield "only in", "; ".join(told)
+    yield "searched by", asked.mode
+    yield "language model", pack.language_model or "none"
+    yield "embedding model", pack.embedding_model
+    yield "settings", pack.settings.fingerprint
+    yield "corpus version", str(pack.corpus_version)
+    yield "Footnote", pack.footnote
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *([literal(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,104 @@
+"""Sources as people read them, in the chat and on the command line: by document, under a readable name, with places."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import unquote
+
+from pipelines.types import Source
+
+_EXPORTER = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|Pages|LibreOffice \w+) - ", re.IGNORECASE)
+_SUFFIX = re.compile(r"\.(?:pdf|docx?|txt|md|markdown|html?|pptx?|xlsx?|od[tsp]|csv|rtf|json|tex)$", re.IGNORECASE)
+_UUID = re.compile(r"(?<![^\W_])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![^\W_])", re.IGNORECASE)
+_HASH = re.compile(r"(?<![^\W_])(?=[a-f]{0,64}[0-9])(?=[0-9]{0,64}[a-f])[0-9a-f]{8,64}(?![^\W_])", re.IGNORECASE)
+_JOINTS = re.compile(r"(?<=\w)[-+](?=\w)|--+")
+_EMPTY = re.compile(
+    r"(?:(?:new|no|untitled|document|page|presentation|book|title|index|file|\d{1,6})(?: |$)){1,4}", re.IGNORECASE
+)
+_NAMELESS = frozenset({"readme", "index"})
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSources:
+    """A document's sources in their order; `name` is its file's, empty where the title says it."""
+
+    title: str
+    name: str
+    sources: tuple[Source, ...]
+
+
+def by_document(sources: Iterable[Source]) -> list[DocumentSources]:
+    """The sources grouped by document, the document of the first source first."""
+    held: dict[str, list[Source]] = {}
+    for source in sources:
+        held.setdefault(source.document_id, []).append(source)
+    return [
+        DocumentSources(readable(own[0].title, own[0].documentName), _beside(own[0]), tuple(own))
+        for own in held.values()
+    ]
+
+
+def place(source: Source) -> str:
+    """Where in its document a source stands: page, else lines, and the sections above it."""
+    lines = (
+        f"line {source.line_start}"
+        if source.line_start == source.line_end
+        else f"lines {source.line_start}–{source.line_end}"
+    )
+    where = f"p. {source.page}" if source.page else lines
+    titles = (source.title, readable(source.title, source.documentName))
+    sections = [part for part in source.section_path if part not in titles]
+    return " · ".join([where, " › ".join(sections)]) if sections else where
+
+
+def place_and_others(source: Source) -> str:
+    """Where it stands, and which other documents say the same."""
+    return f"{place(source)} · also in {', '.join(source.also_in)}" if source.also_in else place(source)
+
+
+def readable(title: str, name: str) -> str:
+    """What a document is called: its title where that says something, else its file's name without hashes and suffix.
+
+    A README is called after its folder.
+    """
+    titled = _words(_SUFFIX.sub("", _EXPORTER.sub("", title.strip())) if "/" not in title else "")
+    if any(map(str.isalpha, titled)) and not _EMPTY.fullmatch(titled):
+        return titled
+    path = PurePosixPath(unquote(name))
+    stem = path.parent.name if path.stem.casefold() in _NAMELESS and path.parent.name else path.stem
+    words = _words(stem)
+    return (words if " " in stem else _JOINTS.sub(" ", words)) or name
+
+
+def source_of(row: Mapping[str, Any]) -> Source:
+    """A source that was stored as JSON, by whatever release: what it lacks is empty."""
+    lists = {"section_path", "node_ids", "also_in"}
+    numbers = {"n", "line_start", "line_end", "start", "end"}
+    given: dict[str, Any] = {each.name: row.get(each.name, "") for each in fields(Source)}
+    given |= {name: tuple(row.get(name, ())) for name in lists}
+    given |= {name: row.get(name, 0) for name in numbers}
+    return Source(**given | {"page": row.get("page")})
+
+
+def conflict_of(row: Mapping[str, Any] | str) -> tuple[str, tuple[int, ...]]:
+    """(what a stored conflict says, the numbers of the sources that it is between); older ones are only told."""
+    return (row, ()) if isinstance(row, str) else (row["said"], tuple(side["n"] for side in row["sides"]))
+
+
+def _words(text: str) -> str:
+    """The words of a name, without hashes and underscores."""
+    return " ".join(_HASH.sub(" ", _UUID.sub(" ", text)).replace("_", " ").split()).strip("-–. ")
+
+
+def _beside(source: Source) -> str:
+    """The file's name, but where the title is that name."""
+    title = readable(source.title, source.documentName)
+    return "" if source.documentName in ("", title) else source.documentName
+
+
+def cited_numbers(sentences: Sequence[Mapping[str, Any]], conflicts: Iterable[Mapping[str, Any] | str]) -> set[int]:
+    """The numbers of the sources that a stored answer cites, in its sentences or as sides of a conflict."""
+    cited = {n for sentence in sentences for n in sentence["citations"]}
+    return cited.union(*(conflict_of(conflict)[1] for conflict in conflicts))

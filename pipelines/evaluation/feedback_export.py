@@ -1,0 +1,191 @@
+"""What readers said of answers, as topics and judgements that `footnote eval` reads."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, select
+
+from pipelines.errors import SourceError
+from pipelines.store.database import reading
+from pipelines.store.documents import seen_by
+from pipelines.store.feedback import Said, answers_with_feedback
+from pipelines.store.tables import documents
+from pipelines.text import fold
+from pipelines.types import Audience
+
+
+@dataclass(slots=True)
+class _Topic:
+    """A question and what sessions made of it: votes for each (document, words), and whether silence was right."""
+
+    id: str
+    question: str
+    votes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    silence: int = 0
+    comments: list[dict[str, Any]] = field(default_factory=list)
+
+
+def export(engine: Engine, folder: Path, audience: Audience, *, with_text: bool = False) -> dict[str, Any]:
+    """Write the feedback into a folder, and say how much: `topics`, `relevant`, `not_relevant`, `unanswerable`,
+    `documents`, and `left_out` by reason.
+
+    topics.jsonl is what `footnote eval portfolio TOPICS --ingested` reads, corpus.jsonl, queries.jsonl and qrels/ what
+    `footnote eval beir FOLDER` reads, feedback.jsonl what `footnote eval tune --feedback` reads; comments.jsonl holds
+    readers' words, and is written only with `with_text`. Documents that this audience may not see are left out.
+
+    Raises:
+        SourceError: If the folder holds anything already, or cannot be written.
+    """
+    held = Counter[str]()
+    with reading(engine, "reading documents") as connection:
+        stored = {row.id: row.name for row in connection.execute(_documents(audience, "name"))}
+    topics = _topics(answers_with_feedback(engine, audience), held)
+    kept = list(_judged(engine, topics, stored, audience, held))
+    try:
+        if folder.exists() and any(folder.iterdir()):
+            raise SourceError(f"{folder} is not empty.", hint="Name a new folder.")
+        (folder / "qrels").mkdir(parents=True, exist_ok=True)
+        _write_topics(folder, kept)
+        count = _write_corpus(engine, folder / "corpus.jsonl", audience) if kept else 0
+        if with_text:
+            comments = ({"topic": topic.id, **said} for topic in topics for said in topic.comments)
+            _write_lines(folder / "comments.jsonl", comments)
+    except OSError as error:
+        raise SourceError(f"{folder} cannot be written: {error.strerror}.", hint="Name another folder.") from error
+    return {
+        "topics": len(kept),
+        "relevant": sum(len(topic.relevant) for topic in kept),
+        "not_relevant": sum(len(topic.wrong) for topic in kept),
+        "unanswerable": sum(topic.silent for topic in kept),
+        "documents": count,
+        "left_out": dict(held),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A topic as it is written: passages as (document id, its name, words); `silent` when there is no answer."""
+
+    id: str
+    question: str
+    silent: bool
+    relevant: tuple[tuple[str, str, str], ...]
+    wrong: tuple[tuple[str, str, str], ...]
+
+
+def _topics(answers: Iterable[Said], held: Counter[str]) -> list[_Topic]:
+    """The questions that were judged, oldest first; one that was asked again is one topic with the votes of all."""
+    topics: dict[str, _Topic] = {}
+    for said in answers:
+        if said.filtered:
+            held["asked within filters"] += 1
+            continue
+        topic = topics.setdefault(fold(said.alone).casefold(), _Topic(said.query_id, said.alone))
+        for session in dict.fromkeys(given["session"] for given in said.given):
+            mine = [given for given in said.given if given["session"] == session]
+            for passage, vote in verdicts(said, mine).items():
+                topic.votes[passage] += vote
+            thumb = sum(given["value"] for given in mine if given["kind"] == "thumb")
+            topic.silence += 0 if said.answered else thumb
+            words = [given["words"] for given in mine if given["kind"] == "text"]
+            topic.comments += [{"question": said.question, "thumb": thumb, "text": text} for text in words]
+    return list(topics.values())
+
+
+def verdicts(said: Said, given: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], int]:
+    """What one session's feedback on an answer says of its passages: (document id, words) -> 1 relevant, -1 not.
+
+    A source that was reported as wrong is not relevant. Of an answer with a thumb up, the cited sources that were
+    opened are relevant, and all that it cites where none of them was. Nothing else says anything: a source that was
+    only opened may have been opened in vain.
+    """
+    given = list(given)
+    wrong = {one["source"] for one in given if one["kind"] == "wrong_source"}
+    opened = {one["source"] for one in given if one["kind"] == "opened"}
+    right: set[int] = set()
+    if said.answered and any(one["kind"] == "thumb" and one["value"] > 0 for one in given):
+        cited = set(said.quotes)
+        right = (cited & opened or cited) - wrong
+    votes = {passage: 1 for n in sorted(right) for passage in _passages(said, n)}
+    return votes | {passage: -1 for n in sorted(wrong) for passage in _passages(said, n)}
+
+
+def _passages(said: Said, n: int) -> list[tuple[str, str]]:
+    source = said.sources.get(n)
+    if source is None:
+        return []
+    return [(source["document_id"], words) for words in said.quotes.get(n) or (source["snippet"],)]
+
+
+def _judged(
+    engine: Engine, topics: Iterable[_Topic], stored: Mapping[str, str], audience: Audience, held: Counter[str]
+) -> Iterator[_Kept]:
+    """The topics that something is known of, with those passages that still stand in a document."""
+    for topic in topics:
+        there: dict[int, list[tuple[str, str, str]]] = {1: [], -1: []}
+        for (document, words), votes in topic.votes.items():
+            if not votes:
+                held["readers disagree"] += 1
+            elif not _stands(engine, document, words, audience):
+                held["the document is gone or changed"] += 1
+            else:
+                there[1 if votes > 0 else -1].append((document, stored[document], words))
+        is_silent = topic.silence > 0 and not topic.votes
+        if there[1] or there[-1] or is_silent:
+            yield _Kept(topic.id, topic.question, is_silent, tuple(there[1]), tuple(there[-1]))
+        else:
+            held["nothing is known of what is relevant"] += 1
+
+
+def _stands(engine: Engine, document_id: str, words: str, audience: Audience) -> bool:
+    with reading(engine, "reading a document") as connection:
+        held = documents.c.text.contains(words, autoescape=True)
+        found = select(documents.c.id).where(documents.c.id == document_id, seen_by(audience), held)
+        return connection.execute(found).first() is not None
+
+
+def _write_topics(folder: Path, kept: list[_Kept]) -> None:
+    asked = (_portfolio_row(topic) for topic in kept if topic.relevant or topic.silent)
+    _write_lines(folder / "topics.jsonl", asked)
+    judged = [topic for topic in kept if not topic.silent]
+    _write_lines(folder / "queries.jsonl", ({"_id": topic.id, "text": topic.question} for topic in judged))
+    rows = ["query-id\tcorpus-id\tscore"]
+    told: list[dict[str, Any]] = []
+    for topic in judged:
+        right = dict.fromkeys(document for document, _, _ in topic.relevant)
+        wrong = dict.fromkeys(document for document, _, _ in topic.wrong if document not in right)
+        rows += [f"{topic.id}\t{document}\t1" for document in right]
+        rows += [f"{topic.id}\t{document}\t0" for document in wrong]
+        for good, held in ((True, right), (False, wrong)):
+            told += [{"question": topic.question, "document": document, "good": good} for document in held]
+    (folder / "qrels" / "test.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    _write_lines(folder / "feedback.jsonl", told)
+
+
+def _portfolio_row(topic: _Kept) -> dict[str, Any]:
+    quotes = [{"document": name, "text": words} for _, name, words in topic.relevant]
+    return {"id": topic.id, "question": topic.question, "answerable": not topic.silent, "kind": "feedback",
+            "quotes": quotes, "facts": []}  # fmt: skip
+
+
+def _write_corpus(engine: Engine, path: Path, audience: Audience) -> int:
+    with reading(engine, "reading documents") as connection:
+        rows = connection.execute(_documents(audience, "title", "text").execution_options(yield_per=100))
+        return _write_lines(path, ({"_id": row.id, "title": row.title, "text": row.text} for row in rows))
+
+
+def _documents(audience: Audience, *columns: str) -> Any:
+    wanted = [documents.c[name] for name in ("id", *columns)]
+    return select(*wanted).where(seen_by(audience)).order_by(documents.c.id)
+
+
+def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
+    count = 0
+    with path.open("w", encoding="utf-8") as file:
+        for count, row in enumerate(rows, start=1):  # noqa: B007 - how many there were
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    return count

@@ -1,0 +1,118 @@
+"""Sources as people read them: one naming and one grouping for the chat and the command line."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.conversation import Exchange
+from app.output import print_sources
+from app.sources import by_document, cited_numbers, conflict_of, place_and_others, readable, source_of
+from pipelines.store.queries import jsonable
+from pipelines.types import Answer, Citation, Conflict
+from tests.app.conftest import answers, ask
+from tests.app.fakes import POST, RESUME, FakeEngine, answered, sentence, source
+
+Open = Callable[[], AppTest]
+resume = source(1, "resume.md", RESUME, RESUME[RESUME.index("She tuned") :], page=2)
+reeds = source(2, "reeds.md", POST, POST[POST.index("A reed") :], title="On reeds")
+later = source(3, "resume.md", RESUME, "She now builds clavichords in Leith.")
+
+
+def side(n: int, quote: str) -> Citation:
+    text, document = (RESUME, "resume.md") if n != 2 else (POST, "reeds.md")
+    start = text.index(quote)
+    return Citation(n, document, "", start, start + len(quote), quote, "supported", 1.0)
+
+
+CONFLICT = Conflict("dates", "Leith: 2019 [1], 2021 [2]", (side(1, "In 2019 she moved"), side(2, "A reed is a strip")))
+
+
+def an_answer(**changes: object) -> Answer:
+    *_, answer = answered("Where?", [sentence("She tuned organs for nine years.", resume)], [resume, reeds, later])
+    assert isinstance(answer, Answer)
+    return Answer(**{name: getattr(answer, name) for name in Answer.__dataclass_fields__} | changes)
+
+
+@pytest.mark.parametrize(
+    ("title", "name", "said"),
+    [
+        ("Field notes", "notes-2019.md", "Field notes"),
+        ("", "annual_report_final.pdf", "annual report final"),
+        ("resume.md", "resume.md", "resume"),
+        ("Untitled document", "plans/harbour-crane.docx", "harbour crane"),
+        ("Microsoft Word - CV_final.docx", "a.pdf", "CV final"),
+        ("3f2a9c1db04e77aa", "Trip plan 3f2a9c1db04e4f0d8a3f2a9c1db04e77.md", "Trip plan"),
+        ("", "scans/6ba7b810-9dad-11d1-80b4-00c04fd430c8_lease.pdf", "lease"),
+        ("", "github/latemark/README.md", "latemark"),
+        ("node.js in C++", "x.md", "node.js in C++"),
+        ("GPT-4 notes", "x.md", "GPT-4 notes"),
+        ("", "3f2a9c1db04e77aa.pdf", "3f2a9c1db04e77aa.pdf"),
+        ("", "2024 20240131.csv", "2024 20240131"),
+    ],
+)
+def test_a_document_is_called_by_its_title_else_by_its_cleaned_file_name(title: str, name: str, said: str) -> None:
+    assert readable(title, name) == said
+
+
+def test_sources_stand_by_document_with_their_places() -> None:
+    first, second = by_document([resume, reeds, later])
+    assert (first.title, first.name, [one.n for one in first.sources]) == ("resume", "resume.md", [1, 3])
+    assert (second.title, second.name, [one.n for one in second.sources]) == ("On reeds", "reeds.md", [2])
+
+
+def test_a_place_names_the_other_documents_that_say_the_same() -> None:
+    also = source_of(jsonable(resume) | {"also_in": ["cv.pdf", "cv.docx"]})
+    assert place_and_others(also) == "p. 2 · Ann Bell · also in cv.pdf, cv.docx"
+
+
+def test_the_command_line_groups_what_is_cited_by_document(capsys: pytest.CaptureFixture[str]) -> None:
+    two = [
+        sentence("She tuned organs for nine years.", resume),
+        sentence("She now builds clavichords in Leith.", later),
+    ]
+    print_sources(jsonable(an_answer(sentences=tuple(two), conflicts=(CONFLICT,))))
+    out, err = capsys.readouterr()
+    assert out.splitlines()[:6] == [
+        "", "resume (resume.md)", "  [1] p. 2 · Ann Bell", "  [3] lines 3–4 · Ann Bell", "On reeds (reeds.md)",
+        "  [2] lines 3–4 · Ann Bell",
+    ]  # fmt: skip
+    assert "Sources disagree: Leith: 2019 [1], 2021 [2]" in err
+
+
+def test_an_abstention_lists_the_nearest_passages_by_document(capsys: pytest.CaptureFixture[str]) -> None:
+    print_sources(jsonable(an_answer(answered=False, sentences=(), sources=(), nearest=(reeds,), searched=("x",))))
+    assert (
+        "Nearest passages:\nOn reeds (reeds.md)\n  lines 3–4 · Ann Bell: A reed is a strip" in capsys.readouterr().out
+    )
+
+
+def test_answers_that_an_older_release_logged_are_still_read() -> None:
+    row = json.loads(json.dumps(jsonable(resume)))
+    old = {name: value for name, value in row.items() if name not in ("also_in", "node_ids", "uri")}
+    assert source_of(old).snippet == resume.snippet
+    assert source_of(old).also_in == ()
+    assert source_of(row) == resume
+    assert conflict_of("Acme: 2019 (a), 2021 (b)") == ("Acme: 2019 (a), 2021 (b)", ())
+    assert conflict_of(jsonable(CONFLICT)) == (CONFLICT.said, (1, 2))
+    assert cited_numbers([{"citations": [3]}], ["told only", jsonable(CONFLICT)]) == {1, 2, 3}
+
+
+def test_the_chat_shows_a_conflict_and_its_sources_among_the_cited(engine: FakeEngine, chat: Open) -> None:
+    said = [sentence("She tuned organs for nine years.", resume)]
+    engine.script["Where?"] = answered("Where?", said, [resume, reeds, later], conflicts=(CONFLICT,))
+    at = ask(chat(), "Where?")
+    [shown] = answers(at)
+    assert "Sources disagree: Leith: 2019 [1], 2021 [2]" in shown["notes"]
+    cited, rest = shown["groups"]
+    assert [document["title"] for document in cited["documents"]] == ["resume", "On reeds"]
+    assert [row["n"] for document in rest["documents"] for row in document["rows"]] == [3]
+    assert not at.exception
+
+
+def test_an_opened_source_marks_what_is_disputed() -> None:
+    exchange = Exchange("Where?", answer=an_answer(conflicts=(CONFLICT,)))
+    exchange.sentences = list(an_answer().sentences)
+    assert [cited.quote for cited in exchange.evidence(2, None)] == ["A reed is a strip"]
+    assert [cited.quote for cited in exchange.evidence(1, 0)] == ["She tuned organs for nine years."]

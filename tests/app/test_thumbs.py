@@ -1,0 +1,119 @@
+"""A reader says what they think of an answer."""
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import thumbs
+from app.conversation import Exchange
+from app.session import Opened
+from config.prompts import GREETING
+from pipelines.errors import RetrievalError
+from pipelines.store.feedback import Given
+from pipelines.types import Token
+from tests.app.conftest import ask, html
+from tests.app.fakes import RESUME, FakeEngine, abstained, answered, sentence, source
+
+Open = Callable[[], AppTest]
+ORGANS = "What did she do before Leith?"
+WHO = "Who?"
+resume = source(1, "resume.md", RESUME, "She tuned organs for nine years. In 2019 she moved to Leith.", page=2)
+tuned = sentence("She tuned organs for nine years.", resume)
+
+
+@pytest.fixture(autouse=True)
+def _script(engine: FakeEngine) -> None:
+    unlogged = answered("Unlogged?", [tuned], [resume])
+    engine.script = {
+        ORGANS: answered(ORGANS, [tuned], [resume], trace_id="q1"),
+        WHO: [Token("No."), *abstained(WHO, [resume], ["Who? (hybrid: nothing like it)"])[1:]],
+        "Unlogged?": unlogged,
+        "Hello": answered("Hello", (), (), trace_id="q3", answered=False, answer=GREETING),
+    }
+
+
+def thumb(at: AppTest, value: int | None) -> AppTest:
+    return at.feedback(key="thumbs_q1").set_value(value).run()
+
+
+def given(engine: FakeEngine) -> list[Given]:
+    return [one for _, one, _ in engine.given]
+
+
+def test_a_thumb_is_kept_thanked_for_and_can_be_changed(engine: FakeEngine, chat: Open) -> None:
+    at = thumb(ask(chat(), ORGANS), 1)
+    assert "Thank you." in html(at)
+    assert not at.text_input
+    at = thumb(thumb(at, 0), None)
+    assert given(engine) == [Given("thumb", 1), Given("thumb", -1), Given("thumb", 0)]
+    assert "Thank you." not in html(at)
+    assert {(query, session) for query, _, session in engine.given} == {("q1", at.session_state["visitor"])}
+    assert ORGANS in html(at)
+    assert len(engine.asked) == 1
+    assert not at.exception
+
+
+def test_after_a_thumb_down_a_reader_can_say_why(engine: FakeEngine, chat: Open) -> None:
+    at = thumb(ask(chat(), ORGANS), 0)
+    at.text_input(key="words_q1").set_value("  ").run()
+    at = at.text_input(key="words_q1").set_value(" She left in 2018. ").run()
+    assert given(engine) == [Given("thumb", -1), Given("text", words="She left in 2018.")]
+    assert "Thank you." in html(at)
+    assert not at.text_input
+    assert not at.exception
+
+
+def test_an_open_source_can_be_reported_and_that_taken_back(engine: FakeEngine, chat: Open) -> None:
+    at = ask(chat(), ORGANS)
+    at.session_state["opened"] = Opened(0, 1, 0)
+    at = at.run().button(key="wrong_source").click().run()
+    assert at.button(key="wrong_source").label == "Reported as wrong"
+    at = at.button(key="wrong_source").click().run()
+    assert at.button(key="wrong_source").label == "Wrong source"
+    assert given(engine) == [Given("wrong_source", 1, 1), Given("wrong_source", 0, 1)]
+    assert "<mark>" in html(at)
+    assert not at.exception
+
+
+def test_feedback_that_cannot_be_kept_is_said_and_shows_no_thumb(engine: FakeEngine, chat: Open) -> None:
+    engine.given_fault = RetrievalError("This session has said a lot already; thank you.")
+    at = thumb(ask(chat(), ORGANS), 1)
+    assert at.toast[0].value == "This session has said a lot already; thank you."
+    assert at.feedback(key="thumbs_q1").value is None
+    assert "Thank you." not in html(at)
+    assert not at.exception
+
+
+def test_a_thumb_is_still_there_after_the_library(engine: FakeEngine, chat: Open) -> None:
+    at = thumb(ask(chat(), ORGANS), 1)
+    at = at.switch_page("app_pages/library.py").run().switch_page("app_pages/chat.py").run()
+    assert at.feedback(key="thumbs_q1").value == 1
+    assert not at.exception
+
+
+@pytest.mark.parametrize("question", ["Unlogged?", "Hello"])
+def test_there_is_nothing_to_say_of_a_greeting_or_an_answer_that_was_not_logged(chat: Open, question: str) -> None:
+    at = ask(chat(), question)
+    assert not at.get("feedback")
+    assert not at.exception
+
+
+def test_nobody_is_asked_where_the_settings_say_so(engine: FakeEngine, chat: Open) -> None:
+    engine.feedback_limit = 0
+    at = ask(chat(), ORGANS)
+    at.session_state["opened"] = Opened(0, 1, 0)
+    at.run()
+    assert not at.get("feedback")
+    assert "wrong_source" not in [button.key for button in at.button]
+    assert not at.exception
+
+
+def test_an_opened_footnote_is_kept_and_a_failure_of_that_disturbs_nobody(engine: FakeEngine) -> None:
+    said = Exchange(ORGANS)
+    list(said.follow(iter(engine.script[ORGANS])))  # type: ignore[arg-type]
+    thumbs.note_opening(engine, said, 1, 0)  # type: ignore[arg-type]
+    thumbs.note_opening(engine, said, 1, None)  # type: ignore[arg-type]
+    assert given(engine) == [Given("opened", source=1, place="sentence"), Given("opened", source=1, place="list")]
+    engine.given_fault = RetrievalError("No.")
+    thumbs.note_opening(engine, said, 1, 0)  # type: ignore[arg-type]

@@ -1,0 +1,234 @@
+"""Everything that can be missing or broken when a question is asked: each has a sentence that says what to do."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg2
+import pytest
+from pydantic import SecretStr
+
+from app.answer import answer_data
+from app.conversation import Exchange
+from config.prompts import NO_DOCUMENTS, NOTHING_PASSES
+from config.settings import EmbeddingSettings, LLMSettings, Settings
+from pipelines.errors import RetrievalError, ServiceUnavailable
+from pipelines.ingestion.run import Overrides, ingest
+from pipelines.query.engine import Engine, build_query_engine
+from pipelines.store.embedded import EmbeddedServer
+from pipelines.types import Answer, Filters
+from tests.fake_openai import FakeOpenAI, Fault
+from tests.integration.test_answer import POSTS
+from tests.integration.test_cli import Shell
+
+QUESTION = "How many containers did the harbour crane move?"
+NOBODY = "http://127.0.0.1:9/v1"
+
+
+@pytest.fixture
+def openai() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI(dimension=256) as fake:
+        yield fake
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    place = tmp_path / "docs"
+    place.mkdir()
+    for name, text in POSTS.items():
+        (place / name).write_text(text)
+    return place
+
+
+@pytest.fixture
+def make_engine(corpus: Path, make_settings: Callable[..., Settings]) -> Callable[..., Engine]:
+    def make(url: str = "", seconds: float = 5.0, **changes: Any) -> Engine:
+        model = LLMSettings(provider="openai", model="fake", api_base=url, retries=0, timeout_seconds=seconds)
+        settings = make_settings(**({"llm": model} if url else {}), openai_api_key=SecretStr("sk-secret"), **changes)
+        ingest(settings, [str(corpus)])
+        return build_query_engine(settings)
+
+    return make
+
+
+@pytest.fixture
+def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FOOTNOTE_HOME", str(settings.home))
+    monkeypatch.setenv("DATABASE_URL", settings.database_url.get_secret_value())
+    monkeypatch.setenv("FOOTNOTE_EMBEDDING__PROVIDER", "hashed")
+    return Shell(monkeypatch)
+
+
+def in_chat(answer: Answer) -> list[str]:
+    """The notes under an answer in the chat."""
+    said = Exchange(QUESTION)
+    list(said.follow(iter([answer])))
+    return answer_data(said, None, latest=True)["notes"]
+
+
+# Nothing to answer from
+
+
+def test_without_any_document_the_answer_says_how_to_take_some_in(settings: Settings) -> None:
+    answer = build_query_engine(settings).ask(QUESTION)
+    assert (answer.answered, answer.answer) == (False, NO_DOCUMENTS)
+    assert "footnote ingest" in NO_DOCUMENTS
+
+
+def test_a_visitor_of_private_documents_alone_is_told_that_there_are_none(corpus: Path, settings: Settings) -> None:
+    ingest(settings, [str(corpus)], overrides=Overrides(visibility="private"))
+    assert build_query_engine(settings).ask(QUESTION, audience="visitor").answer == NO_DOCUMENTS
+
+
+def test_where_no_document_passes_the_filters_the_answer_says_so(make_engine: Callable[..., Engine]) -> None:
+    answer = make_engine().ask(QUESTION, filters=Filters(year=(1900,)))
+    assert (answer.answered, answer.answer) == (False, NOTHING_PASSES)
+
+
+def test_the_command_line_says_that_there_are_no_documents(shell: Shell) -> None:
+    code, out = shell("ask", QUESTION)
+    assert (code, NO_DOCUMENTS in out) == (0, True)
+
+
+# Questions that cannot be asked
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [("   ", "The question is empty. Write"), ("x" * 2_001, "2,000 is the limit. Ask it more briefly")],
+)
+def test_a_question_that_cannot_be_asked_says_why_and_ends_the_command_with_2(
+    make_engine: Callable[..., Engine], shell: Shell, question: str, said: str
+) -> None:
+    with pytest.raises(RetrievalError, match=said):
+        make_engine().ask(question)
+    code, out = shell("ask", question)
+    assert (code, said in out) == (2, True)
+
+
+# The language model fails: sentences are quoted instead
+
+FAILURES = [
+    (Fault("status", 401), "refuses the key. Set OPENAI_API_KEY"),
+    (Fault("status", 402), "wants payment: scripted failure Add credit"),
+    (Fault("status", 403), "does not let this key use fake"),
+    (Fault("status", 404), "does not know the model fake. Check FOOTNOTE_LLM__MODEL"),
+    (Fault("status", 429), "takes no more requests for now: scripted failure Wait, or raise"),
+    (Fault("status", 500), "fails with status 500: scripted failure Try again later"),
+    (Fault("garbage"), "answered with something that is not a model's answer. Check that the address"),
+    (Fault("empty"), "answered without a word. Try again, or choose another model"),
+    (Fault("slow", seconds=1.5), "did not answer in time. Try again, or raise the timeout"),
+]
+
+
+@pytest.mark.parametrize(("fault", "said"), FAILURES, ids=[f"{f.kind}-{f.status}" for f, _ in FAILURES])
+def test_each_failure_of_the_language_model_has_its_sentence_and_sentences_are_quoted_instead(
+    make_engine: Callable[..., Engine], openai: FakeOpenAI, fault: Fault, said: str
+) -> None:
+    engine = make_engine(openai.url, seconds=0.5)
+    openai.fail(fault)
+    answer = engine.ask(QUESTION, record=False)
+    assert (answer.answered, answer.mode) == (True, "extractive")
+    assert "40 containers" in answer.answer
+    assert said in answer.fallback_reason
+    assert "sk-secret" not in answer.fallback_reason
+    (note,) = [note for note in in_chat(answer) if said in note]
+    assert note.startswith("The language model did not answer, so sentences are quoted instead.")
+
+
+def test_a_language_model_that_is_down_is_told_with_its_address(make_engine: Callable[..., Engine]) -> None:
+    answer = make_engine(NOBODY).ask(QUESTION, record=False)
+    assert answer.mode == "extractive"
+    assert f"{NOBODY} cannot be reached" in answer.fallback_reason
+    assert "Check the address, the network and whether it runs." in answer.fallback_reason
+
+
+def test_the_command_line_tells_why_sentences_are_quoted(
+    shell: Shell, corpus: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    shell("ingest", str(corpus))
+    for name, value in {"PROVIDER": "openai", "MODEL": "fake", "API_BASE": NOBODY, "RETRIES": "0"}.items():
+        monkeypatch.setenv(f"FOOTNOTE_LLM__{name}", value)
+    code, out = shell("ask", QUESTION)
+    assert (code, "40 containers" in out) == (0, True)
+    assert f"{NOBODY} cannot be reached" in shell.json("ask", QUESTION)["fallback_reason"]
+
+
+def test_a_stream_that_broke_is_told_as_such(make_engine: Callable[..., Engine], openai: FakeOpenAI) -> None:
+    engine = make_engine(openai.url)
+    openai.fail(Fault("drop", after=3))
+    answer = engine.ask(QUESTION, record=False)
+    assert (answer.mode, answer.truncated) == ("llm", True)
+    assert any(note.startswith("The language model broke off, and the answer ends there.") for note in in_chat(answer))
+
+
+# The embedding server fails: the other leg answers
+
+
+def test_when_the_embedding_server_is_down_the_words_are_searched_and_the_answer_says_so(
+    make_engine: Callable[..., Engine],
+) -> None:
+    with FakeOpenAI(dimension=256) as fake:
+        embedding = EmbeddingSettings(provider="openai", model="m", dimension=256, pause_ms=0, retries=0)
+        engine = make_engine(embedding=embedding, openai_api_base=fake.url)
+    answer = engine.ask(QUESTION, record=False)
+    assert "40 containers" in answer.answer
+    (note,) = answer.notes
+    assert note.startswith("The dense search failed")
+    assert "cannot be reached" in note
+    assert "Check the address, the network and whether it runs." in note
+    assert note in in_chat(answer)
+
+
+# The database goes away
+
+
+@pytest.fixture
+def cut(server: EmbeddedServer) -> Iterator[Callable[[Engine], None]]:
+    """Ends every connection to an engine's database, and allows no new one until the test is over."""
+    names: list[str] = []
+
+    def administer(statement: str, name: str) -> None:
+        connection = psycopg2.connect(host=str(server.socket_dir), user="footnote", dbname="postgres")
+        connection.autocommit = True
+        connection.cursor().execute(statement, (name,) if "%s" in statement else None)
+        connection.close()
+
+    def end(engine: Engine) -> None:
+        name = str(engine.database.engine.url.database)
+        names.append(name)
+        administer(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false', name)
+        administer("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", name)
+
+    yield end
+    for name in names:
+        administer(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true', name)
+
+
+def test_a_database_that_is_gone_is_a_sentence_that_says_what_to_do(
+    make_engine: Callable[..., Engine], cut: Callable[[Engine], None]
+) -> None:
+    engine = make_engine()
+    cut(engine)
+    with pytest.raises(ServiceUnavailable, match="database") as caught:
+        engine.ask(QUESTION)
+    assert caught.value.hint
+    said = Exchange(QUESTION)
+    list(said.follow(engine.answer(QUESTION)))
+    assert said.problem == (caught.value.message, caught.value.hint)
+
+
+def test_a_database_that_goes_while_the_model_writes_does_not_take_the_answer_along(
+    make_engine: Callable[..., Engine], openai: FakeOpenAI, cut: Callable[[Engine], None]
+) -> None:
+    engine = make_engine(openai.url)
+
+    def reply(body: object) -> str:
+        cut(engine)
+        return "It moved 40 containers an hour [1][2][3]."
+
+    openai.reply = reply
+    answer = engine.ask(QUESTION)
+    assert [sentence.verdict for sentence in answer.sentences] == ["supported"]
+    assert answer.follow_ups == ()

@@ -1,0 +1,225 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from config.settings import AnswerSettings, IngestionSettings, LLMSettings, Settings
+from pipelines.ingestion.run import build_ingestion, ingest
+from pipelines.query.again import Again, ask_again
+from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.find import Request
+from pipelines.query.pack import Pack, pack_json, read_pack
+from pipelines.query.packing import pack_answer
+from pipelines.store.queries import latest_queries
+from pipelines.types import Audience, Filters, Turn
+from tests.fake_openai import FakeOpenAI
+
+CRANE = (
+    "# Harbour crane\n\nMarit built the harbour crane controller in C++ in 2014. It moved 40 containers an hour.\n\n"
+    "## Service\n\nThe harbour crane ran for six years without a fault.\n"
+)
+GARDEN = "# Garden\n\nTomatoes need sun. Water them every morning and never at noon.\n"
+QUESTION = "How many containers did the harbour crane move?"
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    (tmp_path / "crane.md").write_text(CRANE)
+    (tmp_path / "garden.md").write_text(GARDEN)
+    return tmp_path
+
+
+@pytest.fixture
+def engine(corpus: Path, settings: Settings) -> Engine:
+    ingest(settings, [str(corpus)])
+    return build_query_engine(settings)
+
+
+def kept(
+    engine: Engine,
+    question: str = QUESTION,
+    *,
+    history: tuple[Turn, ...] = (),
+    filters: Filters = Filters(),  # noqa: B008 - frozen
+    audience: Audience = "owner",
+) -> Pack:
+    """The pack of an answer, written and read again."""
+    options = engine.settings.retrieval
+    request = Request(question, filters, audience, options.mode, options.top_n, history)
+    answer = engine.ask(question, history=history, filters=filters, audience=audience)
+    return read_pack(pack_json(pack_answer(engine, request, answer)).encode(), "x.json")
+
+
+def edit(corpus: Path, settings: Settings, name: str, text: str) -> None:
+    (corpus / name).write_text(text)
+    ingest(settings, [str(corpus)])
+
+
+def stands(again: Again) -> set[str]:
+    return {one.stands for one in again.quotations}
+
+
+def test_a_pack_asked_again_at_once_is_the_same_and_the_log_does_not_learn_of_it(engine: Engine) -> None:
+    pack = kept(engine)
+    before = len(latest_queries(engine.database.engine, 100))
+    again = ask_again(engine, pack)
+    assert again.changes.same
+    assert (again.changes.documents, again.changes.settings, again.changes.causes) == ((), (), ())
+    assert stands(again) == {"now"}
+    assert {one.change for one in again.changes.sources} == {"same"}
+    assert len(latest_queries(engine.database.engine, 100)) == before
+
+
+def test_a_pack_of_many_passages_is_asked_again_of_as_many(corpus: Path, engine: Engine) -> None:
+    for number in range(12):
+        note = f"# Day {number}\n\nThe harbour crane moved container number {number} on day {number}.\n"
+        (corpus / f"day{number}.md").write_text(note)
+    ingest(engine.settings, [str(corpus)])
+    again = ask_again(engine, kept(engine))
+    assert len(again.before.answer.sources) > engine.settings.retrieval.top_n
+    assert (again.changes.same, {one.change for one in again.changes.sources}) == (True, {"same"})
+
+
+def test_a_pack_holds_ranks_hashes_and_versions_and_neither_paths_nor_keys(
+    corpus: Path, make_settings: Callable[..., Settings]
+) -> None:
+    llm = LLMSettings(provider="none", api_base="http://ann:hunter2@10.0.0.7/v1")
+    settings = make_settings(llm=llm, openrouter_api_key="sk-secret", github_token="ghp-secret")
+    ingest(settings, [str(corpus)])
+    engine = build_query_engine(settings)
+    pack = kept(engine)
+    said = pack_json(pack)
+    for private in (str(corpus), str(settings.home), "file:", "secret", "hunter2", "10.0.0.7", str(Path.cwd())):
+        assert private not in said, private
+    crane = next(document for document in pack.documents if document.name == "crane.md")
+    assert (len(crane.content_sha), len(crane.file_sha)) == (64, 64)
+    assert [row.rank for row in pack.ranking] == list(range(1, len(pack.ranking) + 1))
+    assert min(source.rank for source in pack.answer.sources) == 1
+    assert pack.corpus_version == engine.store.version()
+    assert pack.settings.fingerprint == engine.fingerprint
+
+
+def test_an_edit_of_the_cited_document_is_named_and_its_quotation_stands_in_the_older_version(
+    engine: Engine, corpus: Path
+) -> None:
+    pack = kept(engine)
+    edit(corpus, engine.settings, "crane.md", CRANE.replace("40 containers", "55 containers"))
+    again = ask_again(engine, pack)
+    assert not again.changes.same
+    assert [(one.document, one.change) for one in again.changes.documents] == [("crane.md", "changed")]
+    assert again.changes.causes[0] == "crane.md has another text now."
+    assert "older" in stands(again)
+    changed = next(one for one in again.changes.sentences if one.change == "changed")
+    assert ("40" in changed.before, "55" in changed.after) == (True, True)
+
+
+def test_an_edit_beside_the_quotation_leaves_it_standing(engine: Engine, corpus: Path) -> None:
+    pack = kept(engine)
+    edit(corpus, engine.settings, "crane.md", "A new first line.\n\n" + CRANE)
+    assert stands(ask_again(engine, pack)) == {"now"}
+
+
+def test_a_quotation_of_a_version_that_is_no_longer_kept_cannot_be_checked(
+    corpus: Path, make_settings: Callable[..., Settings]
+) -> None:
+    settings = make_settings(ingestion=IngestionSettings(versions_kept=0))
+    ingest(settings, [str(corpus)])
+    engine = build_query_engine(settings)
+    pack = kept(engine)
+    edit(corpus, settings, "crane.md", CRANE.replace("40 containers", "55 containers"))
+    assert "unknown" in stands(ask_again(engine, pack))
+
+
+def test_a_quotation_that_was_forged_does_not_stand(engine: Engine) -> None:
+    forged = pack_json(kept(engine)).replace("It moved 40 containers an hour.", "It moved 99 containers an hour.")
+    assert "no" in stands(ask_again(engine, read_pack(forged.encode(), "x.json")))
+
+
+def test_a_removed_document_is_named_and_its_quotation_stands_in_the_version_that_is_kept(engine: Engine) -> None:
+    pack = kept(engine)
+    crane = next(document.id for document in pack.documents if document.name == "crane.md")
+    build_ingestion(engine.settings).remove([crane])
+    again = ask_again(engine, pack)
+    assert not again.changes.same
+    assert [(one.document, one.change) for one in again.changes.documents] == [("crane.md", "removed")]
+    assert {one.change for one in again.changes.sources if one.document == "crane.md"} == {"went"}
+    assert {one.change for one in again.changes.sentences if "crane" in one.before} == {"gone"}
+    assert stands(again) == {"older"}
+
+
+def test_a_document_that_was_added_since_and_is_drawn_on_is_named(engine: Engine, corpus: Path) -> None:
+    pack = kept(engine)
+    edit(corpus, engine.settings, "crane2.md", "# Other crane\n\nThe other harbour crane moved 70 containers a day.\n")
+    again = ask_again(engine, pack)
+    assert [(one.document, one.change) for one in again.changes.documents] == [("crane2.md", "added")]
+    assert "came" in {one.change for one in again.changes.sources if one.document == "crane2.md"}
+
+
+def test_a_setting_that_changed_is_named_with_both_values_and_what_went_says_what_cut_it(engine: Engine) -> None:
+    pack = kept(engine)
+    again = ask_again(engine.with_changes({"retrieval.top_n": 1}), pack)
+    assert [(one.what, one.before, one.after) for one in again.changes.settings] == [("retrieval.top_n", 5, 1)]
+    assert "The setting retrieval.top_n was 5 and is 1." in again.changes.causes
+    assert again.after.settings.fingerprint != pack.settings.fingerprint
+
+
+def test_the_number_of_suggestions_is_no_setting_that_an_answer_hangs_on(engine: Engine) -> None:
+    again = ask_again(engine.with_changes({"answer.follow_ups": 0}), kept(engine))
+    assert (again.changes.same, again.changes.settings) == (True, ())
+
+
+def test_a_follow_up_is_asked_again_with_its_history_filters_and_legs(engine: Engine) -> None:
+    turns = (Turn("What is the harbour crane?", "A crane that Marit built.", ("Harbour crane",)),)
+    pack = kept(engine.with_changes({"retrieval.mode": "sparse"}), "How long did it run?", history=turns,
+                filters=Filters(document=("crane.md",)))  # fmt: skip
+    again = ask_again(engine, pack)
+    assert again.after.asked == pack.asked
+    assert (again.after.asked.mode, again.after.asked.filters.document) == ("sparse", ("crane.md",))
+    assert "crane" in again.after.asked.searched_for
+    assert again.changes.same or again.changes.settings
+
+
+def test_a_visitors_pack_is_asked_again_as_a_visitor(engine: Engine, corpus: Path, settings: Settings) -> None:
+    from pipelines.ingestion.run import Overrides
+
+    pack = kept(engine, audience="visitor")
+    ingest(settings, [str(corpus)], overrides=Overrides(visibility="private"))
+    again = ask_again(build_query_engine(settings), pack)
+    assert again.after.asked.audience == "visitor"
+    assert not again.after.answer.answered
+    assert again.after.documents == ()
+    assert {one.change for one in again.changes.documents} == {"removed"}
+    assert ask_again(build_query_engine(settings), kept(engine)).changes.same
+
+
+def test_an_abstention_is_kept_and_asked_again_with_what_came_nearest(engine: Engine) -> None:
+    pack = kept(engine, "Which submarine volcanoes erupted near Kamchatka?")
+    assert not pack.answer.answered
+    again = ask_again(engine, pack)
+    assert (again.changes.same, again.quotations) == (True, ())
+
+
+def test_an_answer_of_another_writer_is_told(corpus: Path, make_settings: Callable[..., Settings]) -> None:
+    with FakeOpenAI() as fake:
+        llm = LLMSettings(provider="openai", model="/models/fake.gguf", api_base=fake.url, retries=0)
+        settings = make_settings(llm=llm, answer=AnswerSettings(follow_ups=0))
+        ingest(settings, [str(corpus)])
+        engine = build_query_engine(settings)
+        fake.reply = "It moved 40 containers an hour [1]."
+        pack = kept(engine)
+        assert (pack.answer.mode, pack.language_model) == ("llm", "fake.gguf")
+        fake.reply = "The crane moved 40 containers every hour [1]."
+        again = ask_again(engine, pack)
+    assert not again.changes.same
+    assert "A language model does not word every answer alike." in again.changes.causes
+    assert [one.change for one in again.changes.sentences] == ["changed"]
+
+
+def test_a_pack_of_an_answer_that_was_not_logged_has_no_ranking_and_is_still_asked_again(engine: Engine) -> None:
+    options = engine.settings.retrieval
+    answer = engine.ask(QUESTION, record=False)
+    pack = pack_answer(engine, Request(QUESTION, Filters(), "owner", options.mode, options.top_n), answer)
+    assert pack.ranking == ()
+    assert json.loads(pack_json(pack))["answer"]["sentences"]
+    assert {one.stands for one in ask_again(engine, pack).quotations} == {"now"}

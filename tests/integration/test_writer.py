@@ -1,0 +1,302 @@
+"""What a language model is told, what is read of its replies, and what becomes of what no source bears out."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.prompts import NO_ANSWER
+from config.settings import LLMSettings, PersonaSettings, Settings
+from pipelines.ingestion.run import ingest
+from pipelines.query.answer_json import answer_json, answer_schema, read_answer
+from pipelines.query.engine import Engine, build_query_engine
+from pipelines.store.queries import read_query
+from pipelines.text import count_tokens
+from pipelines.types import Answer, Token, Turn
+from tests.fake_openai import FakeOpenAI, Fault
+from tests.integration.test_cli import Shell
+
+QUESTION = "How many containers did the harbour crane move?"
+TRUE = "The harbour crane moved 40 containers an hour"
+FALSE = "The crane was painted pink by a travelling circus"
+
+
+@pytest.fixture
+def openai() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as fake:
+        yield fake
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    place = tmp_path / "docs"
+    place.mkdir()
+    (place / "crane.md").write_text(f"# Crane\n\n{TRUE}. Marit built it in 2014.\n")
+    (place / "ship.md").write_text("# Ships\n\nIn 2023 Marit moved to Garboard Systems. She leads five people there.\n")
+    return place
+
+
+@pytest.fixture
+def make_engine(corpus: Path, make_settings: Callable[..., Settings], openai: FakeOpenAI) -> Callable[..., Engine]:
+    def make(llm: dict[str, Any] | None = None, **changes: Any) -> Engine:
+        model = LLMSettings(provider="openai", model="fake", api_base=openai.url, retries=0, **(llm or {}))
+        settings = make_settings(llm=model, **changes)
+        ingest(settings, [str(corpus)])
+        return build_query_engine(settings)
+
+    return make
+
+
+@pytest.fixture
+def engine(make_engine: Callable[..., Engine]) -> Engine:
+    return make_engine()
+
+
+def prompt_of(openai: FakeOpenAI, place: int = -1) -> tuple[str, str]:
+    system, asked = openai.requests[place].body["messages"][:2]
+    return system["content"], asked["content"]
+
+
+def crane(body: Any) -> str:
+    """The number of the source that speaks of the crane."""
+    return re.findall(r"<<source (\d+) \w+>>\n\[Source: Crane", body["messages"][1]["content"])[0]
+
+
+# JSON
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"answer": "@ [#].", "sources": [#]}',
+        '```json\n{"answer": "@ [#].", "sources": [#],}\n```',
+        'Here you are:\n{"answer": "@.", "sources": [{"documentName": "crane.md", "snippet": "40 containers"}]}\nBye.',
+        '{"answer": "@.", "sources": ["crane.md"], "confidence": "high"}',
+        '{"answer": "@ [#]."}',
+        "{'answer': '@ [#].', 'sources': ['Source #']}",
+        '{"answer": "@ [#].", "sources": [#',
+        "@ [#].",
+    ],
+)
+@pytest.mark.parametrize("output", ["prose", "json"])
+def test_json_however_broken_is_read_and_never_shown(
+    engine: Engine, openai: FakeOpenAI, reply: str, output: str
+) -> None:
+    openai.reply = lambda body: reply.replace("@", TRUE).replace("#", crane(body))
+    events = list(engine.with_changes({"answer.output": output}).answer(QUESTION, record=False))
+    answer = events[-1]
+    assert isinstance(answer, Answer)
+    assert (answer.mode, answer.fallback_reason) == ("llm", "")
+    (sentence,) = answer.sentences
+    assert (sentence.text, sentence.verdict, len(sentence.citations)) == (f"{TRUE}.", "supported", 1)
+    assert answer.sources[sentence.citations[0] - 1].documentName == "crane.md"
+    assert not set("{}`") & set("".join(event.text for event in events if isinstance(event, Token)))
+
+
+@pytest.mark.parametrize("reply", ['{"sources": [1]}', '{"answer": ""}', '{"answer": {"a": 1}}', '{"foo": "bar"}'])
+def test_json_without_an_answer_is_reported_and_sentences_are_quoted(
+    engine: Engine, openai: FakeOpenAI, reply: str
+) -> None:
+    openai.reply = reply
+    answer = engine.with_changes({"answer.output": "json"}).ask(QUESTION)
+    assert answer.mode == "extractive"
+    assert answer.fallback_reason.startswith("fake answered with JSON that cannot be read.")
+    assert "FOOTNOTE_ANSWER__OUTPUT" in answer.fallback_reason
+    assert "40 containers" in answer.answer
+
+
+def test_a_model_that_only_marks_is_reported(engine: Engine, openai: FakeOpenAI) -> None:
+    openai.reply = "[1] [2]"
+    answer = engine.ask(QUESTION)
+    assert (answer.mode, "wrote no sentence" in answer.fallback_reason) == ("extractive", True)
+
+
+def test_ask_json_asks_the_model_for_json_and_prints_what_the_schema_describes(
+    engine: Engine, openai: FakeOpenAI, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", engine.settings.database_url.get_secret_value())
+    for name, value in {"PROVIDER": "openai", "MODEL": "fake", "API_BASE": openai.url}.items():
+        monkeypatch.setenv(f"FOOTNOTE_LLM__{name}", value)
+    openai.reply = lambda body: json.dumps({"answer": f"{TRUE} [{crane(body)}].", "sources": [int(crane(body))]})
+    shown = shell.json("ask", QUESTION)
+    assert "exactly two keys" in prompt_of(openai, 0)[0]
+    assert (shown["mode"], shown["answered"]) == ("llm", True)
+    assert {"documentName", "snippet"} <= shown["sources"][0].keys()
+    assert shown == answer_json(read_answer(shown))
+    assert shown.keys() == answer_schema()["properties"].keys()
+
+
+@pytest.fixture
+def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    monkeypatch.setenv("FOOTNOTE_HOME", str(settings.home))
+    monkeypatch.setenv("FOOTNOTE_EMBEDDING__PROVIDER", "hashed")
+    return Shell(monkeypatch)
+
+
+# What is not borne out
+
+
+def half_true(body: Any) -> str:
+    return f"{TRUE} [{crane(body)}]. {FALSE} [{crane(body)}]."
+
+
+def test_an_unsupported_sentence_is_marked(engine: Engine, openai: FakeOpenAI) -> None:
+    openai.reply = half_true
+    answer = engine.ask(QUESTION)
+    assert [sentence.verdict for sentence in answer.sentences] == ["supported", "unsupported"]
+
+
+def test_an_unsupported_sentence_is_removed_by_setting_and_the_answer_says_so(
+    engine: Engine, openai: FakeOpenAI
+) -> None:
+    openai.reply = half_true
+    answer = engine.with_changes({"answer.unsupported": "remove"}).ask(QUESTION)
+    assert [sentence.text for sentence in answer.sentences] == [f"{TRUE}."]
+    assert FALSE not in answer.answer
+    assert any("1 sentence of the language model's answer was left out" in note for note in answer.notes)
+
+
+def test_an_answer_of_which_nothing_stays_abstains(engine: Engine, openai: FakeOpenAI) -> None:
+    openai.reply = lambda body: f"{FALSE} [{crane(body)}]."
+    answer = engine.with_changes({"answer.unsupported": "remove"}).ask(QUESTION)
+    assert (answer.answered, answer.answer, answer.sources) == (False, NO_ANSWER, ())
+    assert answer.nearest
+
+
+def test_an_answer_is_repaired_once_with_the_verdicts_as_feedback(engine: Engine, openai: FakeOpenAI) -> None:
+    openai.reply = lambda body: half_true(body) if len(body["messages"]) == 2 else f"{TRUE} [{crane(body)}]."
+    answer = engine.with_changes({"answer.unsupported": "repair"}).ask(QUESTION, record=False)
+    assert [sentence.verdict for sentence in answer.sentences] == ["supported"]
+    assert len(openai.requests) == 2
+    said, feedback = (message["content"] for message in openai.requests[-1].body["messages"][2:])
+    assert FALSE in said
+    assert f"- unsupported: {FALSE}." in feedback
+    assert TRUE not in feedback
+    assert any("asked once to repair the answer, and did" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize("second", ["worse", "fault"])
+def test_a_repair_that_does_not_help_leaves_the_answer_marked(engine: Engine, openai: FakeOpenAI, second: str) -> None:
+    openai.reply = half_true
+    if second == "fault":
+        openai.reply = lambda body: half_true(body) if len(body["messages"]) == 2 else '{"answer": 1}'
+    answer = engine.with_changes({"answer.unsupported": "repair"}).ask(QUESTION, record=False)
+    assert [sentence.verdict for sentence in answer.sentences] == ["supported", "unsupported"]
+    assert any("asked once to repair the answer" in note for note in answer.notes)
+    assert len(openai.requests) == 2
+
+
+# Streams that end early
+
+
+@pytest.mark.parametrize("kind", ["cut", "drop", "error"])
+def test_a_stream_that_breaks_keeps_what_came_and_says_so(engine: Engine, openai: FakeOpenAI, kind: Any) -> None:
+    openai.reply = lambda body: f"{TRUE} [{crane(body)}]. And then [1, 2]."
+    openai.fail(Fault(kind, after=9))
+    answer = engine.ask(QUESTION)
+    assert (answer.mode, answer.truncated) == ("llm", True)
+    assert answer.sentences[0].text == f"{TRUE}."
+    assert bool(answer.fallback_reason) == (kind != "cut")
+
+
+def test_a_stream_that_is_cut_in_a_marker_ends_before_it(engine: Engine, openai: FakeOpenAI) -> None:
+    openai.reply = f"{TRUE} [1, 2, 3]."
+    openai.fail(Fault("cut", after=9))
+    answer = engine.ask(QUESTION)
+    assert "[" not in answer.sentences[0].text
+
+
+def test_a_model_that_runs_out_of_tokens_is_truncated(engine: Engine, openai: FakeOpenAI) -> None:
+    openai.finish_reason = "length"
+    assert engine.ask(QUESTION).truncated
+
+
+# What it is told
+
+
+def test_the_persona_of_the_settings_speaks(make_engine: Callable[..., Engine], openai: FakeOpenAI) -> None:
+    persona = PersonaSettings(voice="first", name="Marit Solheim", tone="dry", links=("https://marit.example",))
+    make_engine(persona=persona).ask(QUESTION, record=False)
+    rules = prompt_of(openai)[0]
+    assert rules.startswith("You are Marit Solheim,")
+    assert "Your tone is dry." in rules
+    assert "https://marit.example" in rules
+
+
+def test_a_small_window_leaves_sources_out_and_the_ledger_says_which(
+    make_engine: Callable[..., Engine], openai: FakeOpenAI
+) -> None:
+    openai.reply = f"{TRUE} [1]."
+    make_engine().ask(QUESTION, record=False)
+    assert "<<source 2 " in prompt_of(openai)[1]
+    room = sum(map(count_tokens, prompt_of(openai))) - 20  # a delimiter is not always as long
+    answer = make_engine({"context_window": 1024, "max_tokens": 1024 - int(1.15 * room)}).ask(QUESTION, record=False)
+    assert (answer.mode, len(answer.sources)) == ("llm", 1)
+    assert "<<source 2 " not in prompt_of(openai)[1]
+
+
+def test_a_window_that_holds_no_source_is_reported(make_engine: Callable[..., Engine], openai: FakeOpenAI) -> None:
+    answer = make_engine({"context_window": 1024, "max_tokens": 800}).ask(QUESTION, record=False)
+    assert (answer.mode, openai.requests) == ("extractive", [])
+    assert "FOOTNOTE_LLM__CONTEXT_WINDOW" in answer.fallback_reason
+
+
+# Follow-ups
+
+TURNS = (Turn("Where did Marit move in 2023?", "She moved to Garboard Systems.", ("Ships",)),)
+WHOLE = "How many people does Marit lead at Garboard Systems?"
+
+
+def condensing(said: str) -> Callable[[Any], str]:
+    """A model that says this when it is to make a follow-up whole, and answers else."""
+    return lambda body: said if "follow-up" in body["messages"][0]["content"] else "She leads five people there [1]."
+
+
+def test_a_follow_up_is_made_whole_by_the_model_and_both_are_in_the_ledger(engine: Engine, openai: FakeOpenAI) -> None:
+    openai.reply = condensing(f"Question: {WHOLE}")
+    answer = engine.ask("And how many people does she lead?", history=TURNS)
+    assert (answer.question, answer.condensed, answer.condensed_by) == (
+        "And how many people does she lead?", WHOLE, "model",
+    )  # fmt: skip
+    intent = read_query(engine.database.engine, answer.trace_id)["trace"]["intent"]
+    assert (intent["question"], intent["condensed"], intent["condensed_by"]) == (
+        "And how many people does she lead?", WHOLE, "model",
+    )  # fmt: skip
+    _, asked = prompt_of(openai, 1)
+    assert "User: Where did Marit move in 2023?\nAnswer: She moved to Garboard Systems." in asked
+    assert asked.endswith(f"Question: And how many people does she lead?\nIn the conversation this means: {WHOLE}")
+
+
+@pytest.mark.parametrize("said", ["She leads five people.", "How many people does Bob Smith lead?", "I'm sorry."])
+def test_a_reply_that_is_no_such_question_leaves_it_to_the_rules(engine: Engine, openai: FakeOpenAI, said: str) -> None:
+    openai.reply = condensing(said)
+    answer = engine.ask("And how many people does she lead?", history=TURNS)
+    assert answer.condensed_by == "rules"
+    assert "Marit" in answer.condensed
+
+
+def test_a_model_that_fails_to_condense_leaves_it_to_the_rules_and_the_answer_says_so(
+    engine: Engine, openai: FakeOpenAI
+) -> None:
+    openai.fail(Fault("status", 500))
+    answer = engine.ask("And how many people does she lead?", history=TURNS)
+    assert (answer.condensed_by, answer.mode) == ("rules", "llm")
+    assert any(note.startswith("The follow-up was made whole by rules") for note in answer.notes)
+
+
+def test_by_setting_the_rules_alone_condense(engine: Engine, openai: FakeOpenAI) -> None:
+    ruled = engine.with_changes({"answer.condense": "rules"})
+    answer = ruled.ask("And how many people does she lead?", history=TURNS, record=False)
+    assert answer.condensed_by == "rules"
+    assert len(openai.requests) == 1
+
+
+def test_old_turns_beyond_the_budget_are_not_told(engine: Engine, openai: FakeOpenAI) -> None:
+    brief = engine.with_changes({"answer.history_tokens": 40, "answer.condense": "rules"})
+    brief.ask(QUESTION, history=(Turn("Old?", "very old " * 40), *TURNS), record=False)
+    asked = prompt_of(openai)[1]
+    assert "Garboard" in asked.partition("<<source")[0]
+    assert "very old" not in asked

@@ -1,0 +1,107 @@
+"""What a question wants, and which lines hold that kind of value."""
+
+import time
+
+import pytest
+
+from pipelines.query.aim import Aim, aim_of
+from pipelines.query.analyse import analyse
+from pipelines.query.fitting import fit, fits
+
+
+def aim(question: str) -> Aim:
+    return aim_of(analyse(question))
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Why did the bridge close?", "why"),
+        ("What caused the delay?", "why"),
+        ("What does a ticket cost?", "money"),
+        ("How much was the yard fined?", "money"),
+        ("What share of the crates was late?", "share"),
+        ("By how much did the bill fall?", "share"),
+        ("How long was the strike?", "duration"),
+        ("How often does the choir meet?", "duration"),
+        ("When did the harbour open?", "when"),
+        ("In which year was the crane built?", "when"),
+        ("How many cranes are there?", "count"),
+        ("Was the new crane faster than the old one?", "comparison"),
+        ("Who built the crane?", "who"),
+        ("Which colleague found it?", "who"),
+        ("Where is the yard?", "where"),
+        ("Which port is the largest?", "which"),
+        ("How does the crane turn?", "how"),
+        ("Is the crane blue?", "yes-no"),
+        ("What is a crane?", "what"),
+    ],
+)
+def test_the_words_of_a_question_say_what_kind_of_answer_it_wants(question: str, kind: str) -> None:
+    assert aim(question).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("question", "listed"),
+    [
+        ("Which languages does she speak?", True),
+        ("What certifications does he hold?", True),
+        ("List the cranes.", True),
+        ("What is the name of the ship?", False),
+        ("Which bus is it?", False),
+        ("What was it?", False),
+    ],
+)
+def test_a_plural_after_the_question_word_asks_for_several_things(question: str, listed: bool) -> None:
+    assert aim(question).listed is listed
+
+
+def test_names_years_and_what_is_asked_about_them_are_told_apart() -> None:
+    found = aim("Why did Ann leave Acme in 2019 for C++ work?")
+    assert found.names == ("ann", "acm", "2019", "c++")
+    assert "leav" in found.focus
+    assert "Ann" not in found.about
+
+
+def test_irregular_verbs_are_asked_for_by_their_base_form() -> None:
+    assert aim("What was sold?").focus == aim("What did they sell?").focus == ("sell",)
+
+
+@pytest.mark.parametrize(
+    ("question", "yes", "no"),
+    [
+        ("When did the harbour open?", "It opened in March 2019.", "It opened with a speech."),
+        ("How many cranes are there?", "There are four cranes.", "There are cranes."),
+        ("What does a ticket cost?", "A ticket is £12.", "A ticket is 12 cm long."),
+        ("What share of the crates was late?", "Seven percent of the crates.", "Seven crates."),
+        ("How long was the strike?", "It went on for six weeks.", "It went on and on."),
+        ("Who built the crane?", "It is by Ivo Lindqvist of the yard.", "It was built in March at the yard."),
+        ("Where is the yard?", "The yard lies in Leith.", "the yard lies by the sea"),
+        ("Why did the bridge close?", "It closed because a pillar had cracked.", "It closed on a Monday."),
+    ],
+)
+def test_a_line_fits_when_it_holds_such_a_value(question: str, yes: str, no: str) -> None:
+    assert (fit(aim(question), yes), fit(aim(question), no)) == (1.0, 0.0)
+
+
+def test_what_the_question_says_itself_is_no_answer_to_it() -> None:
+    asked = aim("When in 2019 did the harbour open?")
+    assert not fits("when", "The harbour of 2019.", asked.terms)
+    assert fits("when", "The harbour of 2020.", asked.terms)
+
+
+def test_questions_that_leave_the_kind_open_are_fitted_by_any_line_by_half() -> None:
+    assert fit(aim("How does the crane turn?"), "Anything.") == 0.5
+    assert fit(aim("Who is Ann Lee?"), "a welder from Leith") == 0.5
+
+
+@pytest.mark.parametrize(
+    "piece", ["which ", "how much did ", "better ", "A. ", "from 1 ", "£", "Ann van ", "the other "]
+)
+def test_long_hostile_texts_are_read_in_linear_time(piece: str) -> None:
+    text = piece * (2_000 // len(piece))
+    started = time.perf_counter()
+    asked = aim_of(analyse(text))
+    for kind in ("why", "money", "share", "duration", "when", "count", "who", "where", "comparison"):
+        fits(kind, text * 10, asked.terms)
+    assert time.perf_counter() - started < 1.0

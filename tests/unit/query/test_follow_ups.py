@@ -1,0 +1,118 @@
+import time
+from collections.abc import Mapping, Sequence
+
+import pytest
+from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from pipelines.query.find import Found
+from pipelines.query.follow_ups import Said, answerable, holding, new_ones
+from pipelines.query.proposals import Proposal
+from pipelines.query.trace import Ledger
+from pipelines.types import Band, Evidence, QueryIntent
+
+NOTHING_SAID = Said(())
+LATER = time.perf_counter() + 1000
+
+
+def found(*hits: str, band: Band = "high", sufficient: bool = True) -> Found:
+    """What a search brings: nodes written `document/node`, the best first."""
+    evidence = Evidence(0.9, band, None, 1.0, {}, len(hits), (), sufficient=sufficient)
+    ranking = [
+        NodeWithScore(
+            node=TextNode(id_=hit, text=hit, metadata={"document_id": hit.split("/")[0], "start": 0, "end": 9}),
+            score=1.0,
+        )
+        for hit in hits
+    ]
+    return Found(QueryIntent("q", "q"), QueryBundle("q"), ranking, ranking, evidence, Ledger())
+
+
+def chosen(
+    finds: Mapping[str, Found], said: Said = NOTHING_SAID, *, aim: str = "", limit: int = 3, until: float = LATER
+) -> tuple[str, ...]:
+    proposed = [Proposal(question, aim) for question in finds]
+    return answerable(proposed, said, finds.__getitem__, limit=limit, until=until)
+
+
+def test_only_what_is_found_with_sufficient_evidence_of_medium_strength_is_suggested() -> None:
+    finds = {
+        "weak?": found("a/1", band="low"),
+        "insufficient?": found("b/1", sufficient=False),
+        "nothing?": found(),
+        "medium?": found("c/1", band="medium"),
+        "strong?": found("d/1"),
+    }
+    assert chosen(finds) == ("medium?", "strong?")
+
+
+def test_what_finds_first_what_the_answer_cites_is_only_suggested_for_something_that_was_not_said() -> None:
+    said = Said(("Who tuned it?",), (("a", 2, 5),), "Ann tuned the reed [1].")
+    finds = {
+        "Did Ann tune the reed?": found("a/burnisher", "b/2"),
+        "What do the documents say about brass?": found("a/burnisher", "b/2"),
+        "Was there a burnisher?": found("a/burnisher"),
+        "Is there anything else?": found("b/2", "a/burnisher"),
+    }
+    assert chosen(finds, said) == ("Was there a burnisher?", "Is there anything else?")
+
+
+def test_two_suggestions_never_begin_with_the_same_passage() -> None:
+    assert chosen({"one?": found("a/1"), "same?": found("a/1", "b/1"), "other?": found("b/1")}) == ("one?", "other?")
+
+
+def test_the_document_that_should_answer_must_be_among_the_first_three_hits() -> None:
+    finds = {"no?": found("a/1", "b/1", "c/1", "aim/1"), "yes?": found("d/1", "e/1", "aim/1")}
+    assert chosen(finds, aim="aim") == ("yes?",)
+
+
+def test_no_more_than_the_limit_are_searched_for() -> None:
+    finds = {f"{n}?": found(f"{n}/1") for n in range(3)} | {"never?": found("x/1")}
+    del finds["never?"]
+    assert answerable([*map(Proposal, finds), Proposal("never?")], NOTHING_SAID, finds.__getitem__, limit=3,
+                      until=LATER) == ("0?", "1?", "2?")  # fmt: skip
+
+
+def test_when_the_time_is_over_nothing_is_searched_for() -> None:
+    assert chosen({"late?": found("a/1")}, until=0.0) == ()
+
+
+@pytest.mark.parametrize(
+    "asked", ["What does REEDS say about tuning?", "reeds: tuning, what do they say about it", "Tuning the reed, say?"]
+)
+def test_a_question_that_was_asked_is_not_proposed_whatever_its_case_endings_and_stop_words(asked: str) -> None:
+    proposed = [Proposal("What does Reeds say about ‘Tuning’?"), Proposal("What is Bellows about?")]
+    assert [one.question for one in new_ones(proposed, Said((asked,)))] == ["What is Bellows about?"]
+
+
+def test_two_proposals_of_the_same_words_are_one() -> None:
+    assert len(new_ones([Proposal("What is Whistle?"), Proposal("What is the whistle?")], NOTHING_SAID)) == 1
+
+
+class CountingEmbedding(BaseEmbedding):
+    """Counts how often it is asked for how many texts."""
+
+    batches: list[int]
+
+    def _get_text_embeddings(self, texts: Sequence[str]) -> list[list[float]]:
+        self.batches.append(len(texts))
+        return [[float(len(text)), 1.0] for text in texts]
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._get_text_embeddings([text])[0]
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._get_query_embedding(query)
+
+
+def test_proposals_are_embedded_in_one_batch_and_other_texts_by_the_model_itself() -> None:
+    model = CountingEmbedding(batches=[])
+    held = holding(model, ["a", "bbb", "a"])
+    assert model.batches == [2]
+    assert held.get_query_embedding("bbb") == [3.0, 1.0]
+    assert model.batches == [2]
+    assert held.get_query_embedding("cc") == [2.0, 1.0]
+    assert model.batches == [2, 1]

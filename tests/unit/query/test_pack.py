@@ -1,0 +1,124 @@
+import json
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from config.settings import FactorSettings, LLMSettings, Settings
+from pipelines.errors import PackError
+from pipelines.query.again import standing
+from pipelines.query.pack import PackedFilters, pack_json, read_pack, web_address
+from pipelines.query.packing import relevant_settings, without_secrets
+from pipelines.store.citations import Hashes
+from pipelines.types import Filters
+from tests.unit.query.packs import document, pack, sentence, source
+
+FORTY = sentence("The crane moved „forty“ containers\n\tan hour. 🜁")
+
+
+def changed(**changes: Any) -> bytes:
+    """A pack's JSON with other values on top; None takes one out."""
+    held = json.loads(pack_json(pack(FORTY))) | changes
+    return json.dumps({name: value for name, value in held.items() if value is not None}).encode()
+
+
+def test_a_pack_is_read_as_it_was_written() -> None:
+    whole = pack(
+        FORTY,
+        sources=(source(1), source(2, "other", rank=0)),
+        documents=(document(), document("other")),
+        said={"nearest": (source(3),), "notes": ("a note",), "conflicts": ("a conflict",), "truncated": True},
+    )
+    assert read_pack(pack_json(whole).encode(), "x.json") == whole
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"", "not JSON"),
+        (b"\xff\xfe\x00", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (pack_json(pack(FORTY)).encode()[:-40], "not JSON"),
+        (b"[]", "no answer pack"),
+        (b'{"answer": "an answer of another house"}', "no answer pack"),
+        (changed(format="else"), "no answer pack"),
+        (changed(schema_version=99), "version 99"),
+        (changed(schema_version=None), "version None"),
+        (changed(made_at=None), "made_at"),
+        (changed(answer={"answered": "perhaps"}), "answer"),
+        (changed(unknown=1), "unknown"),
+        (changed(trace_id="\x00"), "no answer pack"),
+        (changed(trace_id="\ud800"), "not JSON"),
+        (b" " * 20_000_001, "larger"),
+    ],
+)
+def test_a_damaged_or_foreign_file_is_a_typed_error_that_names_it(raw: bytes, said: str) -> None:
+    with pytest.raises(PackError, match=said) as raised:
+        read_pack(raw, "x.json")
+    assert "x.json" in raised.value.message
+    assert raised.value.hint
+
+
+def test_packed_filters_are_those_of_a_search() -> None:
+    assert PackedFilters().model_dump() == {field.name: getattr(Filters(), field.name) for field in fields(Filters)}
+
+
+@pytest.mark.parametrize(
+    ("uri", "address"),
+    [
+        ("file:///home/ann/resume.pdf", ""),
+        ("/home/ann/resume.pdf", ""),
+        ("notion:1234", ""),
+        ("https://ann:token@example.org:8443/a/b?X-Signature=abc#f", "https://example.org:8443/a/b"),
+        ("https://github.com/ann/reeds", "https://github.com/ann/reeds"),
+        ("http://[broken", ""),
+        ("https://example.org:99999/", ""),
+    ],
+)
+def test_of_a_documents_address_only_the_public_part_of_one_on_the_web_is_told(uri: str, address: str) -> None:
+    assert web_address(uri) == address
+
+
+def test_notes_lose_keys_folders_and_what_follows_a_host() -> None:
+    told = "The model at https://me:pw@api.example/v1?key=sk-1 refused sk-1; see /home/ann/var/log."
+    assert without_secrets(told, ["/home/ann/var", "sk-1"]) == "The model at https://api.example refused …; see …/log."
+
+
+def test_the_settings_of_a_pack_hold_no_address_and_of_a_path_only_its_last_part() -> None:
+    settings = Settings(
+        _env_file=None,
+        openai_api_key="sk-secret",
+        factors=FactorSettings(rerank="/home/ann/models/reranker"),
+        llm=LLMSettings(api_base="http://ann:pw@10.0.0.7/v1"),
+    )
+    values = relevant_settings(settings)
+    assert values["factors.rerank"] == "reranker"
+    assert values["retrieval.top_n"] == 5
+    said = json.dumps(values)
+    assert not [secret for secret in ("sk-secret", "10.0.0.7", "/home", "pw@") if secret in said]
+
+
+@pytest.mark.parametrize(
+    ("texts", "stored", "stands"),
+    [
+        ({"v1": "Moved forty."}, "v1", "now"),
+        ({"v1": "Moved forty.", "v2": "It never moved forty. Or so."}, "v2", "no"),
+        ({"v1": "forty.", "v2": "Today it moved forty."}, "v2", "now"),
+        ({"v1": "forty.", "v2": "Today it moved fifty."}, "v2", "older"),
+        ({"v1": "forty."}, None, "older"),
+        ({"v2": "It moved forty."}, "v2", "now"),
+        ({"v2": "It moved fifty."}, "v2", "unknown"),
+        ({}, None, "unknown"),
+    ],
+)
+def test_a_quotation_is_looked_for_in_todays_document_and_in_the_version_it_quotes(
+    texts: dict[str, str], stored: str | None, stands: str
+) -> None:
+    start = texts.get("v1", "forty.").find("forty") if stands != "no" else 1
+    quoted = (
+        sentence("forty")
+        .evidence[0]
+        .model_copy(update={"content_sha": "v1", "start": start, "end": start + 5, "quote": "forty"})
+    )
+    now = {"crane": Hashes("crane.md", stored, "", None)} if stored else {}
+    assert standing(quoted, now, lambda _, sha: texts.get(sha)) == stands
