@@ -15,8 +15,8 @@ def run_ask(settings: Settings, question: str, filters: Filters, *, stream: bool
     """Answer and print; on a terminal the words appear as they are written. A pack of it is kept where one is named."""
     from app.pack import files_of
     from app.replay import keep_answer
-    from pipelines.query.answer_json import answer_json
     from pipelines.query.engine import build_query_engine
+    from pipelines.query.writing.answer_json import answer_json
 
     paths = files_of(pack) if pack else ()
     engine = build_query_engine(settings)

@@ -15,8 +15,8 @@ from pipelines.ingestion.header_writer import HeaderWriter, build_header_writer
 from pipelines.ingestion.run import Ingestion
 from pipelines.observe import configure_logging
 from pipelines.query.engine import Engine, Event, build_query_engine
-from pipelines.query.find import Request
-from pipelines.query.packing import pack_answer
+from pipelines.query.packs.packing import pack_answer
+from pipelines.query.searching.find import Request
 from pipelines.store import documents as document_rows
 from pipelines.store.database import reading
 from pipelines.store.feedback import Given, give

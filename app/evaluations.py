@@ -78,7 +78,7 @@ def run_answerability(settings: Settings, paths: Sequence[Path], *, fit: bool, a
     from pipelines.evaluation.answerability import load_collection, measure
     from pipelines.evaluation.calibrate import judge, refit
     from pipelines.models.identity import identity
-    from pipelines.query.calibration import calibration
+    from pipelines.query.searching.calibration import calibration
 
     model = identity(settings).model
     parameters = calibration(model, dense=settings.retrieval.mode != "sparse")

@@ -9,9 +9,9 @@ from config.settings import Settings
 from pipelines.facts import JobFacts
 from pipelines.models.identity import identity, is_stated
 from pipelines.months import spoken, union
-from pipelines.query.jobs import Job, companies, disagreement
-from pipelines.query.reckoning import naming
-from pipelines.query.timeline import Person, people
+from pipelines.query.careers.jobs import Job, companies, disagreement
+from pipelines.query.careers.reckoning import naming
+from pipelines.query.careers.timeline import Person, people
 from pipelines.store.database import open_database
 from pipelines.store.facts import Fact, read_facts
 from pipelines.store.models import serving

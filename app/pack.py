@@ -8,7 +8,7 @@ from pathlib import Path
 from app.conversation import FINDING
 from app.typeset import literal
 from pipelines.errors import PackError
-from pipelines.query.pack import MAX_BYTES, Pack, PackedSource, pack_json, read_pack
+from pipelines.query.packs.pack import MAX_BYTES, Pack, PackedSource, pack_json, read_pack
 
 _SUFFIXES = (".md", ".json")
 _NAME = "answer"  # of both files in an archive

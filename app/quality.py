@@ -144,7 +144,7 @@ def run_grounding(settings: Settings, path: Path, *, limit: int | None, words: b
     from pipelines.evaluation.grounding import refit, summary, verified
     from pipelines.models.embed import build_embed_model
     from pipelines.models.identity import identity
-    from pipelines.query.judge import BY_WORDS, embedding, judge_with
+    from pipelines.query.verification.judge import BY_WORDS, embedding, judge_with
 
     claims = load_claims(path)[:limit]
     model = identity(settings).model

@@ -10,8 +10,8 @@ from config.settings import Settings
 from pipelines.types import Answer, Filters
 
 if TYPE_CHECKING:
-    from pipelines.query.again import Again
     from pipelines.query.engine import Engine
+    from pipelines.query.packs.again import Again
 
 _SENTENCE = {"same": " ", "changed": "~", "gone": "-", "new": "+"}
 _STANDS = {
@@ -25,8 +25,8 @@ _CLIP = 100
 
 def keep_answer(engine: "Engine", question: str, filters: Filters, answer: Answer, paths: tuple[Path, ...]) -> None:
     """Write the pack of an answer that the owner was given on the command line, and say where."""
-    from pipelines.query.find import Request
-    from pipelines.query.packing import pack_answer
+    from pipelines.query.packs.packing import pack_answer
+    from pipelines.query.searching.find import Request
 
     request = Request(question, filters, "owner", engine.settings.retrieval.mode, engine.passages)
     write_pack(pack_answer(engine, request, answer), paths)
@@ -36,8 +36,8 @@ def keep_answer(engine: "Engine", question: str, filters: Filters, answer: Answe
 def show_replay(settings: Settings, named: str, *, as_json: bool) -> None:
     """Ask a pack's question again and print what changed and why."""
     pack = load_pack(named)
-    from pipelines.query.again import ask_again
     from pipelines.query.engine import build_query_engine
+    from pipelines.query.packs.again import ask_again
 
     engine = build_query_engine(settings)
     if engine.llm is not None and (settings.answer.output, pack.settings.values.get("answer.output")) == (

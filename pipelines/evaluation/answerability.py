@@ -12,9 +12,9 @@ from pipelines.errors import RetrievalError, SourceError
 from pipelines.evaluation.corpus import document_id, index_dataset
 from pipelines.evaluation.datasets import Dataset, Item, load_beir
 from pipelines.evaluation.remember import QueryCache, remembering
-from pipelines.query.assess import readings, signals, strength
-from pipelines.query.calibration import calibration
 from pipelines.query.engine import Engine
+from pipelines.query.searching.assess import readings, signals, strength
+from pipelines.query.searching.calibration import calibration
 from pipelines.types import Turn
 
 ANSWERABLE, UNANSWERABLE, WITHHELD = "ANSWERABLE", "UNANSWERABLE", "WITHHELD"

@@ -11,8 +11,8 @@ import numpy as np
 from pipelines.errors import SourceError
 from pipelines.evaluation.answerability import ANSWERABLE, UNANSWERABLE, WITHHELD, Measured
 from pipelines.evaluation.logistic import Array, auroc, balanced, fit_logistic, held_out, keeping, reliability
-from pipelines.query.assess import strength
-from pipelines.query.calibration import Bound, Calibration
+from pipelines.query.searching.assess import strength
+from pipelines.query.searching.calibration import Bound, Calibration
 
 ANSWERED = 0.9  # of the answerable questions, where abstention is reported
 KEPT = 0.95  # of the answerable questions that the floor lets through

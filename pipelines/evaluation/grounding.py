@@ -11,11 +11,11 @@ import numpy as np
 from pipelines.evaluation.datasets import Claim
 from pipelines.evaluation.judged import Progress, no_progress
 from pipelines.evaluation.logistic import Array, auroc, fit_logistic, held_out
-from pipelines.query.agree import clear, numbers_in
-from pipelines.query.cite import verify
-from pipelines.query.claims import Alignment, align
-from pipelines.query.judge import BY_WORDS, Judge
-from pipelines.query.support import Embed, features, nearest
+from pipelines.query.verification.agree import clear, numbers_in
+from pipelines.query.verification.cite import verify
+from pipelines.query.verification.claims import Alignment, align
+from pipelines.query.verification.judge import BY_WORDS, Judge
+from pipelines.query.verification.support import Embed, features, nearest
 from pipelines.store.tokens import tokenise
 from pipelines.types import Source, VerdictName
 
@@ -140,7 +140,7 @@ def summary(rows: Sequence[Verified]) -> dict[str, Any]:
 
 
 def refit(rows: Sequence[Verified]) -> dict[str, Any]:
-    """`intercept` and `weights` fitted on all claims, to be committed in `pipelines.query.support`.
+    """`intercept` and `weights` fitted on all claims, to be committed in `pipelines.query.verification.support`.
 
     The supported weigh as much as all others; of these, each label weighs the same.
     """

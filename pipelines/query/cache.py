@@ -5,7 +5,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from datetime import date
 
-from pipelines.query.find import Found
+from pipelines.query.searching.find import Found
 from pipelines.query.trace import Ledger
 from pipelines.store.changes import Mark
 from pipelines.types import Audience, Filters, Mode, QueryIntent

@@ -23,30 +23,30 @@ from pipelines.models.nli import load_inference
 from pipelines.models.prices import answer_cost
 from pipelines.models.prompt_tokens import margin
 from pipelines.observe import log_failure
-from pipelines.query.assemble import Budget, assemble
 from pipelines.query.cache import FoundCache, Key
-from pipelines.query.calibration import calibration
-from pipelines.query.career import may_reckon, reckon
-from pipelines.query.career_conflicts import CAREERS, career_disagreements
-from pipelines.query.conflicts import is_about_a_career, with_conflicts
-from pipelines.query.disagreement import Disagreement
-from pipelines.query.escalate import is_weak
-from pipelines.query.extract import UNTOLD, extract, is_answer
-from pipelines.query.find import Finder, Found, Request
-from pipelines.query.follow_ups import follow_ups
-from pipelines.query.history import recent
-from pipelines.query.judge import Judge, embedding, judge_with
-from pipelines.query.marks import Ruler
+from pipelines.query.careers.career import may_reckon, reckon
+from pipelines.query.careers.reckoning import Reckoning, said_of
+from pipelines.query.careers.timeline import people
+from pipelines.query.conflicts.career_conflicts import CAREERS, career_disagreements
+from pipelines.query.conflicts.conflicts import is_about_a_career, with_conflicts
+from pipelines.query.conflicts.disagreement import Disagreement
+from pipelines.query.context.assemble import Budget, assemble
+from pipelines.query.context.spans import Passage
+from pipelines.query.extraction.extract import UNTOLD, extract, is_answer
+from pipelines.query.extraction.marks import Ruler
 from pipelines.query.parts import changed
-from pipelines.query.prompt import Manner, fitted
-from pipelines.query.propose import Answered
-from pipelines.query.reckoning import Reckoning, said_of
+from pipelines.query.searching.calibration import calibration
+from pipelines.query.searching.escalate import is_weak
+from pipelines.query.searching.find import Finder, Found, Request
 from pipelines.query.serving import Serving, build_serving, served_aside
-from pipelines.query.spans import Passage
-from pipelines.query.timeline import people
+from pipelines.query.suggestions.follow_ups import follow_ups
+from pipelines.query.suggestions.propose import Answered
 from pipelines.query.trace import Ledger
-from pipelines.query.write import Brief, Written, abstain, write_by_extraction, write_by_facts
-from pipelines.query.write_llm import write_by_llm
+from pipelines.query.understanding.history import recent
+from pipelines.query.verification.judge import Judge, embedding, judge_with
+from pipelines.query.writing.prompt import Manner, fitted
+from pipelines.query.writing.write import Brief, Written, abstain, write_by_extraction, write_by_facts
+from pipelines.query.writing.write_llm import write_by_llm
 from pipelines.store import documents as document_rows
 from pipelines.store.database import Database, open_database, reading
 from pipelines.store.facts import read_facts

@@ -8,7 +8,7 @@ from markdown_it.token import Token
 
 from app.pack import files_of, load_pack, pack_archive, pack_markdown, write_pack
 from pipelines.errors import PackError
-from pipelines.query.pack import Asked, PackedFilters, PackedTurn, pack_json
+from pipelines.query.packs.pack import Asked, PackedFilters, PackedTurn, pack_json
 from tests.unit.query.packs import document, pack, sentence, source
 
 FORTY = sentence("The crane moved forty containers.", quote="moved forty containers")

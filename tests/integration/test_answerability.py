@@ -7,7 +7,7 @@ from config.settings import Settings
 from pipelines.evaluation.answerability import ANSWERABLE, UNANSWERABLE, WITHHELD, load_collection, measure
 from pipelines.evaluation.calibrate import judge
 from pipelines.evaluation.corpus import index_dataset
-from pipelines.query.calibration import calibration
+from pipelines.query.searching.calibration import calibration
 
 PASSAGES = {
     "kiln": "Ruth Aldous built the anagama kiln at Dunsyre in 1998.",

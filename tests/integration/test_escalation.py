@@ -13,7 +13,7 @@ from pipelines.errors import SourceError
 from pipelines.evaluation.replay import KINDS, ScriptedLLM, evaluate_replies, load_replies
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import Engine, build_query_engine
-from pipelines.query.find import Finder, Found
+from pipelines.query.searching.find import Finder, Found
 from pipelines.types import Filters, SearchReport
 
 ROOT = Path(__file__).parent.parent.parent

@@ -13,8 +13,8 @@ from pipelines.ingestion.fingerprint import content_sha, meta_sha
 from pipelines.ingestion.parsers.cuts import Piece
 from pipelines.ingestion.parsers.nodes import make_nodes
 from pipelines.models.embed import build_embed_model, window_vectors
+from pipelines.query.careers.timeline import people
 from pipelines.query.engine import Engine, build_query_engine
-from pipelines.query.timeline import people
 from pipelines.store.audit import audit
 from pipelines.store.facts import read_facts
 from pipelines.store.nodes import Made

@@ -6,11 +6,11 @@ import pytest
 
 from config.settings import AnswerSettings, IngestionSettings, LLMSettings, Settings
 from pipelines.ingestion.run import build_ingestion, ingest
-from pipelines.query.again import Again, ask_again
 from pipelines.query.engine import Engine, build_query_engine
-from pipelines.query.find import Request
-from pipelines.query.pack import Pack, pack_json, read_pack
-from pipelines.query.packing import pack_answer
+from pipelines.query.packs.again import Again, ask_again
+from pipelines.query.packs.pack import Pack, pack_json, read_pack
+from pipelines.query.packs.packing import pack_answer
+from pipelines.query.searching.find import Request
 from pipelines.store.queries import latest_queries
 from pipelines.types import Audience, Filters, Turn
 from tests.fake_openai import FakeOpenAI

@@ -14,8 +14,8 @@ from sqlalchemy import delete, select, text
 from config.settings import Settings
 from pipelines.errors import StoreError
 from pipelines.ingestion.run import Overrides, build_ingestion, ingest
-from pipelines.query import find
 from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.searching import find
 from pipelines.store import changes
 from pipelines.store.changes import changed_since, read_mark
 from pipelines.store.database import open_database, reading, reset

@@ -11,8 +11,8 @@ import pytest
 from config.prompts import NO_ANSWER
 from config.settings import LLMSettings, PersonaSettings, Settings
 from pipelines.ingestion.run import ingest
-from pipelines.query.answer_json import answer_json, answer_schema, read_answer
 from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.writing.answer_json import answer_json, answer_schema, read_answer
 from pipelines.store.queries import read_query
 from pipelines.text import count_tokens
 from pipelines.types import Answer, Token, Turn

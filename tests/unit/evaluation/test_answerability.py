@@ -9,7 +9,7 @@ from pipelines.errors import SourceError
 from pipelines.evaluation.answerability import ANSWERABLE, UNANSWERABLE, WITHHELD, Measured, load_collection
 from pipelines.evaluation.calibrate import KEPT, judge, refit
 from pipelines.evaluation.logistic import auroc, balanced, fit_logistic, held_out, keeping, reliability
-from pipelines.query.calibration import Bound, Calibration
+from pipelines.query.searching.calibration import Bound, Calibration
 from tests.unit.evaluation.test_datasets import write_beir
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pipelines.query.pack import (
+from pipelines.query.packs.pack import (
     Asked,
     Pack,
     PackedCitation,

@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from pipelines.query.aim import Aim, aim_of
-from pipelines.query.analyse import analyse
-from pipelines.query.fitting import fit, fits
+from pipelines.query.extraction.aim import Aim, aim_of
+from pipelines.query.extraction.fitting import fit, fits
+from pipelines.query.understanding.analyse import analyse
 
 
 def aim(question: str) -> Aim:

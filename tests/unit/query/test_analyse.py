@@ -3,7 +3,7 @@ from datetime import date
 import pytest
 
 from pipelines.errors import RetrievalError
-from pipelines.query.analyse import analyse
+from pipelines.query.understanding.analyse import analyse
 from pipelines.types import Turn
 
 TODAY = date(2025, 6, 1)

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.query.assemble import Budget, assemble
-from pipelines.query.shown import SEPARATOR
-from pipelines.query.spans import Passage
+from pipelines.query.context.assemble import Budget, assemble
+from pipelines.query.context.shown import SEPARATOR
+from pipelines.query.context.spans import Passage
 from pipelines.query.trace import Ledger
 from pipelines.text import count_tokens, sentences
 from pipelines.types import Context

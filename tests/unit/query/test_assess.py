@@ -3,8 +3,8 @@ from math import exp, log2
 import pytest
 
 from config.settings import EvidenceSettings
-from pipelines.query.assess import COVERAGE_WEIGHT, Reading, assess, readings, regraded, signals, strength
-from pipelines.query.calibration import CALIBRATIONS, LEXICAL, Bound, Calibration, calibration
+from pipelines.query.searching.assess import COVERAGE_WEIGHT, Reading, assess, readings, regraded, signals, strength
+from pipelines.query.searching.calibration import CALIBRATIONS, LEXICAL, Bound, Calibration, calibration
 from pipelines.query.trace import Ledger
 from pipelines.store.lexical import LexicalIndex, Parameters
 from pipelines.store.lexical_part import Segment

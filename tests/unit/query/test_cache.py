@@ -7,7 +7,7 @@ import pytest
 from llama_index.core.schema import QueryBundle
 
 from pipelines.query.cache import FoundCache, Key
-from pipelines.query.find import Found
+from pipelines.query.searching.find import Found
 from pipelines.query.trace import Ledger
 from pipelines.store.changes import Mark
 from pipelines.types import Evidence, Filters, QueryIntent

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from pipelines.facts import CertificationFacts, EducationFacts, JobFacts, LanguageFacts, PersonFacts, SkillsFacts
-from pipelines.query.analyse import analyse
-from pipelines.query.career import may_reckon, reckon
-from pipelines.query.cite import verify_computed
-from pipelines.query.jobs import companies, disagreement, is_like, is_same
-from pipelines.query.reckoning import Reckoning, cited_facts, forms_of, naming
-from pipelines.query.timeline import Person, people
+from pipelines.query.careers.career import may_reckon, reckon
+from pipelines.query.careers.jobs import companies, disagreement, is_like, is_same
+from pipelines.query.careers.reckoning import Reckoning, cited_facts, forms_of, naming
+from pipelines.query.careers.timeline import Person, people
+from pipelines.query.understanding.analyse import analyse
+from pipelines.query.verification.cite import verify_computed
 from pipelines.store.facts import Fact
 
 TODAY = date(2024, 3, 20)

@@ -2,8 +2,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pipelines.query.changes import changes, sentence_changes
-from pipelines.query.pack import Pack, Ranked
+from pipelines.query.packs.changes import changes, sentence_changes
+from pipelines.query.packs.pack import Pack, Ranked
 from pipelines.store.citations import Hashes
 from tests.unit.query.packs import document, pack, sentence, source
 

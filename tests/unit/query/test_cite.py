@@ -1,6 +1,6 @@
 import pytest
 
-from pipelines.query.cite import verify
+from pipelines.query.verification.cite import verify
 from pipelines.types import Source
 
 TEXT = (

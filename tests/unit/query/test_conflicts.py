@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from pipelines.facts import EducationFacts, JobFacts, PersonFacts
-from pipelines.query.career_conflicts import career_disagreements
-from pipelines.query.cite import verify
-from pipelines.query.conflicts import with_conflicts
-from pipelines.query.disagreement import Disagreement
-from pipelines.query.timeline import people
+from pipelines.query.careers.timeline import people
+from pipelines.query.conflicts.career_conflicts import career_disagreements
+from pipelines.query.conflicts.conflicts import with_conflicts
+from pipelines.query.conflicts.disagreement import Disagreement
+from pipelines.query.verification.cite import verify
 from pipelines.store.facts import Fact
 from pipelines.types import Answer, Source
 from tests.unit.query.builders import source

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.query.contradict import contradiction
+from pipelines.query.conflicts.contradict import contradiction
 
 DIFFER = [
     ("dates", "Marit built the harbour crane controller in 2014.", "The harbour crane controller was built in 2015."),

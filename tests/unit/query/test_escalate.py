@@ -11,12 +11,12 @@ from llama_index.core.schema import QueryBundle
 
 from config.settings import EscalationSettings
 from pipelines.errors import ServiceUnavailable
-from pipelines.query.escalate import MARGIN, escalate, is_weak, planned
-from pipelines.query.find import Found
-from pipelines.query.readings import Senses
-from pipelines.query.retrieve import WeightedQuery
+from pipelines.query.searching.escalate import MARGIN, escalate, is_weak, planned
+from pipelines.query.searching.find import Found
+from pipelines.query.searching.readings import Senses
+from pipelines.query.searching.retrieve import WeightedQuery
+from pipelines.query.searching.tries import best_rank
 from pipelines.query.trace import Ledger
-from pipelines.query.tries import best_rank
 from pipelines.types import Attempt, Evidence, QueryIntent
 from tests.unit.query.builders import hit
 from tests.unit.query.voice import Voice

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from config.settings import EvidenceSettings
-from pipelines.query.aim import aim_of
-from pipelines.query.analyse import analyse
-from pipelines.query.extract import Extract, extract, is_answer
-from pipelines.query.lines import lines_of
-from pipelines.query.marks import Ruler, measure, scores
-from pipelines.query.suffices import suffices, tell
+from pipelines.query.extraction.aim import aim_of
+from pipelines.query.extraction.extract import Extract, extract, is_answer
+from pipelines.query.extraction.lines import lines_of
+from pipelines.query.extraction.marks import Ruler, measure, scores
+from pipelines.query.extraction.suffices import suffices, tell
+from pipelines.query.understanding.analyse import analyse
 from pipelines.text import plain
 from pipelines.types import Context, Evidence, Source
 from tests.unit.query.builders import hit, source

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from config.settings import Settings
 from pipelines.evaluation.systems import SYSTEMS
-from pipelines.query.fuse import convex_fusion, multiplicable, reciprocal_rank_fusion
 from pipelines.query.parts import changed
 from pipelines.query.postprocess import build_factors
 from pipelines.query.postprocess.category import category_factor
@@ -18,6 +17,7 @@ from pipelines.query.postprocess.quality import quality_factor
 from pipelines.query.postprocess.recency import recency_decay, recency_steps
 from pipelines.query.postprocess.section import section_factor
 from pipelines.query.postprocess.year import year_factor
+from pipelines.query.searching.fuse import convex_fusion, multiplicable, reciprocal_rank_fusion
 from pipelines.query.trace import Ledger
 from pipelines.types import QueryIntent
 from tests.unit.query.builders import hit

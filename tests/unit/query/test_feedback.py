@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from pipelines.query.feedback import (
+from pipelines.query.searching.feedback import (
     expected,
     lexical_likeness,
     likeness,

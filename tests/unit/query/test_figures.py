@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from pipelines.query.figures import dates_differ, levelled, units_differ
+from pipelines.query.verification.figures import dates_differ, levelled, units_differ
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import pytest
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from pipelines.query.find import Found
-from pipelines.query.follow_ups import Said, answerable, holding, new_ones
-from pipelines.query.proposals import Proposal
+from pipelines.query.searching.find import Found
+from pipelines.query.suggestions.follow_ups import Said, answerable, holding, new_ones
+from pipelines.query.suggestions.proposals import Proposal
 from pipelines.query.trace import Ledger
 from pipelines.types import Band, Evidence, QueryIntent
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from pipelines.errors import RetrievalError, ServiceUnavailable
-from pipelines.query.fuse import (
+from pipelines.query.searching.fuse import (
     HybridRetriever,
     ScoringRetriever,
     convex_fusion,

@@ -1,4 +1,4 @@
-from pipelines.query.history import recent
+from pipelines.query.understanding.history import recent
 from pipelines.text import count_tokens
 from pipelines.types import Turn
 

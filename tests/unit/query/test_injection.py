@@ -1,6 +1,6 @@
 import pytest
 
-from pipelines.query.injection import is_about_commands, is_command
+from pipelines.query.extraction.injection import is_about_commands, is_command
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.query.markers import MarkerFilter, cited_sentences, split_markers, unmarked, without_unfinished
+from pipelines.query.verification.markers import (
+    MarkerFilter,
+    cited_sentences,
+    split_markers,
+    unmarked,
+    without_unfinished,
+)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
 from config.settings import AnalysisSettings
-from pipelines.query.narrow import Narrowing, narrowings, outside
+from pipelines.query.understanding.narrow import Narrowing, narrowings, outside
 from pipelines.types import Filters, QueryIntent
 from tests.unit.query.builders import hit
 

@@ -6,9 +6,9 @@ import pytest
 
 from config.settings import FactorSettings, LLMSettings, Settings
 from pipelines.errors import PackError
-from pipelines.query.again import standing
-from pipelines.query.pack import PackedFilters, pack_json, read_pack, web_address
-from pipelines.query.packing import relevant_settings, without_secrets
+from pipelines.query.packs.again import standing
+from pipelines.query.packs.pack import PackedFilters, pack_json, read_pack, web_address
+from pipelines.query.packs.packing import relevant_settings, without_secrets
 from pipelines.store.citations import Hashes
 from pipelines.types import Filters
 from tests.unit.query.packs import document, pack, sentence, source

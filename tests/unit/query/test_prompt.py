@@ -6,8 +6,8 @@ from config import prompts
 from config.prompts import NO_ANSWER, answer_system
 from config.settings import PersonaSettings
 from pipelines.errors import ModelError
-from pipelines.query.prompt import Manner, fitted, messages
-from pipelines.query.shown import SEPARATOR, draw_delimiter, shown
+from pipelines.query.context.shown import SEPARATOR, draw_delimiter, shown
+from pipelines.query.writing.prompt import Manner, fitted, messages
 from pipelines.text import count_tokens
 from pipelines.types import Context, QueryIntent, Source, Turn
 from tests.unit.query.builders import source

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from pipelines.facts import CareerRecord, EducationFacts, JobFacts, LanguageFacts, PersonFacts, ProjectFacts
-from pipelines.query.proposals import Near, proposals
+from pipelines.query.suggestions.proposals import Near, proposals
 from pipelines.store.facts import Fact
 from pipelines.store.near import Section
 

@@ -2,7 +2,7 @@ import secrets
 
 import pytest
 
-from pipelines.query.quoted import fresh_key, harmless, on_one_line
+from pipelines.query.context.quoted import fresh_key, harmless, on_one_line
 
 
 def test_a_key_is_new_each_time_and_stands_in_none_of_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.query.reply import Reply, is_json, numbers_of, read_json
+from pipelines.query.writing.reply import Reply, is_json, numbers_of, read_json
 from tests.unit.query.builders import source
 
 WHOLE = '{"answer": "She joined in 2019 [2].", "sources": [2]}'

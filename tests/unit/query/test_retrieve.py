@@ -6,7 +6,7 @@ from llama_index.core.schema import QueryBundle, TextNode
 
 from pipelines.errors import ModelError
 from pipelines.observe import Timings
-from pipelines.query.retrieve import Asked, Reach, SparseRetriever, WeightedQuery, best_documents
+from pipelines.query.searching.retrieve import Asked, Reach, SparseRetriever, WeightedQuery, best_documents
 from pipelines.store.lexical import Parameters
 from pipelines.store.lexical_part import Segment
 from pipelines.store.lexical_snapshots import LexicalIndexes

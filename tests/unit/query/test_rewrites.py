@@ -3,7 +3,7 @@ import json
 import pytest
 
 from config.prompts import NO_ANSWER
-from pipelines.query.rewrites import MAX_PASSAGE, MAX_REPLY, MAX_SEARCH, is_compound, passage, searches
+from pipelines.query.searching.rewrites import MAX_PASSAGE, MAX_REPLY, MAX_SEARCH, is_compound, passage, searches
 
 QUESTION = "How did she make the buoys last longer?"
 GOOD = "How was the battery life of the buoys extended?"

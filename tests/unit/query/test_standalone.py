@@ -4,8 +4,8 @@ import pytest
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.llms import CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
 
-from pipelines.query.analyse import analyse
-from pipelines.query.standalone import checked, stand_alone
+from pipelines.query.understanding.analyse import analyse
+from pipelines.query.understanding.standalone import checked, stand_alone
 from pipelines.types import Turn
 
 HISTORY = (Turn("Where did Marit move in 2023?", "She moved to Garboard Systems.", ("Ship search",)),)

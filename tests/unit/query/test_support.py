@@ -7,12 +7,12 @@ import pytest
 
 from pipelines.errors import ModelError
 from pipelines.models.nli import Entailment
-from pipelines.query.cite import check, verify
-from pipelines.query.claims import align, rarity
-from pipelines.query.displaced import displaced
-from pipelines.query.judge import BY_WORDS, Judge, judge_with
-from pipelines.query.places import places
-from pipelines.query.support import VECTORS, WORDS, features, probability
+from pipelines.query.verification.cite import check, verify
+from pipelines.query.verification.claims import align, rarity
+from pipelines.query.verification.displaced import displaced
+from pipelines.query.verification.judge import BY_WORDS, Judge, judge_with
+from pipelines.query.verification.places import places
+from pipelines.query.verification.support import VECTORS, WORDS, features, probability
 from pipelines.types import Source
 
 CV = """# Work

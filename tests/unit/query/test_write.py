@@ -1,4 +1,4 @@
-from pipelines.query.write import joined
+from pipelines.query.writing.write import joined
 from pipelines.types import Sentence
 
 

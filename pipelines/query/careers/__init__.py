@@ -1,0 +1,1 @@
+"""Counts and durations out of career facts."""

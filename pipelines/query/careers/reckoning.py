@@ -1,0 +1,206 @@
+"""Values that are computed from career facts, each with the facts that it was computed from."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pipelines.facts import JobFacts
+from pipelines.months import named, spoken
+from pipelines.query.careers.jobs import Job, agreeing, companies, redated
+from pipelines.query.careers.timeline import Person
+from pipelines.query.conflicts.career_conflicts import dates_of, fact_source, titles_of
+from pipelines.query.conflicts.disagreement import Disagreement
+from pipelines.query.verification.agree import holds
+from pipelines.store.facts import Fact
+from pipelines.text import fold
+from pipelines.types import Source
+
+_TOKEN = re.compile(r"\.?\w+(?:\+\+|#)?")
+_SHORT = 2  # letters up to which a skill must stand in its own spelling: `Go` is not `go`
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A fact that was counted, as the answer names it.
+
+    `quotes` are the words of it that must stand in its span; `also_in` names other documents that state the same.
+    """
+
+    text: str
+    fact: Fact
+    quotes: tuple[str, ...]
+    also_in: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reckoning:
+    """A computed value, what it is the value of, and the facts that it was computed from.
+
+    `doubts` are what documents say differently of it; `undated` facts belong to it, but could not be summed.
+    """
+
+    value: str
+    of: str
+    items: tuple[Item, ...]
+    doubts: tuple[Disagreement, ...] = ()
+    undated: int = 0
+    exact: bool = True
+
+    @property
+    def sentence(self) -> str:
+        """The answer: `3 years 2 months at Acme: Engineer at Acme (May 2019 - Jul 2022).`"""
+        listed = "; ".join(item.text for item in self.items)
+        return f"{self.value[:1].upper()}{self.value[1:]}{self.of}: {listed.rstrip('.')}."
+
+
+def summed(jobs: Sequence[Job], of: str, skill: str = "") -> Reckoning | None:
+    """How long the jobs were, or those of them that name a skill; None when none of them is dated."""
+    told = [(job, naming(job, skill) if skill else Named(job.stated[0], "")) for job in jobs]
+    counted = [(job, named) for job, named in told if named is not None]
+    dated = [(named, job.stretch, dates_of(job)) for job, named in counted if job.stretch is not None]
+    if not dated:
+        return None
+    stretches = [each for _, each, _ in dated]
+    return Reckoning(
+        spoken(stretches),
+        of if len(dated) == 1 else f"{of}, overlapping jobs counted once",
+        tuple(job_item(job, *named) for job, named in counted if job.stretch is not None),
+        tuple(doubt for _, _, doubt in dated if doubt),
+        len(counted) - len(dated),
+        all(each.exact for each in stretches),
+    )
+
+
+def held_in(person: Person, year: int) -> Reckoning | None:
+    """The jobs that somebody had in a year; None when no dated one reaches into it."""
+    spans = [(job, job.stretch) for job in person.jobs if job.stretch]
+    jobs = [job for job, span in spans if span.first // 12 <= year <= span.last // 12]
+    items = tuple(job_item(job, job.stated[0]) for job in jobs)
+    doubts = (doubt for job in jobs for doubt in (dates_of(job), titles_of(job)) if doubt)
+    return Reckoning(f"in {year}", "", items, tuple(doubts)) if items else None
+
+
+def entries(jobs: Sequence[Job], value: str, of: str = "") -> Reckoning | None:
+    """The jobs as they are stated, each in every way in which documents date it; None when there are none."""
+    items = tuple(job_item(job, fact) for job in jobs for fact in redated(job) or job.stated[:1])
+    doubts = tuple(doubt for job in jobs for doubt in (dates_of(job), titles_of(job)) if doubt)
+    return Reckoning(value, of, items, doubts) if items else None
+
+
+class Named(NamedTuple):
+    """A statement of a job, and the words that it names a skill by."""
+
+    fact: Fact
+    form: str
+
+
+def naming(job: Job, skill: str) -> Named | None:
+    """The first statement of a job that names a skill in one of its forms, whole words of it; None when none does."""
+    for fact in job.stated:
+        for form in forms_of(skill):
+            if holds(fact.own_text, fold(form)) and (len(form) > _SHORT or form in _TOKEN.findall(fact.own_text)):
+                return Named(fact, form)
+    return None
+
+
+def forms_of(skill: str) -> list[str]:
+    """What a skill may be called: `Kubernetes (k8s)` is `Kubernetes` and `k8s`."""
+    before, _, inside = skill.partition("(")
+    return list(dict.fromkeys(filter(None, (skill, before.strip(), inside.rstrip(") ").strip()))))
+
+
+def job_item(job: Job, fact: Fact, form: str = "") -> Item:
+    """A job as an answer names it: `Engineer at Acme (May 2019 - Jul 2022)`; `form` must stand in its span too."""
+    record = fact.record
+    assert isinstance(record, JobFacts)
+    what = f"{record.position} at {record.company}" if record.position else record.company
+    months = [named(month) for month in (record.start_month, record.end_month or "") if month]
+    when = record.date_range or " to ".join([*months, *(["today"] if record.current else [])])
+    quotes = tuple(filter(None, (record.company, record.position, record.date_range, form)))
+    return Item(f"{what} ({when})" if when else what, fact, quotes, _others(fact, agreeing(job)))
+
+
+def _others(fact: Fact, facts: Iterable[Fact]) -> tuple[str, ...]:
+    names = dict.fromkeys(other.document_name for other in facts if other.document_id != fact.document_id)
+    return tuple(names)
+
+
+def said_of(reckoning: Reckoning) -> str:
+    """How it was computed, for people: of how many facts, and what could not be summed."""
+    documents = {item.fact.document_id for item in reckoning.items}
+    facts, held = len(reckoning.items), len(documents)
+    said = f"Computed from {facts} career fact{'s' * (facts > 1)} of {held} document{'s' * (held > 1)}."
+    return f"{said} {reckoning.undated} more without dates were left out." if reckoning.undated else said
+
+
+def cited_facts(reckoning: Reckoning) -> tuple[tuple[Source, ...], list[tuple[int, tuple[str, ...]]]]:
+    """(the facts' spans as sources from 1, and for each item the number of its source with the words quoted of it)."""
+    sources: dict[tuple[str, int, int], Source] = {}
+    quoted: list[tuple[int, tuple[str, ...]]] = []
+    for item in reckoning.items:
+        key = (item.fact.document_id, item.fact.start, item.fact.end)
+        sources.setdefault(key, fact_source(item.fact, len(sources) + 1, item.also_in))
+        quoted.append((sources[key].n, item.quotes))
+    return tuple(sources.values()), quoted
+
+
+# What can be counted
+
+
+def counted(person: Person, noun: str) -> Reckoning | None:
+    """How many of what a noun names (`companies`, `degrees`) somebody has; None when no fact states any."""
+    one, several, items = _COUNTS[noun]
+    found = items(person)
+    return Reckoning(str(len(found)), f" {one if len(found) == 1 else several}", tuple(found)) if found else None
+
+
+def _fields(groups: Iterable[Sequence[Fact]], *names: str) -> list[Item]:
+    """An item for each group: what its first fact states in these fields."""
+    stated = [(group, [value for name in names if (value := getattr(group[0].record, name))]) for group in groups]
+    return [Item(", ".join(said), group[0], tuple(said), _others(group[0], group)) for group, said in stated]
+
+
+def _companies(person: Person) -> list[Item]:
+    firsts = [(name, jobs[0].stated) for name, jobs in companies(person.jobs)]
+    return [Item(name, stated[0], (name,), _others(stated[0], stated)) for name, stated in firsts]
+
+
+def _jobs(person: Person) -> list[Item]:
+    return [job_item(job, job.stated[0]) for job in person.jobs]
+
+
+def _degrees(person: Person) -> list[Item]:
+    return _fields([group for group in person.education if _has_degree(group)], "degree", "institution")
+
+
+def _has_degree(group: Sequence[Fact]) -> bool:
+    return bool(getattr(group[0].record, "degree", ""))
+
+
+def _institutions(person: Person) -> list[Item]:
+    groups = {fold(getattr(group[0].record, "institution", "")): group for group in reversed(person.education)}
+    return _fields(reversed(groups.values()), "institution")
+
+
+def _languages(person: Person) -> list[Item]:
+    return _fields(person.languages, "language", "level")
+
+
+def _certificates(person: Person) -> list[Item]:
+    return _fields(person.certifications, "name")
+
+
+_Count = tuple[str, str, Callable[[Person], list[Item]]]
+_KINDS: Mapping[str, _Count] = {
+    "company companies employer employers organisation organisations organization organizations firm firms": (
+        "company", "companies", _companies,
+    ),
+    "job jobs position positions role roles": ("job", "jobs", _jobs),
+    "degree degrees": ("degree", "degrees", _degrees),
+    "university universities school schools college colleges": ("institution", "institutions", _institutions),
+    "language languages": ("language", "languages", _languages),
+    "certificate certificates certification certifications": ("certificate", "certificates", _certificates),
+}  # fmt: skip
+_COUNTS = {noun: kind for nouns, kind in _KINDS.items() for noun in nouns.split()}
+COUNTABLE = frozenset(_COUNTS)

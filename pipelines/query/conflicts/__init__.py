@@ -1,0 +1,1 @@
+"""Where sources disagree, with both sides."""

@@ -1,0 +1,117 @@
+"""Sentences of sources that an answer rests on and that another of its documents contradicts."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+
+from pipelines.query.conflicts.contradict import contradiction
+from pipelines.query.conflicts.disagreement import Disagreement, Side
+from pipelines.query.conflicts.statements import statement
+from pipelines.query.verification.figures import levelled
+from pipelines.text import fold, sentences
+from pipelines.types import Answer, ConflictKind, Sentence, Source
+
+_ALIKE = 2  # beginnings of words that two sentences about one thing have in common at least
+_QUOTED = 160  # characters of a sentence as it is told
+_YEAR = re.compile(r"\d{4}")
+_WORD = re.compile(r"[^\W_]+")
+# Headings that name no subject.
+_GENERIC = frozenset(
+    """about activity background bio career certifications contact education employment experience highlights history
+    interests introduction languages notes overview personal profile projects publications readme resume section skills
+    summary usage features installation work professional volunteering talks""".split()
+)
+
+
+def sentence_disagreements(answer: Answer) -> Iterator[Disagreement]:
+    """The sentences that the answer rests on and that one of another of its documents contradicts."""
+    by_number = {source.n: source for source in answer.sources}
+    stated = {source.n: _sentences_of(source) for source in answer.sources}
+    seen: set[tuple[int, int, int]] = set()
+    for sentence in answer.sentences:
+        spoken = levelled(sentence.text)
+        for one in filter(_says_a_value, _quoted(sentence, by_number)):
+            own = (one.source.n, one.start, one.end)
+            rivals = (
+                other
+                for source in answer.sources
+                if source.document_id != one.source.document_id and own not in seen
+                for other in stated[source.n]
+                if len(_beginnings(one.quote) & _beginnings(other.quote)) >= _ALIKE
+            )
+            for other in rivals:
+                kind = _contradict(one, other, spoken)
+                if kind and (other.source.n, other.start, other.end) not in seen:
+                    seen |= {own, (other.source.n, other.start, other.end)}
+                    yield Disagreement(kind, "", (one, other))
+                    break
+
+
+def _quoted(sentence: Sentence, sources: Mapping[int, Source]) -> Iterator[Side]:
+    """The sentences of sources that bear a sentence of the answer out."""
+    for cited in sentence.evidence:
+        if cited.n in sources and cited.verdict in ("supported", "partial"):
+            for start, end in sentences(cited.quote):
+                yield _side(sources[cited.n], cited.start + start, cited.start + end)
+
+
+def _says_a_value(one: Side) -> bool:
+    said = statement(one.quote)
+    return said is not None and bool(said.when or said.amounts)
+
+
+@lru_cache(maxsize=4_096)
+def _beginnings(text: str) -> frozenset[str]:
+    """How its words begin: two sentences that say the same have some of them in common."""
+    return frozenset(word[:4] for word in _WORD.findall(fold(text)) if len(word) > 1)
+
+
+def _sentences_of(source: Source) -> list[Side]:
+    return [_side(source, source.start + start, source.start + end) for start, end in sentences(source.snippet)]
+
+
+def _side(source: Source, start: int, end: int) -> Side:
+    words = " ".join(source.snippet[start - source.start : end - source.start].split())
+    told = words if len(words) <= _QUOTED else words[:_QUOTED].rsplit(" ", 1)[0] + "…"
+    return Side(f"“{told}”", source, start, end)
+
+
+def _contradict(one: Side, other: Side, spoken: str) -> ConflictKind | None:
+    """What two sentences say differently of what the answer says itself."""
+    found = contradiction(
+        one.quote,
+        other.quote,
+        same_subject=_same_subject(one.source, other.source),
+        same_time=_same_time(one.source, other.source),
+    )
+    if found is None or (_names_itself(found.one, one.source) and _names_itself(found.other, other.source)):
+        return None
+    said = re.findall(r"\d+(?:\.\d+)?", found.one)
+    return found.kind if any(re.search(rf"(?<![\d.]){value}(?![\d]|\.\d)", spoken) for value in said) else None
+
+
+def _same_subject(one: Source, other: Source) -> bool:
+    """Whether the innermost headings of two sources name one thing."""
+    return not _heading_words(one).isdisjoint(_heading_words(other))
+
+
+def _heading_words(source: Source) -> set[str]:
+    words = _WORD.findall(source.section_path[-1]) if source.section_path else []
+    return {fold(word) for word in words if word[0].isupper() and fold(word) not in _GENERIC and len(word) > 2}
+
+
+def _same_time(one: Source, other: Source) -> bool:
+    """Whether neither source, or both, is of a year that its name or its headings tell."""
+    mine, theirs = _years_of(one), _years_of(other)
+    return mine == theirs or not mine or not theirs
+
+
+def _names_itself(value: str, source: Source) -> bool:
+    """Whether a date is the year that its own document is about: no news in a report of that year."""
+    years = set(_YEAR.findall(value))
+    return bool(years) and years <= _years_of(source)
+
+
+def _years_of(source: Source) -> set[str]:
+    told: Iterable[str] = (source.documentName, source.title, *source.section_path)
+    return {year for text in told for year in re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", text)}

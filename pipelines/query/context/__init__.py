@@ -1,0 +1,1 @@
+"""What a writer is shown: numbered sources as quoted data."""

@@ -1,0 +1,49 @@
+"""SHOWN: sources as a writer sees them: quoted data between delimiters that no document can know."""
+
+from collections.abc import Sequence
+
+from pipelines.query.context.quoted import fresh_key, harmless, on_one_line
+from pipelines.text import fold, plain
+from pipelines.types import Source
+
+SEPARATOR = "\n\n---\n\n"
+_NAMED = 5  # other documents that are named with a source
+
+
+def shown(source: Source, delimiter: str, before: Source | None) -> str:
+    """A source between its delimiters, under a line that says where it stands.
+
+    Headings are shown once: not those that `before`, the source above, stands under too, and not those that the
+    snippet begins with.
+    """
+    page = f", p.{source.page}" if source.page else ""
+    again = before is not None and before.document_id == source.document_id
+    path = () if again and before and before.section_path == source.section_path else _unsaid(source)
+    head = f"[Source: {on_one_line(source.title)}{page}] {' > '.join(map(on_one_line, path))}".rstrip()
+    also = f"\n[Also in: {_named(source.also_in)}]" if source.also_in else ""
+    body = f"{head}{also}\n{harmless(source.snippet)}"
+    return f"<<source {source.n} {delimiter}>>\n{body}\n<</source {source.n} {delimiter}>>"
+
+
+def draw_delimiter(sources: Sequence[Source]) -> str:
+    """A random key that stands nowhere in what is shown of these sources."""
+    return fresh_key(
+        "\n".join((source.title, *source.section_path, *source.also_in, source.snippet)) for source in sources
+    )
+
+
+def _unsaid(source: Source) -> tuple[str, ...]:
+    """The headings above a snippet, without the title that is shown before them and those that it begins with."""
+    path = source.section_path[1:] if source.section_path[:1] == (source.title,) else source.section_path
+    lines = [line for line in source.snippet[:2_000].splitlines() if line.strip()][: len(path)]
+    opening = [fold(plain(line).strip(" #*_")) for line in lines]
+    for said in range(len(lines), 0, -1):
+        if [fold(plain(heading)) for heading in path[-said:]] == opening[:said]:
+            return path[:-said]
+    return path
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    listed = ", ".join(map(on_one_line, names[:_NAMED]))
+    return f"{listed} and {more} more" if more > 0 else listed

@@ -1,0 +1,100 @@
+"""The extractive writer: the lines of the sources that answer best, verbatim."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from llama_index.core.schema import NodeWithScore
+
+from config.settings import EvidenceSettings
+from pipelines.query.extraction.aim import Aim, aim_of
+from pipelines.query.extraction.injection import is_about_commands, is_command
+from pipelines.query.extraction.lines import Line, lines_of
+from pipelines.query.extraction.marks import Array, Ruler, likeliest, measure, scores
+from pipelines.query.extraction.suffices import FLOOR, suffices, tell
+from pipelines.query.postprocess.duplicates import jaccard
+from pipelines.types import Context, Evidence, QueryIntent
+
+_MEASURED = 64  # lines that are worth a vector
+_REPEAT = 0.6  # shared index terms from which a line repeats another
+_DIVERSITY = 1.5  # of a line's likeness to those that are picked already, taken off its score
+_KEEP = 3.0  # below the best line's score a line is left out
+UNTOLD = "no sentence of the nearest passages says it"
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """What the writer may quote, and how likely it answers.
+
+    Attributes:
+        aim: What the question wants.
+        picks: The lines that answer best, in the order of their sources.
+        answers: The probability (0..1) that they answer.
+    """
+
+    aim: Aim
+    picks: tuple[Line, ...]
+    answers: float
+
+    @property
+    def listed(self) -> bool:
+        """Whether several things are asked for, and several lines quoted."""
+        return self.aim.listed and len(self.picks) > 1
+
+
+def extract(
+    intent: QueryIntent,
+    context: Context,
+    ranking: Sequence[NodeWithScore],
+    ruler: Ruler,
+    *,
+    strength: float,
+    max_sentences: int,
+) -> Extract:
+    """The lines that answer best, verbatim, in the order of their sources; at most `max_sentences`.
+
+    Those far below the best are left out, and so are repeats. A line that gives orders to a machine is only quoted
+    where the question asks for such.
+
+    Args:
+        intent: What is asked.
+        context: Where the lines stand.
+        ranking: The passages that were found, best first.
+        ruler: What lines are measured with.
+        strength: Of the evidence, 0..1.
+        max_sentences: How many to pick.
+    """
+    aim = aim_of(intent)
+    lines = likeliest(lines_of(context.sources), aim, ranking, ruler, _MEASURED)
+    if not is_about_commands(intent.question):
+        lines = [line for line in lines if not is_command(line.source.snippet[line.start : line.end])]
+    if not lines:
+        return Extract(aim, (), 0.0)
+    signals, vectors = measure(lines, intent.search_text, aim, ranking, ruler)
+    chosen = _distinct(lines, scores(lines, signals, aim), vectors, max_sentences)
+    picks = sorted((lines[at] for at in chosen), key=lambda line: (line.source.n, line.start))
+    return Extract(aim, tuple(picks), suffices(tell(signals, aim), strength))
+
+
+def is_answer(told: Extract, evidence: Evidence, settings: EvidenceSettings) -> bool:
+    """Whether to quote the lines: by what they say, and by the evidence too where a bound of it was set or is all
+    that there is (a search without vectors)."""
+    bound = settings.rule == "plain" or settings.min_strength > 0 or evidence.similarity is None
+    return bool(told.picks) and told.answers >= FLOOR and (evidence.sufficient or not bound)
+
+
+def _distinct(lines: Sequence[Line], score: Array, vectors: Array, limit: int) -> list[int]:
+    """The places of the best lines that differ from each other.
+
+    Source: Carbonell, Goldstein, SIGIR 1998, doi:10.1145/290941.291025 (maximal marginal relevance).
+    """
+    chosen: list[int] = []
+    open_ = np.flatnonzero(score >= score.max() - _KEEP).tolist()
+    nearest = np.zeros(len(lines), dtype=np.float32)
+    while open_ and len(chosen) < limit:
+        best = max(open_, key=lambda at: (float(score[at] - _DIVERSITY * nearest[at]), -at))
+        chosen.append(best)
+        open_ = [at for at in open_ if jaccard(lines[at].own, lines[best].own) < _REPEAT]
+        if vectors.size:
+            nearest = np.maximum(nearest, vectors @ vectors[best])
+    return chosen

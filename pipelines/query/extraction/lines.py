@@ -1,0 +1,108 @@
+"""LINES: the sentences, list items and table rows of the sources that may be quoted, with what stands around them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pipelines.query.extraction.irregular import regular
+from pipelines.store.tokens import tokenise
+from pipelines.text import fold, plain, sentences
+from pipelines.types import Source
+
+_MAX_CHARACTERS = 600
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s")
+_CAPITALS = 60  # characters up to which a line in capitals is a heading
+_ITEM = re.compile(r"(?:^|\n)[ \t]*(?:[-*+•·‣–]|\d{1,3}[.)]|\|)[ \t]*$")
+_LETTERS = 3  # fewer are no answer
+_AROUND = 3  # lines before and after that say what a line is about
+_Terms = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A piece of a source that may be quoted.
+
+    Attributes:
+        source: Where it stands.
+        start, end: Its span in the snippet.
+        text: Its words, without markup.
+        place: Which of the source's pieces it is, from 0.
+        own: Its index terms.
+        before: Those of the piece before it.
+        near: Those of itself and the pieces right before and after it.
+        around: Those of the pieces near it and of the headings that it stands under.
+        headings: Those of the headings alone.
+        item: Whether it is an item of a list or a row of a table.
+        lead: Those of the heading or lead-in right above it.
+        under: The words of that heading or lead-in.
+    """
+
+    source: Source
+    start: int
+    end: int
+    text: str
+    place: int = 0
+    own: _Terms = frozenset()
+    before: _Terms = frozenset()
+    near: _Terms = frozenset()
+    around: _Terms = frozenset()
+    headings: _Terms = frozenset()
+    item: bool = False
+    lead: _Terms = frozenset()
+    under: str = ""
+
+
+def lines_of(sources: Sequence[Source]) -> list[Line]:
+    """What of the sources may be quoted, in their order: no headings, questions or lead-ins."""
+    return [line for source in sources for line in _lines(source)]
+
+
+def _lines(source: Source) -> Iterator[Line]:
+    snippet = source.snippet
+    spans = sentences(snippet)
+    texts = [" ".join(plain(snippet[start:end]).split()) for start, end in spans]
+    terms = [terms_of(text) for text in texts]
+    path = (source.title, *source.section_path)
+    titles = {fold(plain(title)) for title in path}
+    outer, heading, lead = terms_of(" ".join(path)), frozenset[str](), ""
+    for place, ((start, end), text) in enumerate(zip(spans, texts, strict=True)):
+        if _is_heading(snippet[start:end], text, titles):
+            heading, lead = terms[place], text
+            continue
+        if text.endswith((":", "：")):
+            lead = text
+        item = bool(_ITEM.search(snippet[max(start - 8, 0) : start])) or " | " in snippet[start:end]
+        asks = text.endswith(("?", ":", "？", "："))
+        if asks or len(text) > _MAX_CHARACTERS or not _says_something(text, item=item):
+            continue
+        first = max(place - 1, 0)
+        headings = outer | heading
+        around = headings.union(*terms[max(place - _AROUND, 0) : place + _AROUND + 1])
+        yield Line(
+            source, start, end, text, place,
+            own=terms[place],
+            before=terms[first] if place else frozenset(),
+            near=frozenset().union(*terms[first : place + 2]),
+            around=around,
+            headings=headings,
+            item=item,
+            lead=terms_of(lead),
+            under=lead,
+        )  # fmt: skip
+
+
+def terms_of(text: str) -> frozenset[str]:
+    """The index terms of a text, and those of the base forms of its irregular verbs."""
+    return frozenset(tokenise(text)) | frozenset(tokenise(regular(text)))
+
+
+def _is_heading(raw: str, text: str, titles: set[str]) -> bool:
+    """Whether a piece only names what follows: a heading, or a line in capitals."""
+    capitals = len(text) <= _CAPITALS and text.isupper() and " " in text
+    return bool(_HEADING.match(raw)) or fold(text) in titles or capitals
+
+
+def _says_something(text: str, *, item: bool) -> bool:
+    """Whether a piece has letters beside its numbers and signs, and is more than the one word of a heading."""
+    letters = sum(map(str.isalpha, text))
+    return letters >= _LETTERS and (item or " " in text or letters < len(text))

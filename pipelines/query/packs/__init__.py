@@ -1,0 +1,1 @@
+"""An answer kept with all that it takes to check it, and asked again."""

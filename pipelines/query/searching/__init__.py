@@ -1,0 +1,1 @@
+"""Both legs, their fusion, how strong the evidence is, and second tries."""

@@ -1,0 +1,1 @@
+"""What to ask next, searched for before it is shown."""

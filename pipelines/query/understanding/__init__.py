@@ -1,0 +1,1 @@
+"""What a question says: its intent, and a follow-up made whole."""

@@ -1,0 +1,1 @@
+"""Whether sources bear a sentence out, and where."""

@@ -1,0 +1,1 @@
+"""Words with markers: a model's prompt and reply, quotations, computed sentences, abstentions."""
