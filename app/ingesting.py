@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import typer
 
 from app import output
-from app.cli import EXIT_FAILED_DOCUMENTS, EXIT_STOPPED
+from app.options import EXIT_FAILED_DOCUMENTS, EXIT_STOPPED
 from app.planning import plan_json, print_plan, refused_json, say_refused
 from app.settings import SAMPLE
 from config.settings import Settings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from app import output
-from app.cli import EXIT_FAILED_DOCUMENTS
+from app.options import EXIT_FAILED_DOCUMENTS
 from config.settings import Settings
 from pipelines.errors import ConfigError, FootnoteError, RetrievalError
 from pipelines.models.identity import identity, is_stated, named

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from app import output
-from app.cli import EXIT_FAILED_DOCUMENTS
+from app.options import EXIT_FAILED_DOCUMENTS
 from config.settings import Settings
 
 if TYPE_CHECKING:

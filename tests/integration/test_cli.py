@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from app import cli
+from app.options import PART_NAMES
 from config.settings import Settings, get_settings
 from tests.conftest import open_folder
 
@@ -205,7 +206,7 @@ def test_what_if_prints_both_rankings_and_the_moves_and_logs_one_query(shell: Sh
 def test_the_parts_of_the_help_are_the_parts_that_there_are() -> None:
     from pipelines.query.parts import PARTS
 
-    assert tuple(PARTS) == cli.PART_NAMES
+    assert tuple(PARTS) == PART_NAMES
 
 
 def test_trace_lists_the_latest_and_shows_one_by_the_beginning_of_its_id(shell: Shell, folder: Path) -> None:

@@ -1,0 +1,83 @@
+"""What several verbs of the command line share: options, settings, exit codes."""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from pipelines.types import Filters
+
+EXIT_FELL, EXIT_FAILED_DOCUMENTS, EXIT_STOPPED = 1, 4, 130
+CategoryName = Literal["resume", "linkedin", "journey", "github", "blog", "notion", "web", "generic"]
+PART_NAMES = (
+    "dense", "sparse", "completion", "whitening", "pairs", "headers", "typos", "trim", "phrases", "names", "category",
+    "years", "section", "recency", "quality", "floor", "quota", "duplicates", "neighbours", "rerank", "escalation",
+)  # fmt: skip
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+Collection = Annotated[list[str] | None, typer.Option(help="Only this collection; may be repeated.")]
+Category = Annotated[list[str] | None, typer.Option(help="Only this category, e.g. resume, blog; may be repeated.")]
+Kind = Annotated[list[str] | None, typer.Option(help="Only this kind of passage, e.g. text, table; may be repeated.")]
+Year = Annotated[list[int] | None, typer.Option(help="Only this year; may be repeated.")]
+Author = Annotated[list[str] | None, typer.Option(help="Only this author; may be repeated.")]
+Since = Annotated[str, typer.Option(help="Only documents dated on or after YYYY-MM-DD.")]
+Until = Annotated[str, typer.Option(help="Only documents dated on or before YYYY-MM-DD.")]
+DocumentNamed = Annotated[
+    list[str] | None, typer.Option("--document", help="Only this document: id, name or title; may be repeated.")
+]
+
+
+def settings_now() -> Any:
+    """The settings; what is logged goes where they say."""
+    from app.settings import read_settings
+    from pipelines.observe import configure_logging
+
+    settings = read_settings()
+    configure_logging(settings.log.level, settings.log.format)
+    return settings
+
+
+def filters_of(
+    collection: list[str] | None,
+    category: list[str] | None,
+    kind: list[str] | None,
+    year: list[int] | None,
+    author: list[str] | None,
+    since: str,
+    until: str,
+    document: list[str] | None,
+) -> "Filters":
+    """The options as Filters."""
+    from pipelines.types import Filters
+
+    return Filters(
+        collection=tuple(collection or ()),
+        category=tuple(category or ()),
+        kind=tuple(kind or ()),
+        year=tuple(year or ()),
+        author=tuple(author or ()),
+        since=since,
+        until=until,
+        document=tuple(document or ()),
+    )
+
+
+def parser_names() -> list[str]:
+    """The parsers, for completion."""
+    from pipelines.ingestion.parsers import PARSERS
+
+    return list(PARSERS)
+
+
+def parts_of(named: list[str] | None) -> list[str]:
+    """The named parts, each once.
+
+    Raises:
+        typer.BadParameter: If one does not exist, or nothing would be left to search with.
+    """
+    wanted = list(dict.fromkeys(named or []))
+    unknown = [name for name in wanted if name not in PART_NAMES]
+    if unknown:
+        raise typer.BadParameter(f"There is no part {unknown[0]!r}. Parts: {', '.join(PART_NAMES)}.")
+    if {"dense", "sparse"} <= {*wanted}:
+        raise typer.BadParameter("Nothing would be left to search with: leave dense or sparse in.")
+    return wanted
