@@ -158,7 +158,7 @@ def test_metadata_changes_reach_rows_and_nodes_but_no_vector(store: NodeStore, s
     made = document(category="blog")
     put(store, settings, made)
     before = _vectors(store)
-    changed = made.with_(visibility="private", author="Ann")
+    changed = made.with_(visibility="private", author="Ann", meta_sha="of-ann")
     store.update_metadata(changed)
     assert dense(store, settings, "Go", audience="visitor") == []
     assert store.window(made.id, 0, 0, **OWNER)[0].metadata["visibility"] == "private"

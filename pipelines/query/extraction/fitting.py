@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from pipelines.query.extraction.aim import Aim, Kind
+from pipelines.query.verification.agree import OPENERS
 from pipelines.store.tokens import STOP_WORDS, tokenise
 from pipelines.text import fold
 
@@ -41,6 +42,7 @@ _PERSON = re.compile(
     r"\b[A-Z][a-zà-ÿ]+(?: (?:van|von|de|der|den|di|du|la|al|bin) )? ?(?:[A-Z][.] )?[A-Z][a-zà-ÿ'’-]+"
     r"|\b(?:named|called|colleague|by|with|ask|asked|name is|friend|brother|sister|mentor),? [A-Z][a-zà-ÿ'’-]+"
 )
+_SUBJECT = re.compile(r"[A-Z][a-zà-ÿ'’-]+(?= [a-z])")
 _NO_PERSON = frozenset(
     tokenise(
         """university college school institute academy systems system company software
@@ -66,9 +68,14 @@ def fits(kind: Kind, sentence: str, asked: frozenset[str]) -> bool:
 
 
 def fit(aim: Aim, sentence: str) -> float:
-    """1 where a sentence holds what is asked for, 0 where it does not, 0.5 where the kind leaves it open."""
+    """1 where a sentence holds what is asked for, 0 where it does not, 0.5 where the kind leaves it open.
+
+    A single name that a sentence begins with may be a person's.
+    """
     if aim.kind in ("what", "how", "yes-no") or not aim.focus:
         return 0.5
+    if aim.kind == "who" and not fits("who", sentence, aim.terms):
+        return 0.5 * _may_name(sentence[:_LONGEST], aim.terms)
     return float(fits(aim.kind, sentence, aim.terms))
 
 
@@ -83,6 +90,13 @@ def _has_date(text: str, asked: frozenset[str]) -> bool:
 def _has_person(text: str, asked: frozenset[str]) -> bool:
     found = (frozenset(tokenise(name)) for name in _PERSON.findall(text))
     return any(not asked.issuperset(name) and _NO_PERSON.isdisjoint(name) for name in found)
+
+
+def _may_name(text: str, asked: frozenset[str]) -> bool:
+    """Whether a sentence begins with a name on its own (`Ann built`): no usual first word, and not asked about."""
+    first = _SUBJECT.match(text)
+    name = frozenset(tokenise(first[0])) if first and first[0].lower() not in OPENERS else frozenset()
+    return bool(name) and not asked.issuperset(name) and _NO_PERSON.isdisjoint(name)
 
 
 def _has_name(text: str, asked: frozenset[str]) -> bool:

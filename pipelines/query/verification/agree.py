@@ -25,14 +25,14 @@ _NAME = re.compile(r"(?:(?<!\w)\.)?\b[A-Z]\w*(?:[.'’&-]\w+)*(?:\+\+|#)?")
 _DETERMINER = re.compile(r"\s+(?:a|an|the|this|these|his|her|its|their|our|my)\b")
 _GENDERS = (frozenset({"he", "him", "his", "himself"}), frozenset({"she", "her", "hers", "herself"}))
 # Usual first words: a capital makes no name of them.
-_OPENERS = frozenset(
+OPENERS = frozenset(
     """according additionally after all also although among another anyone because before between both currently
     despite during each earlier even every everyone finally first following further furthermore given here however
     instead just last later many meanwhile moreover most never next no nobody none nothing now once one only other
     overall over previously prior several since some sometimes soon still then there therefore through throughout
     though thus today together two three under until using when whenever while within without yes yet""".split()
 )
-_OPENING = re.compile(rf"\b(?:{'|'.join(sorted(_OPENERS))})\b", re.IGNORECASE)
+_OPENING = re.compile(rf"\b(?:{'|'.join(sorted(OPENERS))})\b", re.IGNORECASE)
 # Stop words that say which of two names or numbers is which.
 _DIRECTIONS = frozenset({"to", "from", "into"})
 
@@ -121,7 +121,7 @@ def names_in(text: str) -> list[str]:
     return [
         name.group()
         for name in _NAME.finditer(clean)
-        if name.group().lower() not in _OPENERS
+        if name.group().lower() not in OPENERS
         and tokenise(name.group())
         and not (name.start() == 0 and _DETERMINER.match(clean, name.end()))
     ]

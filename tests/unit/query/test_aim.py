@@ -105,3 +105,17 @@ def test_long_hostile_texts_are_read_in_linear_time(piece: str) -> None:
     for kind in ("why", "money", "share", "duration", "when", "count", "who", "where", "comparison"):
         fits(kind, text * 10, asked.terms)
     assert time.perf_counter() - started < 1.0
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Marit Haugen built it.", 1.0),
+        ("It was built by Marit.", 1.0),
+        ("Marit built the harbour crane in 2014.", 0.5),
+        ("The harbour crane was built in 2014.", 0.0),
+        ("However it was built, it stands.", 0.0),
+    ],
+)
+def test_a_sentence_that_begins_with_a_single_name_may_say_who(line: str, expected: float) -> None:
+    assert fit(aim("Who built the harbour crane?"), line) == expected
