@@ -10,6 +10,7 @@ NO_DOCUMENTS = "There are no documents to answer from yet. Take some in first: f
 NOTHING_PASSES = (
     "No document passes these filters, so there is nothing to answer from. Widen them, or ask without them."
 )
+NO_MORE = "The language model says that the documents do not answer the rest of the question."
 GREETING = "Hello. Ask me something about the documents, and every sentence of the answer will show its source."
 
 # The rules of every answer, in the order in which they are given.

@@ -1,5 +1,6 @@
 """LLM: the language model that the settings ask for, and its answers as they arrive."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from pipelines.models.prompt_tokens import learn
 from pipelines.models.remote import HIDDEN_KEY, REQUEST_ERRORS, Endpoint, ask, explain, secret
 from pipelines.text import count_tokens
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # what a terminal would obey
 _CUT = (None, "", "length", "content_filter", "error")
 
 
@@ -147,8 +149,9 @@ class Completion:
             self.finish_reason = "stop"
         for choice in getattr(chunk.raw, "choices", None) or ():
             self.finish_reason = choice.finish_reason or self.finish_reason
-        self._said.append(chunk.delta or "")
-        return chunk.delta or ""
+        said = _CONTROLS.sub("", chunk.delta or "")
+        self._said.append(said)
+        return said
 
     def _spent(self) -> Call | None:
         """The tokens of this request, estimated where its server does not say or has not said yet."""

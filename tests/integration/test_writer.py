@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from config.prompts import NO_ANSWER
+from config.prompts import NO_ANSWER, NO_MORE
 from config.settings import LLMSettings, PersonaSettings, Settings
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import Engine, build_query_engine
@@ -157,6 +157,23 @@ def test_an_unsupported_sentence_is_removed_by_setting_and_the_answer_says_so(
     assert [sentence.text for sentence in answer.sentences] == [f"{TRUE}."]
     assert FALSE not in answer.answer
     assert any("1 sentence of the language model's answer was left out" in note for note in answer.notes)
+
+
+def test_what_a_model_answers_stays_when_it_cannot_answer_the_rest(engine: Engine, openai: FakeOpenAI) -> None:
+    openai.reply = lambda body: f"{TRUE} [{crane(body)}]. {NO_ANSWER}"
+    answer = engine.ask(QUESTION)
+    assert ([sentence.text for sentence in answer.sentences], answer.answered) == ([f"{TRUE}."], True)
+    assert NO_MORE in answer.notes
+    openai.reply = NO_ANSWER
+    assert not engine.ask(f"{QUESTION} Really?").answered
+
+
+def test_what_a_terminal_would_obey_is_taken_out_of_a_model_s_words(engine: Engine, openai: FakeOpenAI) -> None:
+    openai.reply = lambda body: f"\x1b[31mThe \x07{TRUE.removeprefix('The ')} [{crane(body)}].\x1b[0m"
+    events = list(engine.answer(QUESTION))
+    said = "".join(event.text for event in events if isinstance(event, Token))
+    assert not any(ord(letter) < 32 for letter in said)
+    assert TRUE in said
 
 
 def test_an_answer_of_which_nothing_stays_abstains(engine: Engine, openai: FakeOpenAI) -> None:

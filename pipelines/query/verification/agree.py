@@ -1,6 +1,7 @@
 """Whether a claim's numbers, names, denials and pronouns agree with a passage: pure comparisons of two texts."""
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
@@ -33,6 +34,9 @@ OPENERS = frozenset(
     though thus today together two three under until using when whenever while within without yes yet""".split()
 )
 _OPENING = re.compile(rf"\b(?:{'|'.join(sorted(OPENERS))})\b", re.IGNORECASE)
+_COMPARED = 8  # names or numbers of a claim, and occurrences of each, that are looked at for a change of places
+_LONGEST = 60  # words between two of them
+_CLAUSES = 300  # characters after a denial in which what is denied stands
 # Stop words that say which of two names or numbers is which.
 _DIRECTIONS = frozenset({"to", "from", "into"})
 
@@ -140,7 +144,9 @@ def denials(text: str, claim: str = "") -> int:
     """
     clean, terms, found = bare(text), set(tokenise(bare(claim))), 0
     for negation in _NEGATION.finditer(clean):
-        clauses = (_OPENING.sub(" ", clause) for clause in _CLAUSE_END.split(clean[negation.end() :]))
+        clauses = (
+            _OPENING.sub(" ", clause) for clause in _CLAUSE_END.split(clean[negation.end() : negation.end() + _CLAUSES])
+        )
         denied = next((held for clause in clauses if (held := set(tokenise(clause)))), set[str]())
         found += not claim or not denied or not denied.isdisjoint(terms)
     return found
@@ -160,10 +166,10 @@ def _swapped(sentence: str, span: str) -> bool:
     A passive (`Bo was told by Ann`) turns the order of names round.
     """
     claim, text = _stems(sentence), _stems(span)
-    numbers = [word for word in claim if word[0].isdigit()]
-    names = [stem for name in names_in(sentence) for stem in _stems(name)]
-    pairs = [(pair, set[str]()) for pair in combinations(dict.fromkeys(numbers), 2)]
-    pairs += [(pair, set(names) | set(numbers)) for pair in combinations(dict.fromkeys(names), 2)]
+    numbers = list(dict.fromkeys(word for word in claim if word[0].isdigit()))[:_COMPARED]
+    names = list(dict.fromkeys(stem for name in names_in(sentence) for stem in _stems(name)))[:_COMPARED]
+    pairs = [(pair, set[str]()) for pair in combinations(numbers, 2)]
+    pairs += [(pair, set(names) | set(numbers)) for pair in combinations(names, 2)]
     return any(_turned(one, other, ignored, claim, text) for (one, other), ignored in pairs)
 
 
@@ -181,10 +187,15 @@ def _turned(one: str, other: str, ignored: set[str], claim: Sequence[str], text:
 
 
 def _between(one: str, other: str, words: Sequence[str]) -> list[Sequence[str]]:
-    """What stands between each occurrence of one word and each later one of the other."""
+    """What stands between each of the first occurrences of one word and the next of the other."""
     starts = [at for at, word in enumerate(words) if word == one]
     ends = [at for at, word in enumerate(words) if word == other]
-    return [words[start + 1 : end] for start in starts for end in ends if start < end]
+    found = []
+    for start in starts[:_COMPARED]:
+        place = bisect_right(ends, start)
+        if place < len(ends):
+            found.append(words[start + 1 : ends[place]][:_LONGEST])
+    return found
 
 
 def _stems(text: str) -> list[str]:

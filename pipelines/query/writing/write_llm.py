@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from llama_index.core.llms import LLM
 
-from config.prompts import NO_ANSWER, REPAIR
+from config.prompts import NO_ANSWER, NO_MORE, REPAIR
 from pipelines.errors import FootnoteError, ModelError
 from pipelines.observe import log_failure
 from pipelines.query.verification.cite import verify
@@ -37,9 +37,12 @@ def write_by_llm(brief: Brief, llm: LLM, history: Sequence[Turn], manner: Manner
     said, shown = yield from _heard(completion, brief.context.sources, streams=manner.output == "prose")
     reply = _read(said, model, is_cut=completion.truncated)
     yield from _shown(reply.text if is_json(said) else said[shown:], brief.context.sources)
-    if fold(NO_ANSWER).rstrip(".") in fold(reply.text):
-        return abstention(brief, "llm", model)
-    draft = _Draft(tuple(_verified(reply, brief)))
+    written = tuple(_verified(reply, brief))
+    draft = _Draft(tuple(sentence for sentence in written if not _gives_up(sentence)))
+    if len(draft.sentences) < len(written):
+        if not any(sentence.citations for sentence in draft.sentences):
+            return abstention(brief, "llm", model)
+        draft = replace(draft, notes=(NO_MORE,))
     if not draft.sentences:
         raise ModelError(f"{model} wrote no sentence.", hint="Try again, or choose another model.")
     if manner.unsupported == "repair" and draft.doubtful(manner) and not completion.truncated:
@@ -63,6 +66,11 @@ def write_by_llm(brief: Brief, llm: LLM, history: Sequence[Turn], manner: Manner
         notes=draft.notes,
         usage=completion.usage,
     )
+
+
+def _gives_up(sentence: Sentence) -> bool:
+    """Whether a sentence says that the sources do not answer."""
+    return fold(NO_ANSWER).rstrip(".") in fold(sentence.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -249,3 +249,21 @@ def test_inference_is_asked_of_the_places_that_are_shown() -> None:
 
     shown = check("At Globex she hired 30 people.", source(CV), Judge(entail=entail))
     assert asked == [(shown.quote, "At Globex she hired 30 people.")]
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("1 0 1 1 " * 15, "1 0 0 1 " * 400),
+        ("Harbour " + "[1[2" * 750, "[1[2" * 2000),
+        ("not " * 750, "not " * 2000),
+        ("Ann Bo " * 300, "Bo Ann " * 900),
+        ("1,2,3-4;" * 375, "1,2,3-4;" * 1000),
+    ],
+)
+def test_thousands_of_repeated_words_come_to_a_verdict(claim: str, text: str) -> None:
+    source = Source(
+        n=1, document_id="d", documentName="d", title="", uri="", content_sha="", category="web", page=None,
+        line_start=1, line_end=1, section_path=(), snippet=text, start=0, end=len(text), node_ids=(),
+    )  # fmt: skip
+    assert verify(claim, (1,), [source]).verdict in {"supported", "partial", "unsupported"}
