@@ -1,5 +1,6 @@
 """The extractive writer: the lines of the sources that answer best, verbatim."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,11 +14,16 @@ from pipelines.query.extraction.lines import Line, lines_of
 from pipelines.query.extraction.marks import Array, Ruler, likeliest, measure, scores
 from pipelines.query.extraction.suffices import FLOOR, suffices, tell
 from pipelines.query.postprocess.duplicates import jaccard
+from pipelines.text import fold
 from pipelines.types import Context, Evidence, QueryIntent
 
+_CODE = re.compile(
+    r"\b(?:commands?|code|run|install\w*|flags?|options?|syntax|calls?|called|functions?|imports?|api|examples?|usages?"
+    r"|uses?|used|using|config\w*|set|build|built|start|write|query|queries)\b"
+)
 _MEASURED = 64  # lines that are worth a vector
 _REPEAT = 0.6  # shared index terms from which a line repeats another
-_DIVERSITY = 1.5  # of a line's likeness to those that are picked already, taken off its score
+_DIVERSITY = 1.0  # of a line's likeness to those that are picked already, taken off its score
 _KEEP = 3.0  # below the best line's score a line is left out
 UNTOLD = "no sentence of the nearest passages says it"
 
@@ -65,7 +71,10 @@ def extract(
         max_sentences: How many to pick.
     """
     aim = aim_of(intent)
-    lines = likeliest(lines_of(context.sources), aim, ranking, ruler, _MEASURED)
+    quotable = lines_of(context.sources)
+    if not _CODE.search(fold(intent.question)):
+        quotable = [line for line in quotable if not line.code] or quotable
+    lines = likeliest(quotable, aim, ranking, ruler, _MEASURED)
     if not is_about_commands(intent.question):
         lines = [line for line in lines if not is_command(line.source.snippet[line.start : line.end])]
     if not lines:

@@ -17,6 +17,9 @@ _LETTERS = 3  # fewer are no answer
 _AROUND = 3  # lines before and after that say what a line is about
 _Terms = frozenset[str]
 
+_PICTURES = ("[![", "![")  # badges: what they are called says nothing
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(\w*)", re.MULTILINE)
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -35,6 +38,8 @@ class Line:
         item: Whether it is an item of a list or a row of a table.
         lead: Those of the heading or lead-in right above it.
         under: The words of that heading or lead-in.
+        code: Whether it stands in a fenced block of code.
+        opens: Whether it is the first of its document that says something.
     """
 
     source: Source
@@ -50,6 +55,8 @@ class Line:
     item: bool = False
     lead: _Terms = frozenset()
     under: str = ""
+    code: bool = False
+    opens: bool = False
 
 
 def lines_of(sources: Sequence[Source]) -> list[Line]:
@@ -65,6 +72,7 @@ def _lines(source: Source) -> Iterator[Line]:
     path = (source.title, *source.section_path)
     titles = {fold(plain(title)) for title in path}
     outer, heading, lead = terms_of(" ".join(path)), frozenset[str](), ""
+    fenced, opens = _fenced(snippet), source.start == 0
     for place, ((start, end), text) in enumerate(zip(spans, texts, strict=True)):
         if _is_heading(snippet[start:end], text, titles):
             heading, lead = terms[place], text
@@ -72,7 +80,7 @@ def _lines(source: Source) -> Iterator[Line]:
         if text.endswith((":", "：")):
             lead = text
         item = bool(_ITEM.search(snippet[max(start - 8, 0) : start])) or " | " in snippet[start:end]
-        asks = text.endswith(("?", ":", "？", "："))
+        asks = text.endswith(("?", ":", "？", "：")) or snippet.startswith(_PICTURES, start)
         if asks or len(text) > _MAX_CHARACTERS or not _says_something(text, item=item):
             continue
         first = max(place - 1, 0)
@@ -88,7 +96,21 @@ def _lines(source: Source) -> Iterator[Line]:
             item=item,
             lead=terms_of(lead),
             under=lead,
+            code=any(begin <= start < until for begin, until in fenced),
+            opens=opens,
         )  # fmt: skip
+        opens = False
+
+
+def _fenced(snippet: str) -> list[tuple[int, int]]:
+    """The spans of fenced code; a fence without a name that comes first closes a block that began before."""
+    marks = list(_FENCE.finditer(snippet))
+    edges = [mark.start() for mark in marks]
+    if len(edges) % 2 and not marks[0][1]:
+        edges.insert(0, 0)
+    if len(edges) % 2:
+        edges.append(len(snippet))
+    return list(zip(edges[::2], edges[1::2], strict=True))
 
 
 def terms_of(text: str) -> frozenset[str]:

@@ -25,6 +25,7 @@ _ORDINAL = re.compile(
     r"\b",
     re.IGNORECASE,
 )
+_IS_A = re.compile(r"\b(?:is|are|was|were) (?:an?|the|one|my|our)\b")
 _OWN = frozenset({"resume", "linkedin"})
 # A logistic fit of which lines hold a fact of a portfolio topic, of passages that were found for it; as well on topics
 # that it was not fitted on as on those that it was.
@@ -91,7 +92,12 @@ def measure(
 
 
 def _fit(aim: Aim, line: Line) -> float:
-    """As `fit`; a line of a person's resume says who did it without the name, unless that person is asked about."""
+    """As `fit`; what something is, is said by its document's first line, or where it is called a thing.
+
+    A line of a person's resume says who did it without the name, unless that person is asked about.
+    """
+    if aim.kind == "what" and aim.names and not aim.focus:
+        return 1.0 if line.opens or (_IS_A.search(line.text) and not line.own.isdisjoint(aim.names)) else 0.0
     own = aim.kind == "who" and aim.focus and line.source.category in _OWN
     return 1.0 if own and set(tokenise(line.source.title)).isdisjoint(aim.names) else fit(aim, line.text)
 

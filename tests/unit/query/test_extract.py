@@ -197,3 +197,33 @@ def test_a_bound_that_was_set_holds_for_quotations_too() -> None:
     assert is_answer(found, weak, EvidenceSettings())
     assert not is_answer(found, weak, EvidenceSettings(min_strength=0.5))
     assert not is_answer(found, weak, EvidenceSettings(rule="plain"))
+
+
+README = (
+    "# Latemark\n\n[![go](https://x.test/go.svg)](https://x.test)\n\nPer-device watermarks for late readings.\n\n"
+    "Latemark was slow once.\n\n```sh\nlatemark lag --worst 20\n```\n\nLatemark is a ledger, too.\n"
+)
+
+
+def test_code_is_quoted_only_where_it_is_asked_for() -> None:
+    assert not any("lag --worst" in text for text in picked("What is Latemark?", README))
+    assert any("lag --worst" in text for text in picked("Which command shows the worst lag?", README))
+
+
+def test_a_block_of_code_that_began_before_the_passage_is_code() -> None:
+    (end,) = (
+        line for line in lines_of([source(1, "latemark init --now\n```\n\nLatemark is a ledger.")]) if not line.code
+    )
+    assert end.text == "Latemark is a ledger."
+
+
+def test_what_something_is_is_said_by_the_first_line_of_its_document_or_where_it_is_called_a_thing() -> None:
+    found = [line for line in lines_of([source(1, README)]) if not line.code]
+    aim = aim_of(analyse("What is Latemark?"))
+    signals, _ = measure(found, "What is Latemark?", aim, [], RULER)
+    fit = dict(zip([line.text for line in found], signals["fit"].tolist(), strict=True))
+    assert fit == {
+        "Per-device watermarks for late readings.": 1.0,
+        "Latemark was slow once.": 0.0,
+        "Latemark is a ledger, too.": 1.0,
+    }
