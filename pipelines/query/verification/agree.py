@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import combinations
 
 from pipelines.query.verification.figures import dates_differ, levelled, spoken_numbers, units_differ
+from pipelines.query.verification.opposites import opposed
 from pipelines.store.tokens import STOP_WORDS, tokenise
 from pipelines.text import fold, plain
 from pipelines.types import VerdictName
@@ -94,8 +95,8 @@ def allowed(claim: str, passages: Passages) -> VerdictName:
     """The best verdict that the details of a claim allow.
 
     `unsupported` where a number or a name stands nowhere, a number has another unit, a date is another, or only one
-    side denies; `partial` where the two deny differently often, speak of a he and a she, or give the same names or
-    numbers in other places.
+    side denies; `partial` where the two deny differently often, speak of a he and a she, say contrary things (rose,
+    fell), or give the same names or numbers in other places.
     """
     said, shown, cited = clear(claim), clear(passages.shown), clear(passages.cited)
     terms = set(tokenise(cited))
@@ -109,7 +110,7 @@ def allowed(claim: str, passages: Passages) -> VerdictName:
         return "unsupported"
     best = passages.best
     alike = denials(best, claim) == denials(claim) and not _genders_differ(claim, best) and not _swapped(claim, best)
-    return "supported" if alike else "partial"
+    return "supported" if alike and not opposed(claim, best) else "partial"
 
 
 def numbers_in(text: str) -> Counter[str]:

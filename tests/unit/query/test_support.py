@@ -267,3 +267,21 @@ def test_thousands_of_repeated_words_come_to_a_verdict(claim: str, text: str) ->
         line_start=1, line_end=1, section_path=(), snippet=text, start=0, end=len(text), node_ids=(),
     )  # fmt: skip
     assert verify(claim, (1,), [source]).verdict in {"supported", "partial", "unsupported"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("Revenue fell from 10 million to 12 million dollars.", "Revenue rose from 10 million to 12 million dollars."),
+        ("The service takes at most 500 requests.", "The service takes at least 500 requests."),
+        ("The board rejected the plan of 2021.", "The board approved the plan of 2021."),
+        ("Ann left Acme in 2019.", "Ann joined Acme in 2019."),
+    ],
+)
+def test_the_contrary_of_what_a_source_says_is_not_supported(claim: str, text: str) -> None:
+    source = Source(
+        n=1, document_id="d", documentName="d", title="", uri="", content_sha="", category="web", page=None,
+        line_start=1, line_end=1, section_path=(), snippet=text, start=0, end=len(text), node_ids=(),
+    )  # fmt: skip
+    assert verify(claim, (1,), [source]).verdict != "supported"
+    assert verify(text, (1,), [source]).verdict == "supported"
