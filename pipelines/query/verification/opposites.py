@@ -6,8 +6,8 @@ from pipelines.text import fold
 
 _PAIRS = (
     (
-        "rise rises rising rose risen grow grows growing grew grown increase increases increasing increased climbed raise "
-        "raises raising raised",
+        "rise rises rising rose risen grow grows growing grew grown increase increases increasing increased climbed "
+        "raise raises raising raised",
         "fall falls falling fell fallen shrink shrinks shrank shrunk decrease decreases decreasing decreased decline "
         "declines declining declined drop drops dropped lower lowers lowered lowering reduce reduced",
     ),
