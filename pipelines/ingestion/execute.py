@@ -2,20 +2,20 @@
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
-from pipelines.errors import ConfigError, StoreError
+from pipelines.errors import ConfigError
 from pipelines.ingestion.executors import Executor
 from pipelines.ingestion.failure import Failure
 from pipelines.ingestion.finish import Cut, Embedded, Finisher
 from pipelines.ingestion.flow import flow
+from pipelines.ingestion.guards import Guard, assert_as_planned
 from pipelines.ingestion.plan import Step
 from pipelines.ingestion.prepare import Options, Prepared, Task
-from pipelines.ingestion.sources import SOURCES
 from pipelines.ingestion.together import FOR_ALL, together
 from pipelines.models.embed import group_size
 from pipelines.observe import log
@@ -31,9 +31,6 @@ _REMOVED_AT_ONCE = 50
 Placed = tuple[int, IngestItem]  # the place of a step, and what became of it
 
 
-Guard = Callable[[Connection, Mapping[str, Step]], None]
-
-
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A document on its way: prepared, then cut, then embedded, unless it fails; `seconds` is what it took so far."""
@@ -41,27 +38,6 @@ class Piece:
     place: int
     state: Prepared | Cut | Embedded | Failure
     seconds: float = 0.0
-
-
-def allow(connection: Connection, steps: Mapping[str, Step]) -> None:
-    """Refuse nothing."""
-
-
-def assert_as_planned(connection: Connection, steps: Mapping[str, Step]) -> None:
-    """Refuse to write over what another run has written since the plan was made, unless the source still says this.
-
-    Raises:
-        StoreError: If one of the documents, by id, was added, changed or removed meanwhile.
-    """
-    now = document_rows.written_at(connection, steps)
-    for each, step in steps.items():
-        held = now.get(each)
-        if held != step.held_since and (step.original or not SOURCES[step.item.source_kind].is_as_listed(step.item)):
-            became = "removed" if held is None else "added" if step.held_since is None else "changed"
-            raise StoreError(
-                f"{step.item.name} was {became} by another run meanwhile, and stays as that left it.",
-                hint="Run the same command again.",
-            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ from pydantic import SecretStr
 from config.settings import Settings
 from pipelines.ingestion.absent import sources_of
 from pipelines.ingestion.cluster import Cluster, build_cluster
-from pipelines.ingestion.execute import Execution, allow, assert_as_planned
+from pipelines.ingestion.execute import Execution
 from pipelines.ingestion.executors import Executor, build_executor, here
 from pipelines.ingestion.finish import Finisher
+from pipelines.ingestion.guards import allow, assert_as_planned
 from pipelines.ingestion.header_writer import HeaderWriter, build_header_writer
 from pipelines.ingestion.plan import Plan, Step, make_plan, stored_step
 from pipelines.ingestion.prepare import Options, Task

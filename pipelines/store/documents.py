@@ -177,18 +177,18 @@ def written_at(connection: Connection, document_ids: Collection[str]) -> dict[st
 
 def is_written(connection: Connection, document: Document) -> bool:
     """Whether a row holds just this document from just this file; as `is_as_stored`, of the row as it is now."""
-    held = select(documents.c.id).where(
-        documents.c.id == document.id,
-        *(documents.c[name] == getattr(document, name) for name in (*MAKES_A_VERSION, "stamp")),
-    )
-    return connection.execute(held).first() is not None
+    return _holds(connection, document, (*MAKES_A_VERSION, "stamp"))
 
 
 def is_as_read(connection: Connection, document: Document) -> bool:
     """Whether a document's row is still the one that was read: nothing was written to it meanwhile."""
+    return _holds(connection, document, ("content_sha", "meta_sha", "source", "name", "ingested_at"))
+
+
+def _holds(connection: Connection, document: Document, names: Collection[str]) -> bool:
+    """Whether the document's row has its values of these columns."""
     d = documents.c
-    read = {name: getattr(document, name) for name in ("content_sha", "meta_sha", "source", "name", "ingested_at")}
-    same = select(d.id).where(d.id == document.id, *(d[name] == value for name, value in read.items()))
+    same = select(d.id).where(d.id == document.id, *(d[name] == getattr(document, name) for name in names))
     return connection.execute(same).first() is not None
 
 

@@ -262,11 +262,7 @@ def test_inference_is_asked_of_the_places_that_are_shown() -> None:
     ],
 )
 def test_thousands_of_repeated_words_come_to_a_verdict(claim: str, text: str) -> None:
-    source = Source(
-        n=1, document_id="d", documentName="d", title="", uri="", content_sha="", category="web", page=None,
-        line_start=1, line_end=1, section_path=(), snippet=text, start=0, end=len(text), node_ids=(),
-    )  # fmt: skip
-    assert verify(claim, (1,), [source]).verdict in {"supported", "partial", "unsupported"}
+    assert verify(claim, (1,), [source(text)]).verdict in {"supported", "partial", "unsupported"}
 
 
 @pytest.mark.parametrize(
@@ -279,9 +275,5 @@ def test_thousands_of_repeated_words_come_to_a_verdict(claim: str, text: str) ->
     ],
 )
 def test_the_contrary_of_what_a_source_says_is_not_supported(claim: str, text: str) -> None:
-    source = Source(
-        n=1, document_id="d", documentName="d", title="", uri="", content_sha="", category="web", page=None,
-        line_start=1, line_end=1, section_path=(), snippet=text, start=0, end=len(text), node_ids=(),
-    )  # fmt: skip
-    assert verify(claim, (1,), [source]).verdict != "supported"
-    assert verify(text, (1,), [source]).verdict == "supported"
+    assert verify(claim, (1,), [source(text)]).verdict != "supported"
+    assert verify(text, (1,), [source(text)]).verdict == "supported"
