@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from app.conversation import FINDING
+from app.sources import page_or_lines
 from app.typeset import literal
 from pipelines.errors import PackError
 from pipelines.query.packs.pack import MAX_BYTES, Pack, PackedSource, pack_json, read_pack
@@ -153,8 +154,7 @@ def _listed(pack: Pack, sources: Sequence[PackedSource]) -> str:
 def _where(pack: Pack, source: PackedSource) -> str:
     held = next((document for document in pack.documents if document.id == source.document_id), None)
     title, name = (held.title or held.name, held.name) if held else ("", source.document_id)
-    lines = f"lines {source.line_start}–{source.line_end}" if source.line_end != source.line_start else ""
-    place = f"p. {source.page}" if source.page else lines or f"line {source.line_start}"
+    place = page_or_lines(source.page, source.line_start, source.line_end)
     path = " › ".join(part for part in source.section_path if part != title)
     inside = ", ".join(filter(None, [name if name != title else "", place, path]))
     return literal(f"{title or name} ({inside})")

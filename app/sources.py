@@ -42,15 +42,17 @@ def by_document(sources: Iterable[Source]) -> list[DocumentSources]:
 
 def place(source: Source) -> str:
     """Where in its document a source stands: page, else lines, and the sections above it."""
-    lines = (
-        f"line {source.line_start}"
-        if source.line_start == source.line_end
-        else f"lines {source.line_start}–{source.line_end}"
-    )
-    where = f"p. {source.page}" if source.page else lines
+    where = page_or_lines(source.page, source.line_start, source.line_end)
     titles = (source.title, readable(source.title, source.documentName))
     sections = [part for part in source.section_path if part not in titles]
     return " · ".join([where, " › ".join(sections)]) if sections else where
+
+
+def page_or_lines(page: int | None, first: int, last: int) -> str:
+    """The page, else the lines from the first to the last."""
+    if page:
+        return f"p. {page}"
+    return f"line {first}" if first == last else f"lines {first}–{last}"
 
 
 def place_and_others(source: Source) -> str:
