@@ -69,6 +69,9 @@ class IngestionSettings(_Stage):
     """What is taken in, and how it is cut."""
 
     sources: tuple[str, ...] = Field(("data/sample",), description="JSON list; what `footnote ingest` takes alone")
+    sources_file: str = Field("", description="a TOML file of more of them, as config/sources.example.toml shows")
+    poll_minutes: float = Field(60.0, gt=0, description="`ingest --watch`: between two looks at a remote source")
+    settle_seconds: float = Field(1.0, ge=0, description="`ingest --watch`: a folder is quiet so long before a run")
     rules: tuple[SourceRule, ...] = Field(
         (), description='JSON list of {"match": glob, "category", "parser", "visibility", "year"}; the last match wins'
     )
@@ -89,6 +92,42 @@ class IngestionSettings(_Stage):
     document_memory_mb: int = Field(2000, ge=600, description="local: of a worker, which takes 200 to 400 for itself")
     versions_kept: int = Field(
         5, ge=0, description="earlier versions of a document that stay for undo; changed facts make one, too"
+    )
+
+
+class GitHubSettings(_Stage):
+    """How GitHub is asked."""
+
+    api_base: str = Field("https://api.github.com", description="of an Enterprise server: https://HOST/api/v3")
+    wait_seconds: float = Field(
+        900.0, ge=0, description="the longest wait for a rate limit; else left for the next run"
+    )
+    timeout_seconds: float = Field(30.0, gt=0)
+
+
+class NotionSettings(_Stage):
+    """How Notion is asked."""
+
+    api_base: str = Field("https://api.notion.com")
+    wait_seconds: float = Field(
+        300.0, ge=0, description="the longest wait for a rate limit; else left for the next run"
+    )
+    timeout_seconds: float = Field(30.0, gt=0)
+
+
+class WebSettings(_Stage):
+    """How web pages are fetched."""
+
+    delay_seconds: float = Field(
+        1.0, ge=0, description="between two requests to a host; its robots.txt may ask for more"
+    )
+    timeout_seconds: float = Field(20.0, gt=0, description="for one page, redirects included")
+    max_bytes: int = Field(10_000_000, ge=1, description="of a page, unpacked")
+    redirects: int = Field(5, ge=0)
+    robots: bool = Field(True, description="honour robots.txt")
+    agent: str = Field("Footnote/0.1", min_length=1, description="how it calls itself")
+    private_hosts: tuple[str, ...] = Field(
+        (), description="JSON list of host or host:port; these may be addresses that are not public"
     )
 
 
@@ -299,6 +338,9 @@ class Settings(BaseSettings):
     embedding: EmbeddingSettings = EmbeddingSettings()
     llm: LLMSettings = LLMSettings()
     ingestion: IngestionSettings = IngestionSettings()
+    github: GitHubSettings = GitHubSettings()
+    notion: NotionSettings = NotionSettings()
+    web: WebSettings = WebSettings()
     parsing: ParsingSettings = ParsingSettings()
     headers: HeaderSettings = HeaderSettings()
     analysis: AnalysisSettings = AnalysisSettings()

@@ -16,7 +16,7 @@ from pipelines.ingestion.classify import classify
 from pipelines.ingestion.fingerprint import content_sha
 from pipelines.ingestion.loaders import Limits, load
 from pipelines.ingestion.parsers import build_parser, parse, parser_for
-from pipelines.ingestion.sources import SOURCES, list_sources
+from pipelines.ingestion.sources.files import list_files, read_file
 from pipelines.store.nodes import covered_characters
 from pipelines.text import canonical
 from pipelines.types import Document, SourceItem
@@ -93,7 +93,7 @@ def bench_parsing(
 
 
 def _items(locations: Sequence[str]) -> list[SourceItem]:
-    listings = list_sources(locations)
+    listings = [list_files(location) for location in locations]
     for listing in listings:
         if listing.problems and not listing.items:
             raise listing.problems[0][1]
@@ -117,7 +117,7 @@ def _floor(item: SourceItem, told: _Told) -> float:
 
 
 def _read(item: SourceItem, told: _Told) -> bytes:
-    return SOURCES[item.source_kind].read(item, told.limits.most_bytes)
+    return read_file(item, told.limits.most_bytes)
 
 
 def _take(tally: _Tally, item: SourceItem, told: _Told) -> None:

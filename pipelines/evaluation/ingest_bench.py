@@ -19,7 +19,7 @@ from pipelines.evaluation.processes import Ran, run_measured
 from pipelines.evaluation.small_documents import write_small_documents
 from pipelines.ingestion.embed import embedded_text
 from pipelines.ingestion.prepare import Options, Prepared, Task, prepare
-from pipelines.ingestion.sources import list_sources
+from pipelines.ingestion.sources.files import list_files
 from pipelines.models.embed import build_embed_model, window_vectors
 from pipelines.models.identity import identity
 from pipelines.query.engine import Engine, build_query_engine
@@ -144,7 +144,7 @@ def _texts(place: _Place, on_progress: OnProgress) -> Iterator[str]:
     """What a run will embed, in the order of the documents."""
     scratch = place.settings.model_copy(update={"home": place.settings.home.with_name("scratch")})
     options = Options.of(scratch, identity(place.settings).slug)
-    items = [item for listing in list_sources([str(place.documents)]) for item in listing.items]
+    items = list_files(str(place.documents)).items
     for number, item in enumerate(items):
         prepared = prepare(Task(item, item.uri, place.settings.collection), options)
         if not isinstance(prepared, Prepared) or prepared.nodes is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipelines.errors import FootnoteError, SourceError
 from pipelines.ingestion.loaders import load
-from pipelines.ingestion.sources import SOURCES, list_sources
+from pipelines.ingestion.sources.files import list_files, read_file
 from pipelines.sentences import sentences
 
 PARTS = 10  # folders side by side
@@ -42,12 +42,12 @@ def write_small_documents(locations: Sequence[str], folder: Path, count: int) ->
 def read_passages(locations: Sequence[str]) -> Iterator[str]:
     """The paragraphs of prose in these files, in order, each once; white space folded, at most a document long."""
     known: set[str] = set()
-    for listing in list_sources(locations):
-        for item in listing.items:
+    for location in locations:
+        for item in list_files(location).items:
             if not item.name.lower().endswith(_READABLE):
                 continue
             try:
-                text = load(SOURCES[item.source_kind].read(item, 10_000_000), item).text
+                text = load(read_file(item, 10_000_000), item).text
             except FootnoteError:
                 continue
             for paragraph in _BLANK.split(text):

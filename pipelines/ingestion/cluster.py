@@ -139,8 +139,6 @@ class Cluster:
 
 def _bytes_of(task: Task, options: Options) -> bytes | None:
     """The bytes of a file or a stored original, kept here; None where the worker has to read them, or to fail."""
-    if task.item.source_kind != "file" and not task.original:
-        return None
     try:
         data = read(task, options)
     except FootnoteError:

@@ -6,7 +6,7 @@ from sqlalchemy import Connection
 
 from pipelines.errors import StoreError
 from pipelines.ingestion.plan import Step
-from pipelines.ingestion.sources import SOURCES
+from pipelines.ingestion.sources.files import is_as_listed
 from pipelines.store import documents as document_rows
 
 Guard = Callable[[Connection, Mapping[str, Step]], None]  # refuses steps, by document id, by an error
@@ -25,7 +25,7 @@ def assert_as_planned(connection: Connection, steps: Mapping[str, Step]) -> None
     now = document_rows.written_at(connection, steps)
     for each, step in steps.items():
         held = now.get(each)
-        if held != step.held_since and (step.original or not SOURCES[step.item.source_kind].is_as_listed(step.item)):
+        if held != step.held_since and (step.original or not is_as_listed(step.item)):
             became = "removed" if held is None else "added" if step.held_since is None else "changed"
             raise StoreError(
                 f"{step.item.name} was {became} by another run meanwhile, and stays as that left it.",

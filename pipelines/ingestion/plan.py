@@ -1,6 +1,5 @@
 """PLAN: listing x database -> what is to be done with each document. Writes nothing."""
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from typing import Any, Literal
 from pipelines.errors import FootnoteError
 from pipelines.ingestion.absent import absences, has_left, settled
 from pipelines.ingestion.fingerprint import recipe_changes
-from pipelines.ingestion.sources import SOURCES, Listing
+from pipelines.ingestion.sources import Listing, Read
 from pipelines.store.documents import Known
 from pipelines.store.failures import Standing
 from pipelines.types import SourceItem
@@ -74,7 +73,7 @@ class _Today:
     """What documents are compared with."""
 
     recipe_of: Callable[[str], str]
-    limit: int
+    read: Callable[[SourceItem], Read]
     said: Mapping[str, str]
     ruled: Callable[[SourceItem], Mapping[str, Any]]
     verify: bool
@@ -97,7 +96,7 @@ def make_plan(
     known: Sequence[Known],
     *,
     recipe_of: Callable[[str], str],
-    limit: int,
+    read: Callable[[SourceItem], Read],
     said: Mapping[str, str] | None = None,
     ruled: Callable[[SourceItem], Mapping[str, Any]] = lambda item: {},
     verify: bool = False,
@@ -111,7 +110,7 @@ def make_plan(
         listings: What the sources hold now.
         known: What the database holds of the collection.
         recipe_of: The current recipe of a parser's name; a document of another recipe is made again.
-        limit: Bytes read of a file to tell whether it changed.
+        read: What an item holds now, asked where nothing cheaper tells whether it changed.
         said: What a person says of every document now; one of which something else was said is brought in again.
         ruled: What the rules of the settings say of a document now; likewise.
         verify: Read every file, even where size and time are as they were.
@@ -120,7 +119,7 @@ def make_plan(
         only_failed: Try these again, and leave everything else alone.
     """
     today = _Today(
-        cache(recipe_of), limit, said or {}, ruled, verify, frozenset(failure.source_uri for failure in failed)
+        cache(recipe_of), read, said or {}, ruled, verify, frozenset(failure.source_uri for failure in failed)
     )
     by_uri = {document.source_uri: document for document in known}
     listed = {item.uri for listing in listings for item in listing.items}
@@ -160,18 +159,24 @@ def _step(item: SourceItem, document: Known | None, today: _Today) -> Step:
     """What is to be done with a listed document, as if none had moved."""
     changes = today.changes(document, item) if document else []
     if document and not changes and not today.verify and item.stamp and document.stamp == item.stamp:
-        return Step("unchanged", item, "same size and time", document.id, document.file_sha)
+        why = "same size and time" if item.source_kind == "file" else "not changed at its source"
+        return Step("unchanged", item, why, document.id, document.file_sha)
     try:
-        file_sha = hashlib.sha256(SOURCES[item.source_kind].read(item, today.limit)).hexdigest()
+        held = today.read(item)
     except FootnoteError as error:
         return Step("fail", item, "cannot be read", document.id if document else "", error=error, stage="read")
+    original = held.sha if held.kept else ""
     if document is None:
-        return Step("add", item, "failed the last time" if item.uri in today.failed else "new", "", file_sha)
-    if document.file_sha != file_sha:
-        changes = ["the file changed", *changes]
+        why = "failed the last time" if item.uri in today.failed else "new"
+        return Step("add", item, why, "", held.sha, original=original)
+    if document.file_sha != held.sha:
+        changes = ["the file changed" if item.source_kind == "file" else "it changed at its source", *changes]
     if changes:
-        return Step("update", item, ", ".join(changes), document.id, file_sha, held_since=document.ingested_at)
-    return Step("unchanged", item, "same bytes", document.id, file_sha)
+        return Step(
+            "update", item, ", ".join(changes), document.id, held.sha, original=original,
+            held_since=document.ingested_at,
+        )  # fmt: skip
+    return Step("unchanged", item, "same bytes", document.id, held.sha)
 
 
 def _came_from(alike: list[Known], listed: set[str]) -> Known | None:

@@ -19,7 +19,7 @@ from pipelines.ingestion.failure import Failure, lacked_memory, out_of_memory
 from pipelines.ingestion.fingerprint import content_sha, meta_sha, recipe
 from pipelines.ingestion.loaders import Limits, load
 from pipelines.ingestion.parsers import PARSERS, parse, parser_for
-from pipelines.ingestion.sources import SOURCES
+from pipelines.ingestion.sources.files import read_file
 from pipelines.store.originals import keep_original, original_path
 from pipelines.types import Document, SourceItem
 
@@ -68,7 +68,7 @@ class Task:
         ruled: What the rules of the settings say of it.
         indexed_sha: The content that the node table holds of it; empty for a new one.
         indexed_recipe: The recipe of those nodes.
-        original: The SHA-256 of the stored original to be read instead of the source; empty = the source.
+        original: The SHA-256 of the stored original to be read instead of the file; empty = the file.
         data: The bytes, where they were read already.
     """
 
@@ -140,7 +140,7 @@ def _prepare(task: Task, options: Options, reached: Callable[[str], None]) -> Pr
 
 
 def read(task: Task, options: Options) -> bytes:
-    """The bytes of the task's source, or of its stored original.
+    """The bytes of the task's file, or of its stored original.
 
     Raises:
         SourceError: If they are gone or may not be read.
@@ -148,7 +148,7 @@ def read(task: Task, options: Options) -> bytes:
     if task.data is not None:
         return task.data
     if not task.original:
-        return SOURCES[task.item.source_kind].read(task.item, options.limits.most_bytes)
+        return read_file(task.item, options.limits.most_bytes)
     path, again = original_path(options.home, task.original), "Ingest it again from its source."
     try:
         data = path.read_bytes()

@@ -22,7 +22,8 @@ from pipelines.ingestion.header_writer import HeaderWriter, build_header_writer
 from pipelines.ingestion.plan import Plan, Step, make_plan, stored_step
 from pipelines.ingestion.prepare import Options, Task
 from pipelines.ingestion.rules import ruled
-from pipelines.ingestion.sources import list_sources
+from pipelines.ingestion.sources import Access, Sources
+from pipelines.ingestion.sources.declared import declared_sources, own_locations
 from pipelines.models.embed import build_embed_model
 from pipelines.models.identity import identity, is_stated, with_identity
 from pipelines.observe import log
@@ -96,27 +97,36 @@ class Ingestion:
         verify: bool = False,
         allow_removals: bool = False,
         only_failed: bool = False,
+        say: Callable[[str], None] = lambda said: None,
     ) -> Plan:
-        """What a run over these locations would do; writes nothing.
+        """What a run over these locations would do; writes nothing but the cache of what was fetched.
 
-        No locations mean the sources of the settings; with `only_failed` those of the documents that failed.
+        No locations mean the sources of the settings; with `only_failed` those of the documents that failed. `say` is
+        told what takes long, in words for a person.
+
+        Raises:
+            ConfigError: If the file of sources that the settings name cannot be used.
+            ServiceUnavailable: If the database cannot be reached.
         """
         options, collection = self.options, self.collection(overrides)
         with reading(self.database.engine, "reading what failed") as connection:
             failed = standing_failures(connection, collection)
-        own = sources_of(failed) if only_failed else self.settings.ingestion.sources
-        return make_plan(
-            list_sources(locations or own),
-            self.known(collection),
-            recipe_of=lambda parser: options.recipe(overrides.parser or parser),
-            limit=options.limits.most_bytes,
-            said=overrides.said,
-            ruled=lambda item: ruled(item, self.settings.ingestion.rules),
-            verify=verify,
-            allow_removals=allow_removals,
-            failed=failed,
-            only_failed=only_failed,
-        )
+        own = sources_of(failed) if only_failed else own_locations(self.settings.ingestion)
+        declared = declared_sources(self.settings.ingestion)
+        access = Access(self.settings, options.limits.most_bytes, declared, verify, say, self.stop)
+        with Sources(access) as sources:
+            return make_plan(
+                sources.list(locations or own),
+                self.known(collection),
+                recipe_of=lambda parser: options.recipe(overrides.parser or parser),
+                read=sources.read,
+                said=overrides.said,
+                ruled=lambda item: ruled(item, self.settings.ingestion.rules),
+                verify=verify,
+                allow_removals=allow_removals,
+                failed=failed,
+                only_failed=only_failed,
+            )
 
     def run(
         self,

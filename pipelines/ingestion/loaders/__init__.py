@@ -1,5 +1,6 @@
 """LOAD: bytes to a Document with exact text, blocks and page map."""
 
+from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from pipelines.errors import LoadError
@@ -50,11 +51,15 @@ LOADERS: dict[str, Loader] = {
 }
 SUFFIXES = frozenset(MIME_OF_SUFFIX)
 
+Unwrap = Callable[[bytes, SourceItem, Limits], Document]
+REMOTE: dict[str, Unwrap] = {}  # by kind of source: what makes a document of an envelope
+
 
 def load(data: bytes, item: SourceItem, *, limits: Limits | None = None) -> Document:
     """The Document that these bytes hold: canonical text, blocks, pages, and what the file says of itself.
 
-    The type is told by the content first and the suffix second. The id is the item's URI until the runner mints one.
+    The type is told by the content first and the suffix second; of a remote source the bytes are an envelope. The id is
+    the item's URI until the runner mints one.
 
     Raises:
         LoadError: If the bytes are empty, too large, broken, protected, or without text.
@@ -65,13 +70,17 @@ def load(data: bytes, item: SourceItem, *, limits: Limits | None = None) -> Docu
     if len(data) > limits.most_bytes:  # it was read no further, so its size and type are not known
         likely = MIME_OF_SUFFIX.get(PurePosixPath(item.name).suffix.lower(), PLAIN)
         raise _too_large("is", item.name, likely, limits)
-    mime = sniff(data, item.name)
-    if len(data) > limits.of(binary=mime in BINARY):
-        raise _too_large(f"has {len(data):,} bytes,", item.name, mime, limits)
-    document = as_document(LOADERS[mime](data, item, limits), data, item, mime)
+    document = REMOTE[item.source_kind](data, item, limits) if item.source_kind in REMOTE else _of(data, item, limits)
     if not document.text.strip():
         raise LoadError(f"{item.name} is empty: it holds no text.", hint="Fill it or remove it.")
     return document
+
+
+def _of(data: bytes, item: SourceItem, limits: Limits) -> Document:
+    mime = sniff(data, item.name)
+    if len(data) > limits.of(binary=mime in BINARY):
+        raise _too_large(f"has {len(data):,} bytes,", item.name, mime, limits)
+    return as_document(LOADERS[mime](data, item, limits), data, item, mime)
 
 
 def _too_large(says: str, name: str, mime: str, limits: Limits) -> LoadError:

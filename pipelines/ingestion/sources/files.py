@@ -1,11 +1,13 @@
 """Files and folders as a source."""
 
+import hashlib
 import os
 import stat
 from pathlib import Path
 
 from pipelines.errors import SourceError
 from pipelines.ingestion.loaders import SUFFIXES
+from pipelines.ingestion.sources.base import Access, Listing, Read
 from pipelines.store.originals import path_of
 from pipelines.types import SourceItem
 
@@ -13,11 +15,31 @@ _PASSED_OVER = {"node_modules", "__pycache__", "venv"}  # beside every name that
 _LONGEST = 1_800  # characters of a URI: an index of Postgres takes no more
 _LEGAL = {"license", "licence", "copying"}  # the same text everywhere, about nobody's work
 
-Listed = tuple[str, list[SourceItem], bool, list[str], list[tuple[str, SourceError]]]
+
+class Files:
+    """Files and folders of this machine."""
+
+    def __init__(self, access: Access) -> None:
+        self._most_bytes = access.most_bytes
+
+    def list(self, location: str) -> Listing:
+        """A file, or a folder with all below it; see `list_files`."""
+        return list_files(location)
+
+    def read(self, item: SourceItem) -> Read:
+        """The hash of a file.
+
+        Raises:
+            SourceError: If the file is gone or may not be read.
+        """
+        return Read(hashlib.sha256(read_file(item, self._most_bytes)).hexdigest())
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
-def list_files(location: str) -> Listed:
-    """(source URI, items by name, complete, skipped names, problems) of a file or of a folder with all below it.
+def list_files(location: str) -> Listing:
+    """The listing of a file or of a folder with all below it.
 
     A folder lists the kinds that we load; a file that is named itself is always taken. Hidden files and folders and
     licence texts are passed over. A folder that cannot be read makes the listing incomplete.
@@ -31,16 +53,16 @@ def list_files(location: str) -> Listed:
         if path.is_dir():
             return _list_folder(path)
         if len(path.as_uri()) > _LONGEST:
-            return f"file:{path.name[-60:]}", [], False, [], [_too_long(path.name)]
-        return path.as_uri(), [_item(path, path.name, path.as_uri())], False, [], []
+            return Listing(f"file:{path.name[-60:]}", "file", (), False, problems=(_too_long(path.name),))
+        return Listing(path.as_uri(), "file", (_item(path, path.name, path.as_uri()),), False)
     except FileNotFoundError:
         error = SourceError(f"{shown or repr(shown)} does not exist.", hint="Check the path.")
     except (OSError, ValueError) as cause:
         error = SourceError(f"{shown} cannot be read: {cause}.", hint="Check its permissions.")
-    return f"file:{shown}", [], False, [], [(shown, error)]
+    return Listing(f"file:{shown}", "file", (), False, problems=((shown, error),))
 
 
-def _list_folder(folder: Path) -> Listed:
+def _list_folder(folder: Path) -> Listing:
     source = folder.as_uri()
     items: list[SourceItem] = []
     skipped: list[str] = []
@@ -69,7 +91,8 @@ def _list_folder(folder: Path) -> Listed:
                     items.append(_item(path, relative, source))
             except OSError as error:
                 unreadable(error)
-    return source, sorted(items, key=lambda item: item.name), not closed, skipped, [*closed, *refused]
+    in_order = tuple(sorted(items, key=lambda item: item.name))
+    return Listing(source, "file", in_order, not closed, tuple(skipped), (*closed, *refused))
 
 
 def _is_taken(path: Path, folder: Path) -> bool:

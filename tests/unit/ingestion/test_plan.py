@@ -12,9 +12,11 @@ import pytest
 
 from pipelines.errors import SourceError
 from pipelines.ingestion.plan import Plan, make_plan
-from pipelines.ingestion.sources import Listing, list_sources
+from pipelines.ingestion.sources import Listing, Read
+from pipelines.ingestion.sources.files import list_files, read_file
 from pipelines.store.documents import Known
 from pipelines.store.failures import Standing
+from pipelines.types import SourceItem
 
 RECIPE = "generic@3(characters=1000) loaders@2 header@2 searchable@2"
 
@@ -28,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 def known(path: Path, source: Path | None = None, **other: Any) -> Known:
     """The file as it would be stored now."""
-    (item,) = list_sources([str(path)])[0].items
+    (item,) = list_files(str(path)).items
     held = Known(
         id=path.name, collection="default", source=(source or path.parent).as_uri(), source_kind="file",
         source_uri=item.uri, name=path.name, category="generic", stamp=item.stamp,
@@ -44,9 +46,13 @@ def stored(folder: Path) -> list[Known]:
     return [known(path, folder) for path in sorted(folder.rglob("*.txt"))]
 
 
+def read(item: SourceItem) -> Read:
+    return Read(hashlib.sha256(read_file(item, 1000)).hexdigest())
+
+
 def plan(places: Sequence[Path], held: Sequence[Known], **given: Any) -> Plan:
-    options: dict[str, Any] = {"recipe_of": lambda parser: RECIPE, "limit": 1000, **given}
-    return make_plan(list_sources([str(place) for place in places]), held, **options)
+    options: dict[str, Any] = {"recipe_of": lambda parser: RECIPE, "read": read, **given}
+    return make_plan([list_files(str(place)) for place in places], held, **options)
 
 
 def reasons(found: Plan) -> dict[str, str]:
@@ -168,10 +174,10 @@ def test_a_fifth_of_a_source_is_removed_and_more_is_not(folder: Path) -> None:
 def test_an_incomplete_listing_removes_nothing(folder: Path) -> None:
     held = stored(folder)
     (folder / "a.txt").unlink()
-    (listing,) = list_sources([str(folder)])
+    listing = list_files(str(folder))
     problem = ("sub", SourceError("sub cannot be listed."))
     broken = Listing(listing.source, "file", listing.items, complete=False, problems=(problem,))
-    found = make_plan([broken], held, recipe_of=lambda parser: RECIPE, limit=1000, allow_removals=True)
+    found = make_plan([broken], held, recipe_of=lambda parser: RECIPE, read=read, allow_removals=True)
     assert removed(found) == []
     assert (found.steps[0].action, found.steps[0].item.name, found.steps[0].stage) == ("fail", "sub", "list")
 
@@ -269,7 +275,7 @@ def test_a_link_to_a_folder_or_to_nothing_is_named_as_passed_over(folder: Path, 
     (beside / "far.md").write_text("# Far\n")
     (folder / "linked").symlink_to(beside)
     (folder / "dangling.md").symlink_to(beside / "nothing.md")
-    (listing,) = list_sources([str(folder)])
+    listing = list_files(str(folder))
     assert {"linked", "dangling.md"} <= set(listing.skipped)
     assert listing.complete
 
@@ -280,7 +286,7 @@ def test_a_path_that_no_index_holds_is_refused_by_itself(folder: Path) -> None:
         deep = deep / ("深" * 80)
     os.makedirs(deep)
     (deep / "note.md").write_text("# Deep\n")
-    (listing,) = list_sources([str(folder)])
+    listing = list_files(str(folder))
     ((name, error),) = listing.problems
     assert (listing.complete, name.endswith("note.md"), "too long" in error.message) == (True, True, True)
     assert not any(item.name.endswith("深/note.md") for item in listing.items)

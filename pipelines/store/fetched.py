@@ -1,0 +1,75 @@
+"""What was fetched from remote sources: a note a URI under FOOTNOTE_HOME/fetched, its bytes among the originals.
+
+A cache that spares fetching: without it everything is fetched again, and nothing is lost.
+"""
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pipelines.errors import StoreError
+from pipelines.store.full import HINT, is_full
+from pipelines.store.originals import is_kept
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What a URI held when it was fetched last.
+
+    Attributes:
+        stamp: What the source said of its state: a revision, a time, an ETag.
+        sha: SHA-256 of the bytes, which are kept among the originals.
+        size: How many bytes.
+        more: What its source wants to know again, such as validators or the pages below it; JSON.
+    """
+
+    uri: str
+    stamp: str
+    sha: str
+    size: int
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+def recall(home: Path, uri: str) -> Fetched | None:
+    """What was fetched of a URI; None where nothing was, or its bytes are no longer kept."""
+    try:
+        told = json.loads(_place(home, uri).read_text("utf-8"))
+        fetched = Fetched(told["uri"], told["stamp"], told["sha"], told["size"], told["more"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return fetched if fetched.uri == uri and is_kept(home, fetched.sha, fetched.size) else None
+
+
+def remember(home: Path, fetched: Fetched) -> None:
+    """Note what was fetched, wholly or not at all.
+
+    Raises:
+        StoreError: If it cannot be written: the disk is full, or the folder is closed.
+    """
+    target = _place(home, fetched.uri)
+    fresh = target.with_name(f".new-{uuid.uuid4().hex}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_text(json.dumps(asdict(fetched), ensure_ascii=True), "utf-8")
+        os.replace(fresh, target)
+    except OSError as error:
+        with suppress(OSError):
+            fresh.unlink()
+        hint = HINT if is_full(error) else "Check the permissions of FOOTNOTE_HOME."
+        raise StoreError(f"What was fetched of {fetched.uri} cannot be noted: {error.strerror}.", hint=hint) from error
+
+
+def forget(home: Path, uri: str) -> None:
+    """Have a URI fetched anew the next time."""
+    _place(home, uri).unlink(missing_ok=True)
+
+
+def _place(home: Path, uri: str) -> Path:
+    key = hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()
+    return home / "fetched" / key[:2] / f"{key}.json"

@@ -1,0 +1,61 @@
+"""The cache of what was fetched from remote sources."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from pipelines.errors import StoreError
+from pipelines.store.fetched import Fetched, forget, recall, remember
+from pipelines.store.originals import keep_original, original_path
+
+URI = "https://example.org/a?b=c"
+BODY = b"body"
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Fetched:
+    fetched = Fetched(URI, "v1", hashlib.sha256(BODY).hexdigest(), len(BODY), {"etag": '"x"', "below": ["1", "2"]})
+    keep_original(tmp_path, fetched.sha, BODY, name="a")
+    remember(tmp_path, fetched)
+    return fetched
+
+
+def test_what_was_fetched_is_recalled_as_it_was(tmp_path: Path, kept: Fetched) -> None:
+    assert recall(tmp_path, URI) == kept
+
+
+def test_a_later_fetch_takes_the_place_of_an_earlier(tmp_path: Path, kept: Fetched) -> None:
+    remember(tmp_path, Fetched(URI, "v2", kept.sha, kept.size))
+    assert recall(tmp_path, URI) == Fetched(URI, "v2", kept.sha, kept.size)
+
+
+def test_what_lost_its_bytes_is_fetched_again(tmp_path: Path, kept: Fetched) -> None:
+    original_path(tmp_path, kept.sha).unlink()
+    assert recall(tmp_path, URI) is None
+
+
+def test_what_is_forgotten_is_fetched_again(tmp_path: Path, kept: Fetched) -> None:
+    forget(tmp_path, URI)
+    forget(tmp_path, URI)
+    assert recall(tmp_path, URI) is None
+
+
+@pytest.mark.parametrize("note", ["", "{", "[]", "null", '{"uri": "https://example.org/a?b=c"}', "\x00"])
+def test_a_damaged_note_is_no_note(tmp_path: Path, kept: Fetched, note: str) -> None:
+    (place,) = (tmp_path / "fetched").rglob("*.json")
+    place.write_text(note)
+    assert recall(tmp_path, URI) is None
+
+
+def test_a_note_of_another_address_is_no_note(tmp_path: Path, kept: Fetched) -> None:
+    (place,) = (tmp_path / "fetched").rglob("*.json")
+    place.write_text(json.dumps({**json.loads(place.read_text()), "uri": "https://example.org/other"}))
+    assert recall(tmp_path, URI) is None
+
+
+def test_a_note_that_cannot_be_written_says_of_what(tmp_path: Path) -> None:
+    (tmp_path / "fetched").write_text("in the way")
+    with pytest.raises(StoreError, match=r"example\.org"):
+        remember(tmp_path, Fetched(URI, "v1", "0" * 64, 4))
