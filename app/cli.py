@@ -83,7 +83,10 @@ def _report(error: "FootnoteError") -> None:
 @app.command()
 def ingest(
     sources: Annotated[
-        list[str] | None, typer.Argument(help="Files and folders; none = those of the settings.")
+        list[str] | None,
+        typer.Argument(
+            help="Files, folders, github:OWNER[/REPO], notion:ID, https://...; none = those of the settings."
+        ),
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would be done, and do nothing.")] = False,
     collection: Annotated[str, typer.Option(help="Put the documents into this collection.")] = "",
@@ -116,6 +119,8 @@ def ingest(
     """Bring documents in; what did not change costs nothing. Ctrl-C ends after the documents that are under way.
 
     Example: footnote ingest ~/portfolio --plan
+
+    Example: footnote ingest github:ann notion:0123456789abcdef https://example.com/feed.xml
     """
     from app.ingesting import Asked, run_ingest
     from app.settings import with_executor
@@ -293,7 +298,7 @@ def chat(
 @app.command()
 def remove(
     documents: Annotated[list[str] | None, typer.Argument(help="Ids, names or titles.")] = None,
-    source: Annotated[str, typer.Option(help="Remove everything that came from this file or folder.")] = "",
+    source: Annotated[str, typer.Option(help="Remove everything that came from this file, folder or source.")] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:

@@ -46,13 +46,15 @@ def run_ingest(settings: Settings, sources: Sequence[str], overrides: "Overrides
     if overrides.parser:
         build_parser(overrides.parser)  # or say which there are, before anything is done
     ingestion = build_ingestion(settings)
-    plan = ingestion.plan(
-        sources if sources or asked.retry_failed else _own_sources(settings),
-        overrides=overrides,
-        verify=asked.verify,
-        allow_removals=asked.yes,
-        only_failed=asked.retry_failed,
-    )
+    with output.under_way("looking at the sources", quiet=asked.as_json) as say:
+        plan = ingestion.plan(
+            sources if sources or asked.retry_failed else own_sources(settings),
+            overrides=overrides,
+            verify=asked.verify,
+            allow_removals=asked.yes,
+            only_failed=asked.retry_failed,
+            say=say,
+        )
     if asked.retry_failed and not (plan.steps or plan.settled or asked.as_json):
         output.say(_nothing_to_retry(ingestion, overrides))
         return
@@ -88,10 +90,12 @@ def show_plan(ingestion: "Ingestion", plan: "Plan", overrides: "Overrides", *, a
         print_plan(plan, seen, ingestion.identity.model)
 
 
-def _own_sources(settings: Settings) -> Sequence[str]:
+def own_sources(settings: Settings) -> Sequence[str]:
     """The sources of the settings; the sample that they name by default is found from any folder."""
-    default = type(settings.ingestion)().sources
-    return [str(SAMPLE)] if settings.ingestion.sources == default else settings.ingestion.sources
+    from pipelines.ingestion.sources.declared import own_locations
+
+    own = own_locations(settings.ingestion)
+    return [str(SAMPLE)] if own == type(settings.ingestion)().sources else own
 
 
 def ingest_json(report: IngestReport) -> dict[str, Any]:

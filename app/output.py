@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.ending import how_it_ended, read_as
-from app.sources import by_document, cited_numbers, conflict_of, place_and_others, source_of
+from app.sources import address, by_document, cited_numbers, conflict_of, place_and_others, source_of
 from config.prompts import GREETING
 from pipelines.errors import RetrievalError
 from pipelines.types import Source
@@ -88,6 +88,16 @@ def progress_bar(*, quiet: bool) -> Any:
     named = TextColumn("{task.description}", markup=False)
     columns = (named, BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     return Progress(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal)
+
+
+@contextmanager
+def under_way(what: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A function that is told how far something is that takes long: one changing line on a terminal, else one each."""
+    if quiet or not stderr.is_terminal:
+        yield lambda said: None if quiet else warn(said, "dim")
+        return
+    with stderr.status(Text(what)) as line:
+        yield lambda said: line.update(Text(said))
 
 
 @contextmanager
@@ -192,6 +202,8 @@ def print_documents(sources: Iterable[Source], *, quoted: bool = False) -> None:
     """Sources by document, each with its number and its place; `quoted` ones have their first words for a number."""
     for document in by_document(sources):
         say(f"{document.title} ({document.name})" if document.name else document.title, "bold dim")
+        if link := address(document.sources[0].uri):
+            say(f"  {link}", "dim")
         for source in document.sources:
             number, words = ("", f": {clip(source.snippet, 120)}") if quoted else (f"[{source.n}] ", "")
             say(f"  {number}{place_and_others(source)}{words}", "dim")

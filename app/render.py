@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.answer import answer_data
 from app.conversation import FINDING, Exchange, Intake, as_markdown
-from app.sources import place, readable
+from app.sources import address, place, readable
 from app.typeset import AROUND, passage_html, running_html
 from pipelines.types import Citation, IngestItem, Source
 
@@ -111,10 +111,16 @@ def panel(said: Exchange, n: int, sentence: int | None, read: Read) -> None:
     category = f"{escape(source.category)} · " if source.category else ""
     st.html(
         f'<div class="fn-panel"><h3>{number}{escape(readable(source.title, source.documentName))}</h3>'
-        f'<div class="fn-name">{escape(source.documentName)}</div>'
+        f'<div class="fn-name">{_linked(source)}</div>'
         f'<div class="fn-place">{category}{escape(place(source))}</div>{_said_of(said, sentence)}'
         f'<blockquote class="fn-passage">{_passage(source, evidence, read)}</blockquote></div>'
     )
+
+
+def _linked(source: Source) -> str:
+    """The document's name, which leads to where it is on the web."""
+    name, link = escape(source.documentName), escape(address(source.uri))
+    return f'<a href="{link}" target="_blank" rel="noopener noreferrer">{name}</a>' if link else name
 
 
 def _said_of(said: Exchange, sentence: int | None) -> str:

@@ -104,3 +104,8 @@ def cited_numbers(sentences: Sequence[Mapping[str, Any]], conflicts: Iterable[Ma
     """The numbers of the sources that a stored answer cites, in its sentences or as sides of a conflict."""
     cited = {n for sentence in sentences for n in sentence["citations"]}
     return cited.union(*(conflict_of(conflict)[1] for conflict in conflicts))
+
+
+def address(uri: str) -> str:
+    """The web address that a document's URI is; empty for a file, and for what no browser should follow."""
+    return uri if uri.startswith(("https://", "http://")) else ""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipelines.ingestion.sources import Listing
+from pipelines.ingestion.sources import Listing, kind_of
 from pipelines.store.documents import Known
 from pipelines.store.failures import Standing
 from pipelines.store.originals import path_of
@@ -76,7 +76,7 @@ def settled(
     found: dict[SourceItem, str] = {}
     for failure in failed:
         uri, source = failure.source_uri, failure.source
-        item = SourceItem(uri, failure.document, source, "file")
+        item = SourceItem(uri, failure.document, source, kind_of(source))
         if uri in unchanged:
             found[item] = "it is again as it is stored"
         elif uri in moved:

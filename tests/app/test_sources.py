@@ -2,16 +2,18 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.conversation import Exchange
 from app.output import print_sources
-from app.sources import by_document, cited_numbers, conflict_of, place_and_others, readable, source_of
+from app.session import Opened
+from app.sources import address, by_document, cited_numbers, conflict_of, place_and_others, readable, source_of
 from pipelines.store.queries import jsonable
 from pipelines.types import Answer, Citation, Conflict
-from tests.app.conftest import answers, ask
+from tests.app.conftest import answers, ask, html
 from tests.app.fakes import POST, RESUME, FakeEngine, answered, sentence, source
 
 Open = Callable[[], AppTest]
@@ -79,6 +81,27 @@ def test_the_command_line_groups_what_is_cited_by_document(capsys: pytest.Captur
         "  [2] lines 3–4 · Ann Bell",
     ]  # fmt: skip
     assert "Sources disagree: Leith: 2019 [1], 2021 [2]" in err
+
+
+def test_a_remote_document_is_shown_with_its_address(capsys: pytest.CaptureFixture[str]) -> None:
+    page = replace(resume, uri="https://example.org/ann")
+    print_sources(jsonable(an_answer(sentences=(sentence("She tuned organs for nine years.", page),), sources=(page,))))
+    assert capsys.readouterr().out.splitlines()[1:3] == ["resume (resume.md)", "  https://example.org/ann"]
+
+
+@pytest.mark.parametrize("uri", ["file:///home/ann/resume.md", "javascript:alert(1)", "ftp://example.org", ""])
+def test_only_a_web_address_is_followed(uri: str) -> None:
+    assert address(uri) == ""
+
+
+def test_an_opened_remote_source_leads_to_its_document(engine: FakeEngine, chat: Open) -> None:
+    page = replace(resume, uri='https://example.org/"><script>')
+    engine.script["Who?"] = answered("Who?", [sentence("She tuned organs for nine years.", page)], [page])
+    at = ask(chat(), "Who?")
+    at.session_state["opened"] = Opened(0, 1, 0)
+    shown = html(at.run())
+    assert '<a href="https://example.org/&quot;&gt;&lt;script&gt;" target="_blank"' in shown
+    assert not at.exception
 
 
 def test_an_abstention_lists_the_nearest_passages_by_document(capsys: pytest.CaptureFixture[str]) -> None:
