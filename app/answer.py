@@ -5,8 +5,8 @@ from typing import Any
 
 from app.conversation import FINDING, Exchange, written_by
 from app.ending import how_it_ended, read_as
-from app.sources import by_document, place, place_and_others, readable
-from pipelines.types import Answer, Sentence, Source
+from app.sources import by_document, cited_place, place_and_others, readable
+from pipelines.types import Answer, Citation, Sentence, Source
 
 _TAGS = {"partial": "partly", "misattributed": "wrong source", "unsupported": "unsupported", "uncited": "uncited"}
 
@@ -53,7 +53,7 @@ def _sentence(index: int, sentence: Sentence, sources: dict[int, Source]) -> dic
         "tag": _TAGS.get(sentence.verdict, ""),
         "tip": f"{tick}{finding.capitalize()}",
         "marks": [
-            {"n": n, "tip": f"{'✓ ' if found.get(n) == 'supported' else ''}{_tip(sources[n])}"}
+            {"n": n, "tip": f"{'✓ ' if found.get(n) == 'supported' else ''}{_tip(sources[n], sentence.evidence)}"}
             for n in sentence.citations
         ],
     }
@@ -69,7 +69,7 @@ def _unverified(said: Exchange) -> list[list[dict[str, Any]]]:
             parts[-1]["text"] += piece
         elif parts:
             source = said.sources[piece]
-            parts[-1]["marks"].append({"n": piece, "tip": _tip(source)})
+            parts[-1]["marks"].append({"n": piece, "tip": _tip(source, ())})
     return [parts] if parts else []
 
 
@@ -134,5 +134,6 @@ def _group(heading: str, sources: Sequence[Source], *, numbered: bool = True, fo
     }
 
 
-def _tip(source: Source) -> str:
-    return f"{readable(source.title, source.documentName)}, {place(source)}"
+def _tip(source: Source, evidence: Sequence[Citation]) -> str:
+    own = [citation for citation in evidence if citation.n == source.n]
+    return f"{readable(source.title, source.documentName)}, {cited_place(source, own)}"

@@ -12,7 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from app.ending import how_it_ended, read_as
-from app.sources import address, by_document, cited_numbers, conflict_of, place_and_others, source_of
+from app.sources import (
+    address,
+    by_document,
+    citations_of,
+    cited_at,
+    cited_numbers,
+    conflict_of,
+    place_and_others,
+    source_of,
+)
 from config.prompts import GREETING
 from pipelines.errors import RetrievalError
 from pipelines.types import Source
@@ -166,7 +175,7 @@ def print_sources(answer: Mapping[str, Any]) -> None:
     sources = [source_of(row) for row in answer["sources"]]
     if cited:
         console.print()
-    print_documents(source for source in sources if source.n in cited)
+    print_documents((source for source in sources if source.n in cited), answer["sentences"])
     for index, sentence in enumerate(answer["sentences"], start=1):
         if sentence["verdict"] != "supported":
             warn(f"Sentence {index} is {sentence['verdict']}: {clip(sentence['text'], 100)}")
@@ -198,12 +207,19 @@ def print_follow_ups(answer: Mapping[str, Any]) -> None:
         say(f"  {question}", "dim")
 
 
-def print_documents(sources: Iterable[Source], *, quoted: bool = False) -> None:
-    """Sources by document, each with its number and its place; `quoted` ones have their first words for a number."""
+def print_documents(
+    sources: Iterable[Source], sentences: Sequence[Mapping[str, Any]] = (), *, quoted: bool = False
+) -> None:
+    """Sources by document, each with its number, its place and that of the words which the sentences cite.
+
+    `quoted` ones have their first words for a number.
+    """
     for document in by_document(sources):
         say(f"{document.title} ({document.name})" if document.name else document.title, "bold dim")
         if link := address(document.sources[0].uri):
             say(f"  {link}", "dim")
         for source in document.sources:
             number, words = ("", f": {clip(source.snippet, 120)}") if quoted else (f"[{source.n}] ", "")
-            say(f"  {number}{place_and_others(source)}{words}", "dim")
+            where, cited = place_and_others(source), cited_at(citations_of(sentences, source.n))
+            narrower = f" (cited: {cited})" if cited and not where.startswith(cited) else ""
+            say(f"  {number}{where}{narrower}{words}", "dim")

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.answer import answer_data
 from app.conversation import FINDING, Exchange, Intake, as_markdown
-from app.sources import address, place, readable
+from app.sources import address, cited_place, readable
 from app.typeset import AROUND, passage_html, running_html
 from pipelines.types import Citation, IngestItem, Source
 
@@ -112,7 +112,7 @@ def panel(said: Exchange, n: int, sentence: int | None, read: Read) -> None:
     st.html(
         f'<div class="fn-panel"><h3>{number}{escape(readable(source.title, source.documentName))}</h3>'
         f'<div class="fn-name">{_linked(source)}</div>'
-        f'<div class="fn-place">{category}{escape(place(source))}</div>{_said_of(said, sentence)}'
+        f'<div class="fn-place">{category}{escape(cited_place(source, evidence))}</div>{_said_of(said, sentence)}'
         f'<blockquote class="fn-passage">{_passage(source, evidence, read)}</blockquote></div>'
     )
 

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
-from pipelines.types import Source
+from pipelines.types import Citation, Source
 
 _EXPORTER = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|Pages|LibreOffice \w+) - ", re.IGNORECASE)
 _SUFFIX = re.compile(r"\.(?:pdf|docx?|txt|md|markdown|html?|pptx?|xlsx?|od[tsp]|csv|rtf|json|tex)$", re.IGNORECASE)
@@ -42,7 +42,29 @@ def by_document(sources: Iterable[Source]) -> list[DocumentSources]:
 
 def place(source: Source) -> str:
     """Where in its document a source stands: page, else lines, and the sections above it."""
-    where = page_or_lines(source.page, source.line_start, source.line_end)
+    return _under(source, _range(source))
+
+
+def cited_place(source: Source, cited: Sequence[Citation]) -> str:
+    """Where the words stand that a source is cited for, and the sections above it; its own place without any."""
+    return _under(source, cited_at(cited) or _range(source))
+
+
+def cited_at(cited: Iterable[Citation]) -> str:
+    """The pages, else the lines of cited words, each once, in order; empty where nobody noted them."""
+    noted = sorted((each for each in cited if each.line_start), key=lambda each: each.start)
+    spots = (page_or_lines(each.page, each.line_start, each.line_end) for each in noted)
+    return ", ".join(dict.fromkeys(spots))
+
+
+def _range(source: Source) -> str:
+    """The page or pages, else the lines that a source reaches over."""
+    if source.page and source.page_breaks:
+        return f"pp. {source.page}–{source.page + len(source.page_breaks)}"
+    return page_or_lines(source.page, source.line_start, source.line_end)
+
+
+def _under(source: Source, where: str) -> str:
     titles = (source.title, readable(source.title, source.documentName))
     sections = [part for part in source.section_path if part not in titles]
     return " · ".join([where, " › ".join(sections)]) if sections else where
@@ -76,7 +98,7 @@ def readable(title: str, name: str) -> str:
 
 def source_of(row: Mapping[str, Any]) -> Source:
     """A source that was stored as JSON, by whatever release: what it lacks is empty."""
-    lists = {"section_path", "node_ids", "also_in"}
+    lists = {"section_path", "node_ids", "also_in", "page_breaks"}
     numbers = {"n", "line_start", "line_end", "start", "end"}
     given: dict[str, Any] = {each.name: row.get(each.name, "") for each in fields(Source)}
     given |= {name: tuple(row.get(name, ())) for name in lists}
@@ -98,6 +120,12 @@ def _beside(source: Source) -> str:
     """The file's name, but where the title is that name."""
     title = readable(source.title, source.documentName)
     return "" if source.documentName in ("", title) else source.documentName
+
+
+def citations_of(sentences: Sequence[Mapping[str, Any]], n: int) -> list[Citation]:
+    """What the sentences of a stored answer cite a source for, where its place was noted."""
+    rows = (row for sentence in sentences for row in sentence.get("evidence") or () if row["n"] == n)
+    return [Citation(**row) for row in rows if row.get("line_start")]
 
 
 def cited_numbers(sentences: Sequence[Mapping[str, Any]], conflicts: Iterable[Mapping[str, Any] | str]) -> set[int]:

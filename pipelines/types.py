@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -19,7 +20,7 @@ Band = Literal["high", "medium", "low"]
 Outcome = Literal["added", "updated", "metadata", "unchanged", "removed", "failed"]
 RunKind = Literal["ingest", "reindex", "rollback", "remove"]
 RunState = Literal["running", "done", "stopped"]
-ConflictKind = Literal["dates", "title", "employer", "number"]
+ConflictKind = Literal["dates", "title", "employer", "number", "person", "place"]
 CondensedBy = Literal["", "rules", "model"]
 VerdictName = Literal["supported", "partial", "misattributed", "unsupported", "uncited"]
 
@@ -357,7 +358,8 @@ class Source:
     """A numbered, contiguous span of a stored document, as the writer and the reader see it.
 
     `snippet == document.text[start:end]`; `node_ids` are the nodes that were merged into it; `also_in` names other
-    documents that say the same, and are not shown for that.
+    documents that say the same, and are not shown for that; `about` is what is told of its repository;
+    `page_breaks` are where in the document the pages after `page` begin that it reaches.
     """
 
     n: int
@@ -376,6 +378,14 @@ class Source:
     end: int
     node_ids: tuple[str, ...]
     also_in: tuple[str, ...] = ()
+    about: str = ""
+    page_breaks: tuple[int, ...] = ()
+
+    def place(self, start: int, end: int) -> tuple[int | None, int, int]:
+        """(page, first line, last line) of `document.text[start:end]`, which is a part of this source."""
+        first = self.line_start + self.snippet.count("\n", 0, start - self.start)
+        last = first + self.snippet.count("\n", start - self.start, end - self.start)
+        return self.page and self.page + bisect_right(self.page_breaks, start), first, last
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,7 +406,10 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A marker of a sentence: source `n`, and the span of the document that bears the sentence out."""
+    """A marker of a sentence: source `n`, and the span of the document that bears the sentence out, with its place.
+
+    Pages and lines count from 1; the page is None where the format has none, and lines are 0 where nobody noted them.
+    """
 
     n: int
     document_id: str
@@ -406,6 +419,9 @@ class Citation:
     quote: str
     verdict: VerdictName
     support: float
+    page: int | None = None
+    line_start: int = 0
+    line_end: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -431,7 +431,9 @@ class Engine:
             with reading(self.database.engine, "reading passages") as connection:
                 rows = document_rows.passages(connection, spans, audience)
             return {
-                key: Passage(row.text, row.name, row.title, row.source_uri, row.content_sha, row.category)
+                key: Passage(
+                    row.text, row.name, row.title, row.source_uri, row.content_sha, row.category, (), tuple(row.pages)
+                )
                 for key, row in rows.items()
             }
 

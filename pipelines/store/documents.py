@@ -261,7 +261,7 @@ def from_row(row: Mapping[Any, Any]) -> Document:
 def passages(
     connection: Connection, spans: Sequence[tuple[str, int, int]], audience: Audience
 ) -> dict[tuple[str, int, int], Row[Any]]:
-    """(text, name, title, source_uri, content_sha, category) of spans; what this audience cannot see is missing."""
+    """(text, name, title, source_uri, content_sha, category, pages) of the spans that this audience may see."""
     if not spans:
         return {}
     d = documents.c
@@ -279,6 +279,7 @@ def passages(
         d.source_uri,
         d.content_sha,
         d.category,
+        d.pages,
     ).join_from(wanted, documents, d.id == wanted.c.document_id)
     statement = statement.where(seen_by(audience))
     return {(row.document_id, row.start, row.end): row for row in connection.execute(statement)}

@@ -10,7 +10,17 @@ from streamlit.testing.v1 import AppTest
 from app.conversation import Exchange
 from app.output import print_sources
 from app.session import Opened
-from app.sources import address, by_document, cited_numbers, conflict_of, place_and_others, readable, source_of
+from app.sources import (
+    address,
+    by_document,
+    citations_of,
+    cited_at,
+    cited_numbers,
+    conflict_of,
+    place_and_others,
+    readable,
+    source_of,
+)
 from pipelines.store.queries import jsonable
 from pipelines.types import Answer, Citation, Conflict
 from tests.app.conftest import answers, ask, html
@@ -109,6 +119,48 @@ def test_an_abstention_lists_the_nearest_passages_by_document(capsys: pytest.Cap
     assert (
         "Nearest passages:\nOn reeds (reeds.md)\n  lines 3–4 · Ann Bell: A reed is a strip" in capsys.readouterr().out
     )
+
+
+def cited(quote: str, page: int | None, first: int, last: int) -> Citation:
+    return replace(side(1, quote), page=page, line_start=first, line_end=last)
+
+
+def test_a_footnote_names_the_place_of_its_words_and_the_list_that_of_the_source(
+    engine: FakeEngine, chat: Open, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wide = replace(resume, page=None, line_start=3, line_end=40)
+    said = replace(
+        sentence("She tuned organs for nine years.", wide),
+        evidence=(cited("She tuned organs for nine years.", None, 12, 12),),
+    )
+    engine.script["Who?"] = answered("Who?", [said], [wide])
+    at = ask(chat(), "Who?")
+    [shown] = answers(at)
+    [mark] = shown["paragraphs"][0][0]["marks"]
+    assert mark["tip"] == "✓ resume, line 12 · Ann Bell"
+    assert shown["groups"][0]["documents"][0]["rows"][0]["place"] == "lines 3–40 · Ann Bell"
+    at.session_state["opened"] = Opened(0, 1, 0)
+    assert '<div class="fn-place">resume · line 12 · Ann Bell</div>' in html(at.run())
+    assert not at.exception
+    capsys.readouterr()
+    print_sources(jsonable(an_answer(sentences=(said,), sources=(wide,))))
+    assert "[1] lines 3–40 · Ann Bell (cited: line 12)\n" in capsys.readouterr().out
+
+
+def test_the_places_of_cited_words_stand_in_order_and_once_and_older_answers_have_none() -> None:
+    spots = [
+        cited("In 2019 she moved", 3, 9, 9),
+        cited("She tuned organs", 2, 4, 5),
+        cited("She tuned organs", 2, 4, 4),
+    ]
+    assert cited_at(spots) == "p. 2, p. 3"
+    assert cited_at([side(1, "She tuned organs")]) == ""
+    assert citations_of([{"citations": [1]}, {"evidence": [jsonable(side(1, "She tuned organs"))]}], 1) == []
+    assert citations_of([{"evidence": [jsonable(spots[0])]}], 1) == [spots[0]]
+
+
+def test_a_source_over_several_pages_names_the_first_and_the_last() -> None:
+    assert place_and_others(replace(resume, page_breaks=(resume.start + 1, resume.start + 5))) == "pp. 2–4 · Ann Bell"
 
 
 def test_answers_that_an_older_release_logged_are_still_read() -> None:

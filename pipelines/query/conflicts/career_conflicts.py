@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 
 from pipelines.facts import EducationFacts, JobFacts
-from pipelines.months import agree
+from pipelines.months import agree, overlap
 from pipelines.query.careers.jobs import Job, is_like, redated
 from pipelines.query.careers.timeline import Person
 from pipelines.query.conflicts.disagreement import Disagreement, Side
@@ -15,6 +15,7 @@ from pipelines.text import fold, sentences
 from pipelines.types import ConflictKind, Source
 
 CAREERS = frozenset({"resume", "linkedin"})  # categories of documents that state career facts
+_MUCH = 0.25  # of the months of either that both have, for two jobs at one employer to be taken for one
 _LONGEST = 400  # characters of a quotation; a longer one is only the sentence with the value
 # The same word of a title, by its stem.
 _SPELT_OUT = {"sr": "senior", "jr": "junior", "eng": "engineer", "engin": "engineer", "dev": "develop", "mgr": "manag",
@@ -32,12 +33,17 @@ def dates_of(job: Job) -> Disagreement | None:
     return _disagreement("dates", job.record.company, facts, _when) if facts else None
 
 
-def titles_of(job: Job) -> Disagreement | None:
-    """The titles that documents give a job of the same months; None when one may be a shorter form of the other."""
+def titles_of(job: Job, jobs: Sequence[Job] = ()) -> Disagreement | None:
+    """The titles that documents give a job; None when one may be a shorter form of the other.
+
+    Without the other jobs of the person the months must be the same; with them they may differ, where neither document
+    knows another job at that employer.
+    """
     first = job.stated[0]
     for other in job.stated[1:]:
         one, two = _job(first), _job(other)
-        if _same_months(one, two) and _other_title(one.position, two.position):
+        one_job = _same_months(one, two) or (bool(jobs) and _are_only(first, other, job, jobs))
+        if one_job and other_title(one.position, two.position):
             return _disagreement("title", job.record.company, [first, other], lambda fact: _job(fact).position)
     return None
 
@@ -66,11 +72,36 @@ def fact_source(fact: Fact, n: int = 0, also_in: tuple[str, ...] = ()) -> Source
 
 def _of_jobs(person: Person) -> Iterator[Disagreement]:
     for job in person.jobs:
-        yield from filter(None, (dates_of(job), titles_of(job)))
+        yield from filter(None, (dates_of(job), titles_of(job, person.jobs)))
     for one, other in combinations(person.jobs, 2):
+        pair = [one.stated[0], other.stated[0]]
         if _other_employer(one, other, person):
-            pair = [one.stated[0], other.stated[0]]
             yield _disagreement("employer", one.record.position, pair, lambda fact: _job(fact).company)
+        elif _is_torn(one, other, person.jobs):
+            yield _disagreement("dates", one.record.company, pair, _when)
+            yield _disagreement("title", one.record.company, pair, lambda fact: _job(fact).position)
+
+
+def _is_torn(one: Job, other: Job, jobs: Sequence[Job]) -> bool:
+    """Whether two jobs can only be one with another title and other dates: at one employer, much of it at one time."""
+    if not (one.stretch and other.stretch and overlap(one.stretch, other.stretch) >= _MUCH):
+        return False
+    if len(one.stated) > 1 or len(other.stated) > 1 or not is_like(one.record.company, other.record.company):
+        return False
+    first, second = one.stated[0], other.stated[0]
+    apart = first.document_id != second.document_id and other_title(one.record.position, other.record.position)
+    return apart and all(_knows_once(fact, jobs) for fact in (first, second))
+
+
+def _are_only(one: Fact, other: Fact, job: Job, jobs: Sequence[Job]) -> bool:
+    """Whether each of two documents knows one job at an employer."""
+    return job.stretch is not None and _knows_once(one, jobs) and _knows_once(other, jobs)
+
+
+def _knows_once(fact: Fact, jobs: Sequence[Job]) -> bool:
+    company = _job(fact).company
+    stated = (own for job in jobs if is_like(job.record.company, company) for own in job.stated)
+    return sum(own.document_id == fact.document_id for own in stated) == 1
 
 
 def _of_studies(person: Person) -> Iterator[Disagreement]:
@@ -119,7 +150,8 @@ def _same_months(one: JobFacts, other: JobFacts) -> bool:
     return bool(one.start_month) and one.start_month == other.start_month and same_end
 
 
-def _other_title(one: str, other: str) -> bool:
+def other_title(one: str, other: str) -> bool:
+    """Whether two titles name different work: neither is a shorter or an abbreviated form of the other."""
     mine, theirs = _title_words(one), _title_words(other)
     if not mine or not theirs or mine <= theirs or theirs <= mine:
         return False

@@ -73,6 +73,7 @@ def _cited(side: Side, sources: list[Source]) -> Citation:
     if source is None:
         source = replace(own, n=len(sources) + 1)
         sources.append(source)
+    page, first, last = source.place(side.start, side.end)
     return Citation(
         n=source.n,
         document_id=source.document_id,
@@ -82,6 +83,9 @@ def _cited(side: Side, sources: list[Source]) -> Citation:
         quote=side.quote,
         verdict="supported",
         support=1.0,
+        page=page,
+        line_start=first,
+        line_end=last,
     )
 
 

@@ -23,7 +23,7 @@ _ONCE = _stems(
     " became founded built created released published won switched adopted abandoned delivered received earned"
 )
 # What makes another thing of it.
-_OTHER = _stems(
+OTHER = _stems(
     "first second third fourth last latest next previous former new old other another each early earlier late later"
     " north south east west upper lower internal external annual monthly weekly daily quarterly again more less average"
     " median maximum minimum peak total combined left right senior junior main secondary half"
@@ -67,7 +67,7 @@ def _same_thing(one: Statement, other: Statement, same_subject: bool) -> bool:
     more = large.terms - small.terms
     if not small.terms <= large.terms or len(more) > min(_MOST_MORE, len(small.terms)):
         return False
-    if more & (_OTHER | large.qualifying) or one.denies != other.denies or one.labels != other.labels:
+    if more & (OTHER | large.qualifying) or one.denies != other.denies or one.labels != other.labels:
         return False
     shared = (one.names | one.opening) & (other.names | other.opening) & (one.names | other.names)
     anchored = bool(shared) or same_subject

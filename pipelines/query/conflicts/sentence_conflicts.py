@@ -6,8 +6,11 @@ from functools import lru_cache
 
 from pipelines.query.conflicts.contradict import contradiction
 from pipelines.query.conflicts.disagreement import Disagreement, Side
+from pipelines.query.conflicts.relations import relations
+from pipelines.query.conflicts.rivals import rivals
 from pipelines.query.conflicts.statements import statement
-from pipelines.query.verification.figures import levelled
+from pipelines.query.verification.agree import clear
+from pipelines.store.tokens import tokenise
 from pipelines.text import fold, sentences
 from pipelines.types import Answer, ConflictKind, Sentence, Source
 
@@ -19,7 +22,8 @@ _WORD = re.compile(r"[^\W_]+")
 _GENERIC = frozenset(
     """about activity background bio career certifications contact education employment experience highlights history
     interests introduction languages notes overview personal profile projects publications readme resume section skills
-    summary usage features installation work professional volunteering talks""".split()
+    summary usage features installation work professional volunteering talks report minutes meeting final kickoff review
+    update plan draft status document page memo letter interim annual title first second""".split()
 )
 
 
@@ -29,7 +33,7 @@ def sentence_disagreements(answer: Answer) -> Iterator[Disagreement]:
     stated = {source.n: _sentences_of(source) for source in answer.sources}
     seen: set[tuple[int, int, int]] = set()
     for sentence in answer.sentences:
-        spoken = levelled(sentence.text)
+        spoken = clear(sentence.text)
         for one in filter(_says_a_value, _quoted(sentence, by_number)):
             own = (one.source.n, one.start, one.end)
             rivals = (
@@ -37,7 +41,7 @@ def sentence_disagreements(answer: Answer) -> Iterator[Disagreement]:
                 for source in answer.sources
                 if source.document_id != one.source.document_id and own not in seen
                 for other in stated[source.n]
-                if len(_beginnings(one.quote) & _beginnings(other.quote)) >= _ALIKE
+                if _may_be_alike(one.quote, other.quote)
             )
             for other in rivals:
                 kind = _contradict(one, other, spoken)
@@ -57,7 +61,13 @@ def _quoted(sentence: Sentence, sources: Mapping[int, Source]) -> Iterator[Side]
 
 def _says_a_value(one: Side) -> bool:
     said = statement(one.quote)
-    return said is not None and bool(said.when or said.amounts)
+    return bool(relations(one.quote)) or (said is not None and bool(said.when or said.amounts))
+
+
+def _may_be_alike(one: str, other: str) -> bool:
+    """Whether two sentences may be about one thing: they share words, or say a relation of one kind."""
+    told = ({(each.kind, each.by) for each in relations(text)} for text in (one, other))
+    return len(_beginnings(one) & _beginnings(other)) >= _ALIKE or bool(set.intersection(*told))
 
 
 @lru_cache(maxsize=4_096)
@@ -78,16 +88,27 @@ def _side(source: Source, start: int, end: int) -> Side:
 
 def _contradict(one: Side, other: Side, spoken: str) -> ConflictKind | None:
     """What two sentences say differently of what the answer says itself."""
-    found = contradiction(
-        one.quote,
-        other.quote,
-        same_subject=_same_subject(one.source, other.source),
-        same_time=_same_time(one.source, other.source),
-    )
-    if found is None or (_names_itself(found.one, one.source) and _names_itself(found.other, other.source)):
+    same_subject, same_time = _same_subject(one.source, other.source), _same_time(one.source, other.source)
+    found = contradiction(one.quote, other.quote, same_subject=same_subject, same_time=same_time)
+    if found is None:
+        apart = _are_told_apart(one.source, other.source)
+        named = rivals(one.quote, other.quote, same_subject=same_subject, told_apart=apart, same_time=same_time)
+        return named.kind if named and _is_said(named.one, spoken) else None
+    if _names_itself(found.one, one.source) and _names_itself(found.other, other.source):
         return None
     said = re.findall(r"\d+(?:\.\d+)?", found.one)
     return found.kind if any(re.search(rf"(?<![\d.]){value}(?![\d]|\.\d)", spoken) for value in said) else None
+
+
+def _is_said(value: str, spoken: str) -> bool:
+    """Whether an answer says a word of a value."""
+    return not set(tokenise(value)).isdisjoint(tokenise(spoken))
+
+
+def _are_told_apart(one: Source, other: Source) -> bool:
+    """Whether the titles and headings of two sources name different things."""
+    mine, theirs = (_heading_words(source) | _words_of(source.title) for source in (one, other))
+    return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
 def _same_subject(one: Source, other: Source) -> bool:
@@ -96,7 +117,12 @@ def _same_subject(one: Source, other: Source) -> bool:
 
 
 def _heading_words(source: Source) -> set[str]:
-    words = _WORD.findall(source.section_path[-1]) if source.section_path else []
+    return _words_of(source.section_path[-1]) if source.section_path else set()
+
+
+def _words_of(heading: str) -> set[str]:
+    """What a heading names: its capitalised words that say no kind of document or section."""
+    words = _WORD.findall(heading)
     return {fold(word) for word in words if word[0].isupper() and fold(word) not in _GENERIC and len(word) > 2}
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from llama_index.core.schema import NodeWithScore
 
 from pipelines.query.context.quoted import harmless
-from pipelines.query.context.shown import SEPARATOR, draw_delimiter, shown
+from pipelines.query.context.shown import SEPARATOR, about, draw_delimiter, shown
 from pipelines.query.context.spans import (
     Passage,
     Read,
@@ -72,7 +72,7 @@ def assemble(
     stored = [(span, passage) for span, passage in held if is_unchanged(span, passage.text)]
     single = _collapsed(stored, ledger)
     ready = _with_names(single, ledger, names)
-    delimiter = draw_delimiter([_source(_WIDEST, span, passage) for span, passage in ready])
+    delimiter = draw_delimiter([source_of(_WIDEST, span, passage) for span, passage in ready])
     kept = _filled(ready, budget, named, delimiter)
     reasons = (("document changed", stored), ("duplicate", single), ("budget", kept))
     dropped: dict[str, str] = {}
@@ -157,7 +157,7 @@ def _turns(found: Sequence[Found], named: Collection[str]) -> Iterator[tuple[int
 def _frame(span: Span, passage: Passage, delimiter: str) -> str:
     """All that is shown with a span's text, at its longest."""
     paths = (tuple(hit.node.metadata["section_path"]) for hit in span.nodes)
-    source = _source(_WIDEST, span, passage)
+    source = source_of(_WIDEST, span, passage)
     longest = max(paths, key=lambda path: sum(map(len, path)) + len(path))
     page = None if source.page is None else _WIDEST
     return shown(replace(source, page=page, section_path=longest, snippet=""), delimiter, None) + SEPARATOR
@@ -172,10 +172,10 @@ def _numbered(kept: Sequence[Found], ledger: Ledger) -> tuple[Source, ...]:
     for n, (span, _) in enumerate(ordered, start=1):
         for hit in span.nodes:
             ledger.kept(hit.node.node_id, n, merged=len(span.nodes) > 1)
-    return tuple(_source(n, span, passage) for n, (span, passage) in enumerate(ordered, start=1))
+    return tuple(source_of(n, span, passage) for n, (span, passage) in enumerate(ordered, start=1))
 
 
-def _source(n: int, span: Span, passage: Passage) -> Source:
+def source_of(n: int, span: Span, passage: Passage) -> Source:
     in_order = sorted((hit.node.metadata for hit in span.nodes), key=lambda meta: meta["start"])
     first = in_order[0]
     is_cut = span.end < max(meta["end"] for meta in in_order)
@@ -197,6 +197,8 @@ def _source(n: int, span: Span, passage: Passage) -> Source:
         end=span.end,
         node_ids=tuple(hit.node.node_id for hit in sorted(span.nodes, key=lambda hit: hit.node.metadata["start"])),
         also_in=passage.also_in,
+        about=about(first.get("facts")),
+        page_breaks=tuple(page for page in passage.pages if span.start < page < span.end),
     )
 
 

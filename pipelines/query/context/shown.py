@@ -1,6 +1,7 @@
 """SHOWN: sources as a writer sees them: quoted data between delimiters that no document can know."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pipelines.query.context.quoted import fresh_key, harmless, on_one_line
 from pipelines.text import fold, plain
@@ -20,15 +21,27 @@ def shown(source: Source, delimiter: str, before: Source | None) -> str:
     again = before is not None and before.document_id == source.document_id
     path = () if again and before and before.section_path == source.section_path else _unsaid(source)
     head = f"[Source: {on_one_line(source.title)}{page}] {' > '.join(map(on_one_line, path))}".rstrip()
+    about = f"\n[Repository: {on_one_line(source.about)}]" if source.about and not again else ""
     also = f"\n[Also in: {_named(source.also_in)}]" if source.also_in else ""
-    body = f"{head}{also}\n{harmless(source.snippet)}"
+    body = f"{head}{about}{also}\n{harmless(source.snippet)}"
     return f"<<source {source.n} {delimiter}>>\n{body}\n<</source {source.n} {delimiter}>>"
+
+
+def about(facts: Mapping[str, Any] | None) -> str:
+    """What is told of a node's repository: `footnotes: Python; 120 stars; last pushed 2026-01-02`; empty for none."""
+    if not facts or facts["type"] != "repository":
+        return ""
+    stars = "" if facts["stars"] is None else f"{facts['stars']} stars"
+    pushed = f"last pushed {facts['pushed_at'][:10]}" if facts["pushed_at"] else ""
+    told = (facts["language"], stars, facts["licence"], facts["homepage"], pushed)
+    return f"{facts['name']}: {'; '.join(filter(None, told))}"
 
 
 def draw_delimiter(sources: Sequence[Source]) -> str:
     """A random key that stands nowhere in what is shown of these sources."""
     return fresh_key(
-        "\n".join((source.title, *source.section_path, *source.also_in, source.snippet)) for source in sources
+        "\n".join((source.title, source.about, *source.section_path, *source.also_in, source.snippet))
+        for source in sources
     )
 
 

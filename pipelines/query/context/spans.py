@@ -30,7 +30,8 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A span's stored text with what is shown of its document, and the names of others that say the same."""
+    """A span's stored text with what is shown of its document, the names of others that say the same, and where the
+    document's pages begin."""
 
     text: str
     name: str
@@ -39,6 +40,7 @@ class Passage:
     content_sha: str
     category: str
     also_in: tuple[str, ...] = ()
+    pages: tuple[int, ...] = ()
 
 
 Read = Callable[[Sequence[Key]], Mapping[Key, Passage]]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pipelines.query.verification.agree import denials, folded, holds
 from pipelines.query.verification.judge import BY_WORDS, RANK, Judge, Judgement, judge_claim
+from pipelines.query.verification.scope import overstated
 from pipelines.text import sentences
 from pipelines.types import Citation, Sentence, Source, VerdictName
 
@@ -99,13 +100,16 @@ def _by_source(joint: Judgement, sources: Sequence[Source]) -> list[list[Citatio
 
 
 def _verbatim(sentence: str, snippet: str) -> tuple[int, int] | None:
-    """The sentences of a snippet that hold a sentence word for word, and deny no more than it does; None without."""
+    """The sentences of a snippet that hold a sentence word for word, and deny or doubt no more; None without."""
     spans = sentences(snippet) or [(0, len(snippet))]
     claim = folded(sentence)
     exact = next(((s, e) for s, e in spans if holds(snippet[s:e], claim)), None)
     if exact is None and holds(snippet, claim):
         exact = _covering(claim, snippet, spans)
-    return exact if exact and denials(snippet[slice(*exact)], sentence) == denials(sentence) else None
+    if exact is None:
+        return None
+    said = snippet[slice(*exact)]
+    return exact if denials(said, sentence) == denials(sentence) and not overstated(sentence, said) else None
 
 
 def _support(citation: Citation) -> float:
@@ -114,6 +118,7 @@ def _support(citation: Citation) -> float:
 
 def _citation(source: Source, span: tuple[int, int], verdict: VerdictName, support: float) -> Citation:
     start, end = span
+    page, first, last = source.place(source.start + start, source.start + end)
     return Citation(
         n=source.n,
         document_id=source.document_id,
@@ -123,6 +128,9 @@ def _citation(source: Source, span: tuple[int, int], verdict: VerdictName, suppo
         quote=source.snippet[start:end],
         verdict=verdict,
         support=support,
+        page=page,
+        line_start=first,
+        line_end=last,
     )
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from decimal import Decimal
 from functools import lru_cache
 
-_MONTHS = (
+MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
 )  # fmt: skip
-_MONTH = {name[:length]: name for name in _MONTHS for length in (3, len(name))} | {"Sept": "September"}
+_MONTH = {name[:length]: name for name in MONTHS for length in (3, len(name))} | {"Sept": "September"}
 _MONTH |= {short.upper(): name for short, name in _MONTH.items()}
 _ONES = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
@@ -39,7 +39,7 @@ _SPELLINGS = {
     "hours": "hr hrs hour", "days": "day", "weeks": "week", "months": "month", "years": "yr yrs year",
     "kilobytes": "kb kilobyte", "megabytes": "mb megabyte", "gigabytes": "gb gigabyte", "terabytes": "tb terabyte",
     "watts": "watt", "kilowatts": "kw kilowatt", "megawatts": "mw megawatt", "dollars": "dollar usd",
-    "euros": "euro eur €", "yen": "jpy", "francs": "franc chf",
+    "euros": "euro eur €", "yen": "jpy", "francs": "franc chf", "points": "pp",
 }  # fmt: skip
 _UNITS = {spelt: unit for unit, others in _SPELLINGS.items() for spelt in (unit, *others.split())}
 
@@ -58,14 +58,17 @@ _MONEY = re.compile(
 _SCALED = re.compile(rf"(?<![\w.])({_DIGITS})(?:[\s-]?({_any(_SCALES)})\b|([kK])\b)", re.IGNORECASE)
 _MEASURED = re.compile(rf"(?<![\w.])({_DIGITS})[\s-]?({_any(_UNITS)})(?![\w/])", re.IGNORECASE)
 _PER_CENT = re.compile(r"\bper\scent\b", re.IGNORECASE)
+_POINTS = re.compile(r"\bpercentage[\s-]points?\b", re.IGNORECASE)
+_LETTERS = {"g": "grams", "l": "liters", "m": "meters", "h": "hours"}  # case and place say that they are units
+_LETTERED = re.compile(rf"(?<![\w.$€£¥])({_DIGITS})\s?([glmh])(?=[\s.,;:)]|/(?:s|min|h)\b|$)(?!\.\w)")
 _ISO = re.compile(r"(?<![\w-])(\d{4})-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?(?![\w-])")
 _DOTTED = re.compile(r"(?<![\w.])(0?[1-9]|[12]\d|3[01])\.(0?[1-9]|1[0-2])\.(\d{4})(?!\w|\.\d)")
 _MONTH_YEAR = re.compile(r"(?<![\w/])(0?[1-9]|1[0-2])/(\d{4})(?![\w/])")
 _SHORT_MONTH = re.compile(rf"\b({_any(_MONTH)})\b\.?(?=,?\s\d)|(?<=\d\s)({_any(_MONTH)})\b\.?")
-_NTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)(?=(?:\sof)?\s(?:{_any(_MONTHS)})\b)")
-_MONTH_NTH = re.compile(rf"\b((?:{_any(_MONTHS)})\s\d{{1,2}})(?:st|nd|rd|th)\b")
+_NTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)(?=(?:\sof)?\s(?:{_any(MONTHS)})\b)")
+_MONTH_NTH = re.compile(rf"\b((?:{_any(MONTHS)})\s\d{{1,2}})(?:st|nd|rd|th)\b")
 _DATE = re.compile(
-    rf"(?:\b(\d{{1,2}})\s(?:of\s)?)?\b({_any(_MONTHS)})\b(?:\s(\d{{1,2}})(?!\w|\.\d))?(?:(?:,|\sof)?\s(\d{{4}})\b)?"
+    rf"(?:\b(\d{{1,2}})\s(?:of\s)?)?\b({_any(MONTHS)})\b(?:\s(\d{{1,2}})(?!\w|\.\d))?(?:(?:,|\sof)?\s(\d{{4}})\b)?"
 )
 _YEAR = re.compile(r"(?<![\w.,-])(?:1[5-9]|20)\d\d(?!\w|[.,]\d)")
 
@@ -86,7 +89,8 @@ def levelled(text: str) -> str:
     text = _SHORT_MONTH.sub(lambda found: _MONTH[found[1] or found[2]], text)
     text = _MONTH_NTH.sub(r"\1", _NTH.sub(r"\1", text))
     text = _ORDINAL.sub(lambda found: _ORDINALS[found[0].lower()], _SPELT.sub(_in_digits, text))
-    text = _MONEY.sub(_money, _PER_CENT.sub("percent", text))
+    text = _MONEY.sub(_money, _POINTS.sub("points", _PER_CENT.sub("percent", text)))
+    text = _LETTERED.sub(lambda found: f"{found[1]} {_LETTERS[found[2]]}", text)
     text = _SCALED.sub(lambda found: _times(found[1], found[2] or found[3]), text)
     return _MEASURED.sub(lambda found: f"{found[1]} {_UNITS[found[2].lower()]}", text)
 
@@ -132,7 +136,7 @@ def _compatible(date: Date, other: Date) -> bool:
 
 
 def _dated(day: str | None, month: str, year: str) -> str:
-    return " ".join(filter(None, [(day or "").lstrip("0"), _MONTHS[int(month) - 1], year]))
+    return " ".join(filter(None, [(day or "").lstrip("0"), MONTHS[int(month) - 1], year]))
 
 
 def _times(digits: str, scale: str) -> str:

@@ -9,8 +9,8 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from pipelines.errors import FootnoteError
 from pipelines.models.nli import Entailment
 from pipelines.observe import log_failure
-from pipelines.query.verification.agree import Passages, allowed
 from pipelines.query.verification.claims import Alignment, align
+from pipelines.query.verification.details import Passages, allowed
 from pipelines.query.verification.displaced import displaced
 from pipelines.query.verification.places import places
 from pipelines.query.verification.support import VECTORS, WORDS, Embed, Weights, features, probability

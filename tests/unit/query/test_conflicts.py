@@ -94,6 +94,38 @@ def test_documents_that_may_both_be_right_do_not_disagree(why: str, one: str, ot
     assert disagreements(stated("resume", one), stated("linkedin", other)) == [], why
 
 
+BOTH = [
+    ("Acme | Data Engineer | 2019-01 | 2021-03", "Acme | Product Manager | 2019-01 | 2022-11"),
+    ("Acme | Data Engineer | 2019-01 | 2020-06", "Acme | Product Manager | 2019-01 | 2022-12"),
+    ("Acme | Data Engineer | 2018-01 | 2021-03", "Acme Inc. | Product Manager | 2019-01 | 2022-11"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other"), BOTH)
+def test_a_job_with_another_title_and_other_dates_is_two_disputes_each_with_both_sides(one: str, other: str) -> None:
+    left, right = stated("resume", one), stated("linkedin", other)
+    found = disagreements(left, right)
+    assert [each.kind for each in found] == ["dates", "title"]
+    for each in found:
+        assert {side.source.document_id for side in each.sides} == {"resume", "linkedin"}
+        assert all(side.said in side.quote for side in each.sides)
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [("linkedin", "Acme | Data Engineer | 2019-01 | 2020-12"), ("linkedin", "Acme | Manager | 2020-01 | 2022-11")],
+        [("linkedin", "Acme | Manager | 2021-02 | 2024-01")],
+    ],
+    ids=["a promotion that one document knows", "a title that came after"],
+)
+def test_titles_of_two_times_at_one_employer_are_no_dispute(others: list[tuple[str, str]]) -> None:
+    found = disagreements(
+        stated("resume", "Acme | Data Engineer | 2019-01 | 2021-03"), *(stated(*each) for each in others)
+    )
+    assert "title" not in [each.kind for each in found]
+
+
 def test_two_jobs_that_one_document_knows_apart_are_no_dispute_about_the_employer() -> None:
     both = [job("linkedin", company, "Engineer", "2019-01", "2021-03") for company in ("Acme", "Beta")]
     assert disagreements(job("resume", "Beta", "Engineer", "2019-01", "2021-03"), *both) == []
@@ -142,6 +174,39 @@ def test_a_contradiction_of_something_else_than_the_answer_says_is_not_shown() -
 def test_one_document_does_not_contradict_itself() -> None:
     sources = source(1, CRANE), source(2, PIER, document_id="d1", start=500, end=500 + len(PIER))
     assert with_conflicts(answer("How many containers?", CRANE[:46], *sources)).conflicts == ()
+
+
+LED = "# Pilot\n\nThe project was led by Anna Berg. The budget for the pilot is 45,000 EUR. It ended in May."
+ALSO_LED = "Notes. Tom Hill led the project. Budget for the pilot: EUR 38,000"
+
+
+@pytest.mark.parametrize(
+    ("kind", "question", "said", "other"),
+    [
+        ("person", "Who led the project?", "The project was led by Anna Berg.", "Tom Hill led the project."),
+        (
+            "number",
+            "What is the budget?",
+            "The budget for the pilot is 45,000 EUR.",
+            "Budget for the pilot: EUR 38,000",
+        ),
+    ],
+)
+def test_sources_that_name_another_leader_or_sum_are_cited_on_both_sides(
+    kind: str, question: str, said: str, other: str
+) -> None:
+    found = with_conflicts(answer(question, said, source(1, LED), source(2, ALSO_LED)))
+    (conflict,) = found.conflicts
+    assert conflict.kind == kind
+    assert [side.quote for side in conflict.sides] == [said, other]
+    assert_cited(found)
+
+
+def test_the_projects_of_two_headings_are_two() -> None:
+    sources = [
+        source(n, text, section_path=(heading,)) for n, text, heading in ((1, LED, "Quay"), (2, ALSO_LED, "Harbour"))
+    ]
+    assert with_conflicts(answer("Who led?", "The project was led by Anna Berg.", *sources)).conflicts == ()
 
 
 def test_an_abstention_has_no_conflicts() -> None:

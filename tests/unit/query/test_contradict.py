@@ -2,7 +2,8 @@
 
 import pytest
 
-from pipelines.query.conflicts.contradict import contradiction
+from pipelines.query.conflicts.contradict import Difference, contradiction
+from pipelines.query.conflicts.rivals import rivals
 
 DIFFER = [
     ("dates", "Marit built the harbour crane controller in 2014.", "The harbour crane controller was built in 2015."),
@@ -95,3 +96,75 @@ def test_numbers_of_documents_about_different_years_are_no_contradiction_but_dat
     dates = ("Acme was founded in Bergen in 2009.", "Acme was founded in Bergen in 2011.")
     assert contradiction(*numbers, same_subject=False, same_time=False) is None
     assert contradiction(*dates, same_subject=False, same_time=False) is not None
+
+
+# Persons, places, titles and sums
+
+RIVALS = [
+    ("person", "The project was led by Anna Berg.", "Tom Hill led the project."),
+    ("person", "The project was led by Anna Berg.", "Project lead: Tom Hill"),
+    ("person", "The leader of the harbour project was Anna Berg.", "Tom Hill led the harbour project."),
+    ("person", "Acme was founded by Ann Lee.", "Bo Dahl founded Acme in 2009."),
+    ("person", "The author of the report is Ann Lee.", "The report was written by Bo Dahl."),
+    ("person", "The pilot's manager was Ann Lee.", "The pilot was managed by Bo Dahl."),
+    ("number", "The project has a budget of 2.4 million euros.", "The budget of the project was EUR 1.9m."),
+    ("number", "The budget for the pilot is 45,000 EUR.", "Budget for the pilot: EUR 38,000"),
+    ("number", "The deposit for the hall is $900.", "The deposit for the hall is €900."),
+    ("place", "The Brook conference was held in Bergen.", "The Brook conference was held in Oslo."),
+    ("place", "Acme is based in Oslo.", "Acme is headquartered in Bergen."),
+    ("title", "Ann Lee joined Acme as a data engineer.", "Ann Lee joined Acme as a product manager."),
+    ("title", "Ann Lee is a data engineer at Acme.", "Ann Lee works as a product manager at Acme."),
+    ("employer", "Ann Lee works for Acme.", "Ann Lee works at Beta Labs."),
+    ("number", "The repair of the pier cost 2.4 million euros.", "The cost of the repair of the pier was €1.9m."),
+]  # fmt: skip
+NO_RIVALS = [
+    ("two projects", "The Harbour project was led by Anna Berg.", "Tom Hill led the Quay project."),
+    ("a time", "The project was led by Anna Berg until 2020.", "Tom Hill led the project."),
+    ("two times", "In 2019 the project was led by Anna Berg.", "In 2021 Tom Hill led the project."),
+    ("one of two", "The project was led by Anna Berg.", "Anna Berg and Tom Hill led the project."),
+    ("a longer name", "The project was led by Dr Berg.", "Anna Berg led the project."),
+    ("any team", "A team was led by Ann Lee.", "Bo Dahl led a team."),
+    ("a part", "Ann Lee led the project.", "Bo Dahl led the second project."),
+    ("a deputy", "Ann Lee is the director of Acme.", "Bo Dahl is the deputy director of Acme."),
+    ("a plan", "The project will be led by Anna Berg.", "Tom Hill led the project."),
+    ("a denial", "The project was not led by Anna Berg.", "Tom Hill led the project."),
+    ("a country", "Acme is based in Oslo.", "Acme is headquartered in Norway."),
+    ("two sums", "The budget of the pilot is 45,000 EUR.", "The cost of the pilot is 38,000 EUR."),
+    ("a rounding", "The budget of the pilot is 45,000 EUR.", "The budget of the pilot is 44,800 EUR."),
+    ("two currencies", "The budget of the pilot is 45,000 EUR.", "The budget of the pilot is 48,000 USD."),
+    ("an old sum", "The budget of the pilot is 45,000 EUR.", "The old budget of the pilot is 38,000 EUR."),
+    ("a bound", "The budget of the pilot is 45,000 EUR.", "The budget of the pilot is over 38,000 EUR."),
+    ("a longer title", "Ann Lee joined Acme as an engineer.", "Ann Lee joined Acme as a senior engineer."),
+    ("two employers", "Ann Lee is a data engineer at Acme.", "Ann Lee is a product manager at Beta."),
+    ("a later employer", "Ann Lee works for Acme.", "Ann Lee now works for Beta."),
+    ("two works", "Ann Lee led the project.", "Bo Dahl sponsored the project."),
+]  # fmt: skip
+
+
+def rivalry(one: str, other: str, *, told_apart: bool = False, same_time: bool = True) -> Difference | None:
+    return rivals(one, other, same_subject=False, told_apart=told_apart, same_time=same_time)
+
+
+@pytest.mark.parametrize(("kind", "one", "other"), RIVALS)
+def test_two_sentences_that_name_another_for_one_thing_are_rivals_either_way(kind: str, one: str, other: str) -> None:
+    found, turned = rivalry(one, other), rivalry(other, one)
+    assert found is not None
+    assert turned is not None
+    assert (found.kind, found.one, found.other) == (kind, turned.other, turned.one)
+
+
+@pytest.mark.parametrize(("why", "one", "other"), NO_RIVALS)
+def test_two_sentences_that_may_both_be_right_are_no_rivals(why: str, one: str, other: str) -> None:
+    assert rivalry(one, other) is None, why
+    assert rivalry(other, one) is None, why
+
+
+def test_below_headings_that_name_different_things_or_years_the_project_is_another() -> None:
+    pair = ("The project was led by Anna Berg.", "Tom Hill led the project.")
+    assert rivalry(*pair, told_apart=True) is None
+    assert rivalry(*pair, same_time=False) is None
+
+
+@pytest.mark.parametrize("piece", ["Ann led the ", "The lead of ", "Aa Bb and ", "budget 1 euros ", "the "])
+def test_hostile_sentences_are_read_in_no_time(piece: str) -> None:
+    assert rivalry(piece * 20_000, piece * 11) is None

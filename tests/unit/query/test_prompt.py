@@ -6,7 +6,8 @@ from config import prompts
 from config.prompts import NO_ANSWER, answer_system
 from config.settings import PersonaSettings
 from pipelines.errors import ModelError
-from pipelines.query.context.shown import SEPARATOR, draw_delimiter, shown
+from pipelines.facts import RepositoryFacts
+from pipelines.query.context.shown import SEPARATOR, about, draw_delimiter, shown
 from pipelines.query.writing.prompt import Manner, fitted, messages
 from pipelines.text import count_tokens
 from pipelines.types import Context, QueryIntent, Source, Turn
@@ -128,3 +129,13 @@ def test_then_the_last_sources_leave_it_and_are_told_as_dropped() -> None:
 def test_a_window_that_holds_no_source_is_an_error_that_says_what_to_set() -> None:
     with pytest.raises(ModelError, match="FOOTNOTE_LLM__CONTEXT_WINDOW"):
         fitted(ASKED, CONTEXT, TURNS, manner(room=40))
+
+
+def test_a_writer_is_shown_once_what_is_told_of_a_repository() -> None:
+    facts = RepositoryFacts(name="notes", language="Go", stars=120, pushed_at="2026-01-02T03:04:05Z").model_dump()
+    first = source(1, "Words.", about=about(facts), document_id="d")
+    assert "[Source: Title 1]\n[Repository: notes: Go; 120 stars; last pushed 2026-01-02]\nWords." in shown(
+        first, "k", None
+    )
+    assert "Repository" not in shown(source(2, "More.", about=about(facts), document_id="d"), "k", first)
+    assert about(None) == ""
