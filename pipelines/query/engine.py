@@ -482,7 +482,7 @@ class Engine:
             max_sentences=options.max_sentences,
         )
         if not is_answer(told, found.evidence, self.settings.evidence):
-            why = f"{found.intent.search_text} ({request.mode}: {found.evidence.reason or UNTOLD})"
+            why = f"{found.intent.search_text} ({request.mode}: {told.silence or found.evidence.reason or UNTOLD})"
             return (yield from abstain(replace(brief, searched=(why,))))
         return (yield from write_by_extraction(brief, told, failure))
 

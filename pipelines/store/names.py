@@ -47,7 +47,7 @@ class NameIndex:
             if words and len(words) <= _MAX_WORDS:
                 gathered.setdefault(words, (name, {}))[1][document_id] = None
         self._known: Mapping[tuple[str, ...], _Known] = {
-            words: _Known(name, tuple(held), len(words) == 1 and _is_ordinary(words[0]))
+            words: _Known(name, tuple(held), len(words) == 1 and is_ordinary(words[0]))
             for words, (name, held) in gathered.items()
             if len(held) <= _MAX_SHARED
         }
@@ -132,7 +132,12 @@ def _tells_apart(name: str) -> bool:
     return any(len(word) > 2 and not word.isdigit() and word not in STOP_WORDS | _KINDS for word in words)
 
 
-def _is_ordinary(word: str) -> bool:
+def is_own_word(text: str) -> bool:
+    """Whether a text is one word that is no ordinary one, as projects are called."""
+    return text.isalnum() and not is_ordinary(text.casefold())
+
+
+def is_ordinary(word: str) -> bool:
     """Whether a word is so common that cl100k's vocabulary has it whole."""
     return count_tokens(f" {word}") == 1
 

@@ -29,14 +29,15 @@ def load_delimited(data: bytes, item: SourceItem, limits: Limits) -> Content:
     said = _SAID.match(text)
     text = text[said.end() :] if said else text
     delimiter = said[1] if said else delimiter_of(text)
-    rendering = Rendering()
+    rendering, lines = Rendering(), list[int]()
     try:
-        add_rows(rendering, _rows(text, delimiter, Budget(item.name)))
+        add_rows(rendering, _rows(text, delimiter, Budget(item.name), lines, 2 if said else 1), lines=lines)
     except csv.Error as error:
         raise LoadError(f"{item.name} is no readable table: {error}.", hint="Check its quotation marks.") from error
     return Content(
         text=rendering.text,
         blocks=rendering.blocks,
+        first_line=rendering.first_line,
         metadata={} if encoding == "utf-8" else {"encoding": encoding},
     )
 
@@ -56,9 +57,14 @@ def _evenness(sample: str, delimiter: str) -> float:
     return 0.0 if usual < 2 else usual**0.5 * (widths.count(usual) / len(widths)) ** 2
 
 
-def _rows(text: str, delimiter: str, budget: Budget) -> Iterator[Row]:
+def _rows(text: str, delimiter: str, budget: Budget, lines: list[int], first: int) -> Iterator[Row]:
+    """The rows; the line that each begins on, counted from `first`, is added to `lines` before it comes."""
     csv.field_size_limit(_MAX_FIELD)
-    for fields in csv.reader(io.StringIO(text), delimiter=delimiter):
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+    read = 0
+    for fields in reader:
+        lines.append(first + read)
+        read = reader.line_num
         row = [_value(field.strip()) for field in fields]
         budget.spend(sum(bool(value.text) for value in row), 1 + len(row))
         yield row

@@ -25,6 +25,7 @@ class Rendering:
         self._blocks: list[Block] = []
         self._pages: list[int] = []
         self._opened = 0
+        self._line = self._first_line = 1
 
     @property
     def text(self) -> str:
@@ -37,6 +38,11 @@ class Rendering:
         return tuple(self._blocks)
 
     @property
+    def first_line(self) -> int:
+        """The line of the file that the text begins on, from 1."""
+        return self._first_line
+
+    @property
     def pages(self) -> tuple[int, ...]:
         """Where each page that was opened begins; a page without a block begins where the next one does."""
         return (*self._pages, *[self._length] * self._opened)
@@ -45,7 +51,9 @@ class Rendering:
         """Let the next block begin a page."""
         self._opened += 1
 
-    def add(self, text: str, kind: BlockKind, level: int = 0, *, indent: str = "", close: bool = False) -> int | None:
+    def add(
+        self, text: str, kind: BlockKind, level: int = 0, *, indent: str = "", close: bool = False, line: int = 0
+    ) -> int | None:
         """Where the block starts; None if nothing of it can be read, and nothing is added.
 
         Args:
@@ -54,13 +62,16 @@ class Rendering:
             level: A heading's, from 1.
             indent: White space before it, outside of its span.
             close: Whether it follows on the very next line, as the items of a list always do.
+            line: Of the file, from 1, that it stands on; the text is spaced out for it where it comes too early.
         """
         text = canonical(text).strip()
         if not text:
             return None
         if self._blocks:
             close = close or (kind == "list" and self._blocks[-1].kind == "list")
-            self._append("\n" if close else "\n\n")
+            self._append("\n" * max(1 if close else 2, line - self._line))
+        else:
+            self._line = self._first_line = max(line, 1)
         self._pages.extend([self._length] * self._opened)
         self._opened = 0
         self._append(indent)
@@ -86,3 +97,4 @@ class Rendering:
     def _append(self, part: str) -> None:
         self._parts.append(part)
         self._length += len(part)
+        self._line += part.count("\n")

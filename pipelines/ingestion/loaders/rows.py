@@ -55,36 +55,40 @@ def is_unnamed(title: str) -> bool:
     return bool(_UNNAMED_SHEET.fullmatch(title.strip()))
 
 
-def add_rows(rendering: Rendering, rows: Iterable[Row], title: str = "") -> None:
+def add_rows(rendering: Rendering, rows: Iterable[Row], title: str = "", lines: Sequence[int] = ()) -> None:
     """Add a table: its title as a heading, what stands alone above a head as paragraphs, each row as a sentence.
 
-    Blank rows part one table from the next; one that has no head of its own goes on with the last one's.
+    Blank rows part one table from the next; one that has no head of its own goes on with the last one's. With `lines`,
+    which has every row's line of the file by the time that it was read, a row stands on it and keeps its line breaks.
     """
     names: list[str] = []
-    for number, stretch in enumerate(_stretches(rows)):
+    for number, (first, stretch) in enumerate(_stretches(rows)):
+        places = lines[first : first + len(stretch)] or [0] * len(stretch)
         if title and not number:
             rendering.add(title, "heading", 1)
         above = _captions(stretch)
-        for row in stretch[:above]:
-            rendering.add(next(value.text for value in row if value.text), "paragraph")
+        for row, line in zip(stretch[:above], places, strict=False):
+            rendering.add(next(value.text for value in row if value.text), "paragraph", line=line)
         body = stretch[above:]
         found, heads = _head(body)
         names = found if heads or above else names
         for at, row in enumerate(body[heads:]):
-            rendering.add(_sentence(names, row), "table", close=bool(at))
+            sentence = _sentence(names, row, "\n" if lines else " ")
+            rendering.add(sentence, "table", close=bool(at), line=places[above + heads + at])
 
 
-def _stretches(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """The rows between blank ones."""
+def _stretches(rows: Iterable[Row]) -> Iterator[tuple[int, list[Row]]]:
+    """The rows between blank ones, with the number of the first of them, from 0."""
     stretch: list[Row] = []
-    for row in rows:
+    number = 0
+    for number, row in enumerate(rows, start=1):
         if any(value.text for value in row):
             stretch.append(row)
         elif stretch:
-            yield stretch
+            yield number - 1 - len(stretch), stretch
             stretch = []
     if stretch:
-        yield stretch
+        yield number - len(stretch), stretch
 
 
 def _captions(rows: Sequence[Row]) -> int:
@@ -128,10 +132,11 @@ def _at(row: Row, column: int) -> Value:
     return row[column] if column < len(row) else NOTHING
 
 
-def _sentence(names: Sequence[str], row: Row) -> str:
+def _sentence(names: Sequence[str], row: Row, break_: str) -> str:
+    """The values with their columns' names; their own line breaks as `break_`."""
     said = []
     for column, value in enumerate(row):
-        text = " ".join(value.text.split())
+        text = break_.join(" ".join(line.split()) for line in value.text.splitlines() if line.strip())
         name = " ".join(names[column].split()).rstrip(":") if column < len(names) else ""
         if text:
             said.append(f"{name}: {text}" if name else text)

@@ -1,6 +1,7 @@
 """The extractive writer: the lines of the sources that answer best, verbatim."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,7 +9,7 @@ import numpy as np
 from llama_index.core.schema import NodeWithScore
 
 from config.settings import EvidenceSettings
-from pipelines.query.extraction.aim import Aim, aim_of
+from pipelines.query.extraction.aim import Aim, aim_of, parts_of
 from pipelines.query.extraction.injection import is_about_commands, is_command
 from pipelines.query.extraction.lines import Line, lines_of
 from pipelines.query.extraction.marks import Array, Ruler, likeliest, measure, scores
@@ -25,7 +26,9 @@ _MEASURED = 64  # lines that are worth a vector
 _REPEAT = 0.6  # shared index terms from which a line repeats another
 _DIVERSITY = 1.0  # of a line's likeness to those that are picked already, taken off its score
 _KEEP = 3.0  # below the best line's score a line is left out
-UNTOLD = "no sentence of the nearest passages says it"
+# What a line that answers a part of a question scores for the whole one, and for being about what the part names.
+_WHOLE, _ABOUT = 0.5, 2.0
+UNTOLD, VAGUE = "no sentence of the nearest passages says it", "it names nothing to look for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,11 @@ class Extract:
     def listed(self) -> bool:
         """Whether several things are asked for, and several lines quoted."""
         return self.aim.listed and len(self.picks) > 1
+
+    @property
+    def silence(self) -> str:
+        """Why nothing is quoted, where that is the question's doing and not the documents'; else empty."""
+        return VAGUE if self.aim.is_vague else ""
 
 
 def extract(
@@ -74,15 +82,30 @@ def extract(
     quotable = lines_of(context.sources)
     if not _CODE.search(fold(intent.question)):
         quotable = [line for line in quotable if not line.code] or quotable
+    quotable = _without_other_rows(quotable, frozenset((*aim.names, *aim.focus)))
     lines = likeliest(quotable, aim, ranking, ruler, _MEASURED)
     if not is_about_commands(intent.question):
         lines = [line for line in lines if not is_command(line.source.snippet[line.start : line.end])]
-    if not lines:
+    if not lines or aim.is_vague:
         return Extract(aim, (), 0.0)
-    signals, vectors = measure(lines, intent.search_text, aim, ranking, ruler)
-    chosen = _distinct(lines, scores(lines, signals, aim), vectors, max_sentences)
+    parts = parts_of(intent, aim)
+    questions = [question for part in (aim, *parts) for question in (part.text, part.about or part.text)]
+    once = ruler.over(list(dict.fromkeys((intent.search_text, *questions))), [line.text for line in lines])
+    signals, vectors = measure(lines, intent.search_text, aim, ranking, once)
+    score = scores(lines, signals, aim)
+    answers = suffices(tell(signals, aim), strength)
+    ahead: list[int] = []
+    told: list[float] = []
+    for part in parts:
+        its, _ = measure(lines, part.text, part, ranking, once)
+        marks = scores(lines, its, part) + _WHOLE * score + _ABOUT * its["on"]
+        ahead.append(int(np.argmax(marks)))
+        told.append(suffices(tell(its, part), strength))
+    if aim.kind == "comparison" and told:
+        answers = min(told) if aim.asks_nothing else max(answers, min(told))
+    chosen = _distinct(lines, score, vectors, max_sentences, ahead)
     picks = sorted((lines[at] for at in chosen), key=lambda line: (line.source.n, line.start))
-    return Extract(aim, tuple(picks), suffices(tell(signals, aim), strength))
+    return Extract(aim, tuple(picks), answers)
 
 
 def is_answer(told: Extract, evidence: Evidence, settings: EvidenceSettings) -> bool:
@@ -92,18 +115,39 @@ def is_answer(told: Extract, evidence: Evidence, settings: EvidenceSettings) -> 
     return bool(told.picks) and told.answers >= FLOOR and (evidence.sufficient or not bound)
 
 
-def _distinct(lines: Sequence[Line], score: Array, vectors: Array, limit: int) -> list[int]:
-    """The places of the best lines that differ from each other.
+def _without_other_rows(lines: Sequence[Line], asked: frozenset[str]) -> list[Line]:
+    """The lines without the rows of a table that hold less of what is asked than another row of it.
+
+    What most of its rows hold tells none of them from the others; where no row is told, all stay.
+    """
+    tables: dict[tuple[int, int], list[Line]] = {}
+    for line in lines:
+        if line.table >= 0:
+            tables.setdefault((line.source.n, line.table), []).append(line)
+    others: set[int] = set()
+    for rows in tables.values():
+        counts = Counter(term for row in rows for term in row.own & asked)
+        told = [frozenset(term for term in row.own & asked if 2 * counts[term] <= len(rows)) for row in rows]
+        others |= {id(row) for row, held in zip(rows, told, strict=True) if any(held < other for other in told)}
+    return [line for line in lines if id(line) not in others]
+
+
+def _distinct(lines: Sequence[Line], score: Array, vectors: Array, limit: int, first: Sequence[int] = ()) -> list[int]:
+    """The places of the best lines that differ from each other, `first` among them.
 
     Source: Carbonell, Goldstein, SIGIR 1998, doi:10.1145/290941.291025 (maximal marginal relevance).
     """
     chosen: list[int] = []
     open_ = np.flatnonzero(score >= score.max() - _KEEP).tolist()
     nearest = np.zeros(len(lines), dtype=np.float32)
-    while open_ and len(chosen) < limit:
-        best = max(open_, key=lambda at: (float(score[at] - _DIVERSITY * nearest[at]), -at))
+    ahead = list(dict.fromkeys(first))
+    while (ahead or open_) and len(chosen) < limit:
+        best = ahead[0] if ahead else max(open_, key=lambda at: (float(score[at] - _DIVERSITY * nearest[at]), -at))
         chosen.append(best)
-        open_ = [at for at in open_ if jaccard(lines[at].own, lines[best].own) < _REPEAT]
+        ahead, open_ = (
+            [at for at in places if at != best and jaccard(lines[at].own, lines[best].own) < _REPEAT]
+            for places in (ahead, open_)
+        )
         if vectors.size:
             nearest = np.maximum(nearest, vectors @ vectors[best])
     return chosen

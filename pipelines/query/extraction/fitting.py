@@ -8,6 +8,8 @@ from pipelines.query.verification.agree import OPENERS
 from pipelines.store.tokens import STOP_WORDS, tokenise
 from pipelines.text import fold
 
+# Kinds that ask for a value which a line either holds or does not.
+EXACT = frozenset[Kind]({"money", "share", "duration", "count", "when", "who"})
 _LONGEST = 1_200  # characters of a sentence that are read
 _SHORT = 6  # words
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"

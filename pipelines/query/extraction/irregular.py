@@ -11,8 +11,14 @@ take took taken; teach taught; tell told; think thought; throw threw thrown; und
 write wrote written; try tried tries; rewrite rewrote rewritten
 """
 _BASE = {form: forms[0] for group in _FORMS.split(";") if (forms := group.split()) for form in forms[1:]}
+_PARTICIPLE = {forms[1]: forms[-1] for group in _FORMS.split(";") if len(forms := group.split()) > 1}
 
 
 def regular(text: str) -> str:
     """The text with the base form for every irregular form of a verb, in lower case where it was replaced."""
     return " ".join(_BASE.get(word.lower(), word) for word in text.split())
+
+
+def participle(past: str) -> str:
+    """The participle of a verb in the past tense; empty where the word is none that is known."""
+    return past if past.endswith("ed") else _PARTICIPLE.get(past.lower(), "")

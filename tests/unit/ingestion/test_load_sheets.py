@@ -10,6 +10,7 @@ from openpyxl import Workbook
 
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders import rows
+from pipelines.ingestion.parsers.nodes import Lines
 
 
 def saved(book: Workbook) -> bytes:
@@ -126,7 +127,28 @@ def test_the_delimiter_is_told_from_the_rows(load_bytes, delimiter: str) -> None
 
 
 def test_quoted_line_breaks_stay_in_their_row(load_bytes) -> None:
-    assert load_bytes(b'Name,Address\r\nAda,"1 Hill\r\nBern"\r\n', "a.csv").text == "Name: Ada; Address: 1 Hill Bern."
+    document = load_bytes(b'Name,Address\r\nAda,"1 Hill\r\n\r\n Bern"\r\n', "a.csv")
+    assert shown(document) == [("table", "Name: Ada; Address: 1 Hill\nBern.")]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ("Name,Year\nAda,1843\nBob,1990\n", {"Ada": (2, 2), "Bob": (3, 3)}),
+        ('Name,Note\nAda,"a\nb\nc"\nBob,x\n', {"Ada": (2, 4), "Bob": (5, 5)}),
+        ("sep=;\n\nName;Year\nAda;1843\n\n\nBob;1990\n", {"Ada": (4, 4), "Bob": (7, 7)}),
+        ("Name,Year\nAda,1843\n\nTown,Size\nBern,5\nOslo,7\n", {"Ada": (2, 2), "Bern": (5, 5), "Oslo": (6, 6)}),
+        ("All our people\n\nName,Year\nAda,1843\n", {"All": (1, 1), "Ada": (4, 4)}),
+        ("Ada,1843\nBob,1990\n", {"Ada": (1, 1), "Bob": (2, 2)}),
+    ],
+    ids=["head", "line breaks", "blank lines", "two heads", "caption", "no head"],
+)
+def test_a_row_knows_its_lines_of_the_file(load_bytes, data: str, expected: dict[str, tuple[int, int]]) -> None:
+    document = load_bytes(data.encode(), "a.csv")
+    lines = Lines(document.text, document.first_line)
+    found = {text: (lines[b.start], lines[b.end - 1]) for b in document.blocks for text in expected
+             if text in document.text[b.start : b.end]}  # fmt: skip
+    assert found == expected
 
 
 def test_a_byte_order_mark_and_a_stated_delimiter_are_no_names(load_bytes) -> None:

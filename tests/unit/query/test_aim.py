@@ -4,9 +4,10 @@ import time
 
 import pytest
 
-from pipelines.query.extraction.aim import Aim, aim_of
+from pipelines.query.extraction.aim import Aim, aim_of, parts_of
 from pipelines.query.extraction.fitting import fit, fits
 from pipelines.query.understanding.analyse import analyse
+from pipelines.types import Turn
 
 
 def aim(question: str) -> Aim:
@@ -49,6 +50,7 @@ def test_the_words_of_a_question_say_what_kind_of_answer_it_wants(question: str,
         ("List the cranes.", True),
         ("What is the name of the ship?", False),
         ("Which bus is it?", False),
+        ("What weight does it lift?", False),
         ("What was it?", False),
     ],
 )
@@ -65,6 +67,60 @@ def test_names_years_and_what_is_asked_about_them_are_told_apart() -> None:
 
 def test_irregular_verbs_are_asked_for_by_their_base_form() -> None:
     assert aim("What was sold?").focus == aim("What did they sell?").focus == ("sell",)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Tell me something", "Summarize everything.", "What do you know?", "What is this about?", "Can you help me?",
+        "Give me an overview of the documents", "How long?",
+    ],
+)  # fmt: skip
+def test_a_request_that_names_nothing_to_look_for_is_vague(question: str) -> None:
+    assert aim(question).is_vague
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What do you know about Ann?", "Summarize the tides.", "What did she learn?", "When did she start?", "Why Go?"],
+)
+def test_a_request_that_names_or_asks_something_is_not_vague(question: str) -> None:
+    assert not aim(question).is_vague
+
+
+def parts(question: str, *known: str) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    intent = analyse(question, named=lambda _: [(name, ["d"]) for name in known])
+    return [(part.kind, part.names, part.focus) for part in parts_of(intent, aim_of(intent))]
+
+
+def test_two_questions_in_one_are_two_parts_and_the_second_is_about_what_the_first_names() -> None:
+    assert parts("When did Acme open, and why did it close?") == [
+        ("when", ("acm",), ("open",)),
+        ("why", ("acm",), ("close",)),
+    ]
+    assert [kind for kind, _, _ in parts("Who built the crane and how long did it take?")] == ["who", "duration"]
+
+
+def test_things_to_compare_are_a_part_each() -> None:
+    assert parts("Compare Acme Steel and Beta") == [("what", ("acm", "steel"), ()), ("what", ("beta",), ())]
+    assert parts("Is alpha faster than omega?", "alpha", "omega") == [
+        ("comparison", ("alpha",), ("faster",)),
+        ("comparison", ("omega",), ("faster",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    "question", ["In Leith, what is a crane?", "Salt and pepper?", "Is Acme faster than Beta?", "Compare Acme with it"]
+)
+def test_one_question_has_no_parts(question: str) -> None:
+    assert parts(question) == []
+
+
+def test_a_follow_up_asks_as_it_was_typed_about_what_was_named_before() -> None:
+    found = aim_of(
+        analyse("And how long did it take?", history=[Turn("When did Acme open the Leith yard?", "In 1904.")])
+    )
+    assert (found.kind, found.carried) == ("duration", frozenset({"acm", "leith"}))
 
 
 @pytest.mark.parametrize(
