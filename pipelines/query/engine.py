@@ -25,8 +25,11 @@ from pipelines.models.prompt_tokens import margin
 from pipelines.observe import log_failure
 from pipelines.query.cache import FoundCache, Key
 from pipelines.query.careers.career import may_reckon, reckon
+from pipelines.query.careers.listing import asked_about
 from pipelines.query.careers.reckoning import Reckoning, said_of
+from pipelines.query.careers.sections import read_sections
 from pipelines.query.careers.timeline import people
+from pipelines.query.careers.whose import of_others, without
 from pipelines.query.conflicts.career_conflicts import CAREERS, career_disagreements
 from pipelines.query.conflicts.conflicts import is_about_a_career, with_conflicts
 from pipelines.query.conflicts.disagreement import Disagreement
@@ -49,7 +52,7 @@ from pipelines.query.writing.write import Brief, Written, abstain, write_by_extr
 from pipelines.query.writing.write_llm import write_by_llm
 from pipelines.store import documents as document_rows
 from pipelines.store.database import Database, open_database, reading
-from pipelines.store.facts import read_facts
+from pipelines.store.facts import read_facts, stated_people
 from pipelines.store.lexical import LexicalIndex
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.nodes import NodeStore
@@ -448,7 +451,10 @@ class Engine:
             return None
         filters = replace(request.filters, phrase=(*request.filters.phrase, *intent.phrases))
         facts = read_facts(self.store, filters, request.audience)
-        reckoning = reckon(intent, people(facts, date.today()))
+        known = people(facts, date.today())
+        if unread := read_sections(self.store, facts, asked_about(intent, known), request.audience):
+            known = people([*facts, *unread], date.today())
+        reckoning = reckon(intent, known)
         if reckoning is not None:
             ledger.tag("facts")
             ledger.note(said_of(reckoning))
@@ -475,7 +481,7 @@ class Engine:
             return (yield from abstain(replace(brief, instead=nothing)))
         told = extract(
             found.intent,
-            context,
+            self._own(context, found.intent, request),
             found.ranking,
             self._ruler(gathered),
             strength=found.evidence.strength,
@@ -501,6 +507,12 @@ class Engine:
         for said in draft.notes:
             ledger.note(said)
         return draft
+
+    def _own(self, context: Context, intent: QueryIntent, request: Request) -> Context:
+        """The context without the careers of other people than those that the question names."""
+        if not any(source.category in CAREERS for source in context.sources):
+            return context
+        return without(context, of_others(intent, stated_people(self.store, request.audience)))
 
     def _nothing(self, gathered: "_Gathered", request: Request) -> str:
         """What to say when there was nothing to search in; empty when there was."""

@@ -110,6 +110,15 @@ def read_facts(reader: NodeReader, filters: Filters, audience: Audience) -> list
         return [_fact(row) for row in connection.execute(statement)]
 
 
+def stated_people(reader: NodeReader, audience: Audience) -> list[tuple[str, str]]:
+    """The (name, document id) of each document that says whose career it states, ordered by document."""
+    f = facts.c
+    named = select(f.title, f.document_id).join_from(facts, documents, documents.c.id == f.document_id)
+    statement = named.where(f.kind == "person", f.title != "", seen_by(audience)).order_by(f.document_id, f.ordinal)
+    with reading(reader.engine, "reading whose careers are stated") as connection:
+        return [(row.title, row.document_id) for row in connection.execute(statement)]
+
+
 def _newlines(text: Any) -> Any:
     return func.length(text) - func.length(func.replace(text, "\n", ""))
 

@@ -3,9 +3,12 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from pipelines.query.careers.jobs import Job, companies, own_words
-from pipelines.query.careers.reckoning import COUNTABLE, Reckoning, counted, entries, forms_of, held_in, summed
-from pipelines.query.careers.timeline import Person
+from pipelines.query.careers.counts import COUNTABLE, counted
+from pipelines.query.careers.jobs import Job, companies, found_at, own_words
+from pipelines.query.careers.listing import asks_for_list, listed
+from pipelines.query.careers.reckoning import Reckoning, entries, forms_of, held_in, summed
+from pipelines.query.careers.timeline import Person, meant_by
+from pipelines.query.careers.who import who_was_there
 from pipelines.store.tokens import STOP_WORDS, tokenise
 from pipelines.text import fold
 from pipelines.types import QueryIntent
@@ -26,7 +29,6 @@ _JOB_WORDS = _CAREER | frozenset("title titles do doing back".split())
 _WORKING = re.compile(r"\b(?:experience|career|employed|work(?:s|ed|ing)?)\b(?! on\b)")
 _JOB = re.compile(r"\b(?:jobs?|roles?|positions?|title|company|employers?|employed|work(?:ed|ing)?)\b(?! on\b)")
 _SKILL_BEFORE = re.compile(r"\b(?:of|with|in|using|used?|uses)(?: professional| commercial| hands-on)? $")
-_AT = frozenset({"at", "for", "with", "from", "by", "join", "joined", "leave", "left", "quit"})
 _CURRENT = frozenset({"current", "currently", "present", "now"})
 _COUNTED = re.compile(r"\b(?:how many|(?:number|count) of)(?: (?:different|distinct|various|foreign)){0,3} ([a-z]+)")
 _SPEAKING = frozenset("speak speaks spoken fluent fluently".split())
@@ -48,7 +50,7 @@ _MAX_SKILL = 4  # words
 def may_reckon(intent: QueryIntent) -> bool:
     """Whether a question could be one that facts answer; it spares the others the reading of them."""
     text = fold(intent.search_text if intent.follow_up else intent.question)
-    if intent.wants or (len(intent.years) == 1 and _JOB.search(text)):
+    if intent.wants or (len(intent.years) == 1 and _JOB.search(text)) or asks_for_list(intent):
         return True
     now = _JOB.search(text) and _NOW.search(text)
     return bool(not intent.years and (now or _BEGAN.search(text) or _ENDED.search(text)))
@@ -61,8 +63,10 @@ def reckon(intent: QueryIntent, known: Sequence[Person]) -> Reckoning | None:
     """
     text = fold(intent.search_text if intent.follow_up else intent.question)
     words = [word.removesuffix("'s") for word in _TOKEN.findall(text)]
-    meant = [person for person in known if not set(words).isdisjoint(own_words(person.name))] or known
+    meant = meant_by(words, known) or known
     found = [reckoned for person in meant if (reckoned := _of(person, intent, text, words))]
+    if not found and asks_for_list(intent):
+        return who_was_there(known, intent) or listed(known, intent)
     return found[0] if len(found) == 1 else None
 
 
@@ -82,7 +86,7 @@ def _of(person: Person, intent: QueryIntent, text: str, words: Sequence[str]) ->
 
 def _bounds(person: Person, text: str, words: Sequence[str], spare: Collection[str]) -> Reckoning | None:
     """The jobs that somebody has now, or those at a company that they began or left."""
-    there, used = _company(person, words)
+    there, used = found_at(companies(person.jobs), words)
     if any(word not in spare for place, word in enumerate(words) if place not in used):
         return None
     at = f" at {there[0].record.company}" if there else ""
@@ -102,7 +106,7 @@ def _count(person: Person, text: str, words: Sequence[str], spare: Collection[st
 
 
 def _duration(person: Person, text: str, words: Sequence[str], spare: Collection[str]) -> Reckoning | None:
-    there, used = _company(person, words)
+    there, used = found_at(companies(person.jobs), words)
     jobs = there or person.jobs
     rest = [word for place, word in enumerate(words) if word not in spare and place not in used]
     at = f" at {there[0].record.company}" if there else ""
@@ -114,29 +118,6 @@ def _duration(person: Person, text: str, words: Sequence[str], spare: Collection
         return summed(titled, f" as {' '.join(rest)}{at}")
     skill = _skill(text, rest, person)
     return summed(jobs, f" in jobs{at} that name {forms_of(skill)[:2][-1]}", skill) if skill else None
-
-
-def _company(person: Person, words: Sequence[str]) -> tuple[tuple[Job, ...], set[int]]:
-    """The jobs at the company that stands in the words, and where; after `at` or `for` its first words will do."""
-    found: list[tuple[int, int, tuple[Job, ...]]] = []
-    for name, jobs in companies(person.jobs):
-        own = own_words(name)
-        for start in range(len(words)):
-            length = _shared(own, words[start:])
-            led = start > 0 and words[start - 1] in _AT
-            if length and (length == len(own) or led) and not STOP_WORDS.issuperset(own[:length]):
-                found.append((length, start, jobs))
-    longest = max((length for length, _, _ in found), default=0)
-    places = [(start, jobs) for length, start, jobs in found if length == longest]
-    if len({jobs for _, jobs in places}) != 1:
-        return (), set()
-    return places[0][1], {place for start, _ in places for place in range(start, start + longest)}
-
-
-def _shared(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many words two lists have in common from their beginning."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 def _with_title(jobs: Iterable[Job], words: Sequence[str]) -> list[Job]:

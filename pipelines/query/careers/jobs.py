@@ -4,18 +4,22 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import TypeVar
 
 from pipelines.facts import JobFacts
 from pipelines.months import Stretch, agree, overlap, stretch
 from pipelines.store.facts import Fact
+from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import fold
 
 _WORD = re.compile(r"[^\W_]+")
+_AT = frozenset({"at", "for", "with", "from", "by", "join", "joined", "leave", "left", "quit", "attend", "attended"})
 _SAME_TIME = 0.5  # share of the months of two statements that both have
 _LEGAL = frozenset(
     """ab ag as asa bv co company corp corporation gmbh inc incorporated kg limited llc llp lp ltd nv oy plc pty sa
     sarl sas se spa srl the""".split()
 )
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,3 +148,29 @@ def companies(jobs: Iterable[Job]) -> list[tuple[str, tuple[Job, ...]]]:
         else:
             group.append(job)
     return [(name, tuple(held)) for name, held in groups]
+
+
+def found_at(named: Iterable[tuple[str, T]], words: Sequence[str]) -> tuple[T | None, set[int]]:
+    """What belongs to the organisation whose name stands in the folded words, and the places of the name.
+
+    After `at` or `for` its first words will do. None where no name stands there, or several that are as long.
+    """
+    found: list[tuple[int, int, T]] = []
+    for name, held in named:
+        own = own_words(name)
+        for start in range(len(words)):
+            length = _shared(own, words[start:])
+            led = start > 0 and words[start - 1] in _AT
+            if length and (length == len(own) or led) and not STOP_WORDS.issuperset(own[:length]):
+                found.append((length, start, held))
+    longest = max((length for length, _, _ in found), default=0)
+    places = [(start, held) for length, start, held in found if length == longest]
+    if len({held for _, held in places}) != 1:
+        return None, set()
+    return places[0][1], {place for start, _ in places for place in range(start, start + longest)}
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words two lists have in common from their beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))

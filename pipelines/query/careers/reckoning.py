@@ -1,13 +1,13 @@
 """Values that are computed from career facts, each with the facts that it was computed from."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipelines.facts import JobFacts
 from pipelines.months import named, spoken
-from pipelines.query.careers.jobs import Job, agreeing, companies, redated
+from pipelines.query.careers.jobs import Job, agreeing, redated
 from pipelines.query.careers.timeline import Person
 from pipelines.query.conflicts.career_conflicts import dates_of, fact_source, titles_of
 from pipelines.query.conflicts.disagreement import Disagreement
@@ -25,19 +25,28 @@ class Item:
     """A fact that was counted, as the answer names it.
 
     `quotes` are the words of it that must stand in its span; `also_in` names other documents that state the same.
+    `whose` states the name of the person whose fact it is, where the answer says it.
     """
 
     text: str
     fact: Fact
     quotes: tuple[str, ...]
     also_in: tuple[str, ...] = ()
+    whose: Fact | None = None
+
+    @property
+    def quoted(self) -> list[tuple[Fact, tuple[str, ...]]]:
+        """Each fact that it rests on, with the words that must stand in that one's span."""
+        named = [(self.whose, (getattr(self.whose.record, "name", ""),))] if self.whose else []
+        return [*named, (self.fact, self.quotes)]
 
 
 @dataclass(frozen=True, slots=True)
 class Reckoning:
     """A computed value, what it is the value of, and the facts that it was computed from.
 
-    `doubts` are what documents say differently of it; `undated` facts belong to it, but could not be summed.
+    `doubts` are what documents say differently of it; `undated` facts belong to it, but could not be summed. Of what is
+    `listed` the items are the answer, a sentence each.
     """
 
     value: str
@@ -46,6 +55,12 @@ class Reckoning:
     doubts: tuple[Disagreement, ...] = ()
     undated: int = 0
     exact: bool = True
+    listed: bool = False
+
+    @property
+    def said(self) -> list[tuple[str, tuple[Item, ...]]]:
+        """The sentences of the answer, each with the items that it rests on."""
+        return [(item.text, (item,)) for item in self.items] if self.listed else [(self.sentence, self.items)]
 
     @property
     def sentence(self) -> str:
@@ -118,10 +133,17 @@ def job_item(job: Job, fact: Fact, form: str = "") -> Item:
     months = [named(month) for month in (record.start_month, record.end_month or "") if month]
     when = record.date_range or " to ".join([*months, *(["today"] if record.current else [])])
     quotes = tuple(filter(None, (record.company, record.position, record.date_range, form)))
-    return Item(f"{what} ({when})" if when else what, fact, quotes, _others(fact, agreeing(job)))
+    return Item(f"{what} ({when})" if when else what, fact, quotes, others(fact, agreeing(job)))
 
 
-def _others(fact: Fact, facts: Iterable[Fact]) -> tuple[str, ...]:
+def fields(groups: Iterable[Sequence[Fact]], *names: str) -> list[Item]:
+    """An item for each group: what its first fact states in these fields."""
+    stated = [(group, [value for name in names if (value := getattr(group[0].record, name))]) for group in groups]
+    return [Item(", ".join(said), group[0], tuple(said), others(group[0], group)) for group, said in stated]
+
+
+def others(fact: Fact, facts: Iterable[Fact]) -> tuple[str, ...]:
+    """The names of other documents that state the same."""
     names = dict.fromkeys(other.document_name for other in facts if other.document_id != fact.document_id)
     return tuple(names)
 
@@ -134,73 +156,19 @@ def said_of(reckoning: Reckoning) -> str:
     return f"{said} {reckoning.undated} more without dates were left out." if reckoning.undated else said
 
 
-def cited_facts(reckoning: Reckoning) -> tuple[tuple[Source, ...], list[tuple[int, tuple[str, ...]]]]:
-    """(the facts' spans as sources from 1, and for each item the number of its source with the words quoted of it)."""
+Quoted = list[tuple[int, tuple[str, ...]]]
+
+
+def cited_facts(reckoning: Reckoning) -> tuple[tuple[Source, ...], list[tuple[str, Quoted]]]:
+    """(the facts' spans as sources from 1, and each sentence with the numbers of its sources and the words quoted)."""
     sources: dict[tuple[str, int, int], Source] = {}
-    quoted: list[tuple[int, tuple[str, ...]]] = []
-    for item in reckoning.items:
-        key = (item.fact.document_id, item.fact.start, item.fact.end)
-        sources.setdefault(key, fact_source(item.fact, len(sources) + 1, item.also_in))
-        quoted.append((sources[key].n, item.quotes))
-    return tuple(sources.values()), quoted
-
-
-# What can be counted
-
-
-def counted(person: Person, noun: str) -> Reckoning | None:
-    """How many of what a noun names (`companies`, `degrees`) somebody has; None when no fact states any."""
-    one, several, items = _COUNTS[noun]
-    found = items(person)
-    return Reckoning(str(len(found)), f" {one if len(found) == 1 else several}", tuple(found)) if found else None
-
-
-def _fields(groups: Iterable[Sequence[Fact]], *names: str) -> list[Item]:
-    """An item for each group: what its first fact states in these fields."""
-    stated = [(group, [value for name in names if (value := getattr(group[0].record, name))]) for group in groups]
-    return [Item(", ".join(said), group[0], tuple(said), _others(group[0], group)) for group, said in stated]
-
-
-def _companies(person: Person) -> list[Item]:
-    firsts = [(name, jobs[0].stated) for name, jobs in companies(person.jobs)]
-    return [Item(name, stated[0], (name,), _others(stated[0], stated)) for name, stated in firsts]
-
-
-def _jobs(person: Person) -> list[Item]:
-    return [job_item(job, job.stated[0]) for job in person.jobs]
-
-
-def _degrees(person: Person) -> list[Item]:
-    return _fields([group for group in person.education if _has_degree(group)], "degree", "institution")
-
-
-def _has_degree(group: Sequence[Fact]) -> bool:
-    return bool(getattr(group[0].record, "degree", ""))
-
-
-def _institutions(person: Person) -> list[Item]:
-    groups = {fold(getattr(group[0].record, "institution", "")): group for group in reversed(person.education)}
-    return _fields(reversed(groups.values()), "institution")
-
-
-def _languages(person: Person) -> list[Item]:
-    return _fields(person.languages, "language", "level")
-
-
-def _certificates(person: Person) -> list[Item]:
-    return _fields(person.certifications, "name")
-
-
-_Count = tuple[str, str, Callable[[Person], list[Item]]]
-_KINDS: Mapping[str, _Count] = {
-    "company companies employer employers organisation organisations organization organizations firm firms": (
-        "company", "companies", _companies,
-    ),
-    "job jobs position positions role roles": ("job", "jobs", _jobs),
-    "degree degrees": ("degree", "degrees", _degrees),
-    "university universities school schools college colleges": ("institution", "institutions", _institutions),
-    "language languages": ("language", "languages", _languages),
-    "certificate certificates certification certifications": ("certificate", "certificates", _certificates),
-}  # fmt: skip
-_COUNTS = {noun: kind for nouns, kind in _KINDS.items() for noun in nouns.split()}
-COUNTABLE = frozenset(_COUNTS)
+    said: list[tuple[str, Quoted]] = []
+    for sentence, items in reckoning.said:
+        quoted: Quoted = []
+        for item in items:
+            for fact, words in item.quoted:
+                key = (fact.document_id, fact.start, fact.end)
+                sources.setdefault(key, fact_source(fact, len(sources) + 1, item.also_in if fact is item.fact else ()))
+                quoted.append((sources[key].n, words))
+        said.append((sentence, quoted))
+    return tuple(sources.values()), said

@@ -16,7 +16,7 @@ from pipelines.facts import (
     SkillsFacts,
 )
 from pipelines.months import agree
-from pipelines.query.careers.jobs import Job, is_like, merged_jobs
+from pipelines.query.careers.jobs import Job, is_like, merged_jobs, own_words
 from pipelines.store.facts import Fact
 from pipelines.text import fold
 
@@ -33,6 +33,7 @@ class Person:
         name: As it is stated; empty where no document does.
         documents: Names of the documents that are about them.
         jobs: The latest first, undated ones last.
+        stated: What states the name, a fact a document.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Person:
     languages: tuple[tuple[Fact, ...], ...]
     projects: tuple[tuple[Fact, ...], ...]
     skills: tuple[tuple[str, tuple[Fact, ...]], ...]
+    stated: tuple[Fact, ...] = ()
 
 
 def people(facts: Iterable[Fact], today: date) -> list[Person]:
@@ -59,8 +61,8 @@ def people(facts: Iterable[Fact], today: date) -> list[Person]:
         name = next(
             (fact.record.name for fact in held if isinstance(fact.record, PersonFacts) and fact.record.name), ""
         )
-        words = _name_words(name)
-        place = next((i for i, (other, _, _) in enumerate(groups) if _same_name(words, other)), None)
+        words = name_words(name)
+        place = next((i for i, (other, _, _) in enumerate(groups) if is_same_name(words, other)), None)
         if not words:
             nameless.append(held)
         elif place is None:
@@ -76,15 +78,24 @@ def people(facts: Iterable[Fact], today: date) -> list[Person]:
     return sorted((_person(name, held, today) for _, name, held in groups), key=lambda person: person.name)
 
 
+def meant_by(words: Sequence[str], known: Iterable[Person]) -> list[Person]:
+    """The people of whose names the most words stand among these, which are folded; none where no word does."""
+    held = [(len(set(words).intersection(own_words(person.name))), person) for person in known]
+    most = max((count for count, _ in held), default=0)
+    return [person for count, person in held if count == most > 0]
+
+
 def _place(fact: Fact) -> tuple[int, str, str]:
     return _ORDER.get(fact.category, len(_ORDER)), fact.document_name, fact.document_id
 
 
-def _name_words(name: str) -> frozenset[str]:
+def name_words(name: str) -> frozenset[str]:
+    """The folded words of a name, without initials and titles."""
     return frozenset(word for word in _WORD.findall(fold(name)) if len(word) > 1 and word not in _TITLES)
 
 
-def _same_name(one: frozenset[str], other: frozenset[str]) -> bool:
+def is_same_name(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether the words of one name, two at least, are among those of the other."""
     return bool(one) and (one == other or (min(len(one), len(other)) > 1 and (one <= other or other <= one)))
 
 
@@ -102,6 +113,7 @@ def _person(name: str, facts: Sequence[Fact], today: date) -> Person:
         languages=_grouped(facts, LanguageFacts, lambda one, other: fold(one.language) == fold(other.language)),
         projects=_grouped(facts, ProjectFacts, lambda one, other: fold(one.name) == fold(other.name)),
         skills=tuple((skill, tuple(stating)) for skill, stating in skills.values()),
+        stated=tuple(fact for fact in facts if isinstance(fact.record, PersonFacts) and fact.record.name),
     )
 
 

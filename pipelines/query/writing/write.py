@@ -52,7 +52,7 @@ def write_by_extraction(brief: Brief, told: Extract, fallback_reason: str = "") 
     return Answer(
         question=brief.intent.question,
         answered=True,
-        confidence=confidence(brief.evidence, written, brief.intent.terms, told.answers),
+        confidence=confidence(brief.evidence, written, brief.intent.terms, quoted=True),
         mode="extractive",
         model="",
         answer=bullet + joined(written, between),
@@ -63,21 +63,27 @@ def write_by_extraction(brief: Brief, told: Extract, fallback_reason: str = "") 
 
 
 def write_by_facts(question: str, reckoning: Reckoning) -> Written:
-    """The one sentence that was computed, with a footnote for each fact that went into it, then its Verdict."""
-    sources, quoted = cited_facts(reckoning)
-    sentence = verify_computed(reckoning.sentence, quoted, (reckoning.value,), sources)
-    yield Token(sentence.text)
-    yield from (Footnote(source.n, source) for source in sources)
-    yield Verdict(0, sentence)
-    is_sure = sentence.verdict == "supported" and reckoning.exact and not reckoning.doubts
+    """What was computed, with a footnote for each fact that went into it, then a Verdict; a list has a bullet each."""
+    sources, said = cited_facts(reckoning)
+    derived = (reckoning.value,) if reckoning.value else ()
+    bullet, between = ("- ", "\n- ") if reckoning.listed else ("", " ")
+    written = [verify_computed(text, quoted, derived, sources) for text, quoted in said]
+    shown: set[int] = set()
+    for place, sentence in enumerate(written):
+        yield Token(f"{between if place else bullet}{unmarked(sentence.text)}")
+        yield from (Footnote(n, sources[n - 1]) for n in sentence.citations if n not in shown)
+        shown.update(sentence.citations)
+    yield from (Verdict(place, sentence) for place, sentence in enumerate(written))
+    supported = all(sentence.verdict == "supported" for sentence in written)
+    is_sure = supported and reckoning.exact and not reckoning.doubts
     return Answer(
         question=question,
         answered=True,
-        confidence="high" if is_sure else "medium" if sentence.verdict == "supported" else "low",
+        confidence="high" if is_sure else "medium" if supported else "low",
         mode="extractive",
         model=BY_FACTS,
-        answer=joined([sentence]),
-        sentences=(sentence,),
+        answer=bullet + joined(written, between),
+        sentences=tuple(written),
         sources=sources,
     )
 

@@ -1,11 +1,8 @@
 """Careers that are made by hand: every fact's span is found in the text of its document."""
 
-from datetime import date
-from typing import Any
-
 import pytest
 
-from pipelines.facts import CertificationFacts, EducationFacts, JobFacts, LanguageFacts, PersonFacts, SkillsFacts
+from pipelines.facts import CertificationFacts, EducationFacts, LanguageFacts, PersonFacts, SkillsFacts
 from pipelines.query.careers.career import may_reckon, reckon
 from pipelines.query.careers.jobs import companies, disagreement, is_like, is_same
 from pipelines.query.careers.reckoning import Reckoning, cited_facts, forms_of, naming
@@ -13,24 +10,7 @@ from pipelines.query.careers.timeline import Person, people
 from pipelines.query.understanding.analyse import analyse
 from pipelines.query.verification.cite import verify_computed
 from pipelines.store.facts import Fact
-
-TODAY = date(2024, 3, 20)
-
-
-def fact(record: Any, text: str, document: str = "resume.pdf", category: str = "resume") -> Fact:
-    placed = record.model_copy(update={"span": (0, len(text))})
-    return Fact(
-        placed, document, document, document, "", "", category, 1, 1, 1, (), f"node-{document}", 0, len(text), text
-    )
-
-
-def job(company: str, start: str, end: str | None, *, position: str = "Engineer", did: str = "", **more: Any) -> Fact:
-    said = f"{start} - {end or 'Present'}"
-    record = JobFacts(
-        company=company, position=position, date_range=said, start_month=start, end_month=end, current=end is None
-    )
-    return fact(record, f"{company} | {position} | {said}\n{did}", **more)
-
+from tests.unit.query.careers import TODAY, fact, job
 
 ON_LINKEDIN = {"document": "linkedin.pdf", "category": "linkedin"}
 ANN = fact(PersonFacts(name="Ann Lee"), "Ann Lee")
@@ -206,7 +186,7 @@ def computed(question: str) -> Reckoning:
 
 def test_a_computed_sentence_cites_every_fact_that_was_summed_and_is_supported() -> None:
     found = computed("How long did she work at Acme?")
-    sources, quoted = cited_facts(found)
+    sources, ((_, quoted),) = cited_facts(found)
     sentence = verify_computed(found.sentence, quoted, (found.value,), sources)
     assert (sentence.verdict, sentence.citations) == ("supported", (1, 2))
     assert all(cited.quote in sources[cited.n - 1].snippet for cited in sentence.evidence)
@@ -217,13 +197,13 @@ def test_a_date_that_does_not_stand_in_its_span_is_only_partly_borne_out() -> No
     person = only([fact(wrong, "Acme | Engineer | 2018-01 - 2020-01")])
     found = reckon(analyse("How long did she work at Acme?"), [person])
     assert found is not None
-    sources, quoted = cited_facts(found)
+    sources, ((_, quoted),) = cited_facts(found)
     assert verify_computed(found.sentence, quoted, (found.value,), sources).verdict == "partial"
 
 
 def test_a_number_that_is_neither_quoted_nor_derived_is_not_borne_out() -> None:
     found = computed("How long did she work at Beta?")
-    sources, quoted = cited_facts(found)
+    sources, ((_, quoted),) = cited_facts(found)
     assert verify_computed(f"{found.sentence} 17 ships.", quoted, (found.value,), sources).verdict == "partial"
 
 

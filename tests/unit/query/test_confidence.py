@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from pipelines.query.writing.confidence import confidence
@@ -19,9 +21,9 @@ def test_what_a_model_wrote_is_as_sure_as_its_evidence_when_all_of_it_is_support
 def test_a_sentence_without_support_takes_high_away_and_a_majority_of_them_all() -> None:
     assert confidence(evidence(0.9), [GOOD, BAD], ["crane"]) == "medium"
     assert confidence(evidence(0.9), [GOOD, BAD, BAD], ["crane"]) == "low"
-    assert confidence(evidence(0.99), [GOOD, BAD], ["crane"], 0.99) == "medium"
-    assert confidence(evidence(0.99), [BAD], ["crane"], 0.99) == "low"
-    assert confidence(evidence(0.99), [], ["crane"], 0.99) == "low"
+    assert confidence(evidence(0.99), [GOOD, BAD], ["crane"], quoted=True) == "medium"
+    assert confidence(evidence(0.99), [BAD], ["crane"], quoted=True) == "low"
+    assert confidence(evidence(0.99), [], ["crane"], quoted=True) == "low"
 
 
 def test_a_model_s_answer_is_not_high_when_no_sentence_holds_half_of_the_terms() -> None:
@@ -31,7 +33,18 @@ def test_a_model_s_answer_is_not_high_when_no_sentence_holds_half_of_the_terms()
     assert confidence(evidence(0.9), [GOOD], ()) == "medium"
 
 
-def test_a_quotation_is_as_sure_as_its_lines_and_its_evidence_together() -> None:
-    levels = [confidence(evidence(strength), [GOOD], (), answers)
-              for strength, answers in ((0.9, 0.95), (0.9, 0.6), (0.3, 0.95), (0.3, 0.6))]  # fmt: skip
-    assert levels == ["high", "medium", "medium", "low"]
+def quotation(strength: float, coverage: float) -> Band:
+    return confidence(replace(evidence(strength), coverage=coverage), [GOOD], (), quoted=True)
+
+
+def test_a_quotation_is_as_sure_as_its_evidence() -> None:
+    assert [quotation(strength, 0.8) for strength in (0.5, 0.3, 0.03)] == ["high", "medium", "low"]
+
+
+def test_a_quotation_is_surer_where_one_passage_holds_more_of_the_question() -> None:
+    assert [quotation(0.3, coverage) for coverage in (1.0, 0.6, 0.4)] == ["high", "medium", "low"]
+
+
+@pytest.mark.parametrize("strength", [0.0, 1.0])
+def test_a_strength_at_its_bounds_is_still_weighed(strength: float) -> None:
+    assert quotation(strength, 0.5) == ("high" if strength else "low")

@@ -1,0 +1,90 @@
+"""The lines of sections that no fact was read from: certificates, languages, skills."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from llama_index.core.schema import TextNode
+
+from pipelines.facts import CareerRecord, CertificationFacts, LanguageFacts, SkillsFacts
+from pipelines.query.careers.timeline import Person
+from pipelines.store.facts import Fact
+from pipelines.store.reads import NodeReader
+from pipelines.text import fold, plain
+from pipelines.types import Audience, Filters
+
+_Kind = Literal["certification", "language", "skills"]
+_MARK = re.compile(r"[ \t]*(?:[-*+•·‣–][ \t]|\d{1,3}[.)][ \t])?[ \t]*")
+_LINE = re.compile(r"[^\n]+")
+_LONGEST = 300  # characters of a line that is an entry, not a paragraph
+_LETTERS = 2
+
+
+def read_sections(reader: NodeReader, facts: Sequence[Fact], known: Sequence[Person], audience: Audience) -> list[Fact]:
+    """A fact for each line of the sections of certificates, languages and skills of people who have no such facts.
+
+    Args:
+        reader: Of the nodes.
+        facts: Those of these people among others; what they say of their documents is said of the lines too.
+        known: Of whom sections are read.
+        audience: Who asks.
+    """
+    first = {fact.document_name: fact for fact in reversed(facts)}
+    found: list[Fact] = []
+    for kind, lacking in _lacking(known).items():
+        documents = tuple(sorted({first[name].document_id for name in lacking}))
+        filters = Filters(document=documents, kind=(kind,))
+        ids = reader.matching_ids(filters, audience) if documents else ()
+        nodes = reader.fetch(ids, filters=filters, audience=audience).values()
+        of_document = {fact.document_id: fact for fact in first.values()}
+        for node in sorted(nodes, key=lambda node: (node.metadata["document_id"], node.metadata["start"])):
+            found += _stated(node, kind, of_document[node.metadata["document_id"]])
+    return found
+
+
+def _lacking(known: Sequence[Person]) -> Mapping[_Kind, list[str]]:
+    """The names of the documents of the people who have no facts of a kind."""
+    return {
+        "certification": [name for person in known if not person.certifications for name in person.documents],
+        "language": [name for person in known if not person.languages for name in person.documents],
+        "skills": [name for person in known if not person.skills for name in person.documents],
+    }
+
+
+def _stated(node: TextNode, kind: _Kind, beside: Fact) -> Iterator[Fact]:
+    """The lines of a section, without its heading; `beside` is another fact of its document."""
+    meta = node.metadata
+    headings = {fold(title) for title in meta["section_path"]}
+    for line in _LINE.finditer(node.text):
+        mark = _MARK.match(node.text, line.start())
+        start = min(mark.end() if mark else line.start(), line.end())
+        own = node.text[start : line.end()].rstrip()
+        said = " ".join(plain(own).split())
+        heading = own.startswith("#") or fold(said).rstrip(":") in headings
+        if heading or len(own) > _LONGEST or sum(map(str.isalpha, said)) < _LETTERS:
+            continue
+        at = meta["line_start"] + node.text.count("\n", 0, start)
+        place = meta["start"] + start
+        yield Fact(
+            record=_record(kind, said, (place, place + len(own))),
+            document_id=beside.document_id,
+            document_name=beside.document_name,
+            title=beside.title,
+            uri=beside.uri,
+            content_sha=beside.content_sha,
+            category=beside.category,
+            page=meta["page"],
+            line_start=at,
+            line_end=at,
+            section_path=tuple(meta["section_path"]),
+            node_id=node.node_id,
+            start=place,
+            end=place + len(own),
+            text=own,
+        )
+
+
+def _record(kind: _Kind, said: str, span: tuple[int, int]) -> CareerRecord:
+    if kind == "certification":
+        return CertificationFacts(span=span, name=said)
+    return LanguageFacts(span=span, language=said) if kind == "language" else SkillsFacts(span=span, skills=(said,))
