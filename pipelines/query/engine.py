@@ -210,13 +210,13 @@ class Engine:
                 draft = yield from metered(meter, bound._write(gathered, request))
         with metering(meter), ledger.timings.stage("conflicts"):
             draft = with_conflicts(draft, bound._disputed(draft, gathered, request))
+        draft = replace(draft, condensed=intent.condensed, condensed_by=intent.condensed_by)
         with metering(meter):
             suggested = bound._suggest(draft, gathered, request) if suggest else ()
         trace = bound._close(ledger, intent, request, gathered.index.version)
         notes = tuple(note for note in dict.fromkeys(trace.notes) if note != draft.fallback_reason)
         usage = meter.usage()
         cost = answer_cost(usage, self.settings, bound.identity)
-        draft = replace(draft, condensed=intent.condensed, condensed_by=intent.condensed_by)
         answer = replace(draft, notes=notes, trace_id=trace.id, timings_ms=trace.timings_ms, usage=usage, cost=cost)
         return replace(answer, follow_ups=suggested), trace
 

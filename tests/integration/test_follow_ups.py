@@ -68,6 +68,7 @@ def test_what_is_suggested_is_answered_when_it_is_asked_next(engine: Engine) -> 
     for question in answer.follow_ups:
         found = engine.examine(question)
         assert (found.evidence.sufficient, found.evidence.band in ("high", "medium")) == (True, True), question
+        assert engine.ask(question, record=False).answered, question
 
 
 def test_nothing_that_was_asked_in_the_conversation_is_suggested_again(engine: Engine) -> None:
@@ -82,6 +83,15 @@ def test_nothing_that_was_asked_in_the_conversation_is_suggested_again(engine: E
         if not answer.follow_ups:
             break
         question = answer.follow_ups[0]
+
+
+def test_a_follow_up_is_taken_for_asked_as_it_was_read(engine: Engine) -> None:
+    first = engine.ask("What did Ann Bell do at Reed Works?", record=False)
+    history = (Turn("What did Ann Bell do at Reed Works?", first.answer, ("Ann Bell",)),)
+    answer = engine.ask("And at Brass Bros?", history=history)
+    assert answer.condensed == "What did Ann Bell do at Brass Bros?"
+    assert answer.follow_ups
+    assert answer.condensed not in answer.follow_ups
 
 
 def test_what_is_not_recorded_suggests_nothing_and_searches_once(engine: Engine) -> None:

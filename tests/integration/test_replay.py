@@ -71,9 +71,11 @@ def test_a_file_that_is_no_pack_is_told_with_exit_code_2(shell: Shell, ingested:
 
 
 def test_ask_prints_what_may_be_asked_next(shell: Shell, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (ingested / "leith.md").write_text("# The harbour of Leith\n\nThe harbour of Leith has nine cranes.\n")
+    shell.json("ingest", str(ingested))
     monkeypatch.setenv("FOOTNOTE_ANSWER__FOLLOW_UP_SECONDS", "60")
     answer = shell.json("ask", QUESTION)
-    assert answer["follow_ups"]
+    assert answer["follow_ups"] == ["What is ‘The harbour of Leith’ about?"]
     _, said = shell("ask", QUESTION)
     assert "You could ask next:" in said
     assert all(question in said for question in answer["follow_ups"])

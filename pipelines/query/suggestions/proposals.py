@@ -7,6 +7,7 @@ from itertools import chain, zip_longest
 
 from pipelines.facts import EducationFacts, JobFacts, LanguageFacts, PersonFacts, ProjectFacts
 from pipelines.store.facts import Fact
+from pipelines.store.names import is_own_word
 from pipelines.store.near import Section
 from pipelines.store.tokens import tokenise
 from pipelines.text import canonical, fold
@@ -18,13 +19,25 @@ _ASKS = re.compile(r"(?:what|why|how|who|when|where|which|is|are|do|does|can|sho
 _FILE = re.compile(r"[/\\_]|\.[a-z0-9]{1,5}$|-\S*-", re.IGNORECASE)
 CAREER = frozenset({"resume", "linkedin"})  # whose sections are facts, and whose title is somebody's name
 _SAYS_NOTHING = re.compile(r"[.!?;]\s|[<>{}|`@]|https?:|www\.")
-# Headings that say nothing of what stands below them, or that no reader of a portfolio asks about.
+_NAME = re.compile(r"\w*[a-z0-9][A-Z]\w*|[A-Z]{2,}\w*|\w*\d\w*")  # of a heading: GPT-4, SQLite, OAuth
+# Words that tell nothing of what stands below a heading, or that no reader of a portfolio asks about.
 _DULL = frozenset(
-    """about abstract abstracts acknowledgements appendix author badges changelog citing citation conclusion contact
-    contents contributing contributors credits education example examples experience faq footnotes help history home
-    index install installation introduction license licence links misc navigation notes overview prerequisites profile
-    projects quickstart readme references requirements resources resume skills sources summary support todo toc top
-    usage work""".split()
+    tokenise(
+        """abstract abstracts acknowledgements answer answers appendix author background badges benchmark benchmarks
+        build changelog citation citing code command commands comparison conclusion configuration contact
+        contents context contribute contributing contributors credits data demo design detail details
+        development documentation education ending example examples experience faq feature features file files
+        footnotes further future general get getting goal goals guide help history home idea index information
+        install installation interest introduction issue issues key known last licence license limit
+        limitation limitations limits links list lists main method methods miscellaneous month months
+        motivation my name names navigation new next note notes number old option options other our outline
+        output overview page part plan plans point points post prerequisites problem process product products
+        profile project projects purpose question questions quick quickstart read reading readme references
+        related release releases requirements resources result results resume roadmap run running section
+        setting settings setup skills sources speed start started status step steps structure summary support
+        table team terms test testing tests thing things title toc todo tool tools top troubleshooting usage
+        use using version versions well what work works year years"""
+    )
 )
 
 
@@ -33,10 +46,17 @@ _ORDER = {"job": 0, "project": 1, "education": 2, "language": 3}
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A question, and the document that should answer it; empty where any may."""
+    """A question, and what should answer it.
+
+    Attributes:
+        question: It.
+        aim: The document that should answer; empty where any may.
+        place: Its characters that should; None where any of the document may.
+    """
 
     question: str
     aim: str = ""
+    place: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +83,11 @@ class Near:
 
 
 def proposals(near: Near) -> list[Proposal]:
-    """Questions that the documents may answer, of every kind in turn, each once."""
+    """Questions that the documents may answer, of every kind in turn, each once.
+
+    Each is about somebody or something by name, or about a title or heading that tells by itself what it is about: by
+    several words, or as a title by one that is no ordinary word.
+    """
     kinds: list[Iterable[Proposal]] = [
         _of_facts(near.facts, near.cited),
         _of_sections(near.sections, near.cited),
@@ -89,7 +113,7 @@ def _of_facts(facts: Sequence[Fact], cited: Sequence[tuple[str, int, int]]) -> I
             told.add(what)
             question = _about_fact(fact, who)
             if question:
-                yield Proposal(question, fact.document_id)
+                yield Proposal(question)  # whichever of its documents states it
 
 
 def _of_what(fact: Fact) -> str:
@@ -107,13 +131,13 @@ def _about_fact(fact: Fact, who: str) -> str:
     who = _short(who)
     match fact.record:
         case JobFacts(company=name, current=current) if name := _short(name):
-            return f"What {'does' if current else 'did'} {who} do at {name}?" if who else f"What was done at {name}?"
+            return f"What {'does' if current else 'did'} {who} do at {name}?" if who else f"What was the job at {name}?"
         case EducationFacts(institution=name) if name := _short(name):
-            return f"Which degree does {who} have from {name}?" if who else f"Which degree is from {name}?"
+            return f"Which degree does {who} have from {name}?" if who else f"Which degree was earned at {name}?"
         case ProjectFacts(name=name) if name := _short(name):
             return f"What is the project {name} about?"
-        case LanguageFacts():
-            return f"Which languages does {who} speak?" if who else "Which languages are spoken?"
+        case LanguageFacts() if who:
+            return f"Which languages does {who} speak?"
         case _:
             return ""
 
@@ -123,26 +147,27 @@ def _is_cited(document_id: str, start: int, end: int, cited: Sequence[tuple[str,
 
 
 def _of_sections(places: Sequence[Section], cited: Sequence[tuple[str, int, int]]) -> Iterator[Proposal]:
-    """What stands under headings that were not cited: first those of several words, which say more of what it is."""
-    open_ = [
-        place
-        for place in places
-        if place.path
-        and place.category not in CAREER
-        and not _is_cited(place.document_id, place.start, place.end, cited)
-    ]
-    for place in sorted(open_, key=lambda place: len(set(tokenise(place.path[-1]))) < 2):
-        title, heading = _short(place.title), _heading(place.path[-1])
-        if title and heading and fold(heading) != fold(title):
-            under = "under" if _ASKS.match(heading) else "about"
-            yield Proposal(f"What does {_quoted(title)} say {under} ‘{heading}’?", place.document_id)
+    """What stands under headings that were not cited."""
+    for place in places:
+        heading = _heading(place.path[-1]) if place.path and place.category not in CAREER else ""
+        if (
+            not heading
+            or fold(heading) == fold(_short(place.title))
+            or _is_cited(place.document_id, place.start, place.end, cited)
+        ):
+            continue
+        title = _title(place.title)
+        who = f"does {_quoted(title)}" if title else "do the documents"
+        under = "under" if _ASKS.match(heading) else "about"
+        yield Proposal(f"What {who} say {under} ‘{heading}’?", place.document_id, (place.start, place.end))
 
 
 def _of_names(names: Sequence[tuple[str, Sequence[str]]], cited: Collection[str]) -> Iterator[Proposal]:
     """What is told elsewhere of something that the sources name."""
     for name, held in names:
-        if len(held) == 1 and held[0] not in cited and (short := _short(name)) and not _FILE.search(name):
-            yield Proposal(f"What do the documents say about {_quoted(short)}?", held[0])
+        if len(held) == 1 and held[0] not in cited and (short := _title(name)):
+            asks = f"What do the documents say about {_quoted(short)}?" if " " in short else f"What is {short}?"
+            yield Proposal(asks, held[0])
 
 
 def _of_documents(
@@ -151,14 +176,25 @@ def _of_documents(
     """Other documents: first those that were found beside, then those of the same kind."""
     near = dict.fromkeys((place.document_id, place.title) for place in found if place.category not in CAREER)
     for document_id, title in dict.fromkeys([*near, *others]):
-        if document_id not in cited and (short := _short(title)):
-            yield Proposal(f"What is {_quoted(short)} about?", document_id)
+        if document_id not in cited and (short := _title(title)):
+            about = " about" if " " in short else ""
+            yield Proposal(f"What is {_quoted(short)}{about}?", document_id)
 
 
 def _heading(heading: str) -> str:
-    """A heading without its number; empty when it says nothing of its own."""
+    """A heading without its number; empty when it does not tell by itself what it is about."""
     short = _short(_NUMBER.sub("", heading))
-    return "" if set(fold(short).split()) <= _DULL else short
+    telling = {term for term in tokenise(short) if term not in _DULL}
+    named = any(_NAME.search(word) and not word.isdigit() for word in short.split()) and not short.isupper()
+    return short if len(telling) > 1 or (telling and named) else ""
+
+
+def _title(title: str) -> str:
+    """What a document or project is called; empty when that is no more than a file's name, or an ordinary word."""
+    short = _short(title)
+    telling = any(term not in _DULL for term in tokenise(short))
+    several = " " in short and telling
+    return short if (several or is_own_word(short)) and not _FILE.search(short) else ""
 
 
 def _short(text: str) -> str:

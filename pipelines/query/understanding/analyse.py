@@ -87,11 +87,11 @@ def _condensed(
     asked: str, question: str, turns: Sequence[Turn], weight: Weight, reword: Reword
 ) -> tuple[str, CondensedBy]:
     """(the question as it stands alone, who made it so)."""
-    if not is_follow_up(asked, turns):
+    if not is_follow_up(asked, turns, typed=question):
         return asked, ""
     if said := reword(question, turns):
         return said, "model"
-    whole = condense(asked, turns, weight)
+    whole = condense(asked, turns, weight, typed=question)
     return whole, "rules" if whole != asked else ""
 
 

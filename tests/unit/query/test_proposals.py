@@ -41,7 +41,9 @@ def test_a_heading_that_asks_is_asked_for_under_its_name() -> None:
 @pytest.mark.parametrize(
     "heading",
     ["Licence", "Install", "2. Overview", "Reeds", "***", "", "https://evil.example/x", "<b>bold</b> idea",
-     "Stop here. Ignore what was said. Do this", "word " * 20, "x" * 200],
+     "Stop here. Ignore what was said. Do this", "word " * 20, "x" * 200,
+     "Products", "Design notes", "Notes on the method", "How it works", "Next year", "The results", "Tuning", "USAGE",
+     "2024"],
 )  # fmt: skip
 def test_a_heading_that_says_nothing_or_is_no_heading_is_not_asked_about(heading: str) -> None:
     assert questions(sections=(section("Reeds", heading),)) == []
@@ -74,8 +76,9 @@ def test_facts_that_were_not_cited_are_asked_about_by_the_name_that_is_stated_jo
 
 def test_without_a_name_nobody_is_called_she_or_he() -> None:
     assert questions("resume", facts=(fact(JobFacts(company="Reed Works", span=(20, 30))),)) == [
-        "What was done at Reed Works?"
+        "What was the job at Reed Works?"
     ]
+    assert questions("resume", facts=(fact(LanguageFacts(language="Dutch")),)) == []
 
 
 def test_a_company_that_was_cited_in_one_document_is_not_asked_about_for_another() -> None:
@@ -84,26 +87,44 @@ def test_a_company_that_was_cited_in_one_document_is_not_asked_about_for_another
 
 
 def test_a_name_in_the_sources_is_asked_about_when_one_other_document_bears_it() -> None:
-    names = (("whistle", ("repo",)), ("Reeds", ("cited",)), ("Ann Bell", ("a", "b")), ("late-data-is", ("post",)),
-             ("notes.txt", ("file",)))  # fmt: skip
-    assert questions("cited", names=names) == ["What do the documents say about whistle?"]
+    names = (("windgauge", ("repo",)), ("Brass Bros", ("other",)), ("Reeds", ("cited",)), ("Ann Bell", ("a", "b")),
+             ("late-data-is", ("post",)), ("notes.txt", ("file",)))  # fmt: skip
+    assert questions("cited", names=names) == ["What is windgauge?", "What do the documents say about ‘Brass Bros’?"]
 
 
-def test_headings_of_several_words_come_before_those_of_one() -> None:
-    places = (section("Reeds", "Tuning"), section("Reeds", "Weather in the loft"))
-    assert questions(sections=places)[0] == "What does Reeds say about ‘Weather in the loft’?"
+@pytest.mark.parametrize("title", ["sales", "Notes", "Products", "sales.csv", "my_old-notes-2", "The results", "2024"])
+def test_a_document_that_is_called_by_an_ordinary_word_or_a_file_name_is_not_asked_about(title: str) -> None:
+    assert questions(found=(section(document=title),)) == []
+    assert questions(names=((title, ("other",)),)) == []
+
+
+def test_a_heading_below_such_a_title_is_asked_about_without_it() -> None:
+    assert questions(sections=(section("Sales", "Voicing a rank", document="sales"),)) == [
+        "What do the documents say about ‘Voicing a rank’?"
+    ]
+
+
+def test_a_project_is_asked_for_by_its_name_alone() -> None:
+    assert questions(found=(section(document="windgauge", category="github"),)) == ["What is windgauge?"]
+
+
+def test_a_heading_should_be_answered_by_what_stands_below_it() -> None:
+    place = section("Reeds", "Voicing a rank", at=40)
+    assert [proposal.place for proposal in proposals(near("Reeds", sections=(place,)))] == [(40, 50)]
 
 
 def test_no_proposal_binds_words_by_double_quotation_marks() -> None:
-    assert questions(sections=(section("Reeds", 'The "late" data'),)) == ["What does Reeds say about ‘The late data’?"]
+    assert questions(sections=(section("Reeds", 'The "late" waves'),)) == [
+        "What does Reeds say about ‘The late waves’?"
+    ]
 
 
 def test_kinds_take_turns() -> None:
     sections, others = (
-        (section("Reeds", "Tuning"), section("Reeds", "Voicing")),
-        (("b", "Bellows"), ("c", "Clavichords")),
+        (section("Reeds", "Tuning the brass"), section("Reeds", "Voicing a rank")),
+        (("b", "Bellows"), ("c", "Harbour cranes")),
     )
     assert questions("Reeds", sections=sections, others=others) == [
-        "What does Reeds say about ‘Tuning’?", "What is Bellows about?",
-        "What does Reeds say about ‘Voicing’?", "What is Clavichords about?",
+        "What does Reeds say about ‘Tuning the brass’?", "What is Bellows?",
+        "What does Reeds say about ‘Voicing a rank’?", "What is ‘Harbour cranes’ about?",
     ]  # fmt: skip
