@@ -76,6 +76,9 @@ def ingest_folder(
     """
     own = own_database(settings, name)
     ingestion, overrides = build_ingestion(own), Overrides(parser=parser)
+    elsewhere = [held.id for held in ingestion.known() if held.source != folder.resolve().as_uri()]
+    if elsewhere:  # the same folder was evaluated at another place: its documents would stand there twice
+        ingestion.remove(elsewhere)
     plan = ingestion.plan([str(folder)], overrides=overrides, allow_removals=True)
     report = ingestion.run(
         plan, overrides=overrides, on_progress=lambda done, total, _: on_progress("ingesting", done, total)

@@ -235,7 +235,7 @@ def test_ask_prints_the_answer_with_its_footnotes(shell: Shell, folder: Path) ->
     code, out = shell("ask", QUESTION)
     assert code == 0
     assert "The crane moved 40 containers an hour. [1]" in out
-    assert "Crane (crane.md)\n  [1] lines 1–3\n" in out
+    assert "Crane (crane.md)\n  [1] lines 1–3 (cited: line 3)\n" in out
 
 
 def test_ask_json_cites_exact_spans(shell: Shell, folder: Path) -> None:

@@ -9,7 +9,7 @@ from app.experiments import run_beir, run_tune
 from config.settings import Settings
 from pipelines.errors import ConfigError, SourceError
 from pipelines.evaluation.ablate import ablate
-from pipelines.evaluation.corpus import index_dataset
+from pipelines.evaluation.corpus import index_dataset, ingest_folder
 from pipelines.evaluation.datasets import load_beir
 from pipelines.evaluation.experiment import run_experiment
 from pipelines.evaluation.judged import judged
@@ -49,6 +49,15 @@ def test_a_dataset_is_indexed_once_beside_the_users_documents_and_ranked(setting
     again: list[int] = []
     index_dataset(settings, dataset, lambda done, _: again.append(done))
     assert again == []
+
+
+@pytest.mark.usefixtures("own_databases")
+def test_a_folder_evaluated_at_another_place_does_not_stand_there_twice(settings: Settings, tmp_path: Path) -> None:
+    for place in ("here", "there"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "crane.md").write_text("# Crane\n\nThe crane moved 40 containers an hour.\n")
+        engine = ingest_folder(settings, "folders", tmp_path / place, on_progress=lambda *_: None)
+        assert engine.store.count() == 1
 
 
 @pytest.mark.usefixtures("own_databases")
