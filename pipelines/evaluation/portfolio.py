@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from config.settings import Settings
 from pipelines.errors import SourceError
@@ -20,7 +20,7 @@ from pipelines.store import documents as document_rows
 from pipelines.store.database import reading
 from pipelines.store.queries import fingerprint
 from pipelines.text import fold
-from pipelines.types import Answer, SearchResult
+from pipelines.types import Answer, Band, SearchResult
 
 RANKED = ("success@1", "success@5", "RR@10", "nDCG@10")
 COMPARED = (*RANKED, "document@5", "answered", "facts")
@@ -131,6 +131,7 @@ def summary(rows: Sequence[Row]) -> dict[str, float]:
     every quote is one relevant item, however many documents hold it. document@5: a quoted document is among the first
     five. answered: of the answerable topics. facts: the answer contains every fact. abstention: precision (of the
     topics that got no answer, those that have none), recall (of the topics that have none, those that got none), F1.
+    right_high, right_medium, right_low: of the answers of that confidence, those that contain every fact.
     """
     answerable = [row for row in rows if row["answerable"]]
     silent = [row for row in rows if not row["answered"]]
@@ -142,7 +143,13 @@ def summary(rows: Sequence[Row]) -> dict[str, float]:
         "abstention_precision": right / len(silent) if silent else 0.0,
         "abstention_recall": right / unanswerable if unanswerable else 0.0,
         "abstention_F1": 2 * right / (len(silent) + unanswerable) if silent or unanswerable else 0.0,
+        **{f"right_{band}": _right(rows, band) for band in get_args(Band)},
     }
+
+
+def _right(rows: Sequence[Row], band: str) -> float:
+    said = [bool(row.get("facts")) for row in rows if row["answered"] and row["confidence"] == band]
+    return sum(said) / len(said) if said else 0.0
 
 
 def misses(rows: Sequence[Row]) -> list[dict[str, Any]]:

@@ -53,7 +53,7 @@ def test_nothing_found_scores_nothing() -> None:
 
 def row(name: str, answerable: bool, answered: bool, **found: Any) -> dict[str, Any]:
     measures = {"success@1": 1, "success@5": 1, "RR@10": 1, "nDCG@10": 1, "document@5": True, "facts": answered}
-    return {"id": name, "question": "?", "answerable": answerable, "answered": answered} | (
+    return {"id": name, "question": "?", "answerable": answerable, "answered": answered, "confidence": "high"} | (
         measures | found if answerable else {}
     )
 
@@ -64,6 +64,13 @@ def test_abstention_is_right_where_nothing_answers() -> None:
     assert (found["abstention_precision"], found["abstention_recall"]) == (2 / 3, 2 / 3)
     assert found["abstention_F1"] == 2 * 2 / (3 + 3)
     assert (found["answered"], found["facts"]) == (1 / 2, 1 / 2)
+
+
+def test_a_confidence_is_right_as_often_as_its_answers_hold_the_facts() -> None:
+    rows = [row("a", True, True), row("b", True, True, facts=False), row("c", False, True), row("d", True, False)]
+    low = row("e", True, True) | {"confidence": "low"}
+    found = summary([*rows, low])
+    assert (found["right_high"], found["right_medium"], found["right_low"]) == (1 / 3, 0.0, 1.0)
 
 
 def test_no_topics_have_measures_of_nothing() -> None:
