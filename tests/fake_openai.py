@@ -4,15 +4,14 @@ import base64
 import hashlib
 import json
 import struct
-import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
+
+from tests.loopback import Loopback
 
 Kind = Literal[
     "status", "garbage", "page", "count", "dimension", "nan", "shuffled", "empty", "cut", "drop", "slow", "error"
@@ -51,7 +50,7 @@ class Request:
 
 
 @dataclass
-class FakeOpenAI:
+class FakeOpenAI(Loopback):
     """An OpenAI-compatible server; `with FakeOpenAI() as server:` listens at `server.url`.
 
     Attributes:
@@ -69,23 +68,13 @@ class FakeOpenAI:
     faults: deque[Fault] = field(default_factory=deque)
     requests: list[Request] = field(default_factory=list)
 
-    def __enter__(self) -> "FakeOpenAI":
-        self._server = _Server(("127.0.0.1", 0), type("_Bound", (_Handler,), {"fake": self}))
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+    def handled_by(self) -> type[BaseHTTPRequestHandler]:
+        return _Handler
 
     @property
     def url(self) -> str:
         """The base address, for `api_base`."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        return f"http://127.0.0.1:{self.port}/v1"
 
     def fail(self, *faults: Fault) -> None:
         """Script what the next requests meet."""
@@ -96,14 +85,6 @@ def vector(text: str, dimension: int) -> list[float]:
     """The vector that the server gives a text: from its hash alone."""
     stream = hashlib.shake_128(text.encode()).digest(dimension)
     return [byte / 255 - 0.5 for byte in stream]
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        if not isinstance(sys.exception(), OSError):
-            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _Handler(BaseHTTPRequestHandler):
