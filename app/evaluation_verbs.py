@@ -187,6 +187,23 @@ def eval_structure(
     run_structure(folder, limit=limit, as_json=as_json)
 
 
+@evaluate.command("articles")
+def eval_articles(
+    folder: Annotated[Path, typer.Argument(help="ground-truth.json and html/*.html.gz: web pages and their articles.")],
+    limit: Limit = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every page.")] = False,
+    as_json: Json = False,
+) -> None:
+    """How much of an article's body is read out of its web page, and of nothing else; beside it plain trafilatura.
+
+    The measure is that of the article extraction benchmark: shingles of four words in common.
+    Example: footnote eval articles data/articles
+    """
+    from app.evaluations import run_articles
+
+    run_articles(folder, limit=limit, verbose=verbose, as_json=as_json)
+
+
 @evaluate.command("grounding")
 def eval_grounding(
     claims: Annotated[Path, typer.Argument(help="JSON lines: claim, label, evidence, supporting_sentences.")],

@@ -12,6 +12,8 @@ from config.settings import Settings
 if TYPE_CHECKING:
     from pipelines.evaluation.parsing import Parsed
 
+_WORST = 10
+
 
 def run_escalation(settings: Settings, replies: Path | None, topics: Path | None, *, as_json: bool) -> None:
     """Replay a language model's replies over the sample, in a database of its own; print what was kept and gained."""
@@ -194,3 +196,21 @@ def run_structure(folder: Path, *, limit: int | None, as_json: bool) -> None:
         for found in each.exceptions:
             what = "heading" if found.stated.level else "cell"
             output.say(f"{each.name}: {what} {output.clip(found.stated.text, 60)!r} {found.reason}", "dim")
+
+
+def run_articles(folder: Path, *, limit: int | None, verbose: bool, as_json: bool) -> None:
+    """Read web pages, and print how like what is read is to their articles, and the pages where it is least so."""
+    from pipelines.evaluation.articles import articles_json, measure_articles
+
+    with output.progress(quiet=as_json) as advance:
+        report = articles_json(measure_articles(folder, limit=limit, on_progress=advance))
+    if as_json:
+        output.print_json(report)
+        return
+    names = ["f1", "mean_f1", "precision", "recall", "accuracy"]
+    rows = [[system, *(_share(means[name]) for name in names)] for system, means in report["systems"].items()]
+    output.table(f"{report['pages']} pages", ["system", "F1", "mean F1", *names[2:]], rows)
+    shown = report["worst"] if verbose else report["worst"][:_WORST]
+    columns = ["page", "F1", "precision", "recall", "why"]
+    rows = [[each["page"][:12], *(_share(each[name]) for name in ("f1", *names[2:4])), each["error"]] for each in shown]
+    output.table("the worst first", columns, rows)

@@ -31,6 +31,7 @@ from pipelines.ingestion.loaders.sniff import (
     sniff,
 )
 from pipelines.ingestion.loaders.text import load_text
+from pipelines.ingestion.loaders.web import load_web
 from pipelines.types import Document, SourceItem
 
 __all__ = ["LOADERS", "SUFFIXES", "Limits", "Loader", "load"]
@@ -52,7 +53,9 @@ LOADERS: dict[str, Loader] = {
 SUFFIXES = frozenset(MIME_OF_SUFFIX)
 
 Unwrap = Callable[[bytes, SourceItem, Limits], Document]
-REMOTE: dict[str, Unwrap] = {}  # by kind of source: what makes a document of an envelope
+REMOTE: dict[str, Unwrap] = {  # by kind of source: what makes a document of an envelope
+    "web": load_web,
+}
 
 
 def load(data: bytes, item: SourceItem, *, limits: Limits | None = None) -> Document:

@@ -5,14 +5,16 @@ from types import TracebackType
 
 from pipelines.ingestion.sources.base import Access, Listing, Read, SourceKind
 from pipelines.ingestion.sources.files import Files
+from pipelines.ingestion.sources.web import Web
 from pipelines.types import SourceItem
 
 __all__ = ["SOURCES", "Access", "Listing", "Read", "SourceKind", "Sources", "kind_of"]
 
 SOURCES: dict[str, Callable[[Access], SourceKind]] = {
     "file": Files,
+    "web": Web,
 }
-_SCHEMES: dict[str, str] = {}
+_SCHEMES: dict[str, str] = {"http": "web", "https": "web"}
 
 
 def kind_of(location: str) -> str:

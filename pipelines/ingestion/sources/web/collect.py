@@ -1,0 +1,119 @@
+"""What a sitemap or a feed comes to: every page below it, read through indexes of sitemaps."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from pipelines.errors import SourceError
+from pipelines.ingestion.sources.web.address import Address, join, shown
+from pipelines.ingestion.sources.web.lists import WebList
+
+_MOST_LISTS = 1_000
+
+Open = Callable[[Address], WebList]
+
+
+@dataclass(slots=True)
+class Found:
+    """The pages that are listed, each once, with its stamp; `complete` unless a list may hold others.
+
+    `skipped` are those of other sites, `problems` what is listed but cannot be fetched.
+    """
+
+    pages: dict[Address, str] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
+    problems: list[tuple[str, SourceError]] = field(default_factory=list)
+    complete: bool = True
+
+
+def collect(start: Address, first: WebList, *, open_list: Open, private_hosts: tuple[str, ...], most: int) -> Found:
+    """All pages that a list comes to; of a sitemap those of its own site, of a feed those that it is about.
+
+    A feed shows its newest entries only, and so is never complete.
+
+    Args:
+        start: Where the list stands.
+        first: What it lists.
+        open_list: Reads another sitemap; it raises SourceError.
+        private_hosts: Those of the settings.
+        most: How many pages; those past it are a problem.
+    """
+    collection = _Collection(start, open_list, private_hosts)
+    collection.take(first, most)
+    return collection.found
+
+
+class _Collection:
+    def __init__(self, start: Address, open_list: Open, private_hosts: tuple[str, ...]) -> None:
+        self.found = Found()
+        self._start = start
+        self._open_list = open_list
+        self._private_hosts = private_hosts
+
+    def take(self, first: WebList, most: int) -> None:
+        """Take in a list and all below it, list after list."""
+        waiting = deque([self._start])
+        seen = {self._start}
+        while waiting and len(self.found.pages) <= most:
+            where = waiting.popleft()
+            held = first if where == self._start else self._opened(where)
+            links = self._fetchable(where, held)
+            if held.kind == "index":
+                below = [child for child, _ in links if child not in seen]
+                waiting += dict.fromkeys(below)
+                seen.update(below)
+                if len(seen) > _MOST_LISTS:
+                    self._fall_short(f"comes to more than {_MOST_LISTS:,} sitemaps")
+                    break
+                continue
+            self.found.complete &= held.kind != "feed"
+            for address, stamp in self._own(where, held, links):
+                self.found.pages.setdefault(address, stamp)
+        if len(self.found.pages) > most:
+            self._fall_short(f"lists more than {most:,} pages; the first ones are taken")
+            self.found.pages = dict(list(self.found.pages.items())[:most])
+
+    def _fetchable(self, where: Address, held: WebList) -> Sequence[tuple[Address, str]]:
+        """Where the links lead that may be fetched, with their stamps."""
+        links = []
+        for link in held.links:
+            try:
+                address = join(where, link.url, self._private_hosts)
+                if address.private and not where.private:
+                    hint = "Name it as a source of its own if it is meant."
+                    raise SourceError(f"{where.name} lists the private {address.name}.", hint=hint)
+                links.append((address, link.stamp))
+            except SourceError as error:
+                self.found.problems.append((shown(link.url), error))
+        return links
+
+    def _opened(self, child: Address) -> WebList:
+        """What another sitemap lists; nothing where it cannot be read."""
+        try:
+            if child.site != self._start.site:
+                hint = "Name it as a source of its own."
+                raise SourceError(f"{child.name} is a sitemap of another site.", hint=hint)
+            return self._open_list(child)
+        except SourceError as error:
+            self.found.problems.append((child.name, error))
+            self.found.complete = False
+            return WebList("sitemap")
+
+    def _own(
+        self, where: Address, held: WebList, links: Sequence[tuple[Address, str]]
+    ) -> Sequence[tuple[Address, str]]:
+        """Those of the list's own site; all of a feed that has none of its host nor of the site that it names."""
+        sites = {self._start.site}
+        with suppress(SourceError):
+            sites.add(join(where, held.site, self._private_hosts).site)
+        own = [link for link in links if link[0].site in sites]
+        if not own and held.kind == "feed":
+            return links
+        self.found.skipped += [address.name for address, _ in links if address.site not in sites]
+        return own
+
+    def _fall_short(self, why: str) -> None:
+        hint = "Raise `most_pages` of this source in the file of sources, or name smaller sitemaps."
+        self.found.problems.append((self._start.name, SourceError(f"{self._start.name} {why}.", hint=hint)))
+        self.found.complete = False

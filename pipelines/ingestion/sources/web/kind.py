@@ -1,0 +1,194 @@
+"""The web as a source: a page, or the pages that a sitemap or a feed lists.
+
+Pages are fetched while they are listed: only so does a list tell which of its pages are gone (they answer 404 or 410,
+and are left out) and which are copies of each other. `read` then gives what is kept already.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from config.sources import DeclaredSource
+from pipelines.errors import FootnoteError, SourceError, StoreError
+from pipelines.ingestion.envelope import Envelope, pack
+from pipelines.ingestion.loaders.sniff import HTML, PLAIN
+from pipelines.ingestion.sources.base import Access, Listing, Read
+from pipelines.ingestion.sources.web.address import Address, shown
+from pipelines.ingestion.sources.web.collect import Found, collect
+from pipelines.ingestion.sources.web.head import Head, copies, head_of
+from pipelines.ingestion.sources.web.lists import WebList, read_list, read_text_list
+from pipelines.ingestion.sources.web.media import XML
+from pipelines.ingestion.sources.web.status import Gone
+from pipelines.store.fetched import Fetched, forget, recall, remember
+from pipelines.store.originals import keep_original
+from pipelines.types import SourceItem
+
+if TYPE_CHECKING:
+    from pipelines.ingestion.sources.web.fetch import Fetcher, Page
+    from pipelines.ingestion.sources.web.wire import Network
+
+_TOLD_EVERY = 25
+
+
+class Web:
+    """Pages, sitemaps and feeds; `network` is how they are reached, the system's way unless given."""
+
+    def __init__(self, access: Access, network: "Network | None" = None) -> None:
+        self._access = access
+        self._web = access.settings.web
+        self._home = access.settings.home
+        self._network = network
+        self._looked: dict[str, Read | FootnoteError] = {}
+
+    @cached_property
+    def _fetcher(self) -> "Fetcher":
+        from pipelines.ingestion.sources.web.fetch import Fetcher
+
+        return Fetcher(self._web, self._access.stop, self._access.say, self._network)
+
+    def list(self, location: str) -> Listing:
+        """A page, or what a sitemap or a feed lists; complete only when every sitemap was read."""
+        try:
+            start = self._fetcher.address(location)
+        except SourceError as error:
+            return Listing(shown(location), "web", (), False, problems=((shown(location), error),))
+        try:
+            return self._list(start, self._options(location, start))
+        except (SourceError, StoreError) as error:
+            problem = SourceError(error.message, hint=error.hint)
+            return Listing(start.url, "web", (), False, problems=((start.name, problem),))
+
+    def read(self, item: SourceItem) -> Read:
+        """What a page holds now, its bytes kept among the originals.
+
+        Raises:
+            SourceError: If it is gone, refused, or cannot be fetched.
+            StoreError: If the bytes cannot be kept.
+        """
+        found = self._look(item)
+        if isinstance(found, FootnoteError):
+            raise found
+        return found
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        if "_fetcher" in self.__dict__:
+            self._fetcher.close()
+
+    def _options(self, location: str, start: Address) -> DeclaredSource:
+        """How an address is listed, however the file of sources and the command line write it."""
+        for declared in self._access.declared.values():
+            with suppress(SourceError):
+                if self._fetcher.address(declared.location) == start:
+                    return declared
+        return self._access.options(location)
+
+    def _list(self, start: Address, options: DeclaredSource) -> Listing:
+        item = _item(start, start.url, "")
+        if options.follow == "page" or (options.follow == "auto" and recall(self._home, start.url)):
+            return Listing(start.url, "web", (item,), False)
+        page = self._fetcher.get(start)
+        if options.follow == "auto" and page.type != XML:
+            self._looked[start.url] = self._keep(item, page)
+            return Listing(start.url, "web", (item,), False)
+        return self._listing(start, self._collected(start, _read(page, start.name), options.most_pages))
+
+    def _collected(self, start: Address, first: WebList, most: int) -> Found:
+        def open_list(child: Address) -> WebList:
+            self._access.say(f"reading {child.name}")
+            return _read(self._fetcher.get(child), child.name)
+
+        return collect(start, first, open_list=open_list, private_hosts=self._web.private_hosts, most=most)
+
+    def _listing(self, start: Address, found: Found) -> Listing:
+        """What was found, each page looked at, without those that are gone and without copies."""
+        items, gone = list[SourceItem](), list[str]()
+        for number, (address, stamp) in enumerate(found.pages.items()):
+            if self._access.stop.is_set():
+                stopped = SourceError("The listing was stopped.", hint="Run it again to go on.")
+                found.problems.append((start.name, stopped))
+                found.complete = False
+                break
+            if number and not number % _TOLD_EVERY:
+                self._access.say(f"{start.name}: {number} of {len(found.pages)} pages looked at")
+            item = _item(address, start.url, stamp)
+            if isinstance(self._look(item), Gone):
+                gone.append(item.name)
+            else:
+                items.append(item)
+        if gone:
+            self._access.say(f"{start.name} lists what is gone: {', '.join(gone)[:200]}")
+        items.sort(key=lambda item: (item.name, item.uri))
+        twice = copies({item.uri: self._head(item.uri) for item in items})
+        skipped = dict.fromkeys((*found.skipped, *gone, *(item.name for item in items if item.uri in twice)))
+        kept = tuple(item for item in items if item.uri not in twice)
+        return Listing(start.url, "web", kept, found.complete, tuple(skipped), tuple(found.problems))
+
+    def _head(self, uri: str) -> Head:
+        note = recall(self._home, uri)
+        return Head(*map(str, note.more.get("head", ()))) if note else Head()
+
+    def _look(self, item: SourceItem) -> Read | FootnoteError:
+        """What a page holds, or why it cannot be had; asked once a run."""
+        if item.uri not in self._looked:
+            try:
+                self._looked[item.uri] = self._fetched(item)
+            except (SourceError, StoreError) as error:
+                self._looked[item.uri] = error
+        return self._looked[item.uri]
+
+    def _fetched(self, item: SourceItem) -> Read:
+        note = None if self._access.verify else recall(self._home, item.uri)
+        if note and item.stamp and note.stamp == item.stamp:
+            return Read(note.sha, kept=True)
+        page = self._fetcher.get(self._fetcher.address(item.uri), _validators(note))
+        if page.fresh:
+            return self._keep(item, page, note)
+        if note is None:
+            raise SourceError(f"{item.name} answers 304 to nobody who asked.", hint="Tell who runs the site.")
+        return self._unchanged(item, note, {**_validators(note), **page.validators})
+
+    def _keep(self, item: SourceItem, page: "Page", note: Fetched | None = None) -> Read:
+        """Keep a page, unless it says just what it said when it was noted."""
+        if page.type == XML:
+            forget(self._home, item.uri)  # it may have been a page once; the next listing looks again
+            hint = "If it is a sitemap or a feed, name it as a source of its own."
+            raise SourceError(f"{item.name} is XML, not a page.", hint=hint)
+        told = {"url": page.address.url, "type": page.type, "charset": page.charset}
+        head = head_of(page.body, page.address, self._web.private_hosts) if page.type == HTML else Head()
+        head = head._replace(canonical=(head.title and head.canonical) or page.address.url)
+        if note and head.says and (note.more.get("told"), note.more.get("head")) == (told, list(head)):
+            return self._unchanged(item, note, page.validators)
+        data = pack(Envelope(told, page.body))
+        sha = hashlib.sha256(data).hexdigest()
+        keep_original(self._home, sha, data, name=item.name)
+        more = {"validators": page.validators, "told": told, "head": list(head)}
+        remember(self._home, Fetched(item.uri, item.stamp, sha, len(data), more))
+        return Read(sha, kept=True)
+
+    def _unchanged(self, item: SourceItem, note: Fetched, validators: Mapping[str, str]) -> Read:
+        remember(self._home, replace(note, stamp=item.stamp, more={**note.more, "validators": validators}))
+        return Read(note.sha, kept=True)
+
+
+def _read(page: "Page", name: str) -> WebList:
+    """The list that a page is.
+
+    Raises:
+        SourceError: If it is none.
+    """
+    held = read_text_list(page.body) if page.type == PLAIN else read_list(page.body, name)
+    if not held.kind:
+        raise SourceError(f"{name} is neither a sitemap nor a feed.", hint="Check the address.")
+    return held
+
+
+def _item(address: Address, source: str, stamp: str) -> SourceItem:
+    return SourceItem(address.url, address.name, source, "web", stamp)
+
+
+def _validators(note: Fetched | None) -> dict[str, str]:
+    return {str(name): str(value) for name, value in note.more.get("validators", {}).items()} if note else {}

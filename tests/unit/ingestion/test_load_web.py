@@ -1,0 +1,174 @@
+"""The Document of a fetched page: its article, its structure, its charset, and what is no text."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from pipelines.errors import LoadError
+from pipelines.ingestion.envelope import Envelope, pack
+from pipelines.ingestion.loaders import Limits, load
+from pipelines.ingestion.loaders.page_text import page_text
+from pipelines.types import Document, SourceItem
+from tests.fake_web import FILLER, SCRIPTED, page
+
+HTML = "text/html"
+URL = "https://example.org/blog/notes?id=1"
+HEAD = """<meta name="author" content="Ann Example"><meta property="og:site_name" content="Ann's Notes">
+<meta property="article:published_time" content="2024-03-05T09:00:00+01:00">
+<link rel="canonical" href="https://example.org/blog/notes"><meta name="description" content="What I learnt.">"""
+ARTICLE = f"""<!DOCTYPE html><html lang="en"><head><title>Notes on footnotes</title>{HEAD}</head><body>
+<nav><ul><li><a href="/">Home</a></li><li><a href="/blog">Blog</a></li></ul></nav>
+<article><h1>Notes on footnotes</h1><p>{FILLER}</p><h2>Why they help</h2><p>First line.<br>Second line.</p>
+<ul><li>a place</li><li>a quote<ol><li>exact</li><li>short</li></ol></li></ul>
+<h3>In numbers</h3><table><tr><th>Year</th><th>Notes</th></tr><tr><td>2023</td><td>12</td></tr></table>
+<pre><code>def cite(n):
+    return f"[{{n}}]"</code></pre><blockquote><p>{FILLER}</p></blockquote></article>
+<aside class="comments"><h3>Comments</h3><p>First!</p></aside><footer>All rights reserved.</footer></body></html>"""
+
+Loaded = Callable[..., Document]
+
+
+def loaded(body: bytes | str, kind: str = HTML, name: str = "example.org/blog/notes", **told: str) -> Document:
+    data = body.encode() if isinstance(body, str) else body
+    item = SourceItem(URL, name, URL, "web")
+    return load(pack(Envelope({"url": URL, "type": kind, "charset": "", **told}, data)), item, limits=Limits())
+
+
+def test_the_article_is_read_with_its_structure_and_without_what_stands_around_it() -> None:
+    document = loaded(ARTICLE)
+    blocks = [(block.kind, block.level, document.text[block.start : block.end]) for block in document.blocks]
+    assert [block for block in blocks if block[2] != FILLER.strip()] == [
+        ("heading", 1, "Notes on footnotes"),
+        ("heading", 2, "Why they help"),
+        ("paragraph", 0, "First line."),
+        ("paragraph", 0, "Second line."),
+        ("list", 0, "- a place"),
+        ("list", 0, "- a quote"),
+        ("list", 0, "1. exact"),
+        ("list", 0, "2. short"),
+        ("heading", 3, "In numbers"),
+        ("table", 0, "| Year | Notes |\n| --- | --- |\n| 2023 | 12 |"),
+        ("code", 0, '```\ndef cite(n):\n    return f"[{n}]"\n```'),
+    ]
+    assert len(blocks) == 13
+    assert not any(word in document.text for word in ("Home", "First!", "All rights"))
+
+
+def test_headings_that_link_to_themselves_are_headings_all_the_same() -> None:
+    manual = ARTICLE.replace("<h2>Why they help</h2>", '<h2 id="w"><a href="#w">Why they help</a></h2>')
+    manual = manual.replace("<h3>In numbers</h3>", '<h3 id="n">In numbers<a class="headerlink" href="#n">¶</a></h3>')
+    assert loaded(manual).text == loaded(ARTICLE).text
+
+
+def test_a_page_that_says_it_is_an_article_is_read_more_strictly_than_another() -> None:
+    framed = '<div style="border: 1px solid"><p>In a frame: read a footnote before you believe a sentence.</p></div>'
+    manual = ARTICLE.replace("<h2>Why", f"{framed}<h2>Why")
+    article = manual.replace("</head>", '<meta property="og:type" content="article"></head>')
+    assert ("In a frame" in loaded(manual).text, "In a frame" in loaded(article).text) == (True, False)
+
+
+def test_what_the_page_says_of_itself_is_kept() -> None:
+    document = loaded(ARTICLE)
+    assert (document.title, document.author) == ("Notes on footnotes", "Ann Example")
+    assert document.published_at == datetime(2024, 3, 5, tzinfo=UTC)
+    assert (document.source_uri, document.mime) == (URL, HTML)
+    assert document.metadata["url"] == "https://example.org/blog/notes"
+    assert (document.metadata["site"], document.metadata["description"]) == ("Ann's Notes", "What I learnt.")
+
+
+def test_the_same_bytes_say_the_same_however_often_and_whatever_was_read_between() -> None:
+    first = loaded(ARTICLE)
+    loaded(ARTICLE.replace("Ann", "Bob"))
+    assert loaded(ARTICLE) == first
+
+
+@pytest.mark.parametrize(
+    ("codec", "charset", "meta"),
+    [
+        ("utf-8", "utf-8", ""),
+        ("utf-8", "iso-8859-1", ""),  # a server that says the same of all its pages
+        ("utf-8", "", "windows-1251"),
+        ("utf-8-sig", "koi8-r", ""),
+        ("utf-16", "", ""),
+        ("utf-16-le", "utf-16le", ""),
+        ("windows-1251", "windows-1251", ""),
+        ("windows-1251", "utf-8", "windows-1251"),
+        ("windows-1251", "", "windows-1251"),
+        ("koi8-r", "KOI8-R", "utf-8"),
+        ("iso2022_jp", "iso-2022-jp", ""),
+        ("euc_kr", "euc-kr", ""),
+        ("shift_jis", "", "Shift_JIS"),
+        ("gb18030", "gb2312", ""),
+        ("cp1252", "iso-8859-1", ""),
+        ("cp1252", "no-such-charset", ""),
+        ("cp1252", "hex", "punycode"),
+    ],
+)
+def test_a_page_is_read_in_the_charset_that_it_is_in(codec: str, charset: str, meta: str) -> None:
+    words = {"iso2022_jp": "脚注は役に立つ", "shift_jis": "脚注は役に立つ", "euc_kr": "각주는 도움이 된다"}
+    words |= {"gb18030": "脚注很有用", "cp1252": "Die Fußnote “hilft” – für 5 €"}
+    said = words.get(codec, "Сноски помогают читателю найти место в тексте")
+    source = f"<html><head><meta charset='{meta}'></head><body><p>{said}</p></body></html>"
+    assert said in page_text(source.encode(codec), "a page", charset)
+
+
+def test_a_page_with_one_broken_character_is_read_and_one_of_nonsense_refused() -> None:
+    assert "слово" in page_text("слово ".encode() * 200 + b"\xd1", "a page", "utf-8")
+    with pytest.raises(LoadError, match="a page says it is in utf-8 but is not"):
+        page_text(bytes(range(128, 256)) * 20, "a page", "utf-8")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        SCRIPTED.body,
+        b"<html><body><script>draw()</script></body></html>",
+        b"<html><head><script src='/app.js'></script></head><body><div id='app'>Loading...</div></body></html>",
+    ],
+)
+def test_a_page_that_only_scripts_write_is_reported_as_that(source: bytes) -> None:
+    with pytest.raises(LoadError, match=r"example.org/blog/notes needs JavaScript") as refused:
+        loaded(source)
+    assert "feed or sitemap" in refused.value.hint
+
+
+def test_a_short_page_without_scripts_and_an_article_about_them_are_read() -> None:
+    assert "Nothing new today." in loaded("<html><body><p>Nothing new today.</p></body></html>").text
+    about = ARTICLE.replace("</head>", "<script>count()</script></head>").replace("Why they help", "Why JavaScript")
+    assert "Why JavaScript" in loaded(about).text
+
+
+def test_a_page_without_text_is_empty() -> None:
+    with pytest.raises(LoadError, match="is empty"):
+        loaded("<html><body><img src='/a.png'></body></html>")
+
+
+def test_a_page_without_an_article_is_read_as_a_whole() -> None:
+    links = "".join(f"<li><a href='/{number}'>Release {number} of the tool</a></li>" for number in range(40))
+    document = loaded(f"<html><head><title>Releases</title></head><body><h1>All</h1><ul>{links}</ul></body></html>")
+    assert document.text.count("Release") >= 40
+    assert document.metadata["url"].startswith("https://example.org/")
+
+
+def test_other_types_are_read_by_their_own_loaders(make_pdf: Callable[..., bytes]) -> None:
+    assert loaded("# Notes\n\nWords.", "text/markdown").blocks[0].kind == "heading"
+    pdf = loaded(make_pdf([["Words on a page."]]), "application/pdf", "example.org/a")
+    assert ("Words on a page." in pdf.text, pdf.pages) == (True, (0,))
+    plain = loaded("Füße".encode("latin-1"), "text/plain", "example.org/a.txt", charset="latin-1")
+    assert plain.text == "Füße"
+    assert plain.metadata["url"] == URL
+    assert loaded("name,age\nAnn,3\nBob,4\n", "text/csv", "example.org/a.csv").mime == "text/csv"
+
+
+def test_a_page_that_says_no_markup_is_not_taken_for_any() -> None:
+    document = loaded(page("A <b>bold</b> & plain title", f"5 < 6 & 7 > 6. {FILLER}").body)
+    assert "5 < 6 & 7 > 6." in document.text
+    assert document.title == "A <b>bold</b> & plain title"
+
+
+def test_bytes_that_are_no_envelope_or_not_of_their_type_are_refused() -> None:
+    with pytest.raises(LoadError, match="damaged"):
+        load(b"<html>", SourceItem(URL, "a", URL, "web"))
+    with pytest.raises(LoadError):
+        loaded(b"<html>no PDF</html>", "application/pdf")

@@ -1,0 +1,290 @@
+"""What sitemaps and feeds list, and how the pages of a site become items."""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from config.settings import Settings, WebSettings
+from config.sources import DeclaredSource
+from pipelines.errors import SourceError
+from pipelines.ingestion.sources import Access, Listing, kind_of
+from pipelines.ingestion.sources.web import Web
+from pipelines.ingestion.sources.web.lists import Link, read_list
+from pipelines.store.originals import original_path
+from tests.fake_web import FakeSite, Served, atom, network, packed, page, redirect, rss, sitemap, sitemap_index, website
+
+Listed = Callable[..., Listing]
+
+
+@pytest.fixture
+def site() -> Iterator[FakeSite]:
+    with website() as served:
+        yield served
+
+
+@pytest.fixture
+def access(site: FakeSite, tmp_path: Path) -> Access:
+    web = WebSettings(delay_seconds=0, timeout_seconds=10, max_bytes=50_000, private_hosts=(site.host,))
+    return Access(Settings(_env_file=None, home=tmp_path, web=web), 10_000_000)
+
+
+@pytest.fixture
+def listed(site: FakeSite, access: Access) -> Listed:
+    """`listed(path)`: what the web lists at a path of the site, as a run of its own."""
+
+    def listing(path: str, **given: object) -> Listing:
+        web = Web(replace(access, **given))
+        try:
+            return web.list(site.url + path)
+        finally:
+            web.close()
+
+    return listing
+
+
+def paths(listing: Listing) -> list[str]:
+    return ["/" + item.uri.split("/", 3)[3] for item in listing.items]
+
+
+@pytest.mark.parametrize("location", ["http://example.org/", "HTTPS://example.org"])
+def test_an_address_is_of_the_web(location: str) -> None:
+    assert kind_of(location) == "web"
+
+
+def test_a_page_is_listed_as_itself_and_never_says_that_it_is_all(site: FakeSite, listed: Listed) -> None:
+    site.pages["/blog/a"] = page("A", "Words.")
+    listing = listed("/blog/a#part")
+    assert (listing.source, listing.complete, listing.problems) == (f"{site.url}/blog/a", False, ())
+    (item,) = listing.items
+    assert (item.uri, item.name, item.source) == (listing.source, f"{site.host}/blog/a", listing.source)
+    assert site.asked_for_pages() == ["/blog/a"]
+
+
+def test_a_sitemap_lists_its_pages_once_by_name_and_is_complete(site: FakeSite, listed: Listed) -> None:
+    site.pages |= {f"/{name}": page(name.upper(), f"Words of {name}.") for name in "abc"}
+    urls = {f"{site.url}/b": "2025-01-02", "/c": "", f"{site.url}/a": "soon", f"{site.url}/b#again": "2025-01-03"}
+    site.pages["/sitemap.xml"] = sitemap(urls)
+    listing = listed("/sitemap.xml")
+    assert listing.complete
+    assert [(item.name, item.stamp) for item in listing.items] == [
+        (f"{site.host}/a", ""), (f"{site.host}/b", "2025-01-02"), (f"{site.host}/c", ""),
+    ]  # fmt: skip
+    assert {item.source for item in listing.items} == {listing.source} == {f"{site.url}/sitemap.xml"}
+
+
+def test_an_index_of_packed_sitemaps_is_read_to_its_last_and_in_no_circle(site: FakeSite, listed: Listed) -> None:
+    site.pages |= {f"/{name}": page(name.upper(), f"Words of {name}.") for name in "ab"}
+    site.pages |= {
+        "/index.xml": sitemap_index(["/1.xml.gz", "/more.xml", "/index.xml"]),
+        "/more.xml": sitemap_index(["/2.xml", "/index.xml"]),
+        "/1.xml.gz": Served(packed(sitemap({"/a": ""})).body, "application/gzip"),
+        "/2.xml": sitemap({"/b": "", "/a": ""}),
+    }
+    listing = listed("/index.xml")
+    assert (paths(listing), listing.complete) == (["/a", "/b"], True)
+
+
+def test_a_sitemap_that_cannot_be_read_makes_the_listing_incomplete(site: FakeSite, listed: Listed) -> None:
+    site.pages |= {"/a": page("A", "Words."), "/1.xml": sitemap({"/a": ""}), "/2.xml": Served(status=500)}
+    site.pages["/index.xml"] = sitemap_index(["/1.xml", "/2.xml", "http://example.org/3.xml"])
+    listing = listed("/index.xml")
+    assert (paths(listing), listing.complete) == (["/a"], False)
+    assert [(name, error.message.partition(": ")[0]) for name, error in listing.problems] == [
+        (f"{site.host}/2.xml", f"{site.host}/2.xml answers 500."),
+        ("example.org/3.xml", "example.org/3.xml is a sitemap of another site."),
+    ]
+
+
+def test_a_page_that_is_gone_is_left_out_and_the_listing_stays_complete(site: FakeSite, listed: Listed) -> None:
+    site.pages |= {"/a": page("A", "Words."), "/b": Served(status=410), "/d": Served(status=500)}
+    site.pages["/sitemap.xml"] = sitemap({"/a": "", "/b": "", "/c": "", "/d": ""})
+    said: list[str] = []
+    listing = listed("/sitemap.xml", say=said.append)
+    assert (paths(listing), listing.complete) == (["/a", "/d"], True)
+    assert set(listing.skipped) == {f"{site.host}/b", f"{site.host}/c"}
+    assert said[-1] == f"{site.host}/sitemap.xml lists what is gone: {site.host}/b, {site.host}/c"
+
+
+def test_pages_of_other_sites_are_skipped_and_refused_addresses_are_problems(site: FakeSite, listed: Listed) -> None:
+    site.pages |= {"/a": page("A", "Words.")}
+    site.pages["/sitemap.xml"] = sitemap({"/a": "", "http://example.org/b": "", "http://ann:x@127.0.0.1/": ""})
+    listing = listed("/sitemap.xml")
+    assert (paths(listing), listing.skipped) == (["/a"], ("example.org/b",))
+    ((name, error),) = listing.problems
+    assert "name or a password" in error.message
+    assert "ann" not in name + str(error)
+
+
+def test_more_pages_than_are_wanted_are_a_problem_that_says_so(site: FakeSite, listed: Listed) -> None:
+    site.pages |= {f"/{number}": page(str(number), f"Words of {number}.") for number in range(5)}
+    site.pages["/sitemap.xml"] = sitemap({f"/{number}": "" for number in range(5)})
+    location = f"{site.url}/sitemap.xml"
+    listing = listed("/sitemap.xml", declared={location: DeclaredSource(location=location, most_pages=3)})
+    assert (paths(listing), listing.complete) == (["/0", "/1", "/2"], False)
+    assert "more than 3 pages" in listing.problems[0][1].message
+
+
+def test_copies_under_one_canonical_address_are_one_page(site: FakeSite, listed: Listed) -> None:
+    def canonical(path: str) -> str:
+        return f"<link rel='canonical' href='{path}'>"
+
+    site.pages |= {
+        "/a": page("A", "Words.", head=canonical("/a")),
+        "/a-print": page("A", "Words.", head=canonical("/a")),
+        "/a?ref=x": page("A", "Words.", head=canonical("/a")),
+        "/moved": redirect("/b"),
+        "/b": page("B", "Other words."),
+        "/c": page("C", "A mistake of its theme.", head=canonical("/a")),
+    }
+    site.pages["/sitemap.xml"] = sitemap(dict.fromkeys(["/a-print", "/a", "/a?ref=x", "/moved", "/b", "/c"], ""))
+    listing = listed("/sitemap.xml")
+    assert paths(listing) == ["/a", "/b", "/c"]
+    assert set(listing.skipped) == {f"{site.host}{path}" for path in ("/a-print", "/a?ref=x", "/moved")}
+    assert listing.complete
+
+
+@pytest.mark.parametrize(
+    "feed",
+    [rss(["/a", "http://example.org/elsewhere", "/b"]), atom({"/a": "2025-01-02T10:00:00Z", "/b": "x"})],
+)
+def test_a_feed_lists_the_pages_of_its_site_and_is_never_complete(site: FakeSite, listed: Listed, feed: Served) -> None:
+    site.pages |= {"/a": page("A", "Words."), "/b": page("B", "More words."), "/feed": feed}
+    listing = listed("/feed")
+    assert (paths(listing), listing.complete, listing.problems) == (["/a", "/b"], False, ())
+
+
+def test_a_public_feed_does_not_lead_to_a_named_private_host(site: FakeSite, access: Access) -> None:
+    site.pages |= {"/feed": rss(["http://intranet/secret", "/a"]), "/a": page("A", "Words.")}
+    names = {"example.org": ["93.184.216.34"], "intranet": ["10.0.0.7"]}
+    web_settings = access.settings.web.model_copy(update={"private_hosts": ("intranet",)})
+    settings = access.settings.model_copy(update={"web": web_settings})
+    web = Web(replace(access, settings=settings), network(site, names))
+    listing = web.list("http://example.org/feed")
+    web.close()
+    assert paths(listing) == ["/a"]
+    assert "lists the private intranet/secret" in listing.problems[0][1].message
+    assert set(site.connected) == {"93.184.216.34:80"}
+
+
+def test_a_feed_of_another_site_lists_that_site() -> None:
+    found = read_list(rss(["http://a.example/1", "http://b.example/2"], site="http://a.example/").body, "feed")
+    assert (found.kind, found.site) == ("feed", "http://a.example/")
+    assert found.links == (Link("http://a.example/1"), Link("http://b.example/2"))
+
+
+def test_what_the_address_is_may_be_said(site: FakeSite, listed: Listed) -> None:
+    site.pages |= {"/list.txt": Served(f"{site.url}/a\nnot one\n".encode(), "text/plain"), "/a": page("A", "Words.")}
+    location = f"{site.url}/list.txt"
+    as_sitemap = {location: DeclaredSource(location=location, follow="sitemap")}
+    assert paths(listed("/list.txt", declared=as_sitemap)) == ["/a"]
+    assert paths(listed("/list.txt")) == ["/list.txt"]
+    location = f"{site.url}/a"
+    wrong = listed("/a", declared={location: DeclaredSource(location=location, follow="feed")})
+    assert (wrong.items, wrong.complete) == ((), False)
+
+
+ENTITIES = (
+    b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><urlset><url><loc>&b;</loc></url></urlset>'
+)
+OUTSIDE = b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><urlset><url><loc>&a;</loc></url></urlset>'
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (ENTITIES, "declares entities"),
+        (OUTSIDE, "declares entities"),
+        (OUTSIDE.decode().encode("utf-16"), "declares entities"),
+        (b"<urlset><url>", "is no XML that can be read"),
+        (b"<a>" * 5_000, "is no XML that can be read"),
+        (b"<other/>", "neither a sitemap nor a feed"),
+    ],
+)
+def test_hostile_and_broken_lists_are_refused(site: FakeSite, listed: Listed, body: bytes, why: str) -> None:
+    site.pages["/sitemap.xml"] = Served(body, "application/xml")
+    listing = listed("/sitemap.xml")
+    ((_, error),) = listing.problems
+    assert why in error.message
+    assert (listing.items, listing.complete) == ((), False)
+
+
+def test_a_page_that_became_a_feed_is_listed_as_one_from_the_next_run_on(
+    site: FakeSite, access: Access, listed: Listed
+) -> None:
+    site.pages |= {"/x": page("X", "Words."), "/a": page("A", "Words.")}
+    listed("/x")
+    site.pages["/x"] = rss(["/a"])
+    web = Web(access)
+    (item,) = web.list(f"{site.url}/x").items
+    with pytest.raises(SourceError, match="is XML, not a page"):
+        web.read(item)
+    web.close()
+    assert paths(listed("/x")) == ["/a"]
+
+
+def test_a_declared_source_is_known_however_its_address_is_written(site: FakeSite, listed: Listed) -> None:
+    site.pages |= {f"/{number}": page(str(number), f"Words of {number}.") for number in range(3)}
+    site.pages["/"] = sitemap({f"/{number}": "" for number in range(3)})
+    declared = DeclaredSource(location=f"HTTP://{site.host}", most_pages=1)
+    assert len(listed("/", declared={declared.location: declared}).items) == 1
+
+
+def test_an_address_that_is_refused_is_a_problem_and_shows_no_password(access: Access) -> None:
+    listing = Web(access).list("https://ann:secret@example.org/")
+    ((_, error),) = listing.problems
+    assert (listing.items, listing.complete) == ((), False)
+    assert "secret" not in f"{listing} {error}"
+
+
+def test_what_was_listed_is_read_without_asking_again_and_kept(site: FakeSite, access: Access) -> None:
+    site.pages |= {"/a": page("A", "Words."), "/b": Served(status=500), "/sitemap.xml": sitemap({"/a": "", "/b": ""})}
+    web = Web(access)
+    first, second = web.list(f"{site.url}/sitemap.xml").items
+    site.asked.clear()
+    read = web.read(first)
+    assert read.kept
+    assert b"Words." in original_path(access.settings.home, read.sha).read_bytes()
+    with pytest.raises(SourceError, match="answers 500"):
+        web.read(second)
+    web.close()
+    assert site.asked == []
+
+
+def test_the_next_run_asks_whether_pages_changed_and_not_at_all_where_the_sitemap_says(
+    site: FakeSite, listed: Listed
+) -> None:
+    site.pages |= {"/a": page("A", "Words.", etag='"1"'), "/b": page("B", "Words.")}
+    site.pages["/sitemap.xml"] = sitemap({"/a": "", "/b": "2025-01-02"})
+    listed("/sitemap.xml")
+    site.headers.clear()
+    site.asked.clear()
+    listed("/sitemap.xml")
+    assert site.asked_for_pages() == ["/sitemap.xml", "/a"]
+    assert site.headers[-1]["If-None-Match"] == '"1"'
+    listed("/sitemap.xml", verify=True)
+    assert site.asked_for_pages() == ["/sitemap.xml", "/a", "/b"]
+    assert "If-None-Match" not in site.headers[-2]
+
+
+def test_a_page_that_cannot_be_reached_any_more_stays_the_item_that_it_was(site: FakeSite, listed: Listed) -> None:
+    site.pages["/a"] = page("A", "Words.")
+    listed("/a")
+    site.pages["/a"] = Served(status=500)
+    assert paths(listed("/a")) == ["/a"]
+
+
+def test_a_run_that_is_stopped_ends_the_listing_incomplete(site: FakeSite, listed: Listed) -> None:
+    site.pages |= {"/a": page("A", "Words.")}
+    stop = threading.Event()
+
+    def stopping() -> Served:
+        stop.set()
+        return sitemap({"/a": ""})
+
+    site.pages["/sitemap.xml"] = stopping
+    listing = listed("/sitemap.xml", stop=stop)
+    assert (listing.items, listing.complete) == ((), False)
+    assert "stopped" in listing.problems[0][1].message
