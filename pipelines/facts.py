@@ -1,6 +1,7 @@
 """FACTS: what a node's span states, as typed records, and the arithmetic of months."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -127,6 +128,7 @@ class RepositoryFacts(_Record):
     topics: tuple[str, ...] = ()
     homepage: str = ""
     licence: str = ""
+    pushed_at: str = ""
     updated_at: str = ""
 
 
@@ -143,6 +145,11 @@ Facts = Annotated[
     | RepositoryFacts,
     Field(discriminator="type"),
 ]
+
+
+def repository_of(metadata: Mapping[str, Any]) -> RepositoryFacts | None:
+    """The repository that a document is of, as its loader put it into its metadata."""
+    return RepositoryFacts(**metadata["repository"]) if "repository" in metadata else None
 
 
 def records_of(facts: Facts | None) -> tuple[CareerRecord, ...]:

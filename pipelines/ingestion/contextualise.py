@@ -8,7 +8,7 @@ from llama_index.core.schema import BaseNode, TransformComponent
 from pipelines.text import fold
 
 HEADER_VERSION = 2
-PARTS = frozenset({"title", "path", "year", "job", "lead"})
+PARTS = frozenset({"title", "path", "year", "job", "lead", "repository"})
 
 _MAX_CHARACTERS = 300
 
@@ -46,8 +46,23 @@ def _job(record: Mapping[str, Any]) -> str:
     return f"{what} ({record['date_range']})" if record["date_range"] else what
 
 
+def repository_line(facts: Mapping[str, Any] | None) -> str:
+    """The repository that a node is of, on one line: `footnotes: Checked footnotes. Python; citations, markdown`.
+
+    Empty for none. Stars and times are not in it: they change too often to be embedded. At most 300 characters.
+    """
+    if not facts or facts["type"] != "repository":
+        return ""
+    described = facts["description"].rstrip(".")
+    tags = "; ".join(filter(None, (facts["language"], ", ".join(facts["topics"]))))
+    said = ". ".join(filter(None, (described, tags)))
+    return (f"{facts['name']}: {said}" if said else str(facts["name"]))[:_MAX_CHARACTERS]
+
+
 class Contextualise(TransformComponent):
     """Gives every node its header, made of its own metadata: where it stands, what it repeats, the jobs that it states.
+
+    A node of a repository has that, too.
 
     What it repeats (a job line, the head of a table) is the parser's.
     `parts` are what headers are made of; each can be left out, to measure what it brings.
@@ -72,3 +87,4 @@ def _lines(node: BaseNode, parts: Collection[str]) -> Iterator[str]:
     yield header_of(title, path, year=known["year"] if "year" in parts else None)
     yield known["header"] if "lead" in parts else ""
     yield jobs_of(known["facts"]) if "job" in parts else ""
+    yield repository_line(known["facts"]) if "repository" in parts else ""

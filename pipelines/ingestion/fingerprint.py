@@ -6,7 +6,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from pipelines.ingestion.contextualise import HEADER_VERSION
+from pipelines.facts import repository_of
+from pipelines.ingestion.contextualise import HEADER_VERSION, repository_line
 from pipelines.ingestion.parsers import PARSERS
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.text import SEARCHABLE_VERSION
@@ -22,7 +23,8 @@ def content_sha(document: Document, parser: str) -> str:
     """
     structure = [[block.start, block.end, block.kind, block.level] for block in document.blocks]
     made_of = (document.text, structure, document.pages)
-    return _sha(*made_of, document.title, document.year, document.category, parser, _version(parser), _HEADERS)
+    told = [repository_line(facts.model_dump())] if (facts := repository_of(document.metadata)) else []
+    return _sha(*made_of, document.title, document.year, document.category, parser, _version(parser), _HEADERS, *told)
 
 
 def meta_sha(document: Document) -> str:

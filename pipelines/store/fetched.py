@@ -24,7 +24,7 @@ class Fetched:
 
     Attributes:
         stamp: What the source said of its state: a revision, a time, an ETag.
-        sha: SHA-256 of the bytes, which are kept among the originals.
+        sha: SHA-256 of the bytes, which are kept among the originals; empty where `more` says all of it.
         size: How many bytes.
         more: What its source wants to know again, such as validators or the pages below it; JSON.
     """
@@ -43,7 +43,8 @@ def recall(home: Path, uri: str) -> Fetched | None:
         fetched = Fetched(told["uri"], told["stamp"], told["sha"], told["size"], told["more"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return fetched if fetched.uri == uri and is_kept(home, fetched.sha, fetched.size) else None
+    held = not fetched.sha or is_kept(home, fetched.sha, fetched.size)
+    return fetched if fetched.uri == uri and held else None
 
 
 def remember(home: Path, fetched: Fetched) -> None:

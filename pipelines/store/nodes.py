@@ -15,6 +15,7 @@ from sqlalchemy import (
     Engine,
     Integer,
     String,
+    case,
     cast,
     delete,
     func,
@@ -26,6 +27,7 @@ from sqlalchemy.exc import DBAPIError
 
 from config.settings import Settings
 from pipelines.errors import StoreError
+from pipelines.facts import repository_of
 from pipelines.store import documents as document_rows
 from pipelines.store import tables
 from pipelines.store.copying import append_rows
@@ -375,11 +377,19 @@ class NodeStore(NodeReader):
         return int(changed.rowcount)
 
     def _facts_of(self, document: Document, first_line: int) -> ColumnElement[Any]:
-        """What a node's metadata says of its document, as JSONB, where the text began at another line before."""
+        """What a node's metadata says of its document, as JSONB, where the text began at another line before.
+
+        The facts of a repository are its document's; those of other kinds are the node's own.
+        """
         facts = {name: getattr(document, name) for name in _NODE_METADATA_OF_DOCUMENT}
         held, moved = self._rows.__table__.c.metadata_, document.first_line - first_line
         lines = [(name, cast(held[name].astext, Integer) + moved) for name in ("line_start", "line_end")]
-        return cast(facts, JSONB).op("||")(func.jsonb_build_object(*(part for pair in lines for part in pair)))
+        told = cast(facts, JSONB).op("||")(func.jsonb_build_object(*(part for pair in lines for part in pair)))
+        if (repository := repository_of(document.metadata)) is None:
+            return told
+        whole = told.op("||")(cast({"facts": repository.model_dump(mode="json")}, JSONB))
+        is_its = held["facts"]["type"].astext == repository.type
+        return case((is_its, whole), else_=told)
 
 
 def _placed(nodes: Sequence[TextNode], vectors: Sequence[Vectors]) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from pipelines.ingestion.loaders.markdown import load_markdown
 from pipelines.ingestion.loaders.odf_tables import load_odf_sheets
 from pipelines.ingestion.loaders.office import load_docx, load_odf_slides, load_odf_text, load_slides
 from pipelines.ingestion.loaders.pdf.load import load_pdf
+from pipelines.ingestion.loaders.repository import load_repository
 from pipelines.ingestion.loaders.sheets import load_workbook
 from pipelines.ingestion.loaders.sniff import (
     BINARY,
@@ -54,6 +55,7 @@ SUFFIXES = frozenset(MIME_OF_SUFFIX)
 
 Unwrap = Callable[[bytes, SourceItem, Limits], Document]
 REMOTE: dict[str, Unwrap] = {  # by kind of source: what makes a document of an envelope
+    "github": load_repository,
     "web": load_web,
 }
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pipelines.errors import ParseError
-from pipelines.facts import Facts
+from pipelines.facts import Facts, repository_of
 from pipelines.ingestion.parsers.cuts import Piece
 from pipelines.text import count_tokens
 from pipelines.types import Document, NodeMetadata
@@ -133,7 +133,7 @@ def node_id(document: Document, maker: str, ordinal: int) -> str:
 
 def make_nodes(document: Document, pieces: Sequence[Piece], parser: str, parser_version: int) -> list[TextNode]:
     """A node for each piece, in order."""
-    lines = Lines(document.text, document.first_line)
+    lines, repository = Lines(document.text, document.first_line), repository_of(document.metadata)
     return [
         make_node(
             document,
@@ -145,7 +145,7 @@ def make_nodes(document: Document, pieces: Sequence[Piece], parser: str, parser_
             section_path=piece.section_path,
             kind=piece.kind,
             header=piece.lead,
-            facts=piece.facts,
+            facts=piece.facts or repository,
             year=piece.year,
             lines=lines,
         )

@@ -1,0 +1,158 @@
+"""Questions to GitHub's REST API through PyGithub: conditional, one at a time, and patient with its rate limits."""
+
+import json
+import math
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pipelines.errors import SourceError
+from pipelines.ingestion.sources.base import Access
+from pipelines.ingestion.sources.github.limits import asked_to_wait, too_long
+from pipelines.ingestion.sources.github.refusals import garbled, refused, unreachable, unusable
+
+if TYPE_CHECKING:
+    from github.Requester import Requester
+
+_PAUSES = (1.0, 4.0)  # seconds before a server that failed is asked again
+_MOST_WAITS = 5  # for one question
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What GitHub answered: `status` is 200, 304 or one that the question allowed; `more` = there is a next page."""
+
+    status: int
+    body: Any = None
+    etag: str = ""
+    more: bool = False
+
+
+class Client:
+    """A connection to GitHub, opened by the first question.
+
+    PyGithub's own retries and its pause before every request are off: they sleep without a word, and cannot be stopped.
+    """
+
+    def __init__(self, access: Access, now: Callable[[], float] = time.time) -> None:
+        self._settings = access.settings.github
+        self._token = access.settings.github_token
+        self._say, self._stop, self._now = access.say, access.stop, now
+        self._opened: Requester | None = None
+        self._until, self._closed_by = 0.0, SourceError("")
+
+    @property
+    def has_token(self) -> bool:
+        """Whether GitHub knows who asks."""
+        return self._token is not None
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more can be asked for now: a wait that is too long, or a person who wants to stop."""
+        return self._stop.is_set() or self._now() < self._until
+
+    def get(
+        self,
+        path: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        etag: str = "",
+        allowed: Collection[int] = (),
+    ) -> Reply:
+        """What is at a path of the API: 304 where it is as it was at that ETag.
+
+        Raises:
+            SourceError: If GitHub refuses, fails, cannot be reached, or asks for a wait that is too long.
+        """
+        waits = failures = 0
+        waited = 0.0
+        while True:
+            self._assert_may_ask()
+            status, headers, text = self._ask(path, parameters or {}, etag)
+            if status == 304 or status in allowed:
+                return Reply(status)
+            if status == 200:
+                return Reply(200, _parsed(text), headers.get("etag", ""), 'rel="next"' in headers.get("link", ""))
+            message = _message(text)
+            seconds = asked_to_wait(status, headers, message, now=self._now(), before=waits)
+            if seconds is not None:
+                waits, waited = waits + 1, waited + seconds
+                if waited > self._settings.wait_seconds or waits > _MOST_WAITS:
+                    raise self._give_up(seconds)
+                self._say(f"GitHub asks to wait {math.ceil(seconds)} s (its rate limit) ...")
+                self._stop.wait(seconds)
+            elif (status == 0 or status >= 500) and failures < len(_PAUSES):
+                self._say(f"GitHub failed ({status or message}); it is asked again in {_PAUSES[failures]:.0f} s ...")
+                self._stop.wait(_PAUSES[failures])
+                failures += 1
+            else:
+                raise self._refused(status, path, message)
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        if self._opened is not None:
+            self._opened.close()
+
+    def _ask(self, path: str, parameters: Mapping[str, Any], etag: str) -> tuple[int, Mapping[str, str], str]:
+        """(status, headers by their names in lower case, body); status 0 and why, where no answer came."""
+        from requests import RequestException
+
+        requester = self._requester()
+        headers = {"Accept": "application/vnd.github+json"} | ({"If-None-Match": etag} if etag else {})
+        try:
+            return requester.requestJson("GET", path, dict(parameters), headers)
+        except RequestException as error:
+            return 0, {}, json.dumps({"message": type(error).__name__})
+        except (RuntimeError, AssertionError, ValueError) as error:  # as PyGithub says that the address is a wrong one
+            raise unusable(self._settings.api_base) from error
+
+    def _requester(self) -> "Requester":
+        if self._opened is None:
+            from github import Auth, Github
+
+            base = self._settings.api_base.rstrip("/")
+            if not base.startswith(("https://", "http://")):
+                raise unusable(base)
+            self._opened = Github(
+                auth=Auth.Token(self._token.get_secret_value()) if self._token else None,
+                base_url=base,
+                timeout=math.ceil(self._settings.timeout_seconds),
+                user_agent="Footnote",
+                retry=None,
+                seconds_between_requests=None,
+                seconds_between_writes=None,
+            ).requester
+        return self._opened
+
+    def _assert_may_ask(self) -> None:
+        if self._stop.is_set():
+            raise SourceError("GitHub was not asked any more.", hint="The same command goes on from here.")
+        if self._now() < self._until:
+            raise self._closed_by
+
+    def _give_up(self, seconds: float) -> SourceError:
+        self._until = self._now() + seconds
+        self._closed_by = too_long(seconds, has_token=self.has_token)
+        return self._closed_by
+
+    def _refused(self, status: int, path: str, message: str) -> SourceError:
+        if status == 0:
+            return unreachable(self._settings.api_base, message)
+        return refused(status, path, message, has_token=self.has_token)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise garbled() from error
+
+
+def _message(text: str) -> str:
+    """What an answer that is an error says."""
+    try:
+        told = json.loads(text)
+    except ValueError:
+        return ""
+    return str(told.get("message", "")) if isinstance(told, dict) else ""

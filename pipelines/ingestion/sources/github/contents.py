@@ -1,0 +1,145 @@
+"""The files of a repository: its README in any form, wherever it stands, and the Markdown below docs/."""
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from pipelines.errors import FootnoteError, SourceError
+from pipelines.ingestion.envelope import Envelope, unpack
+from pipelines.ingestion.sources.github.asked import Asked
+from pipelines.ingestion.sources.github.client import Client
+from pipelines.ingestion.sources.github.refusals import garbled
+from pipelines.ingestion.sources.github.told import Told, content_of
+from pipelines.store.fetched import Fetched
+from pipelines.store.originals import original_path
+
+_EMPTY = 409  # what the API answers of a repository without a commit
+_LINK = "120000"  # the mode of a symbolic link
+_MARKDOWN = (".md", ".markdown")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a repository; `path` is empty for a repository that has none. `more` is what spares asking again."""
+
+    path: str
+    data: bytes
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Contents:
+    """Reads files of repositories, of at most `most_bytes`."""
+
+    def __init__(self, client: Client, asked: Asked, home: Path, most_bytes: int) -> None:
+        self._client, self._asked, self._home, self._most_bytes = client, asked, home, most_bytes
+
+    def readme(self, told: Told, note: Fetched | None) -> File:
+        """The README, asked for only if something was pushed since `note`, and sent only if it changed.
+
+        Raises:
+            SourceError: If it cannot be fetched, or is too large.
+        """
+        state, held = content_of(told), self._held(note) if note else None
+        if note and held and note.more.get("state") == state:
+            return held
+        etag = str(note.more.get("etag", "")) if note and held else ""
+        reply = self._client.get(f"/repos/{told['full_name']}/readme", etag=etag, allowed=(404,))
+        if reply.status == 304 and held:
+            return File(held.path, held.data, {"state": state, "etag": etag})
+        if reply.status == 404:
+            return File("", b"", {"state": state, "etag": ""})
+        if not isinstance(reply.body, dict):
+            raise garbled()
+        path, more = str(reply.body.get("path") or "README"), {"state": state, "etag": reply.etag}
+        return File(path, self._data(told, path, reply.body), more)
+
+    def document(self, told: Told, path: str, blob: str, note: Fetched | None) -> File:
+        """A file by the name that Git gives its content; not asked for where `note` has that.
+
+        Raises:
+            SourceError: If it cannot be fetched, or is too large.
+        """
+        held = self._held(note) if note and note.more.get("blob") == blob else None
+        data = held.data if held else self._blob(told, path, blob)
+        return File(path, data, {"blob": blob})
+
+    def documents(self, told: Told) -> tuple[list[tuple[str, str]], bool]:
+        """((path, blob) of each Markdown file below docs/ but the README, in order, whether these are all)."""
+        path = f"/repos/{told['full_name']}/git/trees/HEAD"
+        found = self._asked.get(path, _tree, {"recursive": "1"}, state=content_of(told), allowed=(_EMPTY,))
+        return [(name, blob) for name, blob in found["docs"]], not found["truncated"]
+
+    def _data(self, told: Told, path: str, answer: Mapping[str, Any]) -> bytes:
+        self._assert_small(told, path, answer.get("size"))
+        if answer.get("encoding") == "base64" and answer.get("content"):
+            return _decoded(answer["content"])
+        return self._blob(told, path, str(answer.get("sha")))  # which the API answers of a file over 1 MB
+
+    def _blob(self, told: Told, path: str, blob: str) -> bytes:
+        if not (blob.isascii() and blob.isalnum()):
+            raise garbled()
+        answer = self._client.get(f"/repos/{told['full_name']}/git/blobs/{blob}").body
+        if not isinstance(answer, dict):
+            raise garbled()
+        self._assert_small(told, path, answer.get("size"))
+        return _decoded(answer.get("content"))
+
+    def _assert_small(self, told: Told, path: str, size: object) -> None:
+        if isinstance(size, int) and size > self._most_bytes:
+            said = f"{told['full_name']}/{path} has {size:,} bytes, over the limit of {self._most_bytes:,}."
+            raise SourceError(said, hint="Raise FOOTNOTE_INGESTION__MAX_TEXT_BYTES.")
+
+    def _held(self, note: Fetched) -> File | None:
+        """The file that was fetched before; None where its bytes are damaged or gone."""
+        if not note.sha:
+            return File("", b"", note.more)
+        try:
+            data = original_path(self._home, note.sha).read_bytes()
+            envelope = unpack(data, note.uri) if hashlib.sha256(data).hexdigest() == note.sha else None
+        except (OSError, FootnoteError):
+            return None
+        return File(str(envelope.told["path"]), envelope.body, note.more) if envelope else None
+
+
+def enveloped(told: Told, file: File) -> Envelope:
+    """A file with all that is told of its repository."""
+    return Envelope({**told, "path": file.path}, file.data)
+
+
+def is_nothing(told: Told, file: File) -> bool:
+    """Whether a repository has neither a README nor a description, so that there is nothing to read of it."""
+    return not (file.path or told["description"])
+
+
+def _tree(answer: Any) -> dict[str, Any]:
+    """What is kept of a tree: the files below docs/ without the one that is shown as the README; None has none."""
+    if answer is None:
+        return {"docs": [], "truncated": False}
+    if not isinstance(answer, dict) or not isinstance(answer.get("tree"), list):
+        raise garbled()
+    files = [row for row in answer["tree"] if isinstance(row, dict) and row.get("type") == "blob"]
+    paths = {str(row.get("path")): str(row.get("sha")) for row in files if row.get("mode") != _LINK}
+    higher = any(_is_readme(path) and PurePosixPath(path).parent.as_posix() in (".", ".github") for path in paths)
+    docs = sorted(
+        [path, blob]
+        for path, blob in paths.items()
+        if path.lower().startswith("docs/")
+        and path.lower().endswith(_MARKDOWN)
+        and (higher or path.count("/") > 1 or not _is_readme(path))
+    )
+    return {"docs": docs, "truncated": bool(answer.get("truncated"))}
+
+
+def _is_readme(path: str) -> bool:
+    return PurePosixPath(path).stem.lower() == "readme"
+
+
+def _decoded(content: object) -> bytes:
+    try:
+        return base64.b64decode(str(content or ""))
+    except (binascii.Error, ValueError) as error:
+        raise garbled() from error

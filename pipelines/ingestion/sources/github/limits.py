@@ -1,0 +1,48 @@
+"""What GitHub asks of a client that asks too much: its primary and secondary rate limits."""
+
+import math
+from collections.abc import Mapping
+
+from pipelines.errors import SourceError
+
+_UNSAID = 60.0  # seconds, doubled each time, where GitHub names no time
+
+
+def asked_to_wait(
+    status: int, headers: Mapping[str, str], message: str, *, now: float, before: int = 0
+) -> float | None:
+    """For how many seconds GitHub asks to wait; None where the answer is about something else.
+
+    Args:
+        status: Of the answer.
+        headers: By their names in lower case.
+        message: What the answer says.
+        now: Seconds since 1970.
+        before: How many waits went before.
+
+    Source: docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api (Exceeding the rate limit).
+    """
+    if status not in (403, 429):
+        return None
+    if (after := _number(headers.get("retry-after"))) is not None:
+        return after
+    reset = _number(headers.get("x-ratelimit-reset"))
+    if headers.get("x-ratelimit-remaining") == "0" and reset is not None:
+        return max(0.0, reset - now + 1)  # the reset is a whole second, and may be anywhere in it
+    if status == 429 or "rate limit" in message.lower():
+        return float(_UNSAID * 2**before)
+    return None
+
+
+def too_long(seconds: float, *, has_token: bool) -> SourceError:
+    """The error of a wait that is not waited for."""
+    more = "" if has_token else " With a GITHUB_TOKEN, GitHub answers 5,000 questions an hour instead of 60."
+    return SourceError(
+        f"GitHub asks to wait {math.ceil(seconds):,} s (its rate limit); that is left for the next run.",
+        hint=f"Run it again then, or raise FOOTNOTE_GITHUB__WAIT_SECONDS.{more}",
+    )
+
+
+def _number(said: str | None) -> float | None:
+    """Seconds that a header names; None where it names none that make sense."""
+    return float(said) if said is not None and said.isascii() and said.isdigit() and len(said) < 12 else None

@@ -1,0 +1,43 @@
+"""What went wrong with GitHub, in a sentence each, and what to do about it."""
+
+from urllib.parse import urlsplit
+
+from pipelines.errors import SourceError
+
+_LONGEST = 200  # characters of what GitHub says itself
+
+
+def refused(status: int, what: str, message: str, *, has_token: bool) -> SourceError:
+    """GitHub answered, but not with what was asked for."""
+    said = f" ({' '.join(message.split())[:_LONGEST].rstrip('. ')})" if message else ""
+    if status == 401:
+        return SourceError(f"GitHub does not accept the GITHUB_TOKEN{said}.", hint="Make a new one, or unset it.")
+    if status == 404:
+        hint = "Check the name" + ("." if has_token else "; set GITHUB_TOKEN for what is private.")
+        return SourceError(f"GitHub has nothing at {what}: it does not exist, or is private.", hint=hint)
+    if status == 403:
+        hint = "Give it the right to read repositories." if has_token else "Set a GITHUB_TOKEN that may."
+        who = "this GITHUB_TOKEN" if has_token else "anybody"
+        return SourceError(f"GitHub does not let {who} read {what}{said}.", hint=hint)
+    return SourceError(f"GitHub answered {what} with {status}{said}.", hint="Try again later.")
+
+
+def unreachable(base: str, why: str) -> SourceError:
+    """No answer came."""
+    host = urlsplit(base).hostname or base
+    return SourceError(
+        f"GitHub cannot be reached at {host} ({why}).", hint="Check the network and FOOTNOTE_GITHUB__API_BASE."
+    )
+
+
+def unusable(base: str) -> SourceError:
+    """The address is not one of GitHub's API."""
+    return SourceError(
+        f"{urlsplit(base).hostname or base} does not answer as GitHub's API does.",
+        hint="Check FOOTNOTE_GITHUB__API_BASE: https://api.github.com, or https://HOST/api/v3.",
+    )
+
+
+def garbled() -> SourceError:
+    """What came is not what GitHub's API answers."""
+    return SourceError("GitHub answered with what cannot be read.", hint="Try again later.")

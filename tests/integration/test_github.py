@@ -1,0 +1,167 @@
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from config.settings import GitHubSettings, IngestionSettings, Settings
+from pipelines.ingestion.reindex import plan_reindex
+from pipelines.ingestion.run import build_ingestion
+from pipelines.query.engine import build_query_engine
+from pipelines.store.database import open_database
+from pipelines.store.status import coverage
+from pipelines.types import Filters, IngestReport
+from tests.fake_github import FakeGitHub, Fault, Repository
+
+README = b"# Footnotes\n\nEvery sentence of an answer points at a passage.\n"
+
+
+@pytest.fixture
+def github() -> Iterator[FakeGitHub]:
+    with FakeGitHub(owners={"Ann": [Repository("footnotes", "Checked footnotes", {"README.md": README})]}) as server:
+        yield server
+
+
+@pytest.fixture
+def settings(make_settings: Callable[..., Settings], github: FakeGitHub) -> Settings:
+    return make_settings(github=GitHubSettings(api_base=github.url), ingestion=IngestionSettings(executor="here"))
+
+
+def run(settings: Settings, location: str = "github:ann", **options: Any) -> IngestReport:
+    ingestion = build_ingestion(settings)
+    return ingestion.run(ingestion.plan([location], **options))
+
+
+def outcomes(report: IngestReport) -> dict[str, str]:
+    return {item.document: item.outcome for item in report.items}
+
+
+def nodes(settings: Settings) -> list[Any]:
+    store = build_ingestion(settings).store
+    return list(store.fetch(store.matching_ids(Filters(), "owner"), filters=Filters(), audience="owner").values())
+
+
+def stored(settings: Settings) -> set[str]:
+    return {document["document"] for document in coverage(open_database(settings))["documents"]}
+
+
+def many(count: int) -> list[Repository]:
+    return [
+        Repository(f"work-{number:03}", f"Work number {number}", {"README.md": b"# Work %d\n\nWords of it." % number})
+        for number in range(count)
+    ]
+
+
+def test_an_owner_of_two_pages_comes_in_over_a_rate_limit_and_costs_nothing_the_second_time(
+    github: FakeGitHub, settings: Settings
+) -> None:
+    github.owners, github.limit = {"Ann": many(130)}, 70
+    said: list[str] = []
+    first = run(settings, say=said.append)
+    assert (first.count("added"), len(first.items)) == (130, 130)
+    assert [line for line in said if "asks to wait" in line] == ["GitHub asks to wait 0 s (its rate limit) ..."]
+    assert github.statuses() == {200: 133, 304: 1, 403: 1}
+
+    second = run(settings)
+    assert (second.count("unchanged"), second.embedded) == (130, 0)
+    assert github.statuses() == {304: 4}
+
+
+def test_stars_alone_touch_metadata_only_and_ask_for_no_readme(github: FakeGitHub, settings: Settings) -> None:
+    run(settings)
+    (before,) = nodes(settings)
+    github.asked()
+    github.owners["Ann"][0].stars = 120
+    report = run(settings)
+    assert (outcomes(report), report.embedded) == ({"Ann/footnotes": "metadata"}, 0)
+    assert github.asked() == ["/users/ann", "/users/Ann/repos"]
+    (after,) = nodes(settings)
+    assert after.node_id == before.node_id
+    assert (before.metadata["facts"]["stars"], after.metadata["facts"]["stars"]) == (0, 120)
+    assert "120" not in after.metadata["header"]
+
+
+def test_a_push_that_leaves_the_readme_costs_one_conditional_request(github: FakeGitHub, settings: Settings) -> None:
+    run(settings)
+    github.statuses()
+    github.owners["Ann"][0].push("main.py", b"print()", "2026-02-01T00:00:00Z")
+    assert outcomes(run(settings)) == {"Ann/footnotes": "metadata"}
+    assert github.statuses() == {304: 2, 200: 1}  # the owner and the README; the page of repositories
+
+
+def test_a_changed_description_or_readme_is_embedded_again(github: FakeGitHub, settings: Settings) -> None:
+    run(settings)
+    repository = github.owners["Ann"][0]
+    repository.description, repository.topics, repository.language = "Footnotes, checked.", ("citations",), "Python"
+    assert outcomes(run(settings)) == {"Ann/footnotes": "updated"}
+    (node,) = nodes(settings)
+    assert node.metadata["header"].endswith("footnotes: Footnotes, checked. Python; citations")
+    repository.push("README.md", b"# Footnotes\n\nNow for Markdown.\n", "2026-02-01T00:00:00Z")
+    assert outcomes(run(settings)) == {"Ann/footnotes": "updated"}
+    assert "Now for Markdown" in nodes(settings)[0].text
+
+
+def test_a_repository_that_is_gone_is_removed_after_a_complete_listing_and_not_after_a_failed_one(
+    github: FakeGitHub, settings: Settings
+) -> None:
+    github.owners = {"Ann": many(6)}
+    run(settings)
+    github.owners["Ann"].pop()
+    github.faults.append(Fault(422))
+    report = run(settings)
+    assert (report.count("removed"), report.count("failed")) == (0, 1)
+    assert outcomes(run(settings))["Ann/work-005"] == "removed"
+    assert stored(settings) == {f"Ann/work-{number:03}" for number in range(5)}
+
+
+def test_what_a_rate_limit_leaves_is_named_and_comes_in_with_the_next_run(
+    github: FakeGitHub, settings: Settings
+) -> None:
+    github.owners, github.limit, github.limited = {"Ann": many(5)}, 4, Fault.primary(reset=4e9)
+    first = run(settings)
+    assert (first.count("added"), first.count("failed")) == (2, 3)
+    left = [item for item in first.items if item.outcome == "failed"]
+    assert {item.stage for item in left} == {"read"}
+    assert all("that is left for the next run" in item.message for item in left)
+    github.asked()
+    second = run(settings, only_failed=True)
+    assert (second.count("added"), len(second.items)) == (3, 3)
+    assert [path for path in github.asked() if "readme" in path] == [
+        f"/repos/Ann/work-{number:03}/readme" for number in (2, 3, 4)
+    ]
+
+
+def test_what_was_fetched_is_made_again_with_no_network(github: FakeGitHub, settings: Settings) -> None:
+    run(settings)
+    github.asked()
+    ingestion = build_ingestion(settings)
+    report = ingestion.run(plan_reindex(ingestion))
+    assert outcomes(report) == {"Ann/footnotes": "unchanged"}
+    assert github.asked() == []
+
+
+def test_a_private_repository_is_for_its_owner_only(github: FakeGitHub, make_settings: Callable[..., Settings]) -> None:
+    github.tokens, github.owners["Ann"][0].private = {"t": "Ann"}, True
+    settings = make_settings(
+        github=GitHubSettings(api_base=github.url),
+        github_token=SecretStr("t"),
+        ingestion=IngestionSettings(executor="here"),
+    )
+    run(settings)
+    store = build_ingestion(settings).store
+    assert len(store.matching_ids(Filters(), "owner")) == 1
+    assert list(store.matching_ids(Filters(), "visitor")) == []
+
+
+def test_a_repository_is_known_by_its_name(github: FakeGitHub, settings: Settings) -> None:
+    run(settings)
+    names = dict(build_ingestion(settings).store.stated_names("owner"))
+    assert "footnotes" in names
+
+
+def test_a_source_says_what_is_told_of_its_repository(github: FakeGitHub, settings: Settings) -> None:
+    github.owners["Ann"][0].stars = 120
+    run(settings)
+    answer = build_query_engine(settings).ask("What does every sentence of an answer of footnotes point at?")
+    shown = (*answer.sources, *answer.nearest)
+    assert [source.about for source in shown] == ["footnotes: 120 stars; last pushed 2026-01-02"]
