@@ -28,7 +28,7 @@ _RESUME_WORDS = frozenset({"resume", "resumes", "cv", "lebenslauf"})
 _SHORT = 600
 _LEAST_CONFIDENCE = 0.6
 _MAX_NAME = 60
-_NOTION_ID = re.compile(r"[ -][0-9a-f]{32}$")
+_NOTION_ID = re.compile(r"[ -][0-9a-f]{32}(?:_all)?$")
 _FOLDERS = {
     "resume": "resume",
     "resumes": "resume",
@@ -122,7 +122,8 @@ def _readme(signals: _Signals) -> Answer:
 
 
 def _notion_export(signals: _Signals) -> Answer:
-    return ("notion", 0.85) if _NOTION_ID.search(signals.stem) else None
+    within = PurePosixPath(unquote(urlsplit(signals.document.source_uri).fragment)).stem  # in an exported archive
+    return ("notion", 0.85) if _NOTION_ID.search(signals.stem) or _NOTION_ID.search(within) else None
 
 
 def _dated_front_matter(signals: _Signals) -> Answer:

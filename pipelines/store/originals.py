@@ -57,8 +57,8 @@ def original_path(home: Path, sha: str) -> Path:
 
 
 def path_of(uri: str) -> Path:
-    """The path that a `file:` URI names."""
-    return Path(os.fsdecode(unquote_to_bytes(uri.removeprefix("file://"))))
+    """The path that a `file:` URI names; of what lies in an archive (after a `#`), the archive's."""
+    return Path(os.fsdecode(unquote_to_bytes(uri.removeprefix("file://").partition("#")[0])))
 
 
 def is_kept(home: Path, sha: str, length: int) -> bool:

@@ -9,6 +9,7 @@ from pipelines.ingestion.loaders.delimited import load_delimited
 from pipelines.ingestion.loaders.html import load_html
 from pipelines.ingestion.loaders.image import load_image
 from pipelines.ingestion.loaders.markdown import load_markdown
+from pipelines.ingestion.loaders.notion import load_notion
 from pipelines.ingestion.loaders.odf_tables import load_odf_sheets
 from pipelines.ingestion.loaders.office import load_docx, load_odf_slides, load_odf_text, load_slides
 from pipelines.ingestion.loaders.pdf.load import load_pdf
@@ -56,6 +57,7 @@ SUFFIXES = frozenset(MIME_OF_SUFFIX)
 Unwrap = Callable[[bytes, SourceItem, Limits], Document]
 REMOTE: dict[str, Unwrap] = {  # by kind of source: what makes a document of an envelope
     "github": load_repository,
+    "notion": load_notion,
     "web": load_web,
 }
 

@@ -6,6 +6,7 @@ from types import TracebackType
 from pipelines.ingestion.sources.base import Access, Listing, Read, SourceKind
 from pipelines.ingestion.sources.files import Files
 from pipelines.ingestion.sources.github import GitHub
+from pipelines.ingestion.sources.notion import Notion
 from pipelines.ingestion.sources.web import Web
 from pipelines.types import SourceItem
 
@@ -14,9 +15,10 @@ __all__ = ["SOURCES", "Access", "Listing", "Read", "SourceKind", "Sources", "kin
 SOURCES: dict[str, Callable[[Access], SourceKind]] = {
     "file": Files,
     "github": GitHub,
+    "notion": Notion,
     "web": Web,
 }
-_SCHEMES: dict[str, str] = {"github": "github", "http": "web", "https": "web"}
+_SCHEMES: dict[str, str] = {"github": "github", "notion": "notion", "http": "web", "https": "web"}
 
 
 def kind_of(location: str) -> str:

@@ -3,12 +3,15 @@
 import hashlib
 import os
 import stat
+from contextlib import closing
 from pathlib import Path
+from urllib.parse import unquote
 
 from pipelines.errors import SourceError
 from pipelines.ingestion.loaders import SUFFIXES
 from pipelines.ingestion.sources.base import Access, Listing, Read
-from pipelines.store.originals import path_of
+from pipelines.ingestion.sources.exports import Export, export_of, inner_uri
+from pipelines.store.originals import keep_original, path_of
 from pipelines.types import SourceItem
 
 _PASSED_OVER = {"node_modules", "__pycache__", "venv"}  # beside every name that starts with a dot
@@ -20,29 +23,46 @@ class Files:
     """Files and folders of this machine."""
 
     def __init__(self, access: Access) -> None:
-        self._most_bytes = access.most_bytes
+        self._most_bytes, self._home = access.most_bytes, access.settings.home
+        self._exports: dict[Path, Export] = {}
 
     def list(self, location: str) -> Listing:
         """A file, or a folder with all below it; see `list_files`."""
         return list_files(location)
 
     def read(self, item: SourceItem) -> Read:
-        """The hash of a file.
+        """The hash of a file; what lies in an export is kept, so that nobody has to open that once more.
 
         Raises:
             SourceError: If the file is gone or may not be read.
+            StoreError: If what lies in an export cannot be kept.
         """
-        return Read(hashlib.sha256(read_file(item, self._most_bytes)).hexdigest())
+        path, _, place = item.uri.partition("#")
+        if not place:
+            return Read(hashlib.sha256(read_file(item, self._most_bytes)).hexdigest())
+        data = self._export(path_of(path)).read(unquote(place), self._most_bytes)
+        sha, is_whole = hashlib.sha256(data).hexdigest(), len(data) <= self._most_bytes
+        if is_whole:
+            keep_original(self._home, sha, data, name=item.name)
+        return Read(sha, kept=is_whole)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Let go of the exports."""
+        for export in self._exports.values():
+            export.close()
+
+    def _export(self, path: Path) -> Export:
+        if path not in self._exports:
+            self._exports[path] = Export(path)
+        return self._exports[path]
 
 
 def list_files(location: str) -> Listing:
     """The listing of a file or of a folder with all below it.
 
     A folder lists the kinds that we load; a file that is named itself is always taken. Hidden files and folders and
-    licence texts are passed over. A folder that cannot be read makes the listing incomplete.
+    licence texts are passed over. A folder that cannot be read makes the listing incomplete. A ZIP that Notion exported
+    is like a folder; one of another kind is no document.
     """
     path = Path(location).expanduser()
     shown = location.encode("utf-8", "replace").decode()
@@ -52,6 +72,9 @@ def list_files(location: str) -> Listing:
         path = path.resolve(strict=True)
         if path.is_dir():
             return _list_folder(path)
+        if exported := _exported(path, "", path.as_uri()):
+            items, skipped, problems = exported
+            return Listing(path.as_uri(), "file", tuple(items), True, tuple(skipped), tuple(problems))
         if len(path.as_uri()) > _LONGEST:
             return Listing(f"file:{path.name[-60:]}", "file", (), False, problems=(_too_long(path.name),))
         return Listing(path.as_uri(), "file", (_item(path, path.name, path.as_uri()),), False)
@@ -59,6 +82,8 @@ def list_files(location: str) -> Listing:
         error = SourceError(f"{shown or repr(shown)} does not exist.", hint="Check the path.")
     except (OSError, ValueError) as cause:
         error = SourceError(f"{shown} cannot be read: {cause}.", hint="Check its permissions.")
+    except SourceError as cause:
+        error = cause
     return Listing(f"file:{shown}", "file", (), False, problems=((shown, error),))
 
 
@@ -74,7 +99,7 @@ def _list_folder(folder: Path) -> Listing:
         closed.append((name, SourceError(f"{name} cannot be listed: {error.strerror}.", hint="Check its permissions.")))
 
     for parent, folders, names in os.walk(folder, onerror=unreadable):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _PASSED_OVER)
+        folders[:] = sorted(name for name in folders if not is_passed_over(name))
         inside = [Path(parent) / name for name in folders]
         skipped += [path.relative_to(folder).as_posix() for path in inside if path.is_symlink()]
         for name in sorted(names):
@@ -83,7 +108,13 @@ def _list_folder(folder: Path) -> Listing:
             if name.startswith("."):
                 continue
             try:
-                if not _is_taken(path, folder):
+                if not _is_own(path, folder):
+                    skipped.append(relative)
+                elif exported := _exported(path, f"{relative}/", source):
+                    items += exported[0]
+                    skipped += exported[1]
+                    refused += exported[2]
+                elif not _is_taken(path):
                     skipped.append(relative)
                 elif len(path.as_uri()) > _LONGEST:
                     refused.append(_too_long(relative))
@@ -91,12 +122,19 @@ def _list_folder(folder: Path) -> Listing:
                     items.append(_item(path, relative, source))
             except OSError as error:
                 unreadable(error)
+            except SourceError as error:  # an export that is copied just now holds everything again soon
+                closed.append((relative, error))
     in_order = tuple(sorted(items, key=lambda item: item.name))
     return Listing(source, "file", in_order, not closed, tuple(skipped), (*closed, *refused))
 
 
-def _is_taken(path: Path, folder: Path) -> bool:
-    """Whether a file is of a kind that is loaded; not through a link out of the folder, which nobody named.
+def is_passed_over(folder: str) -> bool:
+    """Whether a folder of this name is not looked into."""
+    return folder.startswith(".") or folder in _PASSED_OVER
+
+
+def _is_own(path: Path, folder: Path) -> bool:
+    """Whether this is a file of the folder; not through a link out of it, which nobody named.
 
     Raises:
         OSError: If its folder lets nobody look.
@@ -106,9 +144,36 @@ def _is_taken(path: Path, folder: Path) -> bool:
             return False
     except FileNotFoundError:  # a link to nothing
         return False
-    if path.is_symlink() and not path.resolve().is_relative_to(folder):
-        return False
+    return not path.is_symlink() or path.resolve().is_relative_to(folder)
+
+
+def _is_taken(path: Path) -> bool:
+    """Whether a file is of a kind that is loaded."""
     return path.suffix.lower() in SUFFIXES and path.stem.lower() not in _LEGAL
+
+
+def _exported(
+    path: Path, above: str, source: str
+) -> tuple[list[SourceItem], list[str], list[tuple[str, SourceError]]] | None:
+    """(what a ZIP that Notion exported holds, names passed over, what cannot be read); None for another file.
+
+    Raises:
+        SourceError: If it cannot be read as a ZIP.
+    """
+    export = export_of(path) if path.suffix.lower() == ".zip" else None
+    if export is None:
+        return None
+    stamp, items = _stamp(path), list[SourceItem]()
+    skipped = [above + place for place in export.skipped]
+    problems = [(above + place, error) for place, error in export.problems]
+    for place, name in export.places():
+        uri = inner_uri(path, place)
+        if len(uri) > _LONGEST:
+            problems.append(_too_long(above + name))
+        else:
+            items.append(SourceItem(uri, above + name, source, "file", stamp))
+    export.close()
+    return sorted(items, key=lambda item: item.name), skipped, problems
 
 
 def _too_long(name: str) -> tuple[str, SourceError]:
@@ -142,8 +207,12 @@ def read_file(item: SourceItem, limit: int) -> bytes:
     Raises:
         SourceError: If the file is gone or may not be read.
     """
+    path, _, place = item.uri.partition("#")
+    if place:
+        with closing(Export(path_of(path))) as export:
+            return export.read(unquote(place), limit)
     try:
-        with path_of(item.uri).open("rb") as file:
+        with path_of(path).open("rb") as file:
             return file.read(limit + 1)
     except OSError as error:
         raise SourceError(f"{item.name} cannot be read: {error.strerror}.", hint="Check its permissions.") from error

@@ -1,0 +1,127 @@
+"""One request to Notion, patient where it asks for that; what it refuses is an error that says what to do."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from pipelines.errors import SourceError
+from pipelines.ingestion.sources.base import Access
+from pipelines.text import canonical
+
+_TRIES = 3  # of a request that fails at Notion's end
+_MOST_WAITS = 30
+_MOST_FAILURES = 3  # in a row: then nobody is there
+_HINT = "Run it again later: what was fetched is kept."
+
+Call = Callable[..., Any]
+
+
+class Ended(SourceError):
+    """Raised when no further request makes sense."""
+
+
+class Gone(SourceError):
+    """Raised when Notion says that there is no such thing, or none that the integration may see."""
+
+
+class Refused(SourceError):
+    """Raised when Notion takes this one request for a wrong one."""
+
+
+class Asking:
+    """Sends requests one after the other; `nonsense` is what an answer is that is not of Notion's API."""
+
+    def __init__(self, access: Access) -> None:
+        held = access.settings.notion
+        self._stop, self._say = access.stop, access.say
+        self._patience = held.wait_seconds
+        self._host = urlsplit(held.api_base).netloc.rpartition("@")[2] or "The address of Notion"
+        self._pause = 1.0
+        self._failures = 0
+
+    def ask(self, call: Call) -> Any:
+        """What a call of the client answers, after as many tries and waits as it takes.
+
+        Raises:
+            Ended: If the token is refused, Notion cannot be reached or asks to wait for too long, or the run is
+                stopped.
+            Gone, Refused: If that is what Notion says.
+            SourceError: If Notion fails, or answers nonsense.
+        """
+        waited, asked, failed = 0.0, 0, 0
+        while not self._stop.is_set():
+            said, seconds = self._try(call)
+            if seconds is None:
+                return said
+            if isinstance(said, Ended):  # a rate limit
+                asked += 1
+                if waited + seconds > self._patience or asked > _MOST_WAITS:
+                    raise said
+                self._say(f"Notion asks for a pause of {seconds:g} s.")
+                waited += seconds
+            else:
+                failed += 1
+                if failed >= _TRIES:
+                    raise self._failed(said)
+                if seconds > self._pause:
+                    self._say(f"{said.message} The next try is in {seconds:g} s.")
+            self._stop.wait(seconds)
+        raise Ended("The listing of Notion was stopped.", hint=_HINT)
+
+    def _try(self, call: Call) -> tuple[Any, float | None]:
+        """(the answer, None), or (what went wrong, how many seconds later it may go well)."""
+        import httpx
+        from notion_client.errors import HTTPResponseError, NotionClientErrorBase, RequestTimeoutError
+
+        try:
+            answer = call()
+        except HTTPResponseError as error:
+            pause = _retry_after(error.headers.get("retry-after"))
+            if error.status == 429:
+                asked = self._pause if pause is None else pause
+                return _limited(asked, self._patience), asked
+            if error.status >= 500 or error.status == 409:
+                said = SourceError(f"Notion failed with status {error.status}.", hint=_HINT)
+                return said, self._pause if pause is None else min(pause, self._patience)
+            raise self._refusal(error) from None
+        except (RequestTimeoutError, httpx.TransportError) as error:
+            said = SourceError(f"{self._host} does not answer ({type(error).__name__}).", hint=_HINT)
+            return said, self._pause
+        except (NotionClientErrorBase, httpx.HTTPError, httpx.InvalidURL, ValueError):  # they may show the request
+            raise self.nonsense() from None
+        self._failures = 0
+        return answer, None
+
+    def _failed(self, said: SourceError) -> SourceError:
+        self._failures += 1
+        return Ended(said.message, hint=said.hint) if self._failures >= _MOST_FAILURES else said
+
+    def _refusal(self, error: Any) -> SourceError:
+        """What Notion's own refusal means; that of anything else at its address ends the listing."""
+        code = getattr(error.code, "value", error.code)
+        words = " ".join(canonical(str(error)).split())[:200]
+        if error.status == 401:
+            return Ended("Notion refuses the token.", hint="Set NOTION_TOKEN to the secret of an integration.")
+        if code == "restricted_resource":
+            return Ended("Notion lets the integration read nothing.", hint="Give it the capability to read content.")
+        if code == "object_not_found":
+            return Gone("Notion knows no such page, or does not share it with the integration.")
+        if code == "validation_error":
+            return Refused(f"Notion refuses the request: {words}")
+        said = f"{self._host} answered status {error.status}, not as Notion's API does."
+        return Ended(said, hint="Check FOOTNOTE_NOTION__API_BASE.")
+
+    def nonsense(self) -> SourceError:
+        """What is said of an answer that is not of Notion's API."""
+        said = f"{self._host} answered something that is not of Notion's API."
+        return SourceError(said, hint="Try again later, or check FOOTNOTE_NOTION__API_BASE.")
+
+
+def _limited(seconds: float, patience: float) -> Ended:
+    said = f"Notion asks for a pause of {seconds:g} s, and {patience:g} s is the longest wait."
+    return Ended(said, hint=f"{_HINT} Or raise FOOTNOTE_NOTION__WAIT_SECONDS.")
+
+
+def _retry_after(told: str | None) -> float | None:
+    """How many seconds a Retry-After header says, None where it says none."""
+    return float(told) if told and told.isascii() and told.isdecimal() else None

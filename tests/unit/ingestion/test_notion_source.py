@@ -1,0 +1,471 @@
+"""What is listed of Notion, by the real client from a server on the loopback."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from config.settings import NotionSettings, Settings
+from config.sources import DeclaredSource
+from pipelines.errors import SourceError
+from pipelines.ingestion.loaders import load
+from pipelines.ingestion.sources import Access, Listing
+from pipelines.ingestion.sources.notion import Notion
+from pipelines.ingestion.sources.notion.address import id_of
+from pipelines.store.originals import original_path
+from pipelines.types import Document
+from tests.fake_notion import TOKEN, FakeNotion, Fault, block, rich
+
+ROOT = Path(__file__).parents[3]
+ID = "0123456789abcdef0123456789abcdef"
+LATER = "2024-04-01T09:00:00.000Z"
+AGAIN = Fault(503, "service_unavailable", retry_after="0")
+LIMIT = Fault(429, "rate_limited", retry_after="0")
+
+
+@pytest.fixture
+def notion() -> Iterator[FakeNotion]:
+    with FakeNotion() as fake:
+        yield fake
+
+
+class World:
+    """A home, and listings of the fake into it."""
+
+    def __init__(self, notion: FakeNotion, home: Path) -> None:
+        self.notion, self.home = notion, home
+        self.said: list[str] = []
+        self.token: str | None = TOKEN
+        self.stop = threading.Event()
+
+    def list(self, location: str, **options: object) -> Listing:
+        return self.opened(**options).list(location)
+
+    def opened(self, verify: bool = False, depth: int | None = None, wait: float = 300.0, under: str = "") -> Notion:
+        settings = Settings(
+            _env_file=None, home=self.home, notion_token=self.token,
+            notion=NotionSettings(api_base=self.notion.url, wait_seconds=wait, timeout_seconds=5),
+        )  # fmt: skip
+        declared = {under: DeclaredSource(location=under, depth=depth)} if depth is not None else {}
+        return Notion(Access(settings, 10_000_000, declared, verify, self.said.append, self.stop))
+
+    def documents(self, location: str, **options: object) -> dict[str, Document]:
+        kind = self.opened(**options)
+        listing = kind.list(location)
+        assert not listing.problems
+        kept = {item: original_path(self.home, kind.read(item).sha).read_bytes() for item in listing.items}
+        kind.close()
+        return {item.name: load(data, item) for item, data in kept.items()}
+
+
+@pytest.fixture
+def world(notion: FakeNotion, tmp_path: Path) -> World:
+    return World(notion, tmp_path)
+
+
+def problem(listing: Listing) -> SourceError:
+    ((_, error),) = listing.problems
+    assert not listing.complete
+    return error
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        f"notion:{ID}",
+        f"notion:{ID.upper()}",
+        "notion:01234567-89ab-cdef-0123-456789abcdef",
+        f"notion:https://www.notion.so/acme/On-call-handbook-{ID}?pvs=4#aabb",
+        f"notion:https://www.notion.so/{ID}",
+        "notion:https://acme.notion.site/01234567-89ab-cdef-0123-456789abcdef",
+        f"notion:notion.so/acme/{ID}/",
+        f"notion:https://www.notion.so/acme/{'f' * 32}?v={'e' * 32}&p={ID}&pm=s",
+    ],
+)
+def test_an_id_is_found_however_it_is_written(location: str) -> None:
+    assert id_of(location) == ID
+
+
+@pytest.mark.parametrize(
+    "location", ["notion:", "notion:handbook", f"notion:{ID}0", "notion:../../users", "notion:/", "notion://["]
+)
+def test_what_holds_no_id_is_refused(location: str, world: World) -> None:
+    assert "names no page or database" in problem(world.list(location)).message
+    assert world.notion.requests == []
+
+
+def test_everything_below_a_page_is_listed_under_its_titles(world: World) -> None:
+    notion = world.notion
+    root = notion.page("Handbook", block("paragraph", "Welcome."))
+    deep = notion.page("On call / nights", parent=root)
+    notion.page("", parent=deep)
+    tasks = notion.database("Tasks", parent=deep)
+    notion.row(tasks, "Mend the pump")
+    listing = world.list(f"notion:{root}")
+    assert (listing.source, listing.complete) == (f"notion:{root.replace('-', '')}", True)
+    assert [item.name for item in listing.items] == [
+        "Handbook",
+        "Handbook/On call - nights",
+        "Handbook/On call - nights/Tasks",
+        "Handbook/On call - nights/Tasks/Mend the pump",
+        "Handbook/On call - nights/Untitled",
+    ]
+    assert listing.items[0].uri == f"https://www.notion.so/{root.replace('-', '')}"
+
+
+def test_a_database_may_be_the_source_itself(world: World) -> None:
+    tasks = world.notion.database("Tasks")
+    world.notion.row(tasks, "Mend the pump", State={"select": {"name": "open"}})
+    documents = world.documents(f"notion:{tasks}")
+    assert documents["Tasks"].text == "# Tasks\n\n| Name | State |\n| --- | --- |\n| Mend the pump | open |"
+    assert documents["Tasks/Mend the pump"].text == "# Mend the pump\n\nState: open"
+
+
+def test_more_than_a_hundred_blocks_and_ten_levels_are_all_fetched(world: World) -> None:
+    nested = block("paragraph", "level 10")
+    for level in range(9, 0, -1):
+        nested = block("toggle", f"level {level}", nested, *(block("paragraph", f"{level}-{n}") for n in range(101)))
+    root = world.notion.page("Deep", nested, *(block("paragraph", f"flat {n}") for n in range(250)))
+    document = world.documents(f"notion:{root}")["Deep"]
+    said = {document.text[each.start : each.end] for each in document.blocks}
+    expected = {f"level {n}" for n in range(1, 11)} | {f"flat {n}" for n in range(250)}
+    assert said == expected | {f"{level}-{n}" for level in range(1, 10) for n in range(101)} | {"# Deep"}
+    assert document.metadata["blocks"] == 10 + 250 + 9 * 101
+    assert "partial" not in document.metadata
+
+
+def test_the_declared_depth_is_kept_however_the_source_is_spelt(world: World) -> None:
+    first = world.notion.page("A")
+    second = world.notion.page("B", parent=first)
+    world.notion.page("C", parent=second)
+    plain = f"notion:{first.replace('-', '')}"
+    assert [item.name for item in world.list(plain, depth=1, under=f"notion:{first}").items] == ["A", "A/B"]
+    assert [item.name for item in world.list(plain, depth=0, under=plain).items] == ["A"]
+    assert [item.name for item in world.list(plain).items] == ["A", "A/B", "A/B/C"]
+
+
+def test_what_did_not_change_is_only_asked_for_its_time(world: World) -> None:
+    notion = world.notion
+    root = notion.page("Root", *(block("toggle", f"t{n}", block("paragraph", "inside")) for n in range(5)))
+    pages = [notion.page(f"Page {n}", block("paragraph", "words"), parent=root) for n in range(6)]
+    tasks = notion.database("Tasks", parent=root)
+    for number in range(4):
+        notion.row(tasks, f"Row {number}", block("paragraph", "words"))
+    first = world.list(f"notion:{root}")
+    notion.requests.clear()
+    assert world.list(f"notion:{root}") == first
+    asked = {"GET /v1/pages/ID": 7, "GET /v1/databases/ID": 1, "POST /v1/data_sources/ID/query": 1}
+    assert notion.counts() == asked
+    notion.edit(pages[2], LATER, block("paragraph", "more"))
+    notion.requests.clear()
+    listing = world.list(f"notion:{root}")
+    assert notion.counts() == {**asked, "GET /v1/blocks/ID/children": 1}
+    assert {item.stamp for item in listing.items} > {item.stamp for item in first.items}
+
+
+def test_verifying_fetches_everything_anew(world: World) -> None:
+    root = world.notion.page("Root", block("paragraph", "words"))
+    world.list(f"notion:{root}")
+    world.notion.blocks[root][0]["paragraph"]["rich_text"] = rich("other words")
+    assert world.documents(f"notion:{root}")["Root"].text == "# Root\n\nwords"
+    assert world.documents(f"notion:{root}", verify=True)["Root"].text == "# Root\n\nother words"
+
+
+def test_a_page_edited_a_moment_ago_is_looked_at_again(world: World) -> None:
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:00.000Z")  # Notion tells whole minutes
+    root = world.notion.page("Root", block("paragraph", "words"), last_edited_time=now)
+    assert world.list(f"notion:{root}").items[0].stamp == ""
+    world.notion.write(root, block("paragraph", "more"))
+    assert world.documents(f"notion:{root}")["Root"].text.endswith("more")
+
+
+def test_the_same_answers_make_the_same_bytes(world: World, tmp_path: Path) -> None:
+    root = world.notion.page("Root", block("toggle", "a", block("paragraph", "b")))
+    first = world.opened()
+    (item,) = first.list(f"notion:{root}").items
+    again = World(world.notion, tmp_path / "other").opened()
+    again.list(f"notion:{root}")
+    assert first.read(item) == again.read(item)
+
+
+def test_a_page_in_the_trash_or_gone_is_no_longer_listed_and_the_listing_is_complete(world: World) -> None:
+    root = world.notion.page("Root")
+    for number in range(3):
+        world.notion.page(f"Page {number}", parent=root)
+    ids = [each["id"] for each in world.notion.blocks[root]]
+    assert len(world.list(f"notion:{root}").items) == 4
+    world.notion.pages[ids[0]]["in_trash"] = True  # the parent's own time did not change
+    world.notion.hidden.add(ids[1])
+    listing = world.list(f"notion:{root}")
+    assert ([item.name for item in listing.items], listing.complete) == (["Root", "Root/Page 2"], True)
+    assert "not shared" in listing.skipped[0]
+
+
+def test_a_failure_in_the_middle_of_a_page_leaves_it_out_and_the_listing_incomplete(world: World) -> None:
+    root = world.notion.page("Root")
+    many = world.notion.page("Many", *(block("paragraph", f"p{n}") for n in range(150)), parent=root)
+    world.notion.page("Other", block("paragraph", "words"), parent=root)
+    flat = many.replace("-", "")
+    ok = world.notion.answer("GET", f"/v1/blocks/{flat}/children", {})[1]
+    path = f"/v1/blocks/{flat}/children"
+    world.notion.fail(path, Fault(200, body=json.dumps(ok)), AGAIN, AGAIN, AGAIN)
+    listing = world.list(f"notion:{root}")
+    assert [item.name for item in listing.items] == ["Root", "Root/Other"]
+    assert "status 503" in problem(listing).message
+    assert "Root/Many" in [item.name for item in world.list(f"notion:{root}").items]
+
+
+def test_a_page_that_is_there_but_whose_blocks_are_refused_removes_nothing(world: World) -> None:
+    root = world.notion.page("Root", block("paragraph", "words"))
+    world.notion.fail(f"/v1/blocks/{root.replace('-', '')}/children", Fault(404, "object_not_found"))
+    assert "no such page" in problem(world.list(f"notion:{root}")).message
+
+
+def test_three_failures_in_a_row_end_the_listing(world: World) -> None:
+    root = world.notion.page("Root")
+    for number in range(9):
+        world.notion.page(f"Page {number}", parent=root)
+    world.list(f"notion:{root}")
+    world.notion.requests.clear()
+    world.notion.fail("", *[AGAIN] * 100)
+    world.list(f"notion:{root}")
+    world.notion.faults.clear()
+    world.notion.fail("", Fault(404, "object_not_found"))  # of the page; a database there is none, either
+    assert len(world.notion.requests) == 3
+    assert "Connections" in problem(world.list(f"notion:{root}")).hint
+
+
+def test_no_client_is_loaded_before_a_page_is_asked_for() -> None:
+    asked = "import sys, pipelines.ingestion.run; print('notion_client' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == "False"
+
+
+def test_a_failing_request_is_tried_again(world: World) -> None:
+    root = world.notion.page("Root")
+    world.notion.fail("", AGAIN, AGAIN)
+    assert world.list(f"notion:{root}").complete
+
+
+def test_a_rate_limit_is_waited_for_aloud(world: World) -> None:
+    root = world.notion.page("Root")
+    world.notion.fail("", LIMIT, LIMIT, LIMIT, LIMIT)
+    assert world.list(f"notion:{root}").complete
+    assert world.said == ["Notion asks for a pause of 0 s."] * 4
+
+
+def test_a_rate_limit_longer_than_the_setting_is_left_for_the_next_run(world: World) -> None:
+    root = world.notion.page("Root")
+    world.notion.page("Below", parent=root)
+    path = f"/v1/blocks/{root.replace('-', '')}/children"
+    world.notion.fail(path, Fault(429, "rate_limited", retry_after="301"))
+    error = problem(world.list(f"notion:{root}"))
+    assert "301 s" in error.message
+    assert "WAIT_SECONDS" in error.hint
+    assert len(world.list(f"notion:{root}").items) == 2
+
+
+def test_a_stop_ends_the_wait_and_the_listing(world: World) -> None:
+    root = world.notion.page("Root")
+    world.notion.fail("", Fault(429, "rate_limited", retry_after="200"))
+    threading.Timer(0.1, world.stop.set).start()
+    assert "stopped" in problem(world.list(f"notion:{root}")).message
+
+
+def test_a_refused_token_ends_the_listing_and_is_not_shown(world: World) -> None:
+    root, world.token = world.notion.page("Root"), "ntn_wrong"
+    error = problem(world.list(f"notion:{root}"))
+    assert "refuses the token" in error.message
+    assert "ntn_" not in str(error)
+    assert len(world.notion.requests) == 1
+
+
+@pytest.mark.parametrize("token", [None, "", "ntn_se\ncret", "ntn_sécret"])
+def test_a_token_that_cannot_be_sent_is_a_problem_without_a_request(token: str | None, world: World) -> None:
+    world.token = token
+    error = problem(world.list(f"notion:{ID}"))
+    assert "NOTION_TOKEN" in str(error)
+    assert "cret" not in str(error).replace("secret", "")
+    assert world.notion.requests == []
+
+
+def test_an_address_of_the_api_that_is_none_is_a_problem(tmp_path: Path) -> None:
+    settings = Settings(_env_file=None, home=tmp_path, notion_token=TOKEN, notion=NotionSettings(api_base="http://["))
+    assert "API_BASE" in problem(Notion(Access(settings, 1000)).list(f"notion:{ID}")).message
+
+
+def test_a_page_that_is_not_shared_says_to_share_it(world: World) -> None:
+    assert "Connections" in problem(world.list(f"notion:{ID}")).hint
+
+
+def test_a_source_in_the_trash_is_a_problem_and_removes_nothing(world: World) -> None:
+    root = world.notion.page("Root")
+    world.notion.trash(root)
+    assert "trash" in problem(world.list(f"notion:{root}")).message
+
+
+def test_a_block_whose_children_are_refused_is_named_and_its_page_stored_as_partial(world: World) -> None:
+    root = world.notion.page("Root", block("paragraph", "before"), block("ai_block", "", block("paragraph", "x")))
+    bad = world.notion.blocks[root][1]["id"]
+    world.notion.refused.add(bad)
+    kind = world.opened()
+    listing = kind.list(f"notion:{root}")
+    assert bad.replace("-", "") in problem(listing).message
+    assert "ai_block is not supported" in problem(listing).message
+    (item,) = listing.items
+    document = load(original_path(world.home, kind.read(item).sha).read_bytes(), item)
+    assert document.text == "# Root\n\nbefore"
+    assert document.metadata["partial"]["fetched"] == 2
+    assert document.metadata["partial"]["rendered"] == 1
+    world.notion.refused.clear()
+    whole = world.documents(f"notion:{root}")["Root"]  # it is asked again although no time changed
+    assert whole.text == "# Root\n\nbefore\n\nx"
+    assert "partial" not in whole.metadata
+
+
+def test_a_block_that_the_api_only_names_is_told_at_every_run(world: World) -> None:
+    root = world.notion.page("Root", block("unsupported"), block("paragraph", "words"))
+    for _ in range(2):
+        listing = world.list(f"notion:{root}")
+        assert listing.complete
+        assert listing.skipped == ("Root (partial: blocks that the API does not give: 1 unsupported)",)
+        assert world.said.pop() == "Root is stored in part: Notion's API does not give 1 unsupported."
+    assert world.documents(f"notion:{root}")["Root"].metadata["partial"]["unread"] == {"unsupported": 1}
+
+
+def test_synced_blocks_are_read_once_a_page_and_never_without_end(world: World) -> None:
+    notion = world.notion
+    home = notion.page("Home", block("synced_block", "", block("paragraph", "shared words"), synced_from=None))
+    original = notion.blocks[home][0]["id"]
+    repeat = block("synced_block", synced_from={"type": "block_id", "block_id": original})
+    loop = notion.page("Loop", repeat, repeat)
+    notion.write(original, block("synced_block", synced_from={"type": "block_id", "block_id": original}))
+    assert world.documents(f"notion:{loop}")["Loop"].text == "# Loop\n\nshared words"
+    assert world.documents(f"notion:{home}")["Home"].text == "# Home\n\nshared words"
+
+
+def test_a_synced_block_whose_original_is_not_shared_is_named(world: World) -> None:
+    repeat = block("synced_block", synced_from={"type": "block_id", "block_id": ID})
+    root = world.notion.page("Root", repeat, block("paragraph", "words"))
+    world.notion.hidden.add(world.notion.blocks[root][0]["id"])
+    assert "does not share it" in problem(world.list(f"notion:{root}")).message
+
+
+def test_every_kind_of_property_is_said(world: World) -> None:
+    notion = world.notion
+    authors = notion.database("Authors")
+    ada = notion.row(authors, "Ada Lovelace")
+    books = notion.database("Books")
+    person = {"object": "user", "id": ID, "name": "Grace Hopper"}
+    notion.row(
+        books, "Notes", block("paragraph", "Inside the row."),
+        Text={"rich_text": rich("see ", ("the site", "https://acme.example/"))},
+        Kind={"select": {"name": "essay"}}, Tags={"multi_select": [{"name": "engine"}, {"name": "loom"}]},
+        State={"status": {"name": "Done"}}, When={"date": {"start": "2024-01-02", "end": "2024-02-03"}},
+        Who={"people": [person]}, Pages={"number": 40.0}, Price={"number": 2.5}, Read={"checkbox": False},
+        Link={"url": "https://acme.example/b"}, Mail={"email": "ada@acme.example"}, Phone={"phone_number": "+44 1"},
+        Sum={"formula": {"type": "number", "number": 7}}, Author={"relation": [{"id": ada}]},
+        Roll={"rollup": {"type": "array", "array": [{"type": "rich_text", "rich_text": rich("x")}], "function": "f"}},
+        Files={"files": [{"name": "plan.pdf", "type": "file", "file": {"url": "https://s3/secret?sig=1"}}]},
+        Made={"created_time": "2024-01-01T00:00:00.000Z"}, By={"created_by": person},
+        Number={"unique_id": {"prefix": "B", "number": 12}}, Empty={"select": None}, Push={"button": {}},
+    )  # fmt: skip
+    document = world.documents(f"notion:{books}")["Books/Notes"]
+    assert document.text == (
+        "# Notes\n\nAuthor: Ada Lovelace\nBy: Grace Hopper\nFiles: plan.pdf\nKind: essay\n"
+        "Link: https://acme.example/b\nMade: 2024-01-01T00:00:00.000Z\nMail: ada@acme.example\nNumber: B-12\n"
+        "Pages: 40\nPhone: +44 1\nPrice: 2.5\nRead: no\nRoll: x\nState: Done\nSum: 7\nTags: engine, loom\n"
+        "Text: see [the site](https://acme.example/)\nWhen: 2024-01-02 → 2024-02-03\nWho: Grace Hopper"
+        "\n\nInside the row."
+    )
+    assert document.metadata["properties"]["Pages"] == "40"
+
+
+def test_a_relation_of_more_than_25_pages_is_asked_for_whole_and_once(world: World) -> None:
+    notion = world.notion
+    parts = notion.database("Parts")
+    ids = [{"id": notion.row(parts, f"Part {n:02}")} for n in range(30)]
+    whole = notion.database("Machines")
+    notion.row(whole, "Loom", Parts={"relation": ids})
+    text = world.documents(f"notion:{whole}")["Machines/Loom"].text
+    assert text == "# Loom\n\nParts: " + ", ".join(f"Part {n:02}" for n in range(30))
+    notion.requests.clear()
+    assert world.documents(f"notion:{whole}")["Machines/Loom"].text == text
+    assert notion.counts() == {"GET /v1/pages/ID": 1, "GET /v1/databases/ID": 1, "POST /v1/data_sources/ID/query": 1}
+
+
+def test_the_rows_of_a_database_come_through_all_its_cursors(world: World) -> None:
+    tasks = world.notion.database("Tasks")
+    for number in range(230):
+        world.notion.row(tasks, f"Row {number}")
+    assert len(world.list(f"notion:{tasks}", depth=0, under=f"notion:{tasks}").items) == 1
+    assert world.notion.counts()["POST /v1/data_sources/ID/query"] == 3
+    (document,) = world.documents(f"notion:{tasks}", depth=0, under=f"notion:{tasks}").values()
+    assert all(f"| Row {number} |" in document.text for number in range(230))
+
+
+def test_more_rows_than_one_query_gives_are_asked_for_by_their_age(world: World) -> None:
+    tasks, world.notion.most_rows = world.notion.database("Tasks"), 20
+    for number in range(45):
+        row = world.notion.row(tasks, f"Row {number}")
+        world.notion.pages[row]["created_time"] = f"2024-01-01T09:{number // 3:02}:00.000Z"
+    assert len(world.list(f"notion:{tasks}").items) == 46
+    assert world.notion.counts()["POST /v1/data_sources/ID/query"] == 3
+
+
+def test_rows_that_no_query_gives_make_the_listing_incomplete(world: World) -> None:
+    tasks, world.notion.most_rows = world.notion.database("Tasks"), 5
+    for number in range(9):
+        world.notion.row(tasks, f"Row {number}")
+    assert "not give all rows" in problem(world.list(f"notion:{tasks}")).message
+
+
+def test_a_database_among_the_pages_of_a_wiki_is_visited(world: World) -> None:
+    wiki, tasks = world.notion.database("Wiki"), world.notion.database("Tasks")
+    world.notion.row(wiki, "A page")
+    world.notion.row(tasks, "Mend the pump")
+    first, second = world.notion.rows
+    world.notion.rows[first].append(second)
+    names = [item.name for item in world.list(f"notion:{wiki}").items]
+    assert names == ["Wiki", "Wiki/A page", "Wiki/Tasks", "Wiki/Tasks/Mend the pump"]
+
+
+def test_a_data_source_stands_for_its_database(world: World) -> None:
+    tasks = world.notion.database("Tasks")
+    world.notion.row(tasks, "Mend the pump")
+    (source,) = world.notion.rows
+    named = world.list(f"notion:{source}")
+    assert [item.uri for item in named.items] == [item.uri for item in world.list(f"notion:{tasks}").items]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda page: Fault(200, body="<html>It works</html>"),
+        lambda page: Fault(200, body="[]"),
+        lambda page: Fault(200, body='{"object": "list", "results": [], "has_more": true, "next_cursor": null}'),
+        lambda page: Fault(200, body='{"object": "list", "results": [{"type": "paragraph"}], "has_more": false}'),
+        lambda page: Fault(200, body='{"object": "list", "results": [{"id": "../users", "type": "x"}]}'),
+        lambda page: Fault(404, body="<html>no such page</html>"),
+        lambda page: Fault(301, body="moved"),
+    ],
+)
+def test_an_answer_that_is_not_of_the_api_is_a_problem(answer: Callable[[str], Fault], world: World) -> None:
+    root = world.notion.page("Root", block("paragraph", "words"))
+    world.notion.fail(f"/v1/blocks/{root.replace('-', '')}/children", answer(root))
+    listing = world.list(f"notion:{root}")
+    assert listing.items == ()
+    problem(listing)
+
+
+def test_a_server_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
+    with FakeNotion() as gone:
+        pass
+    world = World(gone, tmp_path)
+    world.stop.wait = lambda seconds=None: False  # type: ignore[method-assign]
+    assert "does not answer" in problem(world.list(f"notion:{ID}")).message
