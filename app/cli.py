@@ -85,7 +85,7 @@ def ingest(
     sources: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Files, folders, github:OWNER[/REPO], notion:ID, https://...; none = those of the settings."
+            help="Files, folders, github:OWNER, github:OWNER/REPO, notion:ID, https://...; none = as the settings say."
         ),
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would be done, and do nothing.")] = False,
@@ -107,6 +107,10 @@ def ingest(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try only what failed the last time; without sources, all of that.")
     ] = False,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", help="Go on until Ctrl-C: whenever a folder changed, and at times for other sources."),
+    ] = False,
     executor: Annotated[
         Literal["local", "here", "ray"] | None,
         typer.Option(help="Read files in worker processes, in this one, or on a Ray cluster; else as set."),
@@ -121,14 +125,19 @@ def ingest(
     Example: footnote ingest ~/portfolio --plan
 
     Example: footnote ingest github:ann notion:0123456789abcdef https://example.com/feed.xml
+
+    Example: footnote ingest ~/portfolio github:ann --watch --json (a JSON document on a line for each round)
     """
     from app.ingesting import Asked, run_ingest
     from app.settings import with_executor
+    from app.watching import run_watch
     from pipelines.ingestion.run import Overrides
 
     overrides = Overrides(collection, category or "", visibility or "", parser)
     settings = with_executor(settings_now(), executor, workers)
-    run_ingest(settings, sources or [], overrides, Asked(plan, verify, yes, retry_failed, as_json))
+    (run_watch if watch else run_ingest)(
+        settings, sources or [], overrides, Asked(plan, verify, yes, retry_failed, as_json)
+    )
 
 
 @app.command()

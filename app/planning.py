@@ -8,6 +8,7 @@ from pipelines.types import IngestItem, Outcome
 if TYPE_CHECKING:
     from pipelines.ingestion.plan import Plan, Step
     from pipelines.ingestion.preview import Preview
+    from pipelines.ingestion.watch import Round
 
 _ROWS = 200  # of a table on a terminal
 _VERBS = {"added": "add", "updated": "update", "metadata": "metadata", "removed": "remove", "failed": "fail"}
@@ -112,12 +113,12 @@ def _money(dollars: float | None, setting: str) -> str:
     return "free" if not dollars else f"${dollars:.4f}" if dollars < 1 else f"${dollars:,.2f}"
 
 
-def refused_json(plan: "Plan") -> list[dict[str, Any]]:
+def refused_json(plan: "Plan | Round") -> list[dict[str, Any]]:
     """The removals that a person has to allow, by source."""
     return [{"source": source, "documents": absent, "of": held} for source, absent, held in plan.refused]
 
 
-def say_refused(plan: "Plan") -> None:
+def say_refused(plan: "Plan | Round") -> None:
     """Say on stderr what stays because too much would be removed."""
     for source, absent, held in plan.refused:
         output.warn(

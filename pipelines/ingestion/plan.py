@@ -16,6 +16,7 @@ from pipelines.store.failures import Standing
 from pipelines.types import SourceItem
 
 Action = Literal["add", "update", "unchanged", "remove", "fail"]
+_SAME_BYTES = "same bytes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,13 @@ class Plan:
     skipped: tuple[str, ...]
     refused: tuple[tuple[str, int, int], ...]
     settled: Mapping[SourceItem, str] = field(default_factory=dict)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether a run would do nothing, not even note the new time of a file that holds what it held."""
+        return not self.settled and all(
+            step.action == "unchanged" and step.reason != _SAME_BYTES for step in self.steps
+        )
 
     def count(self, action: Action) -> int:
         """How many steps do this."""
@@ -176,7 +184,7 @@ def _step(item: SourceItem, document: Known | None, today: _Today) -> Step:
             "update", item, ", ".join(changes), document.id, held.sha, original=original,
             held_since=document.ingested_at,
         )  # fmt: skip
-    return Step("unchanged", item, "same bytes", document.id, held.sha)
+    return Step("unchanged", item, _SAME_BYTES, document.id, held.sha)
 
 
 def _came_from(alike: list[Known], listed: set[str]) -> Known | None:

@@ -1,0 +1,282 @@
+"""`ingest --watch`: real folders, a GitHub on the loopback, a real database."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from queue import Empty, Queue
+from typing import Any
+
+import psycopg2
+import pytest
+
+from config.settings import GitHubSettings, IngestionSettings, Settings
+from pipelines.errors import ConfigError, ServiceUnavailable
+from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion
+from pipelines.ingestion.watch import Round, Watch
+from pipelines.store.database import open_database
+from pipelines.store.embedded import EmbeddedServer
+from pipelines.store.run_log import list_runs
+from tests.fake_github import FakeGitHub, Fault, Repository
+
+SOON = 30.0  # seconds: what is waited for at most, on a slow machine
+
+
+class Watching:
+    """A watch in a thread of its own; `next()` waits for a round that is news."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch, self._found = watch, Queue[Round | BaseException]()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            for found in self._watch.rounds():
+                self._found.put(found)
+        except BaseException as error:  # noqa: BLE001 - the test is told
+            self._found.put(error)
+
+    def next(self) -> Round:
+        found = self._found.get(timeout=SOON)
+        if isinstance(found, BaseException):
+            raise found
+        return found
+
+    def comes_to(self, **wanted: int) -> bool:
+        """Whether the next rounds, on a busy machine maybe several, do just this."""
+        done = Counter[str]()
+        while done.total() < sum(wanted.values()):
+            done.update(counts(self.next()))
+        return done == wanted
+
+    def is_silent(self, seconds: float) -> bool:
+        try:
+            self._found.get(timeout=seconds)
+        except Empty:
+            return True
+        return False
+
+    def end(self) -> None:
+        self._watch.stop.set()
+        self._thread.join(SOON)
+        assert not self._thread.is_alive()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "notes").mkdir()
+    for number in range(10):
+        (tmp_path / "notes" / f"{number}.md").write_text(f"# Note {number}\n\nIts words.\n")
+    return tmp_path / "notes"
+
+
+@pytest.fixture
+def github() -> Iterator[FakeGitHub]:
+    with FakeGitHub(owners={"ann": [Repository("notes", "Her notes", {"README.md": b"# Notes"})]}) as server:
+        yield server
+
+
+Start = Callable[..., Watching]
+
+
+@pytest.fixture
+def start(make_settings: Callable[..., Settings], github: FakeGitHub) -> Iterator[Start]:
+    opened: list[Watching] = []
+
+    def begin(*locations: object, poll: float = 60, build: Any = build_ingestion, **given: Any) -> Watching:
+        settings = make_settings(
+            github=GitHubSettings(api_base=github.url, wait_seconds=0),
+            ingestion=IngestionSettings(executor="here", settle_seconds=0.05, poll_minutes=poll / 60),
+        )
+        watch = Watch(
+            settings, [str(each) for each in locations], Overrides(),
+            build=build, first_pause=0.05, tick=0.01, look=0.02, **given,
+        )  # fmt: skip
+        opened.append(Watching(watch))
+        return opened[-1]
+
+    yield begin
+    for each in opened:
+        each.end()
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + SOON
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def counts(found: Round) -> dict[str, int]:
+    assert found.report is not None
+    names = ("added", "updated", "metadata", "removed", "failed")
+    return {name: count for name in names if (count := found.report.count(name))}  # type: ignore[arg-type]
+
+
+def test_each_change_of_a_folder_is_a_round_and_nothing_is_opened_twice(folder: Path, start: Start) -> None:
+    built: list[Ingestion] = []
+
+    def build(settings: Settings) -> Ingestion:
+        built.append(build_ingestion(settings))
+        return built[-1]
+
+    watching = start(folder, build=build)
+    assert counts(watching.next()) == {"added": 10}
+    (folder / "0.md").write_text("# Note 0\n\nOther words.\n")
+    (folder / "new.md").write_text("# New\n\nWords.\n")
+    assert watching.comes_to(added=1, updated=1)
+    (folder / "1.md").unlink()
+    assert counts(watching.next()) == {"removed": 1}
+    runs = len(list_runs(built[0].database.engine, 20))
+    os.utime(folder / "2.md", (1, 1))
+    wait_until(lambda: len(list_runs(built[0].database.engine, 20)) > runs)
+    assert watching.is_silent(0.15)
+    assert len(list_runs(built[0].database.engine, 20)) == runs + 1  # which notes the new time of the file
+    assert len(built) == 1
+
+
+def test_what_stays_for_a_person_to_decide_is_said_once(folder: Path, start: Start) -> None:
+    (folder / "half").mkdir()
+    for number in range(5):
+        (folder / f"{number}.md").rename(folder / "half" / f"{number}.md")
+    watching = start(folder)
+    watching.next()
+    (folder / "half").rename(folder.with_name("elsewhere"))
+    found = watching.next()
+    assert [(documents, of) for _, documents, of in found.refused] == [(5, 10)]
+    (folder / "9.md").write_text("# Note 9\n\nOther words.\n")
+    found = watching.next()
+    assert (counts(found), found.refused) == ({"updated": 1}, ())
+
+
+def test_a_document_that_fails_is_said_once_and_again_after_it_was_well(folder: Path, start: Start) -> None:
+    watching = start(folder)
+    watching.next()
+    (folder / "bad.md").write_bytes(b"\x00\x01")
+    assert [item.document for item in watching.next().failed] == ["bad.md"]
+    (folder / "0.md").write_text("# Note 0\n\nOther words.\n")
+    found = watching.next()
+    assert (counts(found), found.failed) == ({"updated": 1, "failed": 1}, ())
+    (folder / "bad.md").write_text("# Good now")
+    assert counts(watching.next()) == {"added": 1}
+    (folder / "bad.md").write_bytes(b"\x00\x01")
+    assert [item.document for item in watching.next().failed] == ["bad.md"]
+
+
+def test_a_remote_source_is_looked_at_in_its_interval(folder: Path, github: FakeGitHub, start: Start) -> None:
+    watching = start("github:ann", folder, poll=0.1)
+    assert [counts(watching.next()), counts(watching.next())] == [{"added": 10}, {"added": 1}]
+    github.owners["ann"][0].push("README.md", b"# Notes\n\nMore of them.", "2026-05-01T00:00:00Z")
+    assert counts(watching.next()) == {"updated": 1}
+    github.owners["ann"].append(Repository("second", "Another one"))
+    assert counts(watching.next()) == {"added": 1}
+
+
+def test_what_is_to_be_verified_is_so_once(github: FakeGitHub, start: Start) -> None:
+    watching = start("github:ann", poll=0.05, verify=True)
+    assert counts(watching.next()) == {"added": 1}
+    wait_until(lambda: len(github.requests) >= 6)
+    assert [request.status for request in github.requests[:6]] == [200] * 3 + [304] * 3
+
+
+def test_a_source_that_is_down_is_said_once_and_tried_again(github: FakeGitHub, start: Start) -> None:
+    github.faults.extend([Fault(422)] * 3)
+    watching = start("github:ann")
+    found = watching.next()
+    assert ([item.stage for item in found.failed], found.again) == (["list"], 0.05)
+    assert counts(watching.next()) == {"added": 1}
+    assert [request.status for request in github.requests].count(422) == 3
+
+
+def test_a_round_that_fails_as_a_whole_is_said_once_and_tried_again_with_all_opened_anew(
+    folder: Path, start: Start
+) -> None:
+    times: list[float] = []
+
+    def build(settings: Settings) -> Ingestion:
+        times.append(time.monotonic())
+        if len(times) < 4:
+            raise ServiceUnavailable("The database is gone.")
+        return build_ingestion(settings)
+
+    watching = start(folder, build=build)
+    found = watching.next()
+    assert (str(found.error), found.report, found.again) == ("The database is gone.", None, 0.05)
+    assert counts(watching.next()) == {"added": 10}
+    pauses = [later - earlier for earlier, later in pairwise(times)]
+    assert all(pause >= least for pause, least in zip(pauses, (0.05, 0.1, 0.2), strict=True))
+
+
+def test_a_database_that_goes_and_comes_back_is_worked_with_again(
+    folder: Path, start: Start, server: EmbeddedServer
+) -> None:
+    built: list[Ingestion] = []
+
+    def build(settings: Settings) -> Ingestion:
+        built.append(build_ingestion(settings))
+        return built[-1]
+
+    def admit(*, admitted: bool) -> None:
+        name = built[0].database.engine.url.database
+        connection = psycopg2.connect(host=str(server.socket_dir), user="footnote", dbname="postgres")
+        connection.autocommit = True
+        connection.cursor().execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS {admitted}")
+        connection.cursor().execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,)
+        )
+        connection.close()
+
+    watching = start(folder, build=build)
+    watching.next()
+    admit(admitted=False)
+    (folder / "new.md").write_text("# New\n\nWords.\n")
+    found = watching.next()
+    assert (found.report, found.error is not None) == (None, True)
+    admit(admitted=True)
+    assert counts(watching.next()) == {"added": 1}
+    assert len(built) == 2
+
+
+def test_settings_that_cannot_be_used_end_it_at_once(folder: Path, start: Start) -> None:
+    def build(settings: Settings) -> Ingestion:
+        raise ConfigError("There is no such model.")
+
+    with pytest.raises(ConfigError):
+        start(folder, build=build).next()
+
+
+def test_the_command_prints_a_document_on_a_line_for_each_round_and_ctrl_c_ends_it_well(
+    folder: Path, settings: Settings
+) -> None:
+    code = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"sys.argv = ['footnote', 'ingest', {str(folder)!r}, '--watch', '--json']\n"
+        "from app import cli; cli.main()"
+    )
+    given = {
+        "FOOTNOTE_HOME": str(settings.home), "DATABASE_URL": settings.database_url.get_secret_value(),
+        "FOOTNOTE_EMBEDDING__PROVIDER": "hashed", "FOOTNOTE_INGESTION__EXECUTOR": "here",
+        "FOOTNOTE_INGESTION__SETTLE_SECONDS": "0.05",
+    }  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | given
+    )
+    try:
+        first = json.loads(process.stdout.readline())
+        (folder / "new.md").write_text("# New\n\nWords.\n")
+        second = json.loads(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        out, said = process.communicate(timeout=SOON)
+    finally:
+        process.kill()
+    assert (first["added"], second["added"], len(second["items"])) == (10, 1, 1)
+    assert (process.returncode, out) == (0, ""), said
+    runs = list_runs(open_database(settings).engine, 9)
+    assert [(run["state"], run["counts"]["added"]) for run in runs] == [("done", 1), ("done", 10)]
