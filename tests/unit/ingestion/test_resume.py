@@ -301,6 +301,17 @@ def test_the_parser_takes_its_size_from_the_settings() -> None:
     assert ResumeParser.sized(Sizes()).max_tokens == 77
 
 
+def test_certificates_in_a_list_are_an_item_each_with_their_dates() -> None:
+    text = (
+        "ANA BROOK\n\nCERTIFICATIONS\n- Oracle Certified Professional (2018)\n"
+        "- AWS Solutions Architect, Amazon, 2020\n- Scrum Master\n"
+    )
+    assert [(one.name, one.issuer, one.start_month) for one in records(text, CertificationFacts)] == [
+        ("Oracle Certified Professional", "", "2018"), ("AWS Solutions Architect", "Amazon", "2020"),
+        ("Scrum Master", "", ""),
+    ]  # fmt: skip
+
+
 def test_certificates_without_dates_are_a_line_each_and_may_be_wrapped() -> None:
     text = "CERTIFICATIONS\nLife Support, Oakhurst\nCouncil\nCloud Practitioner\n\nSKILLS\nGo, SQL"
     assert [(record.name, record.issuer) for record in records(text, CertificationFacts)] == [

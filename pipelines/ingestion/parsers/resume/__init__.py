@@ -97,7 +97,7 @@ class ResumeParser(SpanParser):
     """Nodes of a resume: a job each, and the other sections."""
 
     name: str = "resume"
-    version: int = 2
+    version: int = 3
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:

@@ -66,6 +66,14 @@ def marked_lines(text: str, lines: Sequence[Line]) -> list[Marked]:
     return named if any(one.has_range for one in named if one.anchor) else marked
 
 
+def listed_as_text(lines: Sequence[Line]) -> Sequence[Line]:
+    """The lines; of a mere list, in which nothing stands but its items and what hangs from them, the items as text."""
+    if any(line.kind not in ("bullet", "more") for line in lines):
+        return lines
+    least = min((line.indent for line in lines if line.kind == "bullet"), default=0)
+    return [_as_text(line, least) for line in lines]
+
+
 def _labelled_as_text(text: str, line: Line) -> Line:
     """The line; a list item in two columns, a label and what it tells, as text."""
     tab = text.find("\t", line.body, line.end) if line.kind == "bullet" else -1

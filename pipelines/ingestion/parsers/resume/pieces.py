@@ -20,7 +20,7 @@ from pipelines.ingestion.parsers.resume.entry_pieces import (
 )
 from pipelines.ingestion.parsers.resume.job_pieces import read_experience
 from pipelines.ingestion.parsers.resume.lines import words_of
-from pipelines.ingestion.parsers.resume.marks import Marked, marked_lines
+from pipelines.ingestion.parsers.resume.marks import Marked, listed_as_text, marked_lines
 from pipelines.ingestion.parsers.resume.parts import Part
 from pipelines.ingestion.parsers.resume.person import person_facts
 from pipelines.ingestion.parsers.resume.studies import read_studies
@@ -93,7 +93,7 @@ def read_certifications(text: str, parts: Sequence[Part]) -> Read:
     found: Read = {}
     for number, part in parts_in(parts, "certifications"):
         start, end = part.lines[0].start, part.lines[-1].end
-        marked = marked_lines(text, part.lines)
+        marked = marked_lines(text, listed_as_text(part.lines))
         entries = list(_by_line(text, marked)) if _a_line_each(text, marked) else split_entries(marked).entries
         records = [record for entry in entries if (record := _certificate(text, entry))]
         found[number] = [Piece(start, end, path_of(part), "certification", facts_in(text, records, start, end))]
