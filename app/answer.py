@@ -12,7 +12,7 @@ _TAGS = {"partial": "partly", "misattributed": "wrong source", "unsupported": "u
 
 
 def answer_data(said: Exchange, opened: tuple[int, int | None] | None, *, latest: bool) -> dict[str, Any]:
-    """Paragraphs of sentences with their marks, notes, and sources grouped by document.
+    """Paragraphs of sentences or lists of them with their marks, notes, and sources grouped by document.
 
     Args:
         said: The exchange.
@@ -21,11 +21,17 @@ def answer_data(said: Exchange, opened: tuple[int, int | None] | None, *, latest
     """
     return {
         "paragraphs": _paragraphs(said) or _unverified(said),
+        "listed": _is_list(said),
         "notes": list(_notes(said)),
         "groups": [group for group in _groups(said) if group["documents"]],
         "open": None if opened is None else {"n": opened[0], "sentence": opened[1]},
         "latest": latest,
     }
+
+
+def _is_list(said: Exchange) -> bool:
+    """Whether the sentences are items of a list, as what is quoted or computed for "which ..." is."""
+    return said.answer is not None and said.answer.mode == "extractive" and said.answer.answer.startswith("- ")
 
 
 def _paragraphs(said: Exchange) -> list[list[dict[str, Any]]]:

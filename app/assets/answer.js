@@ -77,8 +77,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
   const prose = make("div", "fn-prose");
   for (const paragraph of data.paragraphs) {
-    const block = make("p");
-    paragraph.forEach((said, at) => block.append(...(at ? [" "] : []), sentence(said)));
+    const block = make(data.listed ? "ul" : "p");
+    paragraph.forEach((said, at) => {
+      if (data.listed) block.appendChild(make("li")).append(sentence(said));
+      else block.append(...(at ? [" "] : []), sentence(said));
+    });
     prose.append(block);
   }
   root.replaceChildren(prose, ...data.notes.map((note) => make("p", "fn-note", note)), ...data.groups.map(shelf));

@@ -1,6 +1,7 @@
 """A conversation, as a person has it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
@@ -11,7 +12,7 @@ from app.session import Opened
 from app.starters import starters
 from config.prompts import NO_ANSWER
 from pipelines.errors import ConfigError, ModelError
-from pipelines.types import Filters, IngestItem, Token, Turn
+from pipelines.types import Answer, Filters, IngestItem, Token, Turn
 from tests.app.conftest import answers, ask, html, words
 from tests.app.fakes import POST, RESUME, FakeEngine, abstained, answered, sentence, shelved, source
 
@@ -44,6 +45,14 @@ def test_an_answer_carries_the_engines_numbers_and_says_that_it_is_quoted(engine
 
 def test_quotations_from_another_document_begin_a_paragraph(chat: Open) -> None:
     assert [len(paragraph) for paragraph in answers(ask(chat(), REEDS))[0]["paragraphs"]] == [1, 1]
+
+
+def test_several_things_are_shown_as_a_list(engine: FakeEngine, chat: Open) -> None:
+    *events, answer = engine.script[REEDS]
+    assert isinstance(answer, Answer)
+    engine.script["Which?"] = [*events, replace(answer, answer=f"- {tuned.text}\n- {brass.text}")]
+    at = ask(ask(chat(), REEDS), "Which?")
+    assert [shown["listed"] for shown in answers(at)] == [False, True]
 
 
 def test_an_answer_by_a_model_names_it(engine: FakeEngine, chat: Open) -> None:
