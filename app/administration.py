@@ -33,12 +33,12 @@ def start_database(settings: Settings, *, as_json: bool) -> None:
 
 
 def stop_database(settings: Settings, *, as_json: bool) -> None:
-    """Stop the embedded server; exit 1 when others use it."""
+    """Stop the embedded server; exit 5 when others use it."""
     stopped = _embedded(settings).stop()
     said = "stopped" if stopped else "Another process uses the database; close it first (a chat, an ingest)."
     _done(said, as_json=as_json, running=not stopped)
     if not stopped:
-        raise typer.Exit(1)
+        raise typer.Exit(5)
 
 
 def migrate_database(settings: Settings, to: str, *, yes: bool, as_json: bool) -> None:

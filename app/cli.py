@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="footnote",
-    help="Ask a body of work questions; every sentence of an answer carries a checked footnote.",
+    help="Ask a body of work questions; every sentence of an answer carries a checked footnote. "
+    "Example: footnote ask 'What caused the 2021 outage?'",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -7,8 +7,11 @@ import typer
 
 from app.options import Json, settings_now
 
-db = typer.Typer(help="The database: start, stop, migrate, url, reset.", no_args_is_help=True)
-models = typer.Typer(help="The embedding models: list, add, compare, promote, drop, fetch.", no_args_is_help=True)
+db = typer.Typer(help="The database: start, stop, migrate, url, reset. Example: footnote db url", no_args_is_help=True)
+models = typer.Typer(
+    help="The embedding models: list, add, compare, promote, drop, fetch. Example: footnote models list",
+    no_args_is_help=True,
+)
 
 
 @db.command("start")

@@ -7,8 +7,8 @@ import typer
 
 from app.options import EXIT_FELL, CategoryName, Json, parser_names, settings_now
 
-evaluate = typer.Typer(help="Measure retrieval and answers.", no_args_is_help=True)
-bench = typer.Typer(help="Measure speed and memory.", no_args_is_help=True)
+evaluate = typer.Typer(help="Measure retrieval and answers. Example: footnote eval portfolio", no_args_is_help=True)
+bench = typer.Typer(help="Measure speed and memory. Example: footnote bench parsing ~/portfolio", no_args_is_help=True)
 
 
 @evaluate.command("beir")

@@ -7,7 +7,9 @@ import typer
 
 from app.options import Json, settings_now
 
-feedback = typer.Typer(help="What readers say of answers: list it, add to it, export it.")
+feedback = typer.Typer(
+    help="What readers say of answers: list it, add to it, export it. Example: footnote feedback --limit 20"
+)
 
 
 @feedback.callback(invoke_without_command=True)

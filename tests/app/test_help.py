@@ -17,7 +17,8 @@ def verbs(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]
 
 
 @pytest.mark.parametrize("path", list(verbs(typer.main.get_command(app))), ids=" ".join)
-def test_help_is_shown(path: tuple[str, ...]) -> None:
+def test_help_is_shown_with_an_example(path: tuple[str, ...]) -> None:
     shown = CliRunner().invoke(app, [*path, "--help"])
     assert (shown.exit_code, shown.exception) == (0, None)
     assert "Usage:" in shown.output
+    assert "Example: footnote" in " ".join(shown.output.split())

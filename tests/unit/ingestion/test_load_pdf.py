@@ -66,6 +66,15 @@ def test_a_web_address_broken_at_a_line_end_is_whole_and_stands_for_itself(load_
     ]
 
 
+def test_an_address_ends_where_another_begins(load_bytes, make_pdf) -> None:
+    page = ["ann@example.com", "linkedin.example.com/in/ann", "www.example.com/talks/on-", "reeds"]
+    assert load_bytes(make_pdf([page]), "a.pdf").text.split("\n\n") == [
+        "ann@example.com",
+        "linkedin.example.com/in/ann",
+        "www.example.com/talks/on-reeds",
+    ]
+
+
 def test_a_hyphen_before_a_capital_or_a_digit_stays() -> None:
     lines = [Line(text, 1, 0, 0, 0, 10, False) for text in ("the Co-", "Founder of state-of-", "the-art things")]
     text, offsets = join_lines(lines)

@@ -12,6 +12,7 @@ from pipelines.ingestion.loaders.pdf.words import Word
 LONE_BULLET = re.compile(r"[•‣◦▪▫●○∙■□➢➤►▶✓✔❖·–-]|\(?\d{1,2}[.)]")
 
 _ADDRESS = re.compile(r"https?://|www\.|[\w.+-]+@|[\w-]+\.[a-z]{2,4}/", re.IGNORECASE)
+_HOST = re.compile(r"[\w-]+(?:\.[\w-]+){1,5}(?:/|$)")  # with which another address begins
 _WIDE_GAP = 1.15
 _LETTERS_GAP = 1.7
 _WORDS_GAP = 2.5
@@ -96,7 +97,9 @@ def breaks_address(text: str, following: str) -> bool:
     last, first = text.rsplit(" ", 1)[-1], following.split(" ", 1)[0]
     if not _ADDRESS.match(last) or not (first[0].islower() or first[0].isdigit()) or _ADDRESS.match(first):
         return False
-    return last.endswith(("-", "/", "_", ".", "@")) or (last == text and first == following)
+    if last.endswith(("-", "/", "_", ".", "@")):
+        return True
+    return last == text and first == following and "@" not in last and not _HOST.match(first)
 
 
 def usual_size(lines: Sequence[Line]) -> float:
