@@ -22,7 +22,8 @@ def run_ask(settings: Settings, question: str, filters: Filters, *, stream: bool
     engine = build_query_engine(settings)
     if as_json and engine.llm is not None and settings.answer.output == "auto":
         engine = engine.with_changes({"answer.output": "json"})
-    stream = stream and settings.answer.unsupported == "mark"  # else what is printed may not be what stays
+    # What is kept in a file or handed to a program is checked first, and what may be changed is not printed before.
+    stream = stream and output.console.is_terminal and settings.answer.unsupported == "mark"
     answer: Answer | None = None
     for event in engine.answer(question, filters=filters):
         if isinstance(event, Answer):
@@ -36,7 +37,9 @@ def run_ask(settings: Settings, question: str, filters: Filters, *, stream: bool
     if as_json:
         output.print_json(shown)
     else:
-        output.say("" if stream else shown["answer"])
+        output.say("" if stream else output.marked(shown))
+        if stream:
+            output.print_verdicts(shown)
         output.print_sources(shown)
         output.print_follow_ups(shown)
     if paths:
@@ -61,6 +64,7 @@ def run_chat(settings: Settings, *, port: int | None, sample: bool, headless: bo
 def run_remove(settings: Settings, named: Sequence[str], source: str, *, yes: bool, as_json: bool) -> None:
     """Remove documents by name or by source, after asking; where nobody can be asked, only with --yes."""
     from pipelines.ingestion.run import build_ingestion
+    from pipelines.ingestion.sources import spelled
     from pipelines.store.database import reading
     from pipelines.store.documents import find
     from pipelines.store.status import from_source
@@ -70,7 +74,10 @@ def run_remove(settings: Settings, named: Sequence[str], source: str, *, yes: bo
     with reading(ingestion.database.engine, "looking documents up") as connection:
         chosen = [_one(find(connection, name), name, everything) for name in named]
         if source:
-            chosen += _some(from_source(connection, source), source)
+            found = from_source(connection, spelled(source))
+            if not found:
+                raise RetrievalError(f"No document came from {source}.", hint="`footnote status --json` has places.")
+            chosen += found
     chosen = list(dict.fromkeys(chosen))
     if not chosen:
         raise RetrievalError("No document was named.", hint="Name one, or use --source; `footnote status` lists them.")

@@ -13,7 +13,7 @@ import typer
 
 from app import output
 from app.options import EXIT_FAILED_DOCUMENTS, EXIT_STOPPED
-from app.planning import plan_json, print_plan, refused_json, say_refused
+from app.planning import plan_json, print_plan, refused_json, say_passed_over, say_refused
 from app.settings import SAMPLE
 from config.settings import Settings
 from pipelines.types import IngestItem, IngestReport, Outcome
@@ -140,6 +140,7 @@ def show_report(report: IngestReport, plan: "Plan", *, as_json: bool) -> None:
         output.print_json(shown)
         return
     output.print_ingest(shown)
+    say_passed_over(plan)
     say_refused(plan)
     if report.stopped:
         output.warn(

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pipelines.ingestion.watch import Round
 
 _ROWS = 200  # of a table on a terminal
+_NAMED = 3
 _VERBS = {"added": "add", "updated": "update", "metadata": "metadata", "removed": "remove", "failed": "fail"}
 _TOTALS = {
     "added": "to add", "updated": "to update", "metadata": "to update in metadata only", "removed": "to remove",
@@ -80,8 +81,7 @@ def print_plan(plan: "Plan", seen: "Preview", model: str) -> None:
         output.say(line)
     for item, why in plan.settled.items():
         output.say(f"{item.name} failed before, and does no longer: {why}", "dim")
-    if plan.skipped:
-        output.say(f"{len(plan.skipped):,} passed over, such as {plan.skipped[0]}", "dim")
+    say_passed_over(plan)
     say_refused(plan)
 
 
@@ -116,6 +116,13 @@ def _money(dollars: float | None, setting: str) -> str:
 def refused_json(plan: "Plan | Round") -> list[dict[str, Any]]:
     """The removals that a person has to allow, by source."""
     return [{"source": source, "documents": absent, "of": held} for source, absent, held in plan.refused]
+
+
+def say_passed_over(plan: "Plan") -> None:
+    """Say what was there but is not taken."""
+    if plan.skipped:
+        more = " (--json names all)" if len(plan.skipped) > _NAMED else ""
+        output.say(f"{len(plan.skipped):,} passed over: {', '.join(plan.skipped[:_NAMED])}{more}", "dim")
 
 
 def say_refused(plan: "Plan | Round") -> None:

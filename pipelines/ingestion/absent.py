@@ -93,6 +93,8 @@ def _over(source: str, uri: str, listings: Sequence[Listing]) -> bool:
 
 def _names(listing: Listing, source: str, uri: str) -> bool:
     """Whether a complete listing would name this if it were still there."""
+    if uri.partition("#")[0] in listing.unread:
+        return False
     return source == listing.source or (_below(source, uri, listing) and not path_of(uri).exists())
 
 

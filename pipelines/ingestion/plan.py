@@ -93,6 +93,8 @@ class _Today:
             return ["not yet in this model's nodes"]
         said = any(document.said.get(name) != value for name, value in self.said.items())
         found = ["said to be something else"] if said else []
+        if item.source_kind != "file" and item.name != document.name:
+            found.append("it has another name")
         if document.ruled != self.ruled(item):
             found.append("a rule says something else")
         made = recipe_changes(document.recipe, self.recipe_of(document.parser))

@@ -4,6 +4,7 @@ from pipelines.errors import RetrievalError, SourceError
 from pipelines.ingestion.fingerprint import recipe_changes
 from pipelines.ingestion.plan import Plan, Step, stored_step
 from pipelines.ingestion.run import Ingestion
+from pipelines.ingestion.sources import spelled
 from pipelines.store.database import reading
 from pipelines.store.documents import Known
 from pipelines.store.originals import original_path
@@ -22,7 +23,7 @@ def plan_reindex(ingestion: Ingestion, source: str = "") -> Plan:
     known = ingestion.known()
     if source:
         with reading(ingestion.database.engine, "looking documents up") as connection:
-            chosen = set(from_source(connection, source))
+            chosen = set(from_source(connection, spelled(source)))
         known = [document for document in known if document.id in chosen]
         if not known:
             raise RetrievalError(f"No document came from {source}.", hint="`footnote status --json` has their places.")

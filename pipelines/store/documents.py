@@ -1,7 +1,7 @@
 """The documents table: rows to Documents and back, versions, filters, passages."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, field, fields
 from datetime import UTC, date, datetime, time
 from typing import Any
 
@@ -50,7 +50,7 @@ class Known:
 
     `indexed_sha`, `parser`, `recipe`, `nodes`, `characters` and `covered` are those of one node table. `said` is what a
     person said of the document (category, visibility, parser); it holds until something else is said. `ruled` is what
-    the rules of the settings said of it.
+    the rules of the settings said of it. `partial` counts what its source did not give, where that is so.
     """
 
     id: str
@@ -78,6 +78,7 @@ class Known:
     year: int | None
     said: Mapping[str, str]
     ruled: Mapping[str, Any]
+    partial: Mapping[str, Any] = field(default_factory=dict)
 
 
 def is_as_stored(document: Document, held: Known) -> bool:
@@ -223,6 +224,7 @@ def known(connection: Connection, node_table: str, *, collection: str | None = N
             d.content_sha, d.meta_sha, d.mime, d.title, d.year,
             func.coalesce(d["metadata"]["said"], cast({}, JSONB)).label("said"),
             func.coalesce(d["metadata"]["ruled"], cast({}, JSONB)).label("ruled"), d.visibility, d.ingested_at,
+            func.coalesce(d["metadata"]["partial"], cast({}, JSONB)).label("partial"),
             func.coalesce(i.content_sha, "").label("indexed_sha"),
             func.coalesce(i.parser, "").label("parser"),
             func.coalesce(i.recipe, "").label("recipe"),
@@ -355,12 +357,12 @@ def check(filters: Filters) -> None:
     Raises:
         RetrievalError: If a value holds a NUL, half a character (a lone surrogate).
     """
-    for field in fields(filters):
-        held = getattr(filters, field.name)
+    for each in fields(filters):
+        held = getattr(filters, each.name)
         for value in (held,) if isinstance(held, str) else held:
             if any(char == "\x00" or "\ud800" <= char <= "\udfff" for char in str(value)):
                 raise RetrievalError(
-                    f"The {field.name} filter holds a character that cannot be stored.",
+                    f"The {each.name} filter holds a character that cannot be stored.",
                     hint="Remove the NUL or the broken character.",
                 )
 

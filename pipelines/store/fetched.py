@@ -5,17 +5,14 @@ A cache that spares fetching: without it everything is fetched again, and nothin
 
 import hashlib
 import json
-import os
-import uuid
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pipelines.errors import StoreError
 from pipelines.store.full import HINT, is_full
-from pipelines.store.originals import is_kept
+from pipelines.store.originals import is_kept, write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +50,9 @@ def remember(home: Path, fetched: Fetched) -> None:
     Raises:
         StoreError: If it cannot be written: the disk is full, or the folder is closed.
     """
-    target = _place(home, fetched.uri)
-    fresh = target.with_name(f".new-{uuid.uuid4().hex}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(json.dumps(asdict(fetched), ensure_ascii=True), "utf-8")
-        os.replace(fresh, target)
+        write_whole(_place(home, fetched.uri), json.dumps(asdict(fetched), ensure_ascii=True).encode())
     except OSError as error:
-        with suppress(OSError):
-            fresh.unlink()
         hint = HINT if is_full(error) else "Check the permissions of FOOTNOTE_HOME."
         raise StoreError(f"What was fetched of {fetched.uri} cannot be noted: {error.strerror}.", hint=hint) from error
 

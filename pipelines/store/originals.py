@@ -21,7 +21,7 @@ def keep_original(home: Path, sha: str, data: bytes, *, name: str) -> Path:
     if is_kept(home, sha, len(data)):
         return target
     try:
-        _write(target, data)
+        write_whole(target, data)
     except OSError as error:
         said = error.strerror or str(error)
         if is_full(error):
@@ -32,7 +32,12 @@ def keep_original(home: Path, sha: str, data: bytes, *, name: str) -> Path:
     return target
 
 
-def _write(target: Path, data: bytes) -> None:
+def write_whole(target: Path, data: bytes) -> None:
+    """Write a file wholly or not at all; nobody else may read it.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
     fresh = target.with_name(f".new-{uuid.uuid4().hex}")
     try:
         handle = os.open(fresh, _NEW, 0o600)

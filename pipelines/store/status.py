@@ -43,11 +43,12 @@ def coverage(database: Database, *, outdated: Callable[[Known], str] = lambda _:
 
 
 def from_source(connection: Connection, location: str) -> list[str]:
-    """The ids of the documents that came from a file or folder."""
+    """The ids of the documents that came from a file, a folder or a remote source, whatever its letters' case."""
     uri = Path(location).expanduser().resolve().as_uri()
     d = documents.c
     below = func.left(d.source_uri, len(uri) + 1) == f"{uri}/"
-    statement = select(d.id).where((d.source == uri) | (d.source == location) | (d.source_uri == uri) | below)
+    named = d.source == location if location.startswith("file:") else func.lower(d.source) == location.lower()
+    statement = select(d.id).where((d.source == uri) | named | (d.source_uri == uri) | below)
     return list(connection.execute(statement.order_by(d.name)).scalars())
 
 
@@ -64,6 +65,8 @@ def _row(document: Known, failure: Standing | None, outdated: str) -> dict[str, 
         state, reason, hint = "unindexed", "not yet in this model's nodes", "Run `footnote reindex`."
     elif outdated:
         reason, hint = outdated, "Run `footnote reindex`."
+    elif document.partial:
+        reason = f"in part: {document.partial.get('rendered')} of its {document.partial.get('fetched')} blocks"
     elif document.pages_without_text:
         reason = f"{document.pages_without_text} pages without text"
     return {

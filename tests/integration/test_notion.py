@@ -11,10 +11,11 @@ from pydantic import SecretStr
 from config.settings import NotionSettings, ParsingSettings, Settings
 from pipelines.ingestion.reindex import plan_reindex
 from pipelines.ingestion.run import build_ingestion, ingest
+from pipelines.ingestion.sources import spelled
 from pipelines.query.engine import Engine, build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database
-from pipelines.store.status import coverage
+from pipelines.store.status import coverage, from_source
 from pipelines.store.tokens import tokenise
 from pipelines.types import Filters, IngestReport
 from tests.fake_notion import TOKEN, FakeNotion, Fault, Told, block, mention, rich, table
@@ -159,6 +160,31 @@ def test_a_page_without_new_words_touches_metadata_only(notion: FakeNotion, sett
     notion.pages[root]["last_edited_time"] = LATER  # a page is edited by a comment or a colour, too
     report = ingest(settings, [f"notion:{root}"])
     assert (outcomes(report), report.embedded) == ({"Root": "metadata"}, 0)
+
+
+def test_a_page_below_one_that_is_called_otherwise_now_has_the_new_path(notion: FakeNotion, settings: Settings) -> None:
+    root = notion.page("Root", block("paragraph", "Words."))
+    alpha = notion.page("Alpha", block("paragraph", "Words."), parent=root)
+    notion.page("Beta", block("paragraph", "Words."), parent=alpha)
+    ingest(settings, [f"notion:{root}"])
+    notion.pages[alpha]["properties"]["title"]["title"] = rich("Omega")
+    notion.pages[alpha]["last_edited_time"] = LATER
+    report = ingest(settings, [f"notion:{root}"])
+    assert outcomes(report) == {"Root": "unchanged", "Root/Omega": "updated", "Root/Omega/Beta": "metadata"}
+    assert ingest(settings, [f"notion:{root}"]).count("unchanged") == 3
+
+
+def test_a_page_that_is_stored_in_part_says_so_and_is_found_by_its_source_however_spelt(
+    notion: FakeNotion, settings: Settings
+) -> None:
+    root = notion.page("Root", block("paragraph", "Words."), block("unsupported"))
+    ingest(settings, [f"notion:{root}"])
+    database = open_database(settings)
+    (row,) = coverage(database)["documents"]
+    with database.engine.connect() as connection:
+        found = from_source(connection, spelled(f"notion:{root.upper()}"))
+    assert (row["state"], row["reason"]) == ("indexed", "in part: 1 of its 2 blocks")
+    assert found == [row["id"]]
 
 
 def test_an_interrupted_first_run_goes_on_where_it_was(notion: FakeNotion, settings: Settings) -> None:

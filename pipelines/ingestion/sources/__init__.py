@@ -3,14 +3,16 @@
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
+from pipelines.errors import SourceError
 from pipelines.ingestion.sources.base import Access, Listing, Read, SourceKind
 from pipelines.ingestion.sources.files import Files
 from pipelines.ingestion.sources.github import GitHub
 from pipelines.ingestion.sources.notion import Notion
+from pipelines.ingestion.sources.notion.address import id_of
 from pipelines.ingestion.sources.web import Web
 from pipelines.types import SourceItem
 
-__all__ = ["SOURCES", "Access", "Listing", "Read", "SourceKind", "Sources", "kind_of"]
+__all__ = ["SOURCES", "Access", "Listing", "Read", "SourceKind", "Sources", "kind_of", "spelled"]
 
 SOURCES: dict[str, Callable[[Access], SourceKind]] = {
     "file": Files,
@@ -24,6 +26,16 @@ _SCHEMES: dict[str, str] = {"github": "github", "notion": "notion", "http": "web
 def kind_of(location: str) -> str:
     """The kind of source that a location on the command line or in the settings names."""
     return _SCHEMES.get(location.partition(":")[0].lower(), "file")
+
+
+def spelled(location: str) -> str:
+    """A location as its listing would spell it, as far as that can be told without asking."""
+    if kind_of(location) != "notion":
+        return location
+    try:
+        return f"notion:{id_of(location)}"
+    except SourceError:
+        return location
 
 
 class Sources:

@@ -21,6 +21,7 @@ class Listing:
         complete: Whether nothing can be missing: only then may absent documents be removed.
         skipped: Names that are there but of no kind we load.
         problems: (name, error) of what should have been listed but could not be.
+        unread: URIs of archives that could not be opened: what is held of them stays.
     """
 
     source: str
@@ -29,6 +30,7 @@ class Listing:
     complete: bool
     skipped: tuple[str, ...] = ()
     problems: tuple[tuple[str, SourceError], ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,7 @@ def _list_folder(folder: Path) -> Listing:
     skipped: list[str] = []
     closed: list[tuple[str, SourceError]] = []
     refused: list[tuple[str, SourceError]] = []
+    unread: list[str] = []
 
     def unreadable(error: OSError) -> None:
         name = os.path.relpath(error.filename, folder)
@@ -123,9 +124,10 @@ def _list_folder(folder: Path) -> Listing:
             except OSError as error:
                 unreadable(error)
             except SourceError as error:  # an export that is copied just now holds everything again soon
-                closed.append((relative, error))
+                refused.append((relative, error))
+                unread.append(path.as_uri())
     in_order = tuple(sorted(items, key=lambda item: item.name))
-    return Listing(source, "file", in_order, not closed, tuple(skipped), (*closed, *refused))
+    return Listing(source, "file", in_order, not closed, tuple(skipped), (*closed, *refused), tuple(unread))
 
 
 def is_passed_over(folder: str) -> bool:

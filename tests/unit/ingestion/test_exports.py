@@ -126,11 +126,11 @@ def test_another_archive_is_passed_over_in_a_folder_and_told_where_it_is_named(w
         load(read_file(item, 10_000), item)
 
 
-def test_a_damaged_archive_makes_the_listing_of_its_folder_incomplete(write: Callable[..., Path]) -> None:
+def test_a_damaged_archive_keeps_what_is_held_of_it_and_nothing_else(write: Callable[..., Path]) -> None:
     path = write(EXPORT)
     path.write_bytes(path.read_bytes()[:200])
     listing = list_files(str(path.parent))
-    assert not listing.complete
+    assert (listing.complete, listing.unread) == (True, (path.as_uri(),))
     assert "damaged" in listing.problems[0][1].message
     assert "damaged" in list_files(str(path)).problems[0][1].message
 

@@ -145,7 +145,9 @@ def test_the_declared_depth_is_kept_however_the_source_is_spelt(world: World) ->
     world.notion.page("C", parent=second)
     plain = f"notion:{first.replace('-', '')}"
     assert [item.name for item in world.list(plain, depth=1, under=f"notion:{first}").items] == ["A", "A/B"]
-    assert [item.name for item in world.list(plain, depth=0, under=plain).items] == ["A"]
+    shallow = world.list(plain, depth=0, under=plain)
+    assert [item.name for item in shallow.items] == ["A"]
+    assert shallow.skipped == ("A/... (1 below it, deeper than 0)",)
     assert [item.name for item in world.list(plain).items] == ["A", "A/B", "A/B/C"]
 
 

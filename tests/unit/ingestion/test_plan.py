@@ -270,6 +270,25 @@ def test_a_failure_moves_out_of_the_way_with_its_document(folder: Path) -> None:
     assert list(found.settled.values()) == ["it moved"]
 
 
+def test_an_archive_that_cannot_be_opened_keeps_its_own_documents_and_no_others(folder: Path) -> None:
+    held, archive = stored(folder), (folder / "export.zip").as_uri()
+    (folder / "a.txt").unlink()
+    (folder / "export.zip").write_bytes(b"no archive")
+    within = replace(held[1], id="within", source_uri=f"{archive}#page.md", name="export.zip/page.md")
+    found = plan([folder], [*held, within], allow_removals=True)
+    assert removed(found) == ["a.txt"]
+    assert [step.item.name for step in found.steps if step.action == "fail"] == ["export.zip"]
+
+
+def test_a_remote_document_that_is_called_otherwise_is_updated(folder: Path) -> None:
+    (one,) = [held for held in stored(folder) if held.name == "a.txt"]
+    item = SourceItem("https://example.org/a", "new/name", "notion:1", "notion", "v1")
+    listing = Listing("notion:1", "notion", (item,), True)
+    page = replace(one, source_uri=item.uri, source="notion:1", source_kind="notion", name="old/name", stamp="v1")
+    found = make_plan([listing], [page], recipe_of=lambda parser: RECIPE, read=lambda _: Read(one.file_sha, kept=True))
+    assert [(step.action, step.reason) for step in found.steps] == [("update", "it has another name")]
+
+
 def test_a_link_to_a_folder_or_to_nothing_is_named_as_passed_over(folder: Path, tmp_path_factory: Any) -> None:
     beside = tmp_path_factory.mktemp("beside")
     (beside / "far.md").write_text("# Far\n")

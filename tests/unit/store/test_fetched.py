@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import stat
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,11 @@ def test_a_note_of_another_address_is_no_note(tmp_path: Path, kept: Fetched) -> 
     (place,) = (tmp_path / "fetched").rglob("*.json")
     place.write_text(json.dumps({**json.loads(place.read_text()), "uri": "https://example.org/other"}))
     assert recall(tmp_path, URI) is None
+
+
+def test_a_note_is_for_its_owner_only(tmp_path: Path, kept: Fetched) -> None:
+    (place,) = (tmp_path / "fetched").rglob("*.json")
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
 
 
 def test_a_note_that_cannot_be_written_says_of_what(tmp_path: Path) -> None:

@@ -125,6 +125,9 @@ class Walk:
         if held is None or not edited or held.stamp != edited:
             held = self._fetch(place, page, title, names)
         self._list(held, names)
+        if held.more["below"] and place.depth == self._most_depth:
+            count = len(held.more["below"])
+            self._skipped.append(f"{'/'.join(names)}/... ({count} below it, deeper than {self._most_depth})")
         for what, below in held.more["below"]:
             self._queue.append(_Place(what, digits(below), names, place.depth + 1))
         self._warn("/".join(names), held.more)
