@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from app.conversation import FINDING, Exchange, written_by
-from app.ending import how_it_ended, read_as
+from app.conversation import Exchange, written_by
+from app.ending import FINDING, how_it_ended, read_as
 from app.sources import by_document, cited_place, place_and_others, readable
 from pipelines.types import Answer, Citation, Sentence, Source
 
@@ -93,7 +93,7 @@ def _notes(said: Exchange) -> Iterator[str]:
     yield from (f"Sources disagree: {conflict.said}" for conflict in answer.conflicts)
     if meant := read_as(answer.condensed, answer.condensed_by):
         yield meant
-    yield from how_it_ended(answer.mode, answer.fallback_reason, truncated=answer.truncated)
+    yield from how_it_ended(answer.mode, answer.fallback_reason, truncated=answer.truncated, answered=answer.answered)
     yield from answer.notes
     yield _signature(answer)
 

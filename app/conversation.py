@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from app.ending import FINDING
 from app.sources import place, readable
 from app.typeset import literal
 from pipelines.errors import FootnoteError
@@ -11,13 +12,6 @@ from pipelines.types import Answer, Citation, Filters, Footnote, IngestItem, Sen
 
 NO_FILTERS = Filters()
 EXTRACTIVE = "Extractive: sentences quoted verbatim"
-FINDING = {
-    "supported": "borne out by its source",
-    "partial": "partly borne out by its source",
-    "misattributed": "borne out by another source than the one it cites",
-    "unsupported": "not borne out by its source",
-    "uncited": "without a source",
-}
 
 
 @dataclass(slots=True)
@@ -74,11 +68,10 @@ class Exchange:
         """The answer's text without its markers, as far as it came."""
         return "".join(piece for piece in self.pieces if isinstance(piece, str)).strip()
 
-    def turn(self) -> Turn | None:
-        """What a follow-up question is read with; None when nothing was answered."""
+    def turn(self) -> Turn:
+        """What a follow-up question is read with, also where nothing was answered: it speaks of whom this one did."""
         titles = tuple(dict.fromkeys(source.title for source in self.cited()))
-        answered = self.text and (self.answer is None or self.answer.answered)
-        return Turn(self.question, self.text, titles) if answered else None
+        return Turn(self.question, self.text, titles)
 
     def cited(self) -> list[Source]:
         """The sources that the answer cites, by number."""
@@ -112,8 +105,7 @@ Entry = Exchange | Intake
 
 def history(entries: Sequence[Entry]) -> tuple[Turn, ...]:
     """The turns of a conversation, in order."""
-    turns = (entry.turn() for entry in entries if isinstance(entry, Exchange))
-    return tuple(turn for turn in turns if turn)
+    return tuple(entry.turn() for entry in entries if isinstance(entry, Exchange))
 
 
 def read_with(question: str, entries: Sequence[Entry]) -> tuple[Turn, ...]:

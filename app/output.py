@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from app.ending import how_it_ended, read_as
+from app.ending import FINDING, how_it_ended, read_as
 from app.sources import (
     address,
     by_document,
@@ -19,11 +19,14 @@ from app.sources import (
     cited_at,
     cited_numbers,
     conflict_of,
+    is_converted,
+    page_or_lines,
     place_and_others,
     source_of,
 )
 from config.prompts import GREETING
 from pipelines.errors import RetrievalError
+from pipelines.query.verification.markers import unmarked
 from pipelines.types import Source
 
 console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
@@ -147,9 +150,10 @@ def print_ingest(report: Mapping[str, Any]) -> None:
 def print_results(report: Mapping[str, Any]) -> None:
     """Ranked passages."""
     for result in report["results"]:
-        where = f", p.{result['page']}" if result["page"] else f", lines {result['line_start']}-{result['line_end']}"
+        converted = is_converted(result["document_name"], "")
+        where = page_or_lines(result["page"], result["line_start"], result["line_end"], converted=converted)
         path = " > ".join(result["section_path"])
-        say(f"{result['rank']}. {result['title']}{where}  {path}".rstrip(), "bold")
+        say(f"{result['rank']}. {result['title']}, {where}  {path}".rstrip(), "bold")
         say(f"   {clip(result['text'], 320)}")
         if result["also_in"]:
             say(f"   also in {', '.join(result['also_in'])}", "dim")
@@ -169,18 +173,39 @@ def clip(text: str, limit: int) -> str:
     return folded if len(folded) <= limit else folded[: limit - 1].rsplit(" ", 1)[0] + "…"
 
 
+def marked(answer: Mapping[str, Any]) -> str:
+    """The answer's text with a remark after each sentence that its sources do not bear out."""
+    text, done = str(answer["answer"]), 0
+    for sentence in answer["sentences"]:
+        said = unmarked(sentence["text"]) + "".join(f" [{n}]" for n in sentence["citations"])
+        place = text.find(said, done)
+        done = place + len(said) if place >= 0 else done
+        if place >= 0 and sentence["verdict"] != "supported":
+            remark = f" ({FINDING[sentence['verdict']]})"
+            text, done = text[:done] + remark + text[done:], done + len(remark)
+    return text
+
+
+def print_verdicts(answer: Mapping[str, Any]) -> None:
+    """The sentences that their sources do not bear out, for an answer that went out before it was checked."""
+    for index, sentence in enumerate(answer["sentences"], start=1):
+        if sentence["verdict"] != "supported":
+            say(f"Sentence {index} is {FINDING[sentence['verdict']]}: {clip(sentence['text'], 100)}", "yellow")
+
+
 def print_sources(answer: Mapping[str, Any]) -> None:
-    """The footnotes of an answer by document; of an abstention, what was searched and what came nearest."""
+    """The footnotes of an answer by document, and what they disagree about.
+
+    Of an abstention, what was searched and what came nearest.
+    """
     cited = cited_numbers(answer["sentences"], answer["conflicts"])
     sources = [source_of(row) for row in answer["sources"]]
     if cited:
         console.print()
-    print_documents((source for source in sources if source.n in cited), answer["sentences"])
-    for index, sentence in enumerate(answer["sentences"], start=1):
-        if sentence["verdict"] != "supported":
-            warn(f"Sentence {index} is {sentence['verdict']}: {clip(sentence['text'], 100)}")
+    disputed = [{"evidence": conflict["sides"]} for conflict in answer["conflicts"] if isinstance(conflict, Mapping)]
+    print_documents((source for source in sources if source.n in cited), [*answer["sentences"], *disputed])
     for conflict in answer["conflicts"]:
-        warn(f"Sources disagree: {conflict_of(conflict)[0]}")
+        say(f"Sources disagree: {conflict_of(conflict)[0]}", "yellow")
     if not answer["answered"]:
         for tried in answer["searched"]:
             say(f"Searched: {tried}", "dim")
@@ -189,7 +214,8 @@ def print_sources(answer: Mapping[str, Any]) -> None:
         print_documents(map(source_of, answer["nearest"]), quoted=True)
     if meant := read_as(answer["condensed"], answer["condensed_by"]):
         say(meant, "dim")
-    for said in how_it_ended(answer["mode"], answer["fallback_reason"], truncated=answer["truncated"]):
+    failed, truncated = answer["fallback_reason"], answer["truncated"]
+    for said in how_it_ended(answer["mode"], failed, truncated=truncated, answered=answer["answered"]):
         warn(said)
     print_notes(answer["notes"])
     if answer["answer"] == GREETING:
@@ -220,6 +246,8 @@ def print_documents(
             say(f"  {link}", "dim")
         for source in document.sources:
             number, words = ("", f": {clip(source.snippet, 120)}") if quoted else (f"[{source.n}] ", "")
-            where, cited = place_and_others(source), cited_at(citations_of(sentences, source.n))
+            converted = is_converted(source.documentName, source.uri)
+            where = place_and_others(source)
+            cited = cited_at(citations_of(sentences, source.n), converted=converted)
             narrower = f" (cited: {cited})" if cited and not where.startswith(cited) else ""
             say(f"  {number}{where}{narrower}{words}", "dim")

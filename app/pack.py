@@ -5,14 +5,15 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from app.conversation import FINDING
-from app.sources import page_or_lines
+from app.ending import FINDING
+from app.sources import is_converted, page_or_lines
 from app.typeset import literal
 from pipelines.errors import PackError
 from pipelines.query.packs.pack import MAX_BYTES, Pack, PackedSource, pack_json, read_pack
 
 _SUFFIXES = (".md", ".json")
 _NAME = "answer"  # of both files in an archive
+_DISPUTED = "One side of what the documents disagree about"
 
 
 def files_of(named: str) -> tuple[Path, ...]:
@@ -98,7 +99,7 @@ def pack_markdown(pack: Pack) -> str:
     parts += [f"Searched for: {literal(search)}" for search in answer.searched if not answer.answered]
     parts += [f"The documents disagree: {literal(conflict)}" for conflict in answer.conflicts]
     parts += [f"Note: {literal(note)}" for note in answer.notes]
-    cited = {n for sentence in answer.sentences for n in sentence.citations}
+    cited = {n for sentence in answer.sentences for n in sentence.citations} | {side.n for side in answer.disputed}
     footnotes = [source for source in answer.sources if source.n in cited]
     rest = [source for source in answer.sources if source.n not in cited]
     if footnotes:
@@ -139,10 +140,11 @@ def _signature(pack: Pack) -> str:
 
 
 def _footnote(pack: Pack, source: PackedSource) -> str:
-    """A source with the words that it is cited for, and what they bear out."""
+    """A source with the words that it is cited for, and what they bear out or dispute."""
     own = [c for sentence in pack.answer.sentences for c in sentence.evidence if c.n == source.n]
-    quoted = dict.fromkeys((citation.quote, citation.verdict) for citation in own)
-    lines = [f"> {literal(quote)}\n>\n> *{FINDING[verdict].capitalize()}.*" for quote, verdict in quoted]
+    quoted = {(citation.quote, FINDING[citation.verdict].capitalize()): None for citation in own}
+    quoted |= {(side.quote, _DISPUTED): None for side in pack.answer.disputed if side.n == source.n}
+    lines = [f"> {literal(quote)}\n>\n> *{finding}.*" for quote, finding in quoted]
     words = "\n>\n".join(lines) or f"> {literal(source.snippet)}"
     return f"**\\[{source.n}\\]** {_where(pack, source)}\n\n{words}"
 
@@ -154,7 +156,8 @@ def _listed(pack: Pack, sources: Sequence[PackedSource]) -> str:
 def _where(pack: Pack, source: PackedSource) -> str:
     held = next((document for document in pack.documents if document.id == source.document_id), None)
     title, name = (held.title or held.name, held.name) if held else ("", source.document_id)
-    place = page_or_lines(source.page, source.line_start, source.line_end)
+    converted = held is not None and is_converted(held.name, held.uri)
+    place = page_or_lines(source.page, source.line_start, source.line_end, converted=converted)
     path = " › ".join(part for part in source.section_path if part != title)
     inside = ", ".join(filter(None, [name if name != title else "", place, path]))
     return literal(f"{title or name} ({inside})")

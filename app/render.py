@@ -8,7 +8,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.answer import answer_data
-from app.conversation import FINDING, Exchange, Intake, as_markdown
+from app.conversation import Exchange, Intake, as_markdown
+from app.ending import FINDING
 from app.sources import address, cited_place, readable
 from app.typeset import AROUND, passage_html, running_html
 from pipelines.types import Citation, IngestItem, Source

@@ -17,6 +17,8 @@ _JOINTS = re.compile(r"(?<=\w)[-+](?=\w)|--+")
 _EMPTY = re.compile(
     r"(?:(?:new|no|untitled|document|page|presentation|book|title|index|file|\d{1,6})(?: |$)){1,4}", re.IGNORECASE
 )
+_CONVERTED = frozenset(".html .htm .xhtml .doc .docx .ppt .pptx .xls .xlsx .odt .odp .ods .rtf .epub".split())
+_AS_IT_IS = frozenset(".md .markdown .txt .text .rst .csv .tsv .json".split())
 _NAMELESS = frozenset({"readme", "index"})
 
 
@@ -47,21 +49,29 @@ def place(source: Source) -> str:
 
 def cited_place(source: Source, cited: Sequence[Citation]) -> str:
     """Where the words stand that a source is cited for, and the sections above it; its own place without any."""
-    return _under(source, cited_at(cited) or _range(source))
+    converted = is_converted(source.documentName, source.uri)
+    return _under(source, cited_at(cited, converted=converted) or _range(source))
 
 
-def cited_at(cited: Iterable[Citation]) -> str:
+def cited_at(cited: Iterable[Citation], *, converted: bool = False) -> str:
     """The pages, else the lines of cited words, each once, in order; empty where nobody noted them."""
     noted = sorted((each for each in cited if each.line_start), key=lambda each: each.start)
-    spots = (page_or_lines(each.page, each.line_start, each.line_end) for each in noted)
+    spots = (page_or_lines(each.page, each.line_start, each.line_end, converted=converted) for each in noted)
     return ", ".join(dict.fromkeys(spots))
+
+
+def is_converted(name: str, uri: str) -> bool:
+    """Whether the lines of a document's text are not those of its file: HTML, office documents, pages on the web."""
+    suffix, link = PurePosixPath(name).suffix.lower(), address(uri)
+    return suffix in _CONVERTED or bool(link and suffix not in _AS_IT_IS and "://github.com/" not in link)
 
 
 def _range(source: Source) -> str:
     """The page or pages, else the lines that a source reaches over."""
     if source.page and source.page_breaks:
         return f"pp. {source.page}–{source.page + len(source.page_breaks)}"
-    return page_or_lines(source.page, source.line_start, source.line_end)
+    converted = is_converted(source.documentName, source.uri)
+    return page_or_lines(source.page, source.line_start, source.line_end, converted=converted)
 
 
 def _under(source: Source, where: str) -> str:
@@ -70,11 +80,12 @@ def _under(source: Source, where: str) -> str:
     return " · ".join([where, " › ".join(sections)]) if sections else where
 
 
-def page_or_lines(page: int | None, first: int, last: int) -> str:
-    """The page, else the lines from the first to the last."""
+def page_or_lines(page: int | None, first: int, last: int, *, converted: bool = False) -> str:
+    """The page, else the lines from the first to the last: of the text where a file was made into one."""
     if page:
         return f"p. {page}"
-    return f"line {first}" if first == last else f"lines {first}–{last}"
+    of = " of the text" if converted else ""
+    return f"line {first}{of}" if first == last else f"lines {first}–{last}{of}"
 
 
 def place_and_others(source: Source) -> str:

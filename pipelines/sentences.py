@@ -24,6 +24,8 @@ _FENCE = re.compile(r"(?:```|~~~)")
 _HEADING = re.compile(r"#{1,6}\s")
 _ITEM_NUMBER = re.compile(r"[\s*_(\[]*\d{1,3}[\s*_)\]\\]*")
 _MAX_ROW = 200
+_NAMED_CELLS = re.compile(r"[^:;\n]{1,80}: [^;\n]*; [^:;\n]{1,80}: ")  # a row under the names of its columns
+_MAX_NAMED_ROW = 600
 _MARKS_ONLY = re.compile(r"[-=*_~`|:+#>^\s]+")
 
 # Followed by a name or a number, or inside a clause: never the end of a sentence.
@@ -130,6 +132,7 @@ def _is_own_line(text: str, start: int, end: int) -> bool:
         return False
     line = text[start:end].rstrip()
     row = " | " in line and "{{" not in line and len(line) <= _MAX_ROW and line[-1] not in ".!?"
+    row |= len(line) <= _MAX_NAMED_ROW and _NAMED_CELLS.match(line) is not None
     if row or (line[0] == "<" and line[-1] == ">"):
         return True
     return len(line) <= 80 and line.isupper() and sum(map(str.isalpha, line)) >= 4 and line[-1] not in ".,;!?"

@@ -20,7 +20,7 @@ Band = Literal["high", "medium", "low"]
 Outcome = Literal["added", "updated", "metadata", "unchanged", "removed", "failed"]
 RunKind = Literal["ingest", "reindex", "rollback", "remove"]
 RunState = Literal["running", "done", "stopped"]
-ConflictKind = Literal["dates", "title", "employer", "number", "person", "place"]
+ConflictKind = Literal["dates", "title", "employer", "number", "person", "place", "denial"]
 CondensedBy = Literal["", "rules", "model"]
 VerdictName = Literal["supported", "partial", "misattributed", "unsupported", "uncited"]
 

@@ -2,6 +2,7 @@
 
 import threading
 from collections import OrderedDict
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -59,12 +60,16 @@ class FoundCache:
         ledger.tag("cached")
         return replace(found, ranked=list(found.ranking), ranking=list(found.ranking), ledger=ledger)
 
-    def keep(self, key: Key, found: Found, ledger: Ledger) -> None:
-        """Keep a finding and its ledger as they are now, unless a part failed or was left out for want of time."""
+    def keep(self, key: Key, found: Found, ledger: Ledger, *, before: Collection[str] = ()) -> None:
+        """Keep a finding and its ledger as they are now, unless a part failed or was left out for want of time.
+
+        The notes from `before` the search (how the question was read) are left out: they need not hold another time.
+        """
         if self.entries == 0 or ledger.degraded:
             return
         told = Ledger()
         told.resume(ledger)
+        told.notes = [said for said in told.notes if said not in before]
         with self._lock:
             self._held[key] = (replace(found, ranked=[], ranking=list(found.ranking), ledger=told), told)
             self._held.move_to_end(key)

@@ -28,16 +28,22 @@ from pipelines.query.careers.career import may_reckon, reckon
 from pipelines.query.careers.listing import asked_about
 from pipelines.query.careers.reckoning import Reckoning, said_of
 from pipelines.query.careers.sections import read_sections
+from pipelines.query.careers.spoken import asks_for_spoken, lists_code
+from pipelines.query.careers.strangers import may_name_somebody, strangers, tells_of_others
 from pipelines.query.careers.timeline import people
 from pipelines.query.careers.whose import of_others, without
 from pipelines.query.conflicts.career_conflicts import CAREERS, career_disagreements
 from pipelines.query.conflicts.conflicts import is_about_a_career, with_conflicts
 from pipelines.query.conflicts.disagreement import Disagreement
+from pipelines.query.conflicts.retold import retold
 from pipelines.query.context.assemble import Budget, assemble
 from pipelines.query.context.spans import Passage
 from pipelines.query.extraction.extract import UNTOLD, extract, is_answer
+from pipelines.query.extraction.injection import borne_by_commands
+from pipelines.query.extraction.lines import Barred
 from pipelines.query.extraction.marks import Ruler
 from pipelines.query.parts import changed
+from pipelines.query.searching.assess import assess
 from pipelines.query.searching.calibration import calibration
 from pipelines.query.searching.escalate import is_weak
 from pipelines.query.searching.find import Finder, Found, Request
@@ -63,6 +69,7 @@ from pipelines.types import (
     Candidate,
     Context,
     EmbeddingIdentity,
+    Evidence,
     Filters,
     Footnote,
     Mode,
@@ -166,8 +173,12 @@ class Engine:
     @property
     def passages(self) -> int:
         """How many passages an answer is made from, as far as the budget goes."""
-        options = self.settings
-        return options.retrieval.top_n if self.llm else max(options.retrieval.top_n, options.answer.passages)
+        return self.settings.retrieval.top_n if self.llm else self._quoted
+
+    @property
+    def _quoted(self) -> int:
+        """How many passages a quotation is picked from."""
+        return max(self.settings.retrieval.top_n, self.settings.answer.passages)
 
     def answer(
         self,
@@ -416,10 +427,11 @@ class Engine:
             held = self.cache.recall(key, ledger)
         if held is not None:
             return held
+        noted = tuple(ledger.notes)
         found = finder.find(request, intent, ledger)
         tries = self.settings.escalation.mode
         if finder.settings.escalation.mode == tries or (tries == "auto" and not is_weak(found.evidence)):
-            self.cache.keep(key, found, ledger)
+            self.cache.keep(key, found, ledger, before=noted)
         return found
 
     def _key(self, request: Request, intent: QueryIntent) -> Key:
@@ -476,21 +488,58 @@ class Engine:
                 log_failure("language model failed, answering by extraction", error)
                 failure = str(error)
                 ledger.note(failure)
+                found, context = self._found_without_llm(found, context, request, ledger)
+                brief = replace(brief, context=context, evidence=found.evidence)
         is_llm_silent = self.llm is not None and not failure  # too little evidence to ask it
         if not context.sources or nothing or is_llm_silent:
-            return (yield from abstain(replace(brief, instead=nothing)))
+            return (yield from abstain(replace(brief, instead=nothing), failure))
+        evidence = self._evidence(found, gathered)
+        brief = replace(brief, evidence=evidence)
         told = extract(
             found.intent,
             self._own(context, found.intent, request),
             found.ranking,
             self._ruler(gathered),
-            strength=found.evidence.strength,
+            strength=evidence.strength,
             max_sentences=options.max_sentences,
+            barred=self._barred(found.intent, request),
         )
-        if not is_answer(told, found.evidence, self.settings.evidence):
-            why = f"{found.intent.search_text} ({request.mode}: {told.silence or found.evidence.reason or UNTOLD})"
-            return (yield from abstain(replace(brief, searched=(why,))))
+        if not is_answer(told, evidence, self.settings.evidence):
+            why = f"{found.intent.search_text} ({request.mode}: {told.silence or evidence.reason or UNTOLD})"
+            return (yield from abstain(replace(brief, searched=(why,)), failure))
+        if told.more:
+            ledger.note(f"{told.more} more of what is listed there are not quoted: open the source for all of them.")
         return (yield from write_by_extraction(brief, told, failure))
+
+    def _found_without_llm(
+        self, found: Found, context: Context, request: Request, ledger: Ledger
+    ) -> tuple[Found, Context]:
+        """What is found and shown where there is no language model: more passages than one is shown."""
+        wide = replace(request, top_n=self._quoted)
+        if wide.top_n <= request.top_n:
+            return found, context
+        try:
+            found = replace(self._finder, llm=None).find(wide, found.intent, ledger)
+            return found, self._assemble(found, request.audience, ledger)
+        except FootnoteError as error:
+            log_failure("sentences are quoted from the passages of the language model alone", error)
+            return found, context
+
+    def _evidence(self, found: Found, gathered: "_Gathered") -> Evidence:
+        """How well what may be quoted bears on the question: without passages that do by their commands alone."""
+        left_out = borne_by_commands(found.intent, found.ranking)
+        if not left_out:
+            return found.evidence
+        ranked = [hit for hit in found.ranked if hit.node.node_id not in left_out]
+        again = assess(
+            ranked,
+            found.intent,
+            gathered.ledger,
+            gathered.index,
+            settings=self.settings.evidence,
+            model=self.identity.model,
+        )
+        return min(found.evidence, again, key=lambda evidence: evidence.strength)
 
     def _write_by_llm(self, brief: Brief, llm: LLM, request: Request, ledger: Ledger) -> Written:
         """What the language model writes of as much as it has room for; raises what `write_by_llm` raises."""
@@ -514,6 +563,19 @@ class Engine:
             return context
         return without(context, of_others(intent, stated_people(self.store, request.audience)))
 
+    def _barred(self, intent: QueryIntent, request: Request) -> Barred | None:
+        """What may not be quoted where the question names somebody whose career no document states, or asks for what
+        they speak.
+        """
+        if asks_for_spoken(intent):
+            return lists_code
+        if not may_name_somebody(intent):
+            return None
+        stated = stated_people(self.store, request.audience)
+        organisations = [name for name, _ in self.store.stated_names(request.audience)] if stated else []
+        names = strangers(intent, stated, organisations)
+        return tells_of_others(names, {document for _, document in stated}) if names else None
+
     def _nothing(self, gathered: "_Gathered", request: Request) -> str:
         """What to say when there was nothing to search in; empty when there was."""
         if gathered.intent.greeting or (gathered.found and gathered.found.ranked):
@@ -526,7 +588,7 @@ class Engine:
     def _disputed(self, draft: Answer, gathered: "_Gathered", request: Request) -> Sequence[Disagreement]:
         """What the resumes and profiles among the candidates say differently, where the answer rests on one of them."""
         if gathered.reckoning is not None:
-            return gathered.reckoning.doubts
+            return (*gathered.reckoning.doubts, *self._retold(draft, gathered, request))
         documents, rests = gathered.ledger.documents, any(source.category in CAREERS for source in draft.sources)
         if len(documents) < 2 or not rests or not is_about_a_career(draft):
             return ()
@@ -537,6 +599,20 @@ class Engine:
             log_failure("career facts were not compared", error)
             return ()
         return career_disagreements(people(facts, date.today()))
+
+    def _retold(self, draft: Answer, gathered: "_Gathered", request: Request) -> Sequence[Disagreement]:
+        """What other documents say of the dates of the jobs that an answer was computed from, where they are asked."""
+        if gathered.reckoning is None or not is_about_a_career(draft):
+            return ()
+        try:
+            finder = replace(self._finder, llm=None)
+            found = self._find_with(finder, request, gathered.intent, Ledger())
+            context = self._assemble(found, request.audience, Ledger())
+            names = {document: name for name, document in stated_people(self.store, request.audience)}
+        except FootnoteError as error:
+            log_failure("career facts were not compared with what else is said", error)
+            return ()
+        return retold((item.fact for item in gathered.reckoning.items), names, context.sources)
 
     def _suggest(self, draft: Answer, gathered: "_Gathered", request: Request) -> tuple[str, ...]:
         """What may be asked next; nothing where a part of the search failed, or the time is over."""

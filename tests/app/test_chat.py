@@ -188,10 +188,13 @@ def test_a_follow_up_is_asked_with_the_conversation_and_a_new_one_begins_without
     assert not at.exception
 
 
-def test_an_abstention_is_no_part_of_the_history(engine: FakeEngine, chat: Open) -> None:
-    engine.script["Who?"] = abstained("Who?", [], [])
-    ask(ask(chat(), "Who?"), REEDS)
-    assert engine.asked[1][1] == ()
+def test_a_follow_up_is_asked_with_what_was_not_answered_and_what_failed(engine: FakeEngine, chat: Open) -> None:
+    silent = abstained("Who is John Smith?", [], [])
+    engine.script["Who is John Smith?"] = silent
+    engine.script["Where?"] = [ModelError("The model died.", hint="Start it.")]
+    ask(ask(ask(chat(), "Who is John Smith?"), "Where?"), REEDS)
+    said = "".join(event.text for event in silent if isinstance(event, Token))
+    assert engine.asked[2][1] == (Turn("Who is John Smith?", said), Turn("Where?", ""))
 
 
 def test_filters_narrow_the_question_and_survive_a_look_at_the_library(engine: FakeEngine, chat: Open) -> None:

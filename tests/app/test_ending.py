@@ -14,6 +14,9 @@ def test_each_way_in_which_a_model_fails_has_its_own_sentence() -> None:
     assert list(how_it_ended("extractive", "It is down. Start it.", truncated=False)) == [
         "The language model did not answer, so sentences are quoted instead. It is down. Start it."
     ]
+    assert list(how_it_ended("extractive", "It is down. Start it.", truncated=False, answered=False)) == [
+        "The language model did not answer, and no sentence that does was found. It is down. Start it."
+    ]
     assert list(how_it_ended("llm", "It broke off. Try again.", truncated=True)) == [
         "The language model broke off, and the answer ends there. It broke off. Try again."
     ]

@@ -105,6 +105,21 @@ def test_the_markdown_says_for_whom_after_what_and_in_what_it_was_asked() -> Non
         assert part in told, part
 
 
+def test_each_side_of_a_conflict_is_a_footnote_with_its_words() -> None:
+    sides = tuple(sentence(words, n=n).evidence[0] for n, words in ((1, "40 an hour"), (2, "46 an hour")))
+    told = shown(
+        pack_markdown(
+            pack(
+                sentence("40 an hour"), sources=(source(1), source(2)),
+                said={"conflicts": ("40 [1], 46 [2]",), "disputed": sides},
+            )
+        )
+    )  # fmt: skip
+    assert "Also read" not in told
+    assert "46 an hour" in told
+    assert "One side of what the documents disagree about" in told
+
+
 HOSTILE = [
     "<script>alert(1)</script>",
     "[click](javascript:alert(1))",

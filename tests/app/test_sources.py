@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.conversation import Exchange
-from app.output import print_sources
+from app.output import marked, print_sources
 from app.session import Opened
 from app.sources import (
     address,
@@ -22,7 +22,7 @@ from app.sources import (
     source_of,
 )
 from pipelines.store.queries import jsonable
-from pipelines.types import Answer, Citation, Conflict
+from pipelines.types import Answer, Citation, Conflict, Sentence
 from tests.app.conftest import answers, ask, html
 from tests.app.fakes import POST, RESUME, FakeEngine, answered, sentence, source
 
@@ -85,12 +85,24 @@ def test_the_command_line_groups_what_is_cited_by_document(capsys: pytest.Captur
         sentence("She now builds clavichords in Leith.", later),
     ]
     print_sources(jsonable(an_answer(sentences=tuple(two), conflicts=(CONFLICT,))))
-    out, err = capsys.readouterr()
+    out = capsys.readouterr().out
     assert out.splitlines()[:6] == [
         "", "resume (resume.md)", "  [1] p. 2 · Ann Bell", "  [3] lines 3–4 · Ann Bell", "On reeds (reeds.md)",
         "  [2] lines 3–4 · Ann Bell",
     ]  # fmt: skip
-    assert "Sources disagree: Leith: 2019 [1], 2021 [2]" in err
+    assert "Sources disagree: Leith: 2019 [1], 2021 [2]" in out
+
+
+def test_a_printed_answer_says_behind_each_sentence_that_its_source_does_not_bear_it_out() -> None:
+    said = (
+        Sentence("She tuned organs.", (1,), "supported"),
+        Sentence("She earns a million.", (1,), "unsupported"),
+        Sentence("She is tall.", (), "uncited"),
+    )
+    text = "She tuned organs. [1] She earns a million. [1] She is tall."
+    assert marked(jsonable(replace(an_answer(sentences=said), answer=text))) == (
+        "She tuned organs. [1] She earns a million. [1] (not borne out by its source) She is tall. (without a source)"
+    )
 
 
 def test_a_remote_document_is_shown_with_its_address(capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,6 +169,20 @@ def test_the_places_of_cited_words_stand_in_order_and_once_and_older_answers_hav
     assert cited_at([side(1, "She tuned organs")]) == ""
     assert citations_of([{"citations": [1]}, {"evidence": [jsonable(side(1, "She tuned organs"))]}], 1) == []
     assert citations_of([{"evidence": [jsonable(spots[0])]}], 1) == [spots[0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "uri", "said"),
+    [
+        ("talks.html", "file:///talks.html", "lines 3–4 of the text · Ann Bell"),
+        ("cv.DOCX", "file:///cv.DOCX", "lines 3–4 of the text · Ann Bell"),
+        ("About Ann", "https://example.org/ann", "lines 3–4 of the text · Ann Bell"),
+        ("notes.md", "https://github.com/ann/notes", "lines 3–4 · Ann Bell"),
+        ("a.txt", "file:///a.txt", "lines 3–4 · Ann Bell"),
+    ],
+)
+def test_lines_of_a_document_that_was_made_into_text_are_said_to_be_of_the_text(name: str, uri: str, said: str) -> None:
+    assert place_and_others(replace(later, documentName=name, title="Notes", uri=uri)) == said
 
 
 def test_a_source_over_several_pages_names_the_first_and_the_last() -> None:

@@ -144,6 +144,24 @@ def test_a_language_model_that_is_down_is_told_with_its_address(make_engine: Cal
     assert "Check the address, the network and whether it runs." in answer.fallback_reason
 
 
+def test_a_model_that_is_down_leaves_what_is_answered_without_one(make_engine: Callable[..., Engine]) -> None:
+    few = {"retrieval": {"top_n": 1}, "answer": {"passages": 3}}
+    down, bare = make_engine(NOBODY, **few), make_engine(**few)
+    answer, told = down.ask(QUESTION, record=False), bare.ask(QUESTION, record=False)
+    assert [source.snippet for source in answer.sources] == [source.snippet for source in told.sources]
+    assert len(answer.sources) > 1
+    assert (answer.answer, answer.answered) == (told.answer, True)
+
+
+def test_an_abstention_for_want_of_a_model_says_how_it_failed(make_engine: Callable[..., Engine]) -> None:
+    engine = make_engine(NOBODY)
+    answer = engine.ask("Who won the harbour crane regatta of 1921?", record=False)
+    assert not answer.answered
+    assert f"{NOBODY} cannot be reached" in answer.fallback_reason
+    (note,) = [note for note in in_chat(answer) if NOBODY in note]
+    assert note.startswith("The language model did not answer, and no sentence that does was found.")
+
+
 def test_the_command_line_tells_why_sentences_are_quoted(
     shell: Shell, corpus: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

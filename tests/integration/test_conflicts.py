@@ -122,6 +122,18 @@ def test_what_nobody_disputes_has_no_conflict(engine: Engine) -> None:
     assert answer.conflicts == ()
 
 
+def test_a_sentence_of_another_document_that_dates_a_job_otherwise_is_shown(
+    folder: Path, engine: Engine, settings: Settings
+) -> None:
+    (folder / "news.md").write_text("# News\n\nAnn Lee joined Beta AS in June 2021 as a consultant.\n")
+    ingest(settings, [str(folder)])
+    answer = engine.ask("When did Ann join Beta AS?")
+    assert answer.model == "career facts"
+    assert [conflict.kind for conflict in answer.conflicts] == ["dates"]
+    assert "June 2021" in answer.conflicts[0].said
+    assert_cited(engine, answer)
+
+
 @pytest.fixture
 def talking(folder: Path, make_settings: Callable[..., Settings], openai: FakeOpenAI) -> Engine:
     """An engine whose answers a fake model writes."""

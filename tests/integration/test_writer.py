@@ -159,6 +159,30 @@ def test_an_unsupported_sentence_is_removed_by_setting_and_the_answer_says_so(
     assert any("1 sentence of the language model's answer was left out" in note for note in answer.notes)
 
 
+def test_a_sentence_that_names_no_source_cites_the_one_that_bears_it_out(engine: Engine, openai: FakeOpenAI) -> None:
+    openai.reply = lambda body: f"## Answer\n{TRUE}. {FALSE} [{crane(body)}].\n\n## Sources\n[1] crane.md"
+    answer = engine.with_changes({"answer.unsupported": "remove"}).ask(QUESTION)
+    (sentence,) = answer.sentences
+    assert (sentence.text, sentence.verdict) == (f"{TRUE}.", "supported")
+    assert [answer.sources[n - 1].documentName for n in sentence.citations] == ["crane.md"]
+    assert any(note.startswith("1 sentence of the language model's answer named no source") for note in answer.notes)
+
+
+@pytest.mark.parametrize("said", ["I'm sorry, I cannot help with that.", "null", "<think>The crane? 40.</think>null"])
+def test_a_refusal_of_the_model_is_an_abstention(engine: Engine, openai: FakeOpenAI, said: str) -> None:
+    openai.reply = said
+    answer = engine.ask(QUESTION)
+    assert (answer.mode, answer.answered, answer.sentences) == ("llm", False, ())
+
+
+def test_thoughts_of_the_model_are_neither_shown_nor_judged(engine: Engine, openai: FakeOpenAI) -> None:
+    openai.reply = lambda body: f"<think>Pink cranes fly.</think>\n{TRUE} [{crane(body)}]."
+    events = list(engine.answer(QUESTION, record=False))
+    assert "Pink" not in "".join(event.text for event in events if isinstance(event, Token))
+    assert isinstance(events[-1], Answer)
+    assert [(one.text, one.verdict) for one in events[-1].sentences] == [(f"{TRUE}.", "supported")]
+
+
 def test_what_a_model_answers_stays_when_it_cannot_answer_the_rest(engine: Engine, openai: FakeOpenAI) -> None:
     openai.reply = lambda body: f"{TRUE} [{crane(body)}]. {NO_ANSWER}"
     answer = engine.ask(QUESTION)

@@ -112,3 +112,18 @@ def test_long_odd_input_takes_linear_time(unit: str) -> None:
     began = time.perf_counter()
     sentences(text)
     assert time.perf_counter() - began < 5
+
+
+def test_a_row_under_the_names_of_its_columns_never_runs_into_the_next() -> None:
+    rows = [
+        "item: anchor; supplier: Hav Ltd.",
+        "item: rope; supplier: Tau Co.",
+        "item: buoy, large; supplier: Fyr Inc.",
+    ]
+    text = "\n".join(rows)
+    assert [text[start:end] for start, end in sentences(text)] == rows
+
+
+def test_a_line_of_prose_with_a_colon_or_a_semicolon_runs_on() -> None:
+    text = "He took three things: a rope; an oar; and a\nlamp."
+    assert [text[start:end] for start, end in sentences(text)] == [text]

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pipelines.query.careers.counts import COUNTABLE, counted
 from pipelines.query.careers.jobs import Job, companies, found_at, own_words
 from pipelines.query.careers.listing import asks_for_list, listed
+from pipelines.query.careers.order import jobs_beside
 from pipelines.query.careers.reckoning import Reckoning, entries, forms_of, held_in, summed
 from pipelines.query.careers.timeline import Person, meant_by
 from pipelines.query.careers.who import who_was_there
@@ -25,7 +26,7 @@ _COUNTING = _CAREER | frozenset(
     """different distinct various foreign speak speaks spoken fluent fluently earn earned complete completed get got
     obtain obtained receive received attend attended study studied past previous previously ever""".split()
 )
-_JOB_WORDS = _CAREER | frozenset("title titles do doing back".split())
+_JOB_WORDS = _CAREER | frozenset("title titles companies employers do doing back".split())
 _WORKING = re.compile(r"\b(?:experience|career|employed|work(?:s|ed|ing)?)\b(?! on\b)")
 _JOB = re.compile(r"\b(?:jobs?|roles?|positions?|title|company|employers?|employed|work(?:ed|ing)?)\b(?! on\b)")
 _SKILL_BEFORE = re.compile(r"\b(?:of|with|in|using|used?|uses)(?: professional| commercial| hands-on)? $")
@@ -39,10 +40,10 @@ _NOW = re.compile(
     r"|\b(?:is|are) [^?]{0,40}\b(?:job|role|position|title|employer)\b"
 )
 _WHEN = r"\b(?:when|(?:what|which) (?:year|month))\b[^?]{0,60}"
-_BEGAN = re.compile(rf"{_WHEN}\b(?:start|started|begin|began|join|joined)\b")
+_BEGAN = re.compile(rf"{_WHEN}\b(?:start|started|begin|began|join|joined)\b|\bsince when\b")
 _ENDED = re.compile(rf"{_WHEN}\b(?:leave|left|quit|stop|stopped|finish)\b|\buntil when\b")
 _BOUNDS = frozenset(
-    "when start started begin began join joined leave left quit stop stopped finish until today".split()
+    "when since start started begin began join joined leave left quit stop stopped finish until today".split()
 )
 _MAX_SKILL = 4  # words
 
@@ -78,7 +79,9 @@ def _of(person: Person, intent: QueryIntent, text: str, words: Sequence[str]) ->
         reader = _duration if "duration" in intent.wants else _count
         return reader(person, text, words, spare | (_CAREER if reader is _duration else _COUNTING))
     if not intent.years:
-        return _bounds(person, text, words, spare | _JOB_WORDS | _BOUNDS | _CURRENT)
+        spare |= _JOB_WORDS
+        beside = jobs_beside(person, words, spare) if _JOB.search(text) else None
+        return beside or _bounds(person, text, words, spare | _BOUNDS | _CURRENT)
     rest = [word for word in words if word not in spare | _JOB_WORDS and word != str(intent.years[0])]
     asked = _JOB.search(text) and _IN_YEAR.search(text) and not rest
     return held_in(person, intent.years[0]) if asked else None
@@ -110,6 +113,8 @@ def _duration(person: Person, text: str, words: Sequence[str], spare: Collection
     jobs = there or person.jobs
     rest = [word for place, word in enumerate(words) if word not in spare and place not in used]
     at = f" at {there[0].record.company}" if there else ""
+    if not rest and not there and "there" in words:  # where somebody works now
+        return summed([job for job in jobs if job.record.current], " in the current job")
     if not rest:
         return summed(jobs, at or " of work experience") if there or _WORKING.search(text) else None
     if _CURRENT.issuperset(rest):

@@ -9,6 +9,7 @@ from pipelines.query.careers.jobs import companies, found_at, own_words
 from pipelines.query.careers.lists import at_institutions, certificates, did, held, skills, studies, whose
 from pipelines.query.careers.reckoning import Reckoning, entries
 from pipelines.query.careers.timeline import Person, meant_by
+from pipelines.store.facts import Fact
 from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import fold
 from pipelines.types import QueryIntent
@@ -62,6 +63,7 @@ _NOUNS = _COMPANIES | _TITLES | _STUDIES | _LANGUAGES | _CERTIFICATES | _SKILLS 
 _DOES = WORKED | STUDIED | SPEAKING | frozenset("attended went skilled".split())
 _KNOWS = frozenset({"know", "knows"})
 WHO = re.compile(r"^(?:who|(?:which|what) (?:people|persons?|candidates?|applicants?|of them))\b")
+_WHEN_STUDIED = re.compile(r"^when (?:did|was|were|does|do|is) [^?]{1,60}\b(?:study|studied|graduate|graduated)\b")
 _DID = re.compile(r"\bdo (?:at|for|with)\b|\b(?:tasks|duties|responsibilities|achievements|accomplishments)\b")
 _DOING = frozenset("do tasks duties responsibilities achievements accomplishments main key".split())
 _MOST = 3  # people of whom one question is answered
@@ -70,10 +72,10 @@ _MOST = 3  # people of whom one question is answered
 def asks_for_list(intent: QueryIntent) -> bool:
     """Whether a question could be one after a list of career facts, or after who was at a company or school."""
     text = fold(intent.search_text)
-    if intent.wants or intent.years or _NO_LIST.search(text):
+    if intent.wants or intent.years or (_NO_LIST.search(text) and not _WHEN_STUDIED.search(text)):
         return False
     words = set(TOKEN.findall(text))
-    placed = bool(words & _DOES) and ("where" in words or bool(WHO.search(text)))
+    placed = bool(words & _DOES) and (not words.isdisjoint({"where", "when"}) or bool(WHO.search(text)))
     return placed or not words.isdisjoint(_NOUNS | _KNOWS) or bool(_HISTORY.search(text) or _DID.search(text))
 
 
@@ -110,11 +112,16 @@ def _of(person: Person, text: str, words: Sequence[str], spare: Collection[str])
 
 
 def _studies(person: Person, text: str, words: Sequence[str], spare: Collection[str]) -> Reckoning | None:
-    where = words[0] == "where" and not STUDIED.isdisjoint(words)
+    where = words[0] in {"where", "when"} and not STUDIED.isdisjoint(words)
     there, used = found_at(at_institutions(person), words)
     if _DID.search(text) or (not where and _STUDIES.isdisjoint(words)) or beyond(words, used, spare, _STUDYING):
         return None
-    return held(studies(there or person.education, degrees=not _DEGREES.isdisjoint(words) and not where))
+    groups = [group for group in there or person.education if words[0] != "when" or _is_dated(group)]
+    return held(studies(groups, degrees=not _DEGREES.isdisjoint(words) and not where))
+
+
+def _is_dated(study: Sequence[Fact]) -> bool:
+    return bool(getattr(study[0].record, "date_range", ""))
 
 
 def _certificates(person: Person, text: str, words: Sequence[str], spare: Collection[str]) -> Reckoning | None:

@@ -164,10 +164,10 @@ def _title_words(title: str) -> set[str]:
 
 
 def _disagreement(kind: ConflictKind, about: str, facts: Sequence[Fact], value: Callable[[Fact], str]) -> Disagreement:
-    return Disagreement(kind, about, tuple(_side(fact, value(fact)) for fact in facts))
+    return Disagreement(kind, about, tuple(fact_side(fact, value(fact)) for fact in facts))
 
 
-def _side(fact: Fact, value: str) -> Side:
+def fact_side(fact: Fact, value: str) -> Side:
     """A fact's sentences from the first to the last that names its organisation or the value; short ones."""
     organisation = getattr(fact.record, "company", "") or getattr(fact.record, "institution", "")
     spans = sentences(fact.text) or [(0, len(fact.text))]

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from pipelines.query.careers.jobs import own_words
 from pipelines.query.conflicts.disagreement import Disagreement, Side
+from pipelines.query.conflicts.relevance import may_be_asked, relevant_sentences
 from pipelines.query.conflicts.sentence_conflicts import sentence_disagreements
 from pipelines.query.verification.agree import holds
+from pipelines.query.writing.write import BY_FACTS
 from pipelines.text import fold
 from pipelines.types import Answer, Citation, Conflict, ConflictKind, Sentence, Source
 
@@ -29,17 +31,20 @@ _ASKS: Mapping[ConflictKind, re.Pattern[str]] = {
 def with_conflicts(answer: Answer, careers: Sequence[Disagreement] = ()) -> Answer:
     """The answer with what its sources disagree about; each side's citation is of a source of the answer.
 
+    Only what the question asks is shown, or what a sentence says that is about the question.
+
     A source that disagrees and was not shown to the writer is added after the others. An answer that sources dispute
     is not of high confidence. An abstention has no conflicts.
 
     Args:
         answer: As it was written.
-        careers: What career facts say differently; only what the answer says or its question asks is shown.
+        careers: What career facts say differently.
     """
     if not answer.answered:
         return answer
-    found = [each for each in careers if _touches(each, answer)]
-    found += [each for each in sentence_disagreements(answer) if not any(_within(each, other) for other in found)]
+    about = answer if answer.model == BY_FACTS else replace(answer, sentences=relevant_sentences(answer))
+    found = [each for each in careers if _touches(each, about)]
+    found += [each for each in sentence_disagreements(about) if not any(_within(each, other) for other in found)]
     conflicts: list[Conflict] = []
     sources = list(answer.sources)
     for each in found[:_MOST]:
@@ -96,7 +101,7 @@ def _touches(found: Disagreement, answer: Answer) -> bool:
     """Whether the question asks for what is disputed, or a sentence of the answer says one side of it."""
     question = fold(answer.question)
     named = set(_WORD.findall(question)).issuperset(own_words(found.about))
-    if named and _ASKS[found.kind].search(question):
+    if named and _ASKS[found.kind].search(question) and may_be_asked(found, answer.question):
         return True
     return any(_says(sentence, side, found) for sentence in answer.sentences for side in found.sides)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from pipelines.query.conflicts.hours import Hours, opening_hours
 from pipelines.query.verification.agree import OPENERS, bare
 from pipelines.query.verification.figures import levelled
 from pipelines.store.tokens import tokenise
@@ -20,22 +21,33 @@ _BEING = {
     "lead": "leader lead", "head": "head", "manage": "manager", "direct": "director", "found": "founder",
     "chair": "chair chairman chairwoman chairperson", "coordinate": "coordinator", "own": "owner",
     "supervise": "supervisor", "write": "author", "invent": "inventor", "sponsor": "sponsor",
+    "preside": "president", "keep": "treasurer",
 }  # fmt: skip
 _PLACED = {"located": "seat", "based": "seat", "headquartered": "seat", "situated": "seat", "held": "event",
            "signed": "event", "born": "birth"}  # fmt: skip
-_ROOT = {word: root for table in (_DOING, _BEING) for root, words in table.items() for word in words.split()} | _PLACED
+_OFFICES = {
+    "run": ("chief executive officer", "chief executive", "CEO"), "manage all": ("managing director",),
+    "finances": ("chief financial officer", "CFO"), "operations": ("chief operating officer", "COO"),
+    "technology": ("chief technology officer", "CTO"),
+}  # fmt: skip
+_SEATS = ("head office", "headquarters", "main office", "registered office")
+_TITLES = {spelt: root for root, names in _OFFICES.items() for name in names for spelt in {name, name.title()}}
+_SPOKEN = {word: root for table in (_DOING, _BEING) for root, words in table.items() for word in words.split()}
+_ROOT = _SPOKEN | _TITLES | _PLACED | dict.fromkeys(_SEATS, "seat")
 
 
 def _any(words: Iterable[str]) -> str:
     return "|".join(sorted(words, key=len, reverse=True))
 
 
-_DOES, _ROLE = (_any(word for words in table.values() for word in words.split()) for table in (_DOING, _BEING))
+_DOES = _any(word for words in _DOING.values() for word in words.split())
+_ROLE = _any([*(word for words in _BEING.values() for word in words.split()), *_TITLES])
 _NAME = (
     r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'’-]+(?: (?:(?:van|von|de|da|der|den|la) )?[A-Z][\w'’-]+){0,3}"
     r"(?: (?:and|&) [A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2})?"
 )
 _IS = r"(?:is|was|are|were|has been|had been)"
+_AT = rf"{_IS} (?:located |based |situated )?in (?:the )?"
 _DEFINITE = r"(?:(?:[Tt]he|[Oo]ur|[Ii]ts|[Tt]his) |(?=[A-Z]))[^,.;:]{2,60}"
 _PATTERNS: tuple[tuple[ConflictKind, re.Pattern[str]], ...] = (
     ("person", re.compile(rf"(?P<thing>{_DEFINITE}?) {_IS} (?P<by>{_DOES}) by (?P<value>{_NAME})")),
@@ -44,6 +56,17 @@ _PATTERNS: tuple[tuple[ConflictKind, re.Pattern[str]], ...] = (
     ("person", re.compile(rf"The (?P<thing>[\w' -]{{2,40}}?)(?:'s)? (?P<by>{_ROLE}) {_IS} (?P<value>{_NAME})")),
     ("person", re.compile(rf"(?P<value>{_NAME}) {_IS} (?:the )?(?P<by>{_ROLE}) (?:of|for) (?P<thing>{_DEFINITE})")),
     ("person", re.compile(rf"\W*(?P<thing>(?:[\w-]+ ){{1,4}})(?P<by>{_ROLE}): ?(?P<value>{_NAME})")),
+    ("person", re.compile(rf"(?P<thing>{_NAME})['’]s (?P<by>{_ROLE}) {_IS} (?P<value>{_NAME})")),
+    ("person", re.compile(rf"(?P<value>{_NAME}), (?:the )?(?P<by>{_ROLE}) (?:of|for) (?P<thing>{_DEFINITE})")),
+    ("place", re.compile(rf"(?P<thing>{_NAME})['’]s (?P<by>{_any(_SEATS)}) {_AT}(?P<value>{_NAME})")),
+    ("place", re.compile(rf"The (?P<by>{_any(_SEATS)}) of (?P<thing>{_DEFINITE}?) {_AT}(?P<value>{_NAME})")),
+    ("place", re.compile(rf"(?:The|Its|Our|Their) (?P<thing>(?P<by>{_any(_SEATS)})) {_AT}(?P<value>{_NAME})")),
+    (
+        "place",
+        re.compile(
+            rf"(?P<thing>{_DEFINITE}?) (?:has|have) (?:its|their|our|the) (?P<by>{_any(_SEATS)}) in (?P<value>{_NAME})"
+        ),
+    ),
     (
         "place",
         re.compile(rf"(?P<thing>{_DEFINITE}?) {_IS} (?P<by>{_any(_PLACED)}) (?:in|at) (?:the )?(?P<value>{_NAME})"),
@@ -82,6 +105,7 @@ _PASSING = re.compile(
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _CAPITALISED = re.compile(r"(?<!\w)[A-Z][\w'’-]*")
 _LONGEST = 240
+_OPEN = frozenset(tokenise("open opens opening opened hours hour daily"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +135,17 @@ class Relation:
 def relations(sentence: str) -> tuple[Relation, ...]:
     """What a sentence says so; nothing where it speaks of a time, a part, a plan or a doubt."""
     text = " ".join(levelled(bare(sentence)).split()).lstrip("-*•# ")
-    if len(text) > _LONGEST or _PASSING.search(text):
+    if len(text) > _LONGEST:
         return ()
-    return (*_named(text), *_sums(text))
+    if (opened := opening_hours(text)) is not None:
+        hours, rest = opened
+        return () if _PASSING.search(rest) else (_opened(hours, rest),)
+    return () if _PASSING.search(text) else (*_named(text), *_sums(text))
+
+
+def _opened(hours: Hours, rest: str) -> Relation:
+    thing = _terms(rest) - _OPEN
+    return Relation("number", "hours", thing, _names(rest[1:]), frozenset(hours.times), hours.said, _years(rest))
 
 
 def _named(text: str) -> Iterator[Relation]:
@@ -122,6 +154,7 @@ def _named(text: str) -> Iterator[Relation]:
         if found is None:
             continue
         thing = found["thing"] if kind == "title" else _CUT.split(found["thing"])[0]
+        thing = _SEATS[0] if thing in _SEATS else thing
         value = frozenset(tokenise(found["value"]))
         opens = found["value"].split()[0].lower() if found.start("value") == 0 else ""
         if value and opens not in OPENERS and tokenise(thing):

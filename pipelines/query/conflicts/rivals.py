@@ -5,10 +5,17 @@ from collections.abc import Iterator
 from pipelines.query.conflicts.career_conflicts import other_title
 from pipelines.query.conflicts.contradict import OTHER, Difference
 from pipelines.query.conflicts.relations import Relation, relations
+from pipelines.store.tokens import tokenise
 
 _MOST_MORE = 2  # terms that one thing may have beside those of the other
 _ROUNDED = 0.05  # share by which sums may be off
 _ONCE = frozenset({"found", "write", "invent", "birth", "seat"})  # whatever the year
+_SOME_DAYS = frozenset(
+    tokenise(
+        "monday tuesday wednesday thursday friday saturday sunday weekday weekdays weekend weekends holiday holidays"
+        " winter summer spring autumn morning mornings afternoon evening evenings night today season school term"
+    )
+)
 # Of these and of a town both can be right.
 _COUNTRIES = frozenset(
     """africa america argentina asia australia austria belgium brazil canada chile china colombia croatia denmark egypt
@@ -54,6 +61,8 @@ def _same_thing(one: Relation, other: Relation, same_subject: bool, told_apart: 
     more = large - small
     if not small <= large or len(more) > _MOST_MORE or more & OTHER:
         return False
+    if one.by == "hours" and more & _SOME_DAYS:
+        return False
     if (one.named - other.thing) or (other.named - one.thing):
         return False
     anchored = bool(one.named & other.named) or not told_apart
@@ -61,6 +70,8 @@ def _same_thing(one: Relation, other: Relation, same_subject: bool, told_apart: 
 
 
 def _differ(one: Relation, other: Relation) -> bool:
+    if one.by == "hours":
+        return one.value != other.value
     if one.kind == "number":
         return _sums_differ(one.said, other.said)
     if one.kind == "title":

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from pipelines.query.conflicts.contradict import contradiction
+from pipelines.query.conflicts.denials import denied_terms, is_denied
 from pipelines.query.conflicts.disagreement import Disagreement, Side
 from pipelines.query.conflicts.relations import relations
 from pipelines.query.conflicts.rivals import rivals
@@ -33,8 +34,7 @@ def sentence_disagreements(answer: Answer) -> Iterator[Disagreement]:
     stated = {source.n: _sentences_of(source) for source in answer.sources}
     seen: set[tuple[int, int, int]] = set()
     for sentence in answer.sentences:
-        spoken = clear(sentence.text)
-        for one in filter(_says_a_value, _quoted(sentence, by_number)):
+        for one in _quoted(sentence, by_number):
             own = (one.source.n, one.start, one.end)
             rivals = (
                 other
@@ -44,7 +44,7 @@ def sentence_disagreements(answer: Answer) -> Iterator[Disagreement]:
                 if _may_be_alike(one.quote, other.quote)
             )
             for other in rivals:
-                kind = _contradict(one, other, spoken)
+                kind = _disagree(one, other, clear(sentence.text), answer.question)
                 if kind and (other.source.n, other.start, other.end) not in seen:
                     seen |= {own, (other.source.n, other.start, other.end)}
                     yield Disagreement(kind, "", (one, other))
@@ -84,6 +84,19 @@ def _side(source: Source, start: int, end: int) -> Side:
     words = " ".join(source.snippet[start - source.start : end - source.start].split())
     told = words if len(words) <= _QUOTED else words[:_QUOTED].rsplit(" ", 1)[0] + "…"
     return Side(f"“{told}”", source, start, end)
+
+
+def _disagree(one: Side, other: Side, spoken: str, question: str) -> ConflictKind | None:
+    """What two sentences say differently of what the answer says, or one of them denies."""
+    kind = _contradict(one, other, spoken) if _says_a_value(one) else None
+    if kind or not _same_time(one.source, other.source):
+        return kind
+    same_subject, told_apart = _same_subject(one.source, other.source), _are_told_apart(one.source, other.source)
+    if not is_denied(one.quote, other.quote, same_subject=same_subject, told_apart=told_apart):
+        return None
+    terms = denied_terms(one.quote) & denied_terms(other.quote)
+    said = terms & {*tokenise(spoken), *tokenise(question)}
+    return "denial" if len(said) * 3 >= len(terms) * 2 else None
 
 
 def _contradict(one: Side, other: Side, spoken: str) -> ConflictKind | None:

@@ -38,13 +38,18 @@ _SUBJECT = re.compile(r"\W*([A-Z]\w*[^\Ws]) +(?:is|are|was|were|(\w+))\b")
 _DID = re.compile(
     r"(?:\w+ed|led|built|ran|won|cut|wrote|grew|made|held|gave|sold|drove|taught|had|has|saw|took)", re.IGNORECASE
 )
-_HEDGED = re.compile(
+HEDGED = re.compile(
     r"\b(?:will|would|could|might|may be|should|plan|plans|planned|planning|expect|expected|expects|estimate|estimated"
     r"|estimates|target|targets|goal|goals|aim|aims|budget|forecast|if|unless|originally|initially|hoped|proposed"
     r"|per cent of the|rumou?red|allegedly|example|e\.g)\b|\?",
     re.IGNORECASE,
 )
-_DENIED = re.compile(r"\b(?:no|not|never|none|nobody|nothing|without|cannot|neither|nor)\b|n['’]t\b", re.IGNORECASE)
+DENIED = re.compile(r"\b(?:no|not|never|none|nobody|nothing|without|cannot|neither|nor)\b|n['’]t\b", re.IGNORECASE)
+# Index terms that say that the same happened.
+_SAME = {
+    "began": "start", "begun": "start", "begin": "start", "commenc": "start", "establish": "found", "inaugur": "open",
+    "finish": "end", "conclud": "end", "construct": "built", "shut": "close",
+}  # fmt: skip
 _LONGEST = 400
 
 Date = tuple[str, str, str]  # year, month, day; the later ones may be empty
@@ -101,7 +106,7 @@ class Statement:
 def statement(sentence: str) -> Statement | None:
     """What a sentence says; None where it is no plain statement: a plan, a question, a list of dates or numbers."""
     text = " ".join(levelled(bare(sentence)).split())
-    if len(text) > _LONGEST or _HEDGED.search(text):
+    if len(text) > _LONGEST or HEDGED.search(text):
         return None
     dated = _when(text)
     if dated is None:
@@ -116,7 +121,7 @@ def statement(sentence: str) -> Statement | None:
     lead = _LEADS.match(rest)
     subject = _DEFINITE.match(rest, lead.end() if lead else 0)
     return Statement(
-        terms=frozenset(tokenise(rest)),
+        terms=frozenset(_SAME.get(term, term) for term in tokenise(rest)),
         names=_terms(_NAME.findall(inner)),
         opening=_terms(_NAME.findall(first)),
         qualifying=_terms(_QUALIFIED.findall(rest)),
@@ -125,7 +130,7 @@ def statement(sentence: str) -> Statement | None:
         when=when,
         amounts=amounts,
         labels=labels,
-        denies=bool(_DENIED.search(rest)),
+        denies=bool(DENIED.search(rest)),
     )
 
 

@@ -1,6 +1,7 @@
 """ASSEMBLE: ranked nodes -> numbered Context: overlaps merged, budget kept, document order."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -176,10 +177,12 @@ def _numbered(kept: Sequence[Found], ledger: Ledger) -> tuple[Source, ...]:
 
 
 def source_of(n: int, span: Span, passage: Passage) -> Source:
-    in_order = sorted((hit.node.metadata for hit in span.nodes), key=lambda meta: meta["start"])
-    first = in_order[0]
-    is_cut = span.end < max(meta["end"] for meta in in_order)
-    last_line = max(meta["line_end"] for meta in in_order)
+    """A span as source n, with the page and the lines of its own first and last characters."""
+    in_order = sorted(span.nodes, key=lambda hit: hit.node.metadata["start"])
+    metas = [hit.node.metadata for hit in in_order]
+    first = max((hit for hit in in_order if hit.node.metadata["start"] <= span.start), key=_start)
+    ahead = first.node.get_content()[: span.start - _start(first)].count("\n")
+    line_start = first.node.metadata["line_start"] + ahead
     return Source(
         n=n,
         document_id=span.document_id,
@@ -188,18 +191,23 @@ def source_of(n: int, span: Span, passage: Passage) -> Source:
         uri=passage.uri,
         content_sha=passage.content_sha,
         category=passage.category,
-        page=first["page"],
-        line_start=first["line_start"],
-        line_end=min(last_line, first["line_start"] + passage.text.count("\n")) if is_cut else last_line,
-        section_path=_common([meta["section_path"] for meta in in_order]),
+        page=bisect_right(passage.pages, span.start) if passage.pages else first.node.metadata["page"],
+        line_start=line_start,
+        line_end=line_start + passage.text[:-1].count("\n"),
+        section_path=_common([meta["section_path"] for meta in metas]),
         snippet=passage.text,
         start=span.start,
         end=span.end,
-        node_ids=tuple(hit.node.node_id for hit in sorted(span.nodes, key=lambda hit: hit.node.metadata["start"])),
+        node_ids=tuple(hit.node.node_id for hit in in_order),
         also_in=passage.also_in,
-        about=about(first.get("facts")),
+        about=about(metas[0].get("facts")),
         page_breaks=tuple(page for page in passage.pages if span.start < page < span.end),
     )
+
+
+def _start(hit: NodeWithScore) -> int:
+    start: int = hit.node.metadata["start"]
+    return start
 
 
 def _common(paths: Sequence[Sequence[str]]) -> tuple[str, ...]:

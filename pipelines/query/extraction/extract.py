@@ -11,19 +11,18 @@ from llama_index.core.schema import NodeWithScore
 from config.settings import EvidenceSettings
 from pipelines.query.extraction.aim import Aim, aim_of, parts_of
 from pipelines.query.extraction.injection import is_about_commands, is_command
-from pipelines.query.extraction.lines import Line, lines_of
+from pipelines.query.extraction.lines import Barred, Line, lines_of
 from pipelines.query.extraction.marks import Array, Ruler, likeliest, measure, scores
 from pipelines.query.extraction.suffices import FLOOR, suffices, tell
-from pipelines.query.postprocess.duplicates import jaccard
+from pipelines.query.extraction.sure import denies, is_sure, repeats
 from pipelines.text import fold
-from pipelines.types import Context, Evidence, QueryIntent
+from pipelines.types import Context, Evidence, QueryIntent, Source
 
 _CODE = re.compile(
     r"\b(?:commands?|code|run|install\w*|flags?|options?|syntax|calls?|called|functions?|imports?|api|examples?|usages?"
     r"|uses?|used|using|config\w*|set|build|built|start|write|query|queries)\b"
 )
 _MEASURED = 64  # lines that are worth a vector
-_REPEAT = 0.6  # shared index terms from which a line repeats another
 _DIVERSITY = 1.0  # of a line's likeness to those that are picked already, taken off its score
 _KEEP = 3.0  # below the best line's score a line is left out
 # What a line that answers a part of a question scores for the whole one, and for being about what the part names.
@@ -39,11 +38,15 @@ class Extract:
         aim: What the question wants.
         picks: The lines that answer best, in the order of their sources.
         answers: The probability (0..1) that they answer.
+        sure: Whether they may be relied on; see `is_sure`.
+        more: How many lines of the lists that are asked for are left out.
     """
 
     aim: Aim
     picks: tuple[Line, ...]
     answers: float
+    sure: bool = True
+    more: int = 0
 
     @property
     def listed(self) -> bool:
@@ -64,6 +67,7 @@ def extract(
     *,
     strength: float,
     max_sentences: int,
+    barred: Barred | None = None,
 ) -> Extract:
     """The lines that answer best, verbatim, in the order of their sources; at most `max_sentences`.
 
@@ -77,15 +81,19 @@ def extract(
         ruler: What lines are measured with.
         strength: Of the evidence, 0..1.
         max_sentences: How many to pick.
+        barred: What else may not be quoted.
     """
-    aim = aim_of(intent)
-    quotable = lines_of(context.sources)
+    aim, commanded = aim_of(intent), is_about_commands(intent.question)
+
+    def is_barred(source: Source, start: int, end: int) -> bool:
+        ordered = not commanded and is_command(source.snippet[start:end])
+        return ordered or (barred is not None and barred(source, start, end))
+
+    quotable = lines_of(context.sources, is_barred)
     if not _CODE.search(fold(intent.question)):
         quotable = [line for line in quotable if not line.code] or quotable
     quotable = _without_other_rows(quotable, frozenset((*aim.names, *aim.focus)))
     lines = likeliest(quotable, aim, ranking, ruler, _MEASURED)
-    if not is_about_commands(intent.question):
-        lines = [line for line in lines if not is_command(line.source.snippet[line.start : line.end])]
     if not lines or aim.is_vague:
         return Extract(aim, (), 0.0)
     parts = parts_of(intent, aim)
@@ -105,7 +113,8 @@ def extract(
         answers = min(told) if aim.asks_nothing else max(answers, min(told))
     chosen = _distinct(lines, score, vectors, max_sentences, ahead)
     picks = sorted((lines[at] for at in chosen), key=lambda line: (line.source.n, line.start))
-    return Extract(aim, tuple(picks), answers)
+    sure = is_sure(aim, lines, chosen, signals, ruler.weight)
+    return Extract(aim, tuple(picks), answers, sure, _more(quotable, picks) if aim.listed else 0)
 
 
 def is_answer(told: Extract, evidence: Evidence, settings: EvidenceSettings) -> bool:
@@ -113,6 +122,13 @@ def is_answer(told: Extract, evidence: Evidence, settings: EvidenceSettings) -> 
     that there is (a search without vectors)."""
     bound = settings.rule == "plain" or settings.min_strength > 0 or evidence.similarity is None
     return bool(told.picks) and told.answers >= FLOOR and (evidence.sufficient or not bound)
+
+
+def _more(lines: Sequence[Line], picks: Sequence[Line]) -> int:
+    """How many lines are left out of the lists of which several are picked."""
+    counts = Counter((pick.source.n, pick.under) for pick in picks if pick.item)
+    of_lists = [line for line in lines if line.item and counts[line.source.n, line.under] > 1]
+    return sum(not any(repeats(line, pick) for pick in picks) for line in of_lists)
 
 
 def _without_other_rows(lines: Sequence[Line], asked: frozenset[str]) -> list[Line]:
@@ -133,7 +149,7 @@ def _without_other_rows(lines: Sequence[Line], asked: frozenset[str]) -> list[Li
 
 
 def _distinct(lines: Sequence[Line], score: Array, vectors: Array, limit: int, first: Sequence[int] = ()) -> list[int]:
-    """The places of the best lines that differ from each other, `first` among them.
+    """The places of the best lines that differ from each other, `first` among them; and those that deny one of them.
 
     Source: Carbonell, Goldstein, SIGIR 1998, doi:10.1145/290941.291025 (maximal marginal relevance).
     """
@@ -144,10 +160,12 @@ def _distinct(lines: Sequence[Line], score: Array, vectors: Array, limit: int, f
     while (ahead or open_) and len(chosen) < limit:
         best = ahead[0] if ahead else max(open_, key=lambda at: (float(score[at] - _DIVERSITY * nearest[at]), -at))
         chosen.append(best)
-        ahead, open_ = (
-            [at for at in places if at != best and jaccard(lines[at].own, lines[best].own) < _REPEAT]
-            for places in (ahead, open_)
-        )
+        left = [at for at in dict.fromkeys((*ahead, *open_)) if at != best]
+        copies = [at for at in left if repeats(lines[at], lines[best])]
+        denied = [at for at in copies if denies(lines[at], lines[best])]
+        gone = {best, *copies} - set(denied)
+        ahead = list(dict.fromkeys((*denied, *(at for at in ahead if at not in gone))))
+        open_ = [at for at in open_ if at not in gone]
         if vectors.size:
             nearest = np.maximum(nearest, vectors @ vectors[best])
     return chosen

@@ -29,7 +29,7 @@ _TIME = re.compile(
 )
 _MONEY = re.compile(
     r"[£$€¥]\s?\d|\d\s?(?:pence|pounds|euros?|dollars?|cents?|kroner|kronor|usd|eur|gbp|nok|sek)\b"
-    r"|\b(?:no fee|unpaid|free of charge)\b"
+    r"|\b(?:no fee|unpaid|free of charge)\b|\b(?:price|cost|fee|salary|wage)s?(?: \w+){0,2}: \d"
 )
 _SHARE = re.compile(
     r"percent|per cent|%|\b(?:half|third|quarter|tenth)\b|\bfrom .{0,40}\d.{0,20} to |\d (?:of|out of|in) (?:the )?\d"

@@ -1,9 +1,15 @@
-"""Whether a sentence of a document gives orders to a machine that reads it: no quotation answers with that."""
+"""INJECTION: which sentences of documents give orders to a machine that reads them: no quotation answers with that."""
 
 import re
 import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
 
-from pipelines.text import canonical, fold
+from llama_index.core.schema import NodeWithScore
+
+from pipelines.store.tokens import tokenise
+from pipelines.text import canonical, fold, sentences
+from pipelines.types import QueryIntent
 
 _LONGEST = 2_000  # characters of a sentence that are read
 # Letters of other scripts that look like Latin ones, once case and accents are folded; digits that stand for letters.
@@ -43,6 +49,11 @@ _ORDERS = (
     r"(?:users?|sources?|documents?|questions?|this|context)\b"
     r"|\b(?:when|if)\b[^.!?\n]{0,30}?\b(?:user|reader)s? asks?\b",
     rf"\b(?:{_SAY}|show|leak|send)\b{_WITHIN}\b(?:(?:system|api) (?:prompt|keys?)|conversation)\b",
+    # told how to cite, or to do something before it answers
+    rf"{_CLAUSE}{_SAY}\b{_WITHIN}\b(?:with|as|in) an? (?:footnote|citation)\b"
+    r"|\baccording to (?:source|passage|document) \[?\(?\d"
+    r"|\bbefore (?:you (?:answer|respond|reply)|answering|responding|replying) "
+    r"(?:anything|any|the user|this|questions?)\b",
     # spoken to
     rf"\b(?:attention|note|message|instructions?|notice|important|dear|hey|hello|reminder)\b[\s,:]*(?:(?:to|for) )?"
     rf"(?:all |the |any |every )?{_MACHINE}\b|^\W*to (?:the |any |all )?{_MACHINE}\s?[:,]"
@@ -64,6 +75,7 @@ _ENCODED = re.compile(
 _ABOUT = re.compile(r"\b(?:instruct|prompt|inject|jailbr|command|assistant|language model|ai\b|llm)")
 
 
+@lru_cache(maxsize=4_096)
 def is_command(sentence: str) -> bool:
     """Whether a sentence speaks to a machine that reads it: orders, a role, a forged delimiter, something encoded.
 
@@ -82,3 +94,21 @@ def is_command(sentence: str) -> bool:
 def is_about_commands(question: str) -> bool:
     """Whether a question asks about orders to machines, so that a sentence which gives some may answer it."""
     return bool(_ABOUT.search(fold(question)))
+
+
+def borne_by_commands(intent: QueryIntent, ranking: Sequence[NodeWithScore]) -> frozenset[str]:
+    """The ids of the passages of which some of the question's terms stand in orders to machines alone.
+
+    None where the question asks about such orders.
+    """
+    if is_about_commands(intent.question):
+        return frozenset()
+    asked = frozenset(intent.terms)
+    return frozenset(hit.node.node_id for hit in ranking if _only_commanded(hit.node.get_content(), asked))
+
+
+def _only_commanded(text: str, asked: frozenset[str]) -> bool:
+    held: dict[bool, set[str]] = {True: set(), False: set()}
+    for start, end in sentences(text):
+        held[is_command(text[start:end])].update(tokenise(text[start:end]))
+    return bool(asked & held[True] - held[False])

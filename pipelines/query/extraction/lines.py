@@ -1,7 +1,7 @@
 """LINES: the sentences, list items and table rows of the sources that may be quoted, with what stands around them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pipelines.query.extraction.irregular import regular
@@ -19,8 +19,10 @@ _STOPS = ".!?。！？"
 _LETTERS = 3  # fewer are no answer
 _AROUND = 3  # lines before and after that say what a line is about
 _Terms = frozenset[str]
+Barred = Callable[[Source, int, int], bool]  # whether this span of a source's snippet may not be quoted
 
 _PICTURES = ("[![", "![")  # badges: what they are called says nothing
+_BAR = re.compile(r"(?<!\\)\|")  # one behind a backslash is a cell's own
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(\w*)", re.MULTILINE)
 
 
@@ -68,9 +70,21 @@ class Line:
     title: bool = False
 
 
-def lines_of(sources: Sequence[Source]) -> list[Line]:
-    """What of the sources may be quoted, in their order: no headings, questions, lead-ins or names of columns."""
-    found = [line for source in sources for line in _lines(source)]
+def readable(line: Line) -> str:
+    """The words of a line as they are quoted: of a row between bars with the bars between its cells."""
+    raw = line.source.snippet[line.start : line.end].strip()
+    if line.table < 0 or not (raw.startswith("|") or " | " in raw):
+        return line.text
+    cells = (" ".join(plain(cell).split()) for cell in _BAR.split(raw.strip("|")))
+    return " | ".join(cells)
+
+
+def lines_of(sources: Sequence[Source], barred: Barred | None = None) -> list[Line]:
+    """What of the sources may be quoted, in their order: no headings, questions, lead-ins or names of columns.
+
+    A `barred` piece is none, and its words count for nothing around it.
+    """
+    found = [line for source in sources for line in _lines(source, barred)]
     said: dict[str, set[str]] = {}
     for line in found:
         said.setdefault(line.source.document_id, set()).update(line.around)
@@ -78,16 +92,21 @@ def lines_of(sources: Sequence[Source]) -> list[Line]:
     return [replace(line, document=spoken[line.source.document_id]) for line in found]
 
 
-def _lines(source: Source) -> Iterator[Line]:
+def _lines(source: Source, barred: Barred | None) -> Iterator[Line]:
     snippet = source.snippet
     spans = sentences(snippet)
+    closed = {start for start, end in spans if barred and barred(source, start, end)}
     texts = [" ".join(plain(snippet[start:end]).split()) for start, end in spans]
-    terms = [terms_of(text) for text in texts]
+    terms = [
+        frozenset[str]() if start in closed else terms_of(text) for (start, _), text in zip(spans, texts, strict=True)
+    ]
     path = (source.title, *source.section_path)
     titles = {fold(plain(title)) for title in path}
     outer, heading, lead = terms_of(" ".join(path)), frozenset[str](), ""
     fenced, rows, opens = _fenced(snippet), rows_of(snippet, spans), source.start == 0
     for place, ((start, end), text) in enumerate(zip(spans, texts, strict=True)):
+        if start in closed:
+            continue
         row, lead_in = rows[place], lead
         title = row is None and _is_title(snippet, spans, rows, place)
         if _is_heading(snippet[start:end], text, titles):

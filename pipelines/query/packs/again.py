@@ -56,10 +56,10 @@ def ask_again(engine: Engine, pack: Pack) -> Again:
         def read(document_id: str, content_sha: str) -> str | None:
             return version_text(connection, document_id, content_sha)
 
-        cited = (citation for sentence in pack.answer.sentences for citation in sentence.evidence)
+        cited = [citation for sentence in pack.answer.sentences for citation in sentence.evidence]
         quotations = tuple(
             Standing(citation.n, pack.name_of(citation.document_id), citation.quote, standing(citation, now, read))
-            for citation in cited
+            for citation in dict.fromkeys([*cited, *pack.answer.disputed])
         )
     return Again(pack, after, changes(pack, after, now), quotations)
 

@@ -92,7 +92,8 @@ class PackedSource(_Part):
 class Said(_Part):
     """The answer: its sentences, and what it stands on; an abstention has what came nearest instead.
 
-    `failed` tells that a language model failed and sentences were quoted instead.
+    `disputed` are the sides of its conflicts. `failed` tells that a language model failed and sentences were quoted
+    instead.
     """
 
     answered: bool
@@ -105,6 +106,7 @@ class Said(_Part):
     nearest: tuple[PackedSource, ...] = ()
     searched: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    disputed: tuple[PackedCitation, ...] = ()
     notes: tuple[str, ...] = ()
     truncated: bool = False
     failed: bool = False

@@ -31,7 +31,7 @@ from pipelines.query.searching.find import Request
 from pipelines.store.citations import hashes_of
 from pipelines.store.database import reading
 from pipelines.store.queries import jsonable, read_query
-from pipelines.types import Answer, Filters, Source, Trace, Turn
+from pipelines.types import Answer, Citation, Filters, Source, Trace, Turn
 
 _SPARED = {"retrieval.cache_entries", "answer.follow_ups", "answer.follow_ups_by", "answer.follow_up_seconds"}
 _WRITER = ("max_tokens", "context_window", "temperature")
@@ -142,18 +142,7 @@ def _said(answer: Answer, ranks: Mapping[str, int], private: Sequence[str]) -> S
                 text=sentence.text,
                 citations=sentence.citations,
                 verdict=sentence.verdict,
-                evidence=tuple(
-                    PackedCitation(
-                        n=citation.n,
-                        document_id=citation.document_id,
-                        content_sha=citation.content_sha,
-                        start=citation.start,
-                        end=citation.end,
-                        quote=citation.quote,
-                        verdict=citation.verdict,
-                    )
-                    for citation in sentence.evidence
-                ),
+                evidence=tuple(map(_citation, sentence.evidence)),
             )
             for sentence in answer.sentences
         ),
@@ -161,9 +150,22 @@ def _said(answer: Answer, ranks: Mapping[str, int], private: Sequence[str]) -> S
         nearest=tuple(_source(source, ranks) for source in answer.nearest),
         searched=tuple(without_secrets(search, private) for search in answer.searched),
         conflicts=tuple(conflict.said for conflict in answer.conflicts),
+        disputed=tuple(_citation(side) for conflict in answer.conflicts for side in conflict.sides),
         notes=tuple(without_secrets(note, private) for note in answer.notes),
         truncated=answer.truncated,
         failed=bool(answer.fallback_reason),
+    )
+
+
+def _citation(citation: Citation) -> PackedCitation:
+    return PackedCitation(
+        n=citation.n,
+        document_id=citation.document_id,
+        content_sha=citation.content_sha,
+        start=citation.start,
+        end=citation.end,
+        quote=citation.quote,
+        verdict=citation.verdict,
     )
 
 

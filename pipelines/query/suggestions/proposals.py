@@ -105,13 +105,15 @@ def proposals(near: Near) -> list[Proposal]:
 
 def _of_facts(facts: Sequence[Fact], cited: Sequence[tuple[str, int, int]]) -> Iterator[Proposal]:
     """What a career holds beside what was cited of it."""
-    who = next((fact.record.name for fact in facts if isinstance(fact.record, PersonFacts) and fact.record.name), "")
+    stated = [fact for fact in facts if isinstance(fact.record, PersonFacts) and fact.record.name]
+    names = {fact.document_id: fact.record.name for fact in reversed(stated) if isinstance(fact.record, PersonFacts)}
+    only = next(iter(names.values()), "") if len({fold(name) for name in names.values()}) == 1 else ""
     told = {_of_what(fact) for fact in facts if _is_cited(fact.document_id, *fact.record.span, cited)}
     for fact in sorted(facts, key=lambda fact: _ORDER.get(fact.record.type, 0)):
         what = _of_what(fact)
         if what and what not in told:
             told.add(what)
-            question = _about_fact(fact, who)
+            question = _about_fact(fact, names.get(fact.document_id, only))
             if question:
                 yield Proposal(question)  # whichever of its documents states it
 

@@ -76,7 +76,7 @@ def analyse(
         phrases=quoted,
         documents=tuple(dict.fromkeys(document for _, ids in found for document in ids)),
         names=tuple(dict.fromkeys(name for name, _ in found)),
-        wants=wants_of(asked),
+        wants=wants_of(search_text),
         follow_up=bool(by),
         condensed=condensed[:limit] if by else "",
         condensed_by=by,

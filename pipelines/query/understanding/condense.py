@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pipelines.query.understanding.ellipsis import OPENER, is_cut, put_into
-from pipelines.query.understanding.refer import NAME, points_at_person, resolved
+from pipelines.query.understanding.naming import NAME
+from pipelines.query.understanding.refer import PERSON, points_at_person, resolved
 from pipelines.query.understanding.trim import terms_of, trim
 from pipelines.types import Turn
 
@@ -63,6 +64,8 @@ def condense(question: str, history: Sequence[Turn], weight: Weight, *, typed: s
     words = [word for turn in reversed(chain) for word in _WORD.findall(turn.question) if _tells(word)]
     if not at_thing and points_at_person(question) and (len(terms_of(question)) > 1 or NAME.search(question)):
         topic = [word for word in words if word in _names(chain)]
+    elif not at_thing and points_at_person(said) and terms_of(question):
+        topic = _weightiest([word for word in words if word not in _names(chain, after=True)], weight)
     else:
         topic = _weightiest(words, weight)
     if at_thing and history[-1].sources:
@@ -114,8 +117,10 @@ def _chain(history: Sequence[Turn]) -> list[Turn]:
     return chain
 
 
-def _names(chain: Sequence[Turn]) -> set[str]:
-    return {name for turn in chain for name in NAME.findall(turn.question)}
+def _names(chain: Sequence[Turn], *, after: bool = False) -> set[str]:
+    """The names in the questions, but for those after a "she", which are not who that is; or these alone."""
+    parts = [PERSON.split(turn.question, maxsplit=1) for turn in chain]
+    return {name for part in parts for text in (part[1:] if after else part[:1]) for name in NAME.findall(text)}
 
 
 def _weightiest(words: Sequence[str], weight: Weight) -> list[str]:

@@ -4,14 +4,8 @@ import re
 from dataclasses import replace
 
 from pipelines.query.extraction.irregular import participle
-from pipelines.query.understanding.refer import (
-    PLACED,
-    YEAR,
-    answered_by,
-    bounds_in,
-    names_in,
-    said_of,
-)
+from pipelines.query.understanding.naming import PLACED, YEAR, bounds_in, names_in
+from pipelines.query.understanding.refer import PERSON, answered_by, is_somebody, said_of, with_person
 from pipelines.store.names import is_own_word
 from pipelines.types import Turn
 
@@ -52,7 +46,10 @@ _NTH = re.compile(
 )
 _ORDINAL = re.compile(rf"\b{_ORDINALS}\b", re.IGNORECASE)
 _IN_YEAR = re.compile(rf"(?:({PLACED}) )?({YEAR})", re.IGNORECASE)
-_RELATION = re.compile(rf"(?:({PLACED}|for|with|by|of|about|für|mit|von) )?(?:the )?", re.IGNORECASE)
+_RELATION = re.compile(
+    rf"(?:(?:(?:that|those|the ones?) (?=[a-z]+ ))?({PLACED}|for|with|by|of|about|für|mit|von) )?(?:the )?",
+    re.IGNORECASE,
+)
 _BY_THEN = re.compile(r"(before|after|since|until) (?:that|this|it|then)", re.IGNORECASE)
 _PLACE = re.compile(rf"\b{PLACED}$", re.IGNORECASE)
 _SIGNED = re.compile(r"[A-Z][+#]{1,2}|\.[A-Z]\w+")  # C++, C#, .NET
@@ -158,6 +155,11 @@ def _with_name(other: str, last: Turn) -> str:
     relation, name = _relation_and_name(other)
     asked, found = last.question, names_in(last.question, last.sources)
     same = [one for one in found if not relation or _follows(relation, asked[: one.start])]
+    is_person = not relation and is_somebody(name, last.sources)
+    if not relation and PERSON.search(asked) and (is_person or not same):
+        return f"{with_person(asked, name)}?"
+    if is_person:
+        same = [one for one in same if one.acts or is_somebody(one.text, last.sources)] or same
     if not relation and other.lower().startswith("the "):
         same = [one for one in found if one.article] or same
     if same:

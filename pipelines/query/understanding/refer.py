@@ -2,41 +2,33 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from pipelines.query.extraction.irregular import participle, regular
+from pipelines.query.understanding.naming import OWNER, Name, bounds_in, names_in
 from pipelines.store.names import is_own_word
+from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import fold
 from pipelines.types import Turn
 
-NAME = re.compile(r"(?<=[\w,;:)'\"] )(?!I\b)[A-Z][\w'’.+#-]*\w[+#]*")
 PERSON = re.compile(r"\b(?:he|him|his|she|her|hers)\b", re.IGNORECASE)
 GERMAN = re.compile(
     r"\b(?:und|wer|wann|wo|warum|wieso|wie|welche[rsnm]?|ist|hatte|wurde|gibt|das|der|dem|sie|ihre?[mnrs]?|davor|danach)\b",
     re.IGNORECASE,
 )
-PLACED = r"(?:in|at|on|from|to|near|within|into|since|until|during|before|after|bei|seit|vor|nach)"
-YEAR = r"(?:19|20)\d\d"
-_BEFORE = 16  # characters before a name
 _TIME = re.compile(
     r"(?:jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?"
     r"|dec(?:ember)?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|januar|februar|märz|mai|juni|juli|oktober|dezember)\b",
     re.IGNORECASE,
 )
+_MARKS = ".,;:!?'\"()"
+_AT = frozenset({"at", "bei"})
 _READ = 400  # characters of an answer
 
-_FIRST = re.compile(r"[A-Z][\w'’.+#-]*\w[+#]*")
-_BEGINS = re.compile(
-    r"(?:wh\w+|how|did|do|does|is|are|was|were|has|have|had|can|could|will|would|should|the|an?|and|und"
-    r"|we[rnm]|wann|wo|wie|warum)\b",
-    re.IGNORECASE,
-)
-_OWNER = re.compile(r"['’]s\b")
-_YEAR = re.compile(rf"\b{YEAR}\b")
-_BETWEEN = frozenset({" ", " of ", " of the ", " de ", " van ", " von ", " & "})
-_PREPOSITION = re.compile(rf"\b({PLACED})(?: (?:the|der|dem|den))? $", re.IGNORECASE)
-_ARTICLE = re.compile(r"\b(?:an?|the) $", re.IGNORECASE)
 _ASKS_FOR = re.compile(r"(?:what|which)\b", re.IGNORECASE)
-_DOER = re.compile(r"\b(?:did|does|do|has|have|had|can|could|will|would|hat|war) $", re.IGNORECASE)
+_ASKS_FOR_ONE = re.compile(
+    r"(?:what|which) (?!(?:year|month|day|date|time|is|are|was|were)\b)[a-z]+ (?:is|was)\b", re.I
+)
+_NOUN = re.compile(r" (?!(?:now|today|like|then|again)\b)([a-z-]{3,})(?=[ ?.!]*$)")
 _FULL_NAME = re.compile(r"[A-Z][\w'’-]+(?: [A-Z][\w'’.-]*){1,3}")
 _HERS = r"hers\b|his\b|her\b(?= (?!about|in|on|at|to|with|for|and|or|before|after|when|why|then)\w)"
 _ONE = re.compile(rf"\b(?:({_HERS})|(?:she|he|him|her)\b)", re.IGNORECASE)
@@ -47,76 +39,6 @@ _THERE = re.compile(
     r"(?<!\bis )(?<!\bare )(?<!was )(?<!were )\b(?:there|dort)\b(?! (?:is|are|was|were)\b)", re.IGNORECASE
 )
 _RELATIONS = {"davor": "vor", "danach": "nach"}
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A name in a text, without a possessive ending: its words, its span, and what stands before it.
-
-    Attributes:
-        placed: The preposition before it.
-        article: Whether an article stands before it.
-        acts: Whether it does something: "did" or the like stands before it.
-    """
-
-    text: str
-    start: int
-    end: int
-    placed: str = ""
-    article: bool = False
-    acts: bool = False
-
-
-def names_in(text: str, titles: Sequence[str] = ()) -> list[Name]:
-    """The names in a text, in its order; those that stand side by side are one.
-
-    The first word counts where it owns something, a name follows, or a title has it; a word of a title counts
-    whatever its case where it is the whole title.
-    """
-    spans = [match.span() for match in NAME.finditer(text)]
-    first = _FIRST.match(text)
-    known = {word for title in titles for word in fold(title).split()}
-    if first and (_OWNER.search(first[0]) or fold(first[0]) in known or _follows(text, first.end(), spans)):
-        spans.insert(0, first.span())
-    runs: list[tuple[int, int]] = []
-    for start, end in [*spans, *_titles_in(text, titles)]:
-        if any(start < until and since < end for since, until in runs):
-            continue
-        if runs and _is_one(text[slice(*runs[-1])], text[runs[-1][1] : start]):
-            runs[-1] = (runs[-1][0], end)
-        else:
-            runs.append((start, end))
-    return [_name(text, start, end) for start, end in sorted(runs)]
-
-
-def _is_one(before: str, between: str) -> bool:
-    """Whether a name goes on after what stands between: in "City of Leith", but not in "Ann's Leith", "CEO of Acme"."""
-    return between in _BETWEEN and not _OWNER.search(before) and (between == " " or not before.isupper())
-
-
-def _follows(text: str, end: int, spans: Sequence[tuple[int, int]]) -> bool:
-    return not _BEGINS.match(text) and bool(spans) and spans[0][0] == end + 1
-
-
-def _titles_in(text: str, titles: Sequence[str]) -> list[tuple[int, int]]:
-    """Where a text has a whole title."""
-    lower = text.lower()
-    found = ((lower.find(title.lower()), len(title)) for title in titles if title)
-    spans = [(start, start + length) for start, length in found if start >= 0]
-    return [(a, b) for a, b in spans if not (text[a - 1 : a].isalnum() or text[b : b + 1].isalnum())]
-
-
-def _name(text: str, start: int, end: int) -> Name:
-    end -= len(owner[0]) if (owner := _OWNER.search(text[start:end])) else 0
-    before = text[max(start - _BEFORE, 0) : start]
-    placed, article, acts = _PREPOSITION.search(before), bool(_ARTICLE.search(before)), bool(_DOER.search(before))
-    return Name(text[start:end], start, end, placed[1] if placed else "", article, acts)
-
-
-def bounds_in(text: str, titles: Sequence[str] = ()) -> list[Name]:
-    """The names and years in a text, in its order: what something can come before or after."""
-    years = [_name(text, *match.span()) for match in _YEAR.finditer(text)]
-    return sorted([*names_in(text, titles), *years], key=lambda name: name.start)
 
 
 def points_at_person(question: str) -> bool:
@@ -134,19 +56,23 @@ def resolved(question: str, told: Sequence[Turn]) -> str:
     german = not PERSON.search(question) and bool(GERMAN.search(question))
     who = next((name for turn in told if (name := _person(turn.question, turn.sources, german=german))), "")
     said = _with_time_and_place(question, told[0], who)
-    if who:
-        owner = f"{who}s" if german else f"{who}’s"
-        one = _ONE_GERMAN if german else _ONE
-        said = one.sub(lambda found: owner if found[1] else who, said, count=1)
+    said = with_person(said, who, german=german) if who else said
     what = "" if german else _thing(told[0].question, told[0].sources, who if points_at_person(question) else "")
     return _IT.sub(lambda it: what + "’s" * (it[1].casefold() == "its"), said, count=1) if what else said
+
+
+def with_person(question: str, who: str, *, german: bool = False) -> str:
+    """The question with a name for its first "she" or "her"."""
+    owner, one = (f"{who}s", _ONE_GERMAN) if german else (f"{who}’s", _ONE)
+    return one.sub(lambda found: owner if found[1] else who, question, count=1)
 
 
 def _person(text: str, titles: Sequence[str], *, german: bool) -> str:
     """Who is spoken of: the name that a source is called by, else the first that is no place, else a source's.
 
-    Of German, where every noun has a capital, only those that a source is called by.
+    A name after "she" is not hers. Of German, where every noun has a capital, only those that a source is called by.
     """
+    unnamed = PERSON.search(text)
     people = [title for title in titles if _FULL_NAME.fullmatch(title)]
     named = names_in(text, titles)
     words = {word for title in people for word in fold(title).split()}
@@ -155,12 +81,16 @@ def _person(text: str, titles: Sequence[str], *, german: bool) -> str:
         name.text
         for name in named
         if not (german or name.placed or name.article or name.text in titles or _TIME.match(name.text))
+        and not (unnamed and unnamed.start() < name.start)
     )
     return next(owned, "") or next(others, "") or next(iter(people), "")
 
 
 def _thing(text: str, titles: Sequence[str], who: str) -> str:
-    """What is spoken of: the source that is named, or asked for; else the only name that is nobody and no place."""
+    """What is spoken of: the source that is named, or asked for; else the only name that is nobody and no place.
+
+    "The Acme outage" is the outage; and after "Which ship was Ann on?" it is the ship, which nothing names.
+    """
     people = {word for title in titles if _FULL_NAME.fullmatch(title) for word in fold(title).split()}
     named = [
         name
@@ -170,8 +100,16 @@ def _thing(text: str, titles: Sequence[str], who: str) -> str:
     things = {fold(title) for title in titles if not _FULL_NAME.fullmatch(title)}
     called = (name.text for name in named if fold(name.text) in things)
     asked = (title for title in titles[:1] if _ASKS_FOR.match(text) and is_own_word(title))
-    others = [name.text for name in named if not (name.placed or name.acts or _OWNER.match(text[name.end :]))]
-    return next(called, "") or next(asked, "") or (others[0] if len(others) == len(named) == 1 else "")
+    others = [name for name in named if not (name.placed or name.acts or OWNER.match(text[name.end :]))]
+    only = others[0] if len(others) == len(named) == 1 and not _ASKS_FOR_ONE.match(text) else None
+    return next(called, "") or next(asked, "") or (_with_noun(text, only) if only else "")
+
+
+def _with_noun(text: str, name: Name) -> str:
+    """The name, or with its article the noun that it tells apart: "the Acme outage" of "When was the Acme outage?"."""
+    noun = _NOUN.match(text, name.end) if name.article else None
+    is_noun = noun and not participle(noun[1]) and regular(noun[1]) == noun[1] and noun[1] not in STOP_WORDS
+    return f"the {name.text} {noun[1]}" if noun and is_noun else name.text
 
 
 def _with_time_and_place(question: str, last: Turn, who: str) -> str:
@@ -189,12 +127,19 @@ def _with_time_and_place(question: str, last: Turn, who: str) -> str:
     return question
 
 
+def is_somebody(name: str, titles: Sequence[str]) -> bool:
+    """Whether a name is a part of a person's that a source is called by."""
+    words = set(fold(name).split())
+    return any(words.issubset(fold(title).split()) for title in titles if _FULL_NAME.fullmatch(title))
+
+
 def said_of(text: str, relation: str) -> bool:
     """Whether a text already says what is before, or after."""
     return any(name.placed.lower() == relation.lower() for name in bounds_in(text))
 
 
 def answered_by(turn: Turn) -> str:
-    """The first name of an answer that its question does not have; empty where there is none."""
-    asked = fold(turn.question)
-    return next((name.text for name in names_in(turn.answer[:_READ]) if fold(name.text) not in asked), "")
+    """The first name of an answer of which its question has no word, one that stands after "at" before any other."""
+    asked = {word.strip(_MARKS) for word in fold(turn.question).split()}
+    new = [name for name in names_in(turn.answer[:_READ]) if asked.isdisjoint(fold(name.text).split())]
+    return next((name.text for name in new if name.placed in _AT), "") or next((name.text for name in new), "")

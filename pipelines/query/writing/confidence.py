@@ -13,13 +13,16 @@ from pipelines.types import Band, Evidence, Sentence
 _STRENGTH, _COVERAGE = 0.8, 1.9
 _HIGH, _LOW = 1.2, 0.2
 _SUPPORTED = 0.5  # share of the sentences below which an answer is hardly one
+_UNBORNE = 1 / 3  # share of a model's sentences without a source from which on the rest is doubtful too
 _HELD = 0.5  # share of the question's terms that one sentence must hold
 
 
 def confidence(
-    evidence: Evidence, sentences: Sequence[Sentence], terms: Sequence[str], *, quoted: bool = False
+    evidence: Evidence, sentences: Sequence[Sentence], terms: Sequence[str], *, quoted: bool = False, sure: bool = True
 ) -> Band:
     """high: every sentence is supported and the evidence is strong; low: most are not, or it is weak.
+
+    What a model wrote is low already where no source bears a third of it out.
 
     Of a quotation it counts, with the strength of the evidence, how much of the question one passage holds. Of what a
     model wrote the band of the evidence counts, and it is never high when no one sentence holds half of the question's
@@ -30,12 +33,14 @@ def confidence(
         sentences: With their verdicts.
         terms: The question's index terms.
         quoted: Whether they are lines of the sources; else a model wrote them.
+        sure: Whether they hold what is asked, as far as that can be told; else the answer is never high.
     """
     supported = sum(sentence.verdict == "supported" for sentence in sentences) / max(len(sentences), 1)
-    if supported < _SUPPORTED:
+    unborne = sum(sentence.verdict in ("unsupported", "uncited") for sentence in sentences) / max(len(sentences), 1)
+    if supported < _SUPPORTED or (not quoted and unborne >= _UNBORNE):
         return "low"
     found = _of_lines(evidence) if quoted else _of_model(evidence, sentences, terms)
-    return "medium" if found == "high" and supported < 1 else found
+    return "medium" if found == "high" and (supported < 1 or not sure) else found
 
 
 def _of_lines(evidence: Evidence) -> Band:

@@ -1,12 +1,13 @@
 """WRITE: Context -> events and an Answer: by extraction, by facts, or an abstention; `write_llm` has the other way."""
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from config.prompts import GREETING, NO_ANSWER
 from pipelines.query.careers.reckoning import Reckoning, cited_facts
 from pipelines.query.extraction.extract import Extract
+from pipelines.query.extraction.lines import readable
 from pipelines.query.verification.cite import verify, verify_computed
 from pipelines.query.verification.judge import BY_WORDS, Judge
 from pipelines.query.verification.markers import unmarked
@@ -43,16 +44,17 @@ def write_by_extraction(brief: Brief, told: Extract, fallback_reason: str = "") 
     between = f"\n{bullet}" if told.listed else " "
     written: list[Sentence] = []
     for pick in told.picks:
-        yield Token(f"{between if written else bullet}{unmarked(pick.text)}")
+        text = readable(pick)
+        yield Token(f"{between if written else bullet}{unmarked(text)}")
         yield Footnote(pick.source.n, pick.source)
-        written.append(verify(pick.text, (pick.source.n,), brief.context.sources, brief.judge))
+        written.append(verify(text, (pick.source.n,), brief.context.sources, brief.judge))
     if not written:
-        return (yield from abstain(brief))
+        return (yield from abstain(brief, fallback_reason))
     yield from (Verdict(index, sentence) for index, sentence in enumerate(written))
     return Answer(
         question=brief.intent.question,
         answered=True,
-        confidence=confidence(brief.evidence, written, brief.intent.terms, quoted=True),
+        confidence=confidence(brief.evidence, written, brief.intent.terms, quoted=True, sure=told.sure),
         mode="extractive",
         model="",
         answer=bullet + joined(written, between),
@@ -88,9 +90,9 @@ def write_by_facts(question: str, reckoning: Reckoning) -> Written:
     )
 
 
-def abstain(brief: Brief) -> Written:
+def abstain(brief: Brief, fallback_reason: str = "") -> Written:
     """Says that there is no answer; the Answer holds what was searched and the nearest passages, and cites nothing."""
-    answer = abstention(brief, "extractive", "")
+    answer = replace(abstention(brief, "extractive", ""), fallback_reason=fallback_reason)
     yield Token(answer.answer)
     return answer
 

@@ -5,19 +5,23 @@ from dataclasses import dataclass, replace
 
 from llama_index.core.llms import LLM
 
-from config.prompts import NO_ANSWER, NO_MORE, REPAIR
+from config.prompts import NO_MORE, REPAIR
 from pipelines.errors import FootnoteError, ModelError
 from pipelines.observe import log_failure
-from pipelines.query.verification.cite import verify
+from pipelines.query.verification.cite import check, verify
 from pipelines.query.verification.markers import MarkerFilter, cited_sentences, without_unfinished
 from pipelines.query.writing.confidence import confidence
 from pipelines.query.writing.prompt import Manner, Messages, messages
 from pipelines.query.writing.reply import Reply, is_json, numbers_of, read_json
+from pipelines.query.writing.spoken import gives_up, outside_thoughts, says_nothing, sentences_only
 from pipelines.query.writing.write import Brief, Written, abstention, joined
-from pipelines.text import canonical, fold
+from pipelines.store.tokens import tokenise
+from pipelines.text import canonical
 from pipelines.types import Answer, Footnote, Sentence, Source, Token, Turn, Verdict
 
 _DOUBTFUL = ("unsupported", "uncited")
+_FOUND_BY = 3  # terms that a sentence must have to be looked up in the sources
+_ADDED = "{counted} of the language model's answer named no source; a source that bears it out was found and is cited."
 
 
 def write_by_llm(brief: Brief, llm: LLM, history: Sequence[Turn], manner: Manner) -> Written:
@@ -34,15 +38,16 @@ def write_by_llm(brief: Brief, llm: LLM, history: Sequence[Turn], manner: Manner
     model = str(llm.metadata.model_name)
     prompt = messages(brief.intent, brief.context, history, manner)
     completion = complete(llm, prompt)
-    said, shown = yield from _heard(completion, brief.context.sources, streams=manner.output == "prose")
+    said, shown = yield from _heard(
+        outside_thoughts(completion), brief.context.sources, streams=manner.output == "prose"
+    )
     reply = _read(said, model, is_cut=completion.truncated)
     yield from _shown(reply.text if is_json(said) else said[shown:], brief.context.sources)
-    written = tuple(_verified(reply, brief))
-    draft = _Draft(tuple(sentence for sentence in written if not _gives_up(sentence)))
-    if len(draft.sentences) < len(written):
-        if not any(sentence.citations for sentence in draft.sentences):
-            return abstention(brief, "llm", model)
-        draft = replace(draft, notes=(NO_MORE,))
+    if says_nothing(reply.text) and not completion.truncated:
+        return abstention(brief, "llm", model)
+    draft = _told(reply, brief)
+    if NO_MORE in draft.notes and not any(sentence.citations for sentence in draft.sentences):
+        return abstention(brief, "llm", model)
     if not draft.sentences:
         raise ModelError(f"{model} wrote no sentence.", hint="Try again, or choose another model.")
     if manner.unsupported == "repair" and draft.doubtful(manner) and not completion.truncated:
@@ -66,11 +71,6 @@ def write_by_llm(brief: Brief, llm: LLM, history: Sequence[Turn], manner: Manner
         notes=draft.notes,
         usage=completion.usage,
     )
-
-
-def _gives_up(sentence: Sentence) -> bool:
-    """Whether a sentence says that the sources do not answer."""
-    return fold(NO_ANSWER).rstrip(".") in fold(sentence.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +137,29 @@ def _read(said: str, model: str, *, is_cut: bool) -> Reply:
     return replace(reply, text=without_unfinished(text) if is_cut else text)
 
 
+def _told(reply: Reply, brief: Brief) -> _Draft:
+    """The sentences that say something, with their verdicts; what names no source cites the one that bears it out."""
+    written = tuple(_verified(reply, brief))
+    held = [sentence for sentence in written if not gives_up(sentence.text, is_cited=bool(sentence.citations))]
+    mended = tuple(_sourced(sentence, brief) for sentence in held)
+    added = sum(bool(now.citations) and not then.citations for now, then in zip(mended, held, strict=True))
+    notes = (NO_MORE,) * (len(held) < len(written))
+    return _Draft(mended, (*notes, *(_ADDED.format(counted=f"{added} sentence{'s' * (added != 1)}"),) * (added > 0)))
+
+
+def _sourced(sentence: Sentence, brief: Brief) -> Sentence:
+    """A sentence with the source that bears it out, where it names none and is long enough to be found."""
+    if sentence.citations or len(set(tokenise(sentence.text))) < _FOUND_BY:
+        return sentence
+    found = (check(sentence.text, source, brief.judge) for source in brief.context.sources)
+    best = max((one for one in found if one.verdict == "supported"), key=lambda one: one.support, default=None)
+    return verify(sentence.text, (best.n,), brief.context.sources, brief.judge) if best else sentence
+
+
 def _verified(reply: Reply, brief: Brief) -> Iterator[Sentence]:
     """The sentences with their verdicts; where none has a number, each cites the listed source that bears it out."""
     sources = brief.context.sources
-    cited = cited_sentences(reply.text, [source.n for source in sources])
+    cited = cited_sentences(sentences_only(reply.text), [source.n for source in sources])
     listed = () if any(numbers for _, numbers in cited) else numbers_of(reply.sources, sources)
     for text, numbers in cited:
         found = verify(text, numbers or listed, sources, brief.judge)
@@ -156,13 +175,14 @@ def _repaired(draft: _Draft, brief: Brief, llm: LLM, prompt: Messages, manner: M
 
     doubtful = draft.doubtful(manner)
     listed = "\n".join(f"- {sentence.verdict}: {sentence.text}" for sentence in doubtful)
-    told = [("assistant", joined(draft.sentences)), ("user", REPAIR.replace("{sentences}", listed))]
+    asked_again = [("assistant", joined(draft.sentences)), ("user", REPAIR.replace("{sentences}", listed))]
     asked = f"{_counted(doubtful)} not borne out by its source. The language model was asked once to repair the answer"
     try:
-        completion = complete(llm, [*prompt, *told])
-        said = "".join(completion)
+        completion = complete(llm, [*prompt, *asked_again])
+        said = "".join(outside_thoughts(completion))
         reply = _read(said, str(llm.metadata.model_name), is_cut=completion.truncated)
-        again = _Draft(tuple(_verified(reply, brief)), (f"{asked}, and did.",))
+        told = _told(reply, brief)
+        again = replace(told, notes=(f"{asked}, and did.", *told.notes))
     except FootnoteError as error:
         log_failure("an answer was not repaired", error)
         return replace(draft, notes=(f"{asked}, and failed: {error}",))

@@ -20,10 +20,13 @@ Key = tuple[str, int, int]
 def run(
     hits, texts: dict[str, str], characters: int = 8000, tokens: int = 2400, margin: float = 1.15,
     named: Collection[str] = (), names: Mapping[str, str] | None = None, ledger: Ledger | None = None,
+    pages: tuple[int, ...] = (),
 ) -> tuple[Context, Ledger]:  # fmt: skip
     def read(spans: Sequence[Key]) -> dict[Key, Passage]:
         return {
-            span: Passage(texts[span[0]][span[1] : span[2]], f"{span[0]}.md", span[0].upper(), "file:///x", "c", "blog")
+            span: Passage(
+                texts[span[0]][span[1] : span[2]], f"{span[0]}.md", span[0].upper(), "file:///x", "c", "blog", (), pages
+            )
             for span in spans
             if span[0] in texts
         }
@@ -36,7 +39,12 @@ def run(
 
 
 def piece(node_id: str, start: int, end: int, document: str = "d", text: str = TEXT, **facts):
-    return hit(node_id, text[start:end], document_id=document, start=start, end=end, **facts)
+    lines = {"line_start": line_of(text, start), "line_end": line_of(text, end - 1)}
+    return hit(node_id, text[start:end], document_id=document, start=start, end=end, **lines | facts)
+
+
+def line_of(text: str, place: int) -> int:
+    return 1 + text[:place].count("\n")
 
 
 def test_overlapping_nodes_become_one_source_that_says_nothing_twice() -> None:
@@ -105,6 +113,20 @@ def test_of_a_long_span_the_best_node_stays_and_the_nodes_outside_are_listed() -
     assert (source.section_path[0], source.line_start) == ("Days", 4)
     assert {node for node, why in context.dropped if why == "budget"} >= {"n0", "n1", "n2"}
     assert ledger.candidate("n0").fate == "cut: budget"
+
+
+def test_a_source_whose_front_was_cut_says_the_lines_and_the_page_of_what_is_left() -> None:
+    boats = "".join(f"Boat {n} belongs to owner {n}.\n" for n in range(200))
+    early, best = boats.index("Boat 50 "), boats.index("Boat 60 ")
+    end = boats.index("Boat 90 ")
+    hits = [piece("best", best, end, text=boats), piece("early", early, best + 20, text=boats)]
+    pages = (0, boats.index("Boat 55 "), boats.index("Boat 70 "))
+    context, _ = run(hits, {"d": boats}, characters=500, pages=pages)
+    source = context.sources[0]
+    assert source.snippet.startswith("Boat 60 ")
+    assert len(source.node_ids) == 2
+    assert (source.line_start, source.page) == (61, 2)
+    assert source.line_end == 61 + source.snippet[:-1].count("\n")
 
 
 def test_too_little_of_a_passage_is_not_shown() -> None:
@@ -257,6 +279,9 @@ def test_whatever_the_budget_each_sentence_is_of_one_source_and_nothing_exceeds_
     assert len(context.text) <= characters
     assert count_tokens(context.text) * margin <= tokens
     assert [source.n for source in context.sources] == list(range(1, len(context.sources) + 1))
+    for source in context.sources:
+        text = texts[source.document_id]
+        assert (source.line_start, source.line_end) == (line_of(text, source.start), line_of(text, source.end - 1))
     by_number = {source.n: source for source in context.sources}
     for n, start, end in context.sentences:
         source = by_number[n]

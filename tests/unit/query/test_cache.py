@@ -114,6 +114,17 @@ def test_a_finding_for_which_a_try_was_left_out_for_want_of_time_is_not_kept() -
     assert len(cache) == 0
 
 
+def test_what_was_noted_before_the_search_is_not_told_again() -> None:
+    found, ledger = searched(note="The follow-up was made whole by rules, as the language model failed.")
+    before = tuple(ledger.notes)
+    ledger.note("Too few candidates.")
+    cache, later = FoundCache(8), Ledger()
+    cache.keep(KEY, found, ledger, before=before)
+    cache.recall(KEY, later)
+    assert later.notes == ["Too few candidates."]
+    assert ledger.notes == [*before, "Too few candidates."], "the query that met it still tells it"
+
+
 def test_the_one_that_was_used_longest_ago_goes_first() -> None:
     cache = FoundCache(2)
     keys = [replace(KEY, top_n=n) for n in (1, 2, 3)]

@@ -10,6 +10,7 @@ from pipelines.query.careers.timeline import Person, people
 from pipelines.query.understanding.analyse import analyse
 from pipelines.query.verification.cite import verify_computed
 from pipelines.store.facts import Fact
+from pipelines.types import Turn
 from tests.unit.query.careers import TODAY, fact, job
 
 ON_LINKEDIN = {"document": "linkedin.pdf", "category": "linkedin"}
@@ -64,6 +65,9 @@ def answered(question: str, *people_: Person) -> str:
         ("How many certificates does she hold?", "1 certificate"),
         ("What was her job in 2019?", "in 2019"),
         ("Where did Ann work in 2022?", "in 2022"),
+        ("Since when does Ann work there now?", "now"),
+        ("Since when was she at Beta?", "began at Beta"),
+        ("How long has Ann been there?", "2 years 3 months in the current job"),
     ],
 )
 def test_a_question_that_facts_answer_is_computed(question: str, said: str) -> None:
@@ -94,6 +98,9 @@ def test_a_question_that_facts_answer_is_computed(question: str, said: str) -> N
         "What was her job in 2017?",
         "What work did she publish in 2019?",
         "How long is the boat?",
+        "How long did she work before Beta?",
+        "Where did Ann work before the outage?",
+        "Where did Ann work before the launch of Beta?",
     ],
 )
 def test_any_other_question_is_left_to_the_search(question: str) -> None:
@@ -106,6 +113,44 @@ def test_the_jobs_of_a_year_are_those_that_reach_into_it() -> None:
     assert found.sentence == (
         "In 2019: Consultant at Beta (2019-01 - 2021-01); Data Engineer at Acme Ltd (2018-01 - 2020-01)."
     )
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Where did Ann work before Beta?", "Before Beta: Data Engineer at Acme (2018-01 - 2020-01)."),
+        (
+            "Which companies did Ann work for before Gamma?",
+            "Before Gamma Works: Consultant at Beta (2020-02 - 2021-01); Data Engineer at Acme (2018-01 - 2020-01).",
+        ),
+        ("Where did Ann work right before Gamma?", "Before Gamma Works: Consultant at Beta (2020-02 - 2021-01)."),
+        ("Where did she work directly after Acme?", "After Acme: Consultant at Beta (2020-02 - 2021-01)."),
+        ("Where did she work after Gamma?", ""),
+        ("Where did she work before Acme?", ""),
+    ],
+)
+def test_the_jobs_before_or_after_one_are_those_that_began_so_the_nearest_first(question: str, said: str) -> None:
+    person = only(
+        [
+            ANN,
+            job("Acme", "2018-01", "2020-01", position="Data Engineer"),
+            job("Beta", "2020-02", "2021-01", position="Consultant"),
+            job("Gamma Works", "2021-02", None, position="Head"),
+        ]
+    )
+    intent = analyse(question, today=TODAY)
+    assert may_reckon(intent)
+    found = reckon(intent, [person])
+    assert (found.sentence if found else "") == said
+
+
+def test_a_follow_up_is_computed_as_the_question_that_it_continues() -> None:
+    told = [Turn("How long was she at Acme?", "4 years 4 months at Acme.", ("Ann Lee",))]
+    intent = analyse("And at Beta?", history=told, today=TODAY)
+    assert may_reckon(intent)
+    found = reckon(intent, [only(RESUME)])
+    assert found is not None
+    assert found.value == "2 years 1 month"
 
 
 def test_a_question_that_could_be_about_several_people_is_not_computed() -> None:

@@ -31,6 +31,10 @@ DIALOGUES: Sequence[tuple[Sequence[str], Sequence[str], str, str, str]] = [
     (["Who built the anagama kiln at Dunsyre?"], ("Dunsyre pottery",), "And when was it built?", "kiln built", "who"),
     (["How is the pitch measured?"], ("Late data is data",), "Does it rise in heat?", "rise heat pitch measured", ""),
     (["What happened on 14 November 2021?"], ("A bad night",), "Why did it happen?", "why happen 2021", ""),
+    (["When was the Gridmoor outage?"], BELL, "How long did it last?", "how long Gridmoor outage last", "it when"),
+    (["Where is the Gridmoor now?"], NONE, "Who owns it?", "who owns Gridmoor", "it now"),
+    (["Which ship was Carl on?"], ("Harbour news",), "Where did it sail?", "it sail ship Carl", ""),
+    (["Does she know Kubernetes?"], BELL, "Where did she use it?", "where did Ann Bell use Kubernetes", "she it"),
     # Then and there
     (["Where did Ann work in 2019?"], BELL, "What did she do before that?", "Ann before 2019", "she that where"),
     (["What did Ann do at Gridmoor?"], BELL, "And what did she do after that?", "Ann after Gridmoor", "she that"),
@@ -57,6 +61,11 @@ DIALOGUES: Sequence[tuple[Sequence[str], Sequence[str], str, str, str]] = [
     (["How is the weather in Oslo?"], NONE, "And Berlin?", "weather Berlin", "Oslo"),
     (["How is the weather in Oslo?"], NONE, "and in Berlin?", "weather in Berlin", "Oslo"),
     (["What did Ann do at Gridmoor?"], BELL, "How about at Acme?", "Ann do at Acme", "Gridmoor about"),
+    (["What is the licence of coldcurve?"], ("coldcurve",), "And that of driftbuoy?", "licence driftbuoy", "coldcurve"),
+    (["Where does she work?"], ("Reed notes",), "And Ann?", "where does Ann work", "she"),
+    (["Does she know Python?"], BELL, "And Ann?", "does Ann know Python", "she"),
+    (["Does Carl know Python?"], BELL, "And Ann?", "does Ann know Python", "Carl"),
+    (["Does Carl know Python?"], BELL, "And Rust?", "does Carl know Rust", "Python"),
     (["What did Ann build?"], BELL, "And Carl?", "Carl build", "Ann Bell"),
     (["What is the capital of France?"], NONE, "And of Spain?", "capital Spain", "France"),
     (["Who is the CEO of Acme?"], NONE, "And of Brass Bros?", "CEO Brass Bros", "Acme"),
@@ -119,6 +128,12 @@ def test_before_that_is_before_what_was_answered_where_that_was_asked_for(questi
     assert analyse(question, history=history).condensed == whole
 
 
+def test_before_that_is_before_the_company_that_an_answer_names_after_the_title() -> None:
+    said = "Before Gridmoor Energy: Senior Engineer at Brass Bros (2018 - 2020); Tuner at Reed Works (2015 - 2018)."
+    history = [Turn("Where did Ann work before Gridmoor?", said, BELL)]
+    assert analyse("And before that?", history=history).condensed == "Where did Ann work before Brass Bros?"
+
+
 @pytest.mark.parametrize(
     "question",
     ["How does the harbour authority measure the height of a wave?", "Und wie heißt der Fluss, an dem Bremen liegt?"],
@@ -136,3 +151,8 @@ def test_a_title_is_never_read_as_a_pattern() -> None:
 def test_a_long_conversation_is_read_from_its_last_turns() -> None:
     history = [Turn("Where does Ann work?", "Here."), *[Turn("And why?", "So.")] * 400]
     assert analyse("And when?", history=history).condensed
+
+
+def test_a_name_after_a_she_whom_nothing_names_is_not_taken_for_her() -> None:
+    history = [Turn("Does she know Python?", "Yes.", ("Reed notes",))]
+    assert analyse("Where does she work?", history=history).search_text == "Where does she work?"

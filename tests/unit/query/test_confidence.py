@@ -18,9 +18,10 @@ def test_what_a_model_wrote_is_as_sure_as_its_evidence_when_all_of_it_is_support
     assert confidence(evidence(0.9, band), [GOOD], ["crane"]) == said
 
 
-def test_a_sentence_without_support_takes_high_away_and_a_majority_of_them_all() -> None:
-    assert confidence(evidence(0.9), [GOOD, BAD], ["crane"]) == "medium"
-    assert confidence(evidence(0.9), [GOOD, BAD, BAD], ["crane"]) == "low"
+def test_a_sentence_without_support_takes_high_away_and_a_third_of_them_all() -> None:
+    assert confidence(evidence(0.9), [GOOD, GOOD, GOOD, BAD], ["crane"]) == "medium"
+    assert confidence(evidence(0.9), [GOOD, GOOD, BAD], ["crane"]) == "low"
+    assert confidence(evidence(0.9), [GOOD, GOOD, replace(BAD, verdict="partial")], ["crane"]) == "medium"
     assert confidence(evidence(0.99), [GOOD, BAD], ["crane"], quoted=True) == "medium"
     assert confidence(evidence(0.99), [BAD], ["crane"], quoted=True) == "low"
     assert confidence(evidence(0.99), [], ["crane"], quoted=True) == "low"
@@ -48,3 +49,9 @@ def test_a_quotation_is_surer_where_one_passage_holds_more_of_the_question() -> 
 @pytest.mark.parametrize("strength", [0.0, 1.0])
 def test_a_strength_at_its_bounds_is_still_weighed(strength: float) -> None:
     assert quotation(strength, 0.5) == ("high" if strength else "low")
+
+
+def test_a_quotation_that_may_not_hold_what_is_asked_is_never_high() -> None:
+    for strength, said in ((0.9, "medium"), (0.03, "low")):
+        asked = replace(evidence(strength), coverage=0.8)
+        assert confidence(asked, [GOOD], (), quoted=True, sure=False) == said

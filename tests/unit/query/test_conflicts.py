@@ -11,6 +11,7 @@ from pipelines.query.careers.timeline import people
 from pipelines.query.conflicts.career_conflicts import career_disagreements
 from pipelines.query.conflicts.conflicts import with_conflicts
 from pipelines.query.conflicts.disagreement import Disagreement
+from pipelines.query.conflicts.retold import retold
 from pipelines.query.verification.cite import verify
 from pipelines.store.facts import Fact
 from pipelines.types import Answer, Source
@@ -262,3 +263,48 @@ def test_reports_that_say_which_year_they_are_about_do_not_contradict_each_other
     assert [conflict.kind for conflict in with_conflicts(answer("Which years?", texts[0], *unnamed)).conflicts] == [
         "dates"
     ]
+
+
+def test_a_source_that_denies_what_is_quoted_is_a_conflict() -> None:
+    said, denial = "The Heron sensor is waterproof to 50 metres.", "The Heron sensor is not waterproof."
+    found = with_conflicts(answer("Is the Heron sensor waterproof?", said, source(1, said), source(2, denial)))
+    assert [(each.kind, [side.quote for side in each.sides]) for each in found.conflicts] == [
+        ("denial", [said, denial])
+    ]
+    assert found.confidence == "medium"
+
+
+def test_a_conflict_of_a_stray_line_is_not_shown() -> None:
+    leader, pallets = "Lars Bek is the chief executive of Tidewell.", "The Tidewell yard holds 40 pallets."
+    sources = source(1, leader), source(2, pallets), source(3, "The Tidewell yard holds 46 pallets.")
+    sentences = verify(leader, (1,), sources), verify(pallets, (2,), sources)
+
+    def asked(question: str) -> Answer:
+        return with_conflicts(Answer(question, True, "high", "extractive", "", "", sentences, sources))
+
+    assert asked("Who is the chief executive of Tidewell?").conflicts == ()
+    assert asked("Who is the chief executive of Tidewell?").confidence == "high"
+    assert len(asked("How many pallets does the Tidewell yard hold?").conflicts) == 1
+
+
+def test_a_dispute_about_a_job_is_none_about_something_else_at_that_employer() -> None:
+    assert told("When was the Acme outage?", "The outage was long.").conflicts == ()
+    assert len(told("When did Ann join Acme?", "She joined early.").conflicts) == 1
+
+
+@pytest.mark.parametrize(
+    ("told", "kinds"),
+    [
+        ("News. Ann Lee joined Acme in May 2019 as an engineer.", ["dates"]),
+        ("News. Ann Lee left Acme in April 2022.", ["dates"]),
+        ("News. Ann Lee joined Acme in January 2019.", []),
+        ("News. Bo Dahl joined Acme in May 2019.", []),
+        ("News. Ann Lee joined Beta in May 2019.", []),
+    ],
+)
+def test_a_sentence_of_another_document_that_dates_a_job_otherwise_disputes_it(told: str, kinds: list[str]) -> None:
+    found = retold([ONE], {"resume": "Ann Lee"}, [source(1, told)])
+    assert [each.kind for each in found] == kinds
+    assert all(each.sides[1].quote in told for each in found)
+    assert retold([ONE], {}, [source(1, told)]) == []
+    assert retold([ONE], {"resume": "Ann Lee"}, [source(1, told, document_id="resume")]) == []

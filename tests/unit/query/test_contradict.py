@@ -3,6 +3,7 @@
 import pytest
 
 from pipelines.query.conflicts.contradict import Difference, contradiction
+from pipelines.query.conflicts.denials import is_denied
 from pipelines.query.conflicts.rivals import rivals
 
 DIFFER = [
@@ -18,6 +19,9 @@ DIFFER = [
     ("dates", "The Latemark library was released on 3 May 2021.", "The Latemark library was released on 7 May 2021."),
     ("dates", "The old pier was closed in June 2003.", "The old pier was closed in 1998."),
     ("dates", "Data Engineer at Acme, 2019 - Present", "Data Engineer at Acme, 2018 - today"),
+    ("dates", "The Heron project was started on 4 March 2019.", "The Heron project began on 4 May 2019."),
+    ("dates", "The Brook museum was founded in 1950.", "The Brook museum was established in 1955."),
+    ("dates", "The Brook museum opened on 4 March 2019.", "The Brook museum was inaugurated on 4 May 2019."),
     ("number", "The harbour crane moves 40 containers an hour.", "The harbour crane moves 46 containers an hour."),
     ("number", "She leads a team of five engineers at Garboard.", "She leads a team of nine engineers at Garboard."),
     ("number", "The outage of the Brook pipeline lasted 47 minutes.", "The Brook pipeline outage lasted 74 minutes."),
@@ -115,6 +119,15 @@ RIVALS = [
     ("title", "Ann Lee joined Acme as a data engineer.", "Ann Lee joined Acme as a product manager."),
     ("title", "Ann Lee is a data engineer at Acme.", "Ann Lee works as a product manager at Acme."),
     ("employer", "Ann Lee works for Acme.", "Ann Lee works at Beta Labs."),
+    ("person", "Lars Bek is the chief executive of Norvik.", "Mette Krag is the chief executive of Norvik."),
+    ("person", "Norvik's chief executive is Lars Bek.", "Mette Krag is the CEO of Norvik."),
+    ("person", "The managing director of Norvik is Lars Bek.", "Mette Krag is the managing director of Norvik."),
+    ("person", "Lars Bek is president of the Brook club.", "The president of the Brook club is Mette Krag."),
+    ("place", "The head office is in Aarhus.", "Its head office is in Copenhagen."),
+    ("place", "Norvik's headquarters are in Aarhus.", "Norvik is based in Copenhagen."),
+    ("place", "Norvik has its head office in Aarhus.", "The head office of Norvik is in Copenhagen."),
+    ("number", "The Brook museum is open from 8:00 to 18:00.", "The Brook museum is open 9:00-17:00."),
+    ("number", "Library opening hours: 8 am to 6 pm", "The library is open 9:00 to 17:00."),
     ("number", "The repair of the pier cost 2.4 million euros.", "The cost of the repair of the pier was €1.9m."),
 ]  # fmt: skip
 NO_RIVALS = [
@@ -137,6 +150,13 @@ NO_RIVALS = [
     ("a longer title", "Ann Lee joined Acme as an engineer.", "Ann Lee joined Acme as a senior engineer."),
     ("two employers", "Ann Lee is a data engineer at Acme.", "Ann Lee is a product manager at Beta."),
     ("a later employer", "Ann Lee works for Acme.", "Ann Lee now works for Beta."),
+    ("two offices", "Ann Lee is the CEO of Acme.", "Bo Dahl is the CTO of Acme."),
+    ("two chiefs", "Ann Lee is the CEO of Acme.", "Bo Dahl is the managing director of Acme."),
+    ("a former chief", "Ann Lee is the former CEO of Acme.", "Bo Dahl is the CEO of Acme."),
+    ("two seats", "Acme's head office is in Oslo.", "Brook's head office is in Bergen."),
+    ("the same hours", "The Brook museum is open from 8:00 to 18:00.", "The Brook museum is open 8 am to 6 pm."),
+    ("hours of a day", "The museum is open from 8:00 to 18:00.", "The museum is open from 9:00 to 17:00 on Sundays."),
+    ("hours of winter", "The museum is open from 8:00 to 18:00.", "In winter the museum is open from 9:00 to 17:00."),
     ("two works", "Ann Lee led the project.", "Bo Dahl sponsored the project."),
 ]  # fmt: skip
 
@@ -168,3 +188,46 @@ def test_below_headings_that_name_different_things_or_years_the_project_is_anoth
 @pytest.mark.parametrize("piece", ["Ann led the ", "The lead of ", "Aa Bb and ", "budget 1 euros ", "the "])
 def test_hostile_sentences_are_read_in_no_time(piece: str) -> None:
     assert rivalry(piece * 20_000, piece * 11) is None
+
+
+# Denials
+
+DENIED = [
+    ("The Heron sensor is waterproof to 50 metres.", "The Heron sensor is not waterproof."),
+    ("The Skarv is safe for children.", "The Skarv isn't safe for children."),
+    ("The Heron project was cancelled in March 2021.", "The Heron project was never cancelled."),
+    ("Latemark supports Windows.", "Latemark does not support Windows."),
+    ("The pump can be repaired.", "The pump cannot be repaired."),
+]  # fmt: skip
+NOT_DENIED = [
+    ("a condition", "The Skarv is safe for children.", "The Skarv is not safe for children under 3."),
+    ("a part", "The lock is open.", "The lock is not fully open."),
+    ("another thing", "The Heron Pro sensor is waterproof.", "The Heron sensor is not waterproof."),
+    ("another subject", "The sensor of the Heron is waterproof.", "The Heron is not waterproof."),
+    ("another order", "Bo Dahl is the manager of Ann Lee.", "Ann Lee is not the manager of Bo Dahl."),
+    ("another time", "The office was open.", "The office is not open."),
+    ("another year", "The lock was opened in 1988.", "The lock was not opened in 1987."),
+    ("two denials", "The Heron sensor is not waterproof.", "The Heron sensor is not waterproof."),
+    ("a plan", "The Heron project will be cancelled.", "The Heron project was not cancelled."),
+    ("not yet", "The pump is installed.", "The pump is not yet installed."),
+    ("no subject", "It is safe for children.", "It is not safe for children."),
+    ("something else", "The Heron sensor is heavy.", "The Heron sensor is not waterproof."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "denial"), DENIED)
+def test_a_sentence_is_denied_by_one_that_denies_the_same_either_way(said: str, denial: str) -> None:
+    assert is_denied(said, denial, same_subject=False, told_apart=False)
+    assert is_denied(denial, said, same_subject=False, told_apart=False)
+
+
+@pytest.mark.parametrize(("why", "said", "denial"), NOT_DENIED)
+def test_a_denial_of_something_else_denies_nothing(why: str, said: str, denial: str) -> None:
+    assert not is_denied(said, denial, same_subject=False, told_apart=False), why
+    assert not is_denied(denial, said, same_subject=False, told_apart=False), why
+
+
+def test_below_headings_that_name_different_things_an_unnamed_thing_is_another() -> None:
+    pair = ("The pump is waterproof.", "The pump is not waterproof.")
+    assert is_denied(*pair, same_subject=False, told_apart=False)
+    assert not is_denied(*pair, same_subject=False, told_apart=True)

@@ -22,6 +22,7 @@ ANN = [
     fact(SkillsFacts(skills=("Django",), group="Frameworks"), "Frameworks: Django"),
     fact(CertificationFacts(name="CKA"), "CKA"),
 ]
+DATED = EducationFacts(institution="NTNU", degree="MSc", date_range="2010 - 2012")
 IN_BO = {"document": "bo.pdf"}
 BO = [
     fact(PersonFacts(name="Bo Ek"), "Bo Ek", **IN_BO),
@@ -77,6 +78,16 @@ def test_what_somebody_has_is_listed_from_their_facts_alone(question: str, said:
     assert listed(question) == said
 
 
+@pytest.mark.parametrize("question", ["When did Ann study?", "When did Ann graduate?"])
+def test_when_somebody_studied_is_what_is_dated_of_their_studies(question: str) -> None:
+    dated = [
+        ANN[0],
+        fact(DATED, "MSc, NTNU, 2010 - 2012"),
+        fact(EducationFacts(institution="Oslo Music School"), "Oslo"),
+    ]
+    assert listed(question, dated) == ["MSc, NTNU, 2010 - 2012"]
+
+
 @pytest.mark.parametrize(
     "question",
     [
@@ -94,6 +105,8 @@ def test_what_somebody_has_is_listed_from_their_facts_alone(question: str, said:
         "What degrees did Ann have in 2019?",
         "Does Ann have a degree?",
         "Why did Ann study physics?",
+        "When did Ann study the manuals?",
+        "When did Bo study?",
         "Which databases does Ann know?",
         "Who knows C?",
         "Who worked at Gamma?",

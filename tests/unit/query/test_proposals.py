@@ -74,6 +74,21 @@ def test_facts_that_were_not_cited_are_asked_about_by_the_name_that_is_stated_jo
     ]
 
 
+def test_facts_are_asked_about_by_the_name_that_their_own_document_states() -> None:
+    stated = (
+        fact(PersonFacts(name="Ann Bell")),
+        fact(JobFacts(company="Reed Works", span=(20, 30), current=True)),
+        fact(PersonFacts(name="Carl Organ"), "other"),
+        fact(JobFacts(company="Brass Bros", span=(20, 30), current=True), "other"),
+        fact(JobFacts(company="Pipe House", span=(20, 30)), "nameless"),
+    )
+    assert questions("resume", facts=stated) == [
+        "What does Ann Bell do at Reed Works?",
+        "What does Carl Organ do at Brass Bros?",
+        "What was the job at Pipe House?",
+    ]
+
+
 def test_without_a_name_nobody_is_called_she_or_he() -> None:
     assert questions("resume", facts=(fact(JobFacts(company="Reed Works", span=(20, 30))),)) == [
         "What was the job at Reed Works?"
