@@ -91,7 +91,7 @@ class FakeGitHub(Loopback):
         owners: The repositories of each user or organisation, by its name as it spells itself.
         organisations: Which of them are organisations.
         tokens: The user that each token is of; with any, another token is refused.
-        faults: One is taken from the left for each request; without any left, requests succeed.
+        faults: One is taken from the left for each request; without any left, and for None, requests succeed.
         limit: After so many answers that count (not 304), one request meets `limited`.
         limited: The primary rate limit, over now.
         renamed: The full names that repositories have now, by those that they had.
@@ -103,7 +103,7 @@ class FakeGitHub(Loopback):
     owners: dict[str, list[Repository]] = field(default_factory=dict)
     organisations: set[str] = field(default_factory=set)
     tokens: dict[str, str] = field(default_factory=dict)
-    faults: deque[Fault] = field(default_factory=deque)
+    faults: deque[Fault | None] = field(default_factory=deque)
     limit: int = 0
     limited: Fault = Fault(403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "0"}, "API rate limit exceeded.")
     renamed: dict[str, str] = field(default_factory=dict)

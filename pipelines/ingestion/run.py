@@ -31,6 +31,7 @@ from pipelines.store import documents as document_rows
 from pipelines.store.database import Database, open_database, reading
 from pipelines.store.documents import Known
 from pipelines.store.failures import settle_failures, standing_failures
+from pipelines.store.fetched import forget
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.models import serving
 from pipelines.store.nodes import NodeStore, build_lexical_indexes, build_node_store
@@ -213,7 +214,11 @@ class Ingestion:
         """Remove these documents, each in one transaction, as a run of its own that can be rolled back."""
         known = {document.id: document for document in self.known()}
         steps = [stored_step("remove", known[held], "asked for") for held in document_ids if held in known]
-        return self.run(Plan(tuple(steps), (), ()), kind="remove")
+        report = self.run(Plan(tuple(steps), (), ()), kind="remove")
+        held = {document.source_uri for document in self.known()}
+        for uri in {step.item.uri for step in steps} - held:
+            forget(self.settings.home, uri)
+        return report
 
     def collection(self, overrides: Overrides) -> str:
         """Where the documents of a run belong."""

@@ -123,7 +123,7 @@ class Watch:
             if first and isinstance(error, ConfigError):
                 raise
             return self._failed(error, locations)
-        failed, refused = self._news(plan, report)
+        failed, refused = self._news(plan, report, locations)
         unreached = any(step.action == "fail" and step.item.source_kind != "file" for step in plan.steps)
         again = self._pause(locations) if unreached else self._is_well(locations)
         return Round(tuple(locations), datetime.now(UTC), report, failed, refused, again=again)
@@ -148,14 +148,16 @@ class Watch:
             return plan, self._open.run(plan, overrides=self.overrides, on_progress=advance)
 
     def _news(
-        self, plan: Plan, report: IngestReport | None
+        self, plan: Plan, report: IngestReport | None, locations: Sequence[str]
     ) -> tuple[tuple[IngestItem, ...], tuple[tuple[str, int, int], ...]]:
         """(what failed, what was refused) that was not said before; what is over may be said again."""
         of_name = {step.item.name: step.item.source for step in plan.steps}
         items = [item for item in report.items if item.outcome == "failed"] if report else []
         failed = {item: (of_name.get(item.document, ""), item.document, item.message) for item in items}
         refused = {each: (each[0], "", f"{each[1]} of {each[2]}") for each in plan.refused}
-        seen, before = {"", *of_name.values(), *(source for source, _, _ in plan.refused)}, self._said
+        unlisted = (name for location in locations for name in (location, f"file:{location}"))
+        seen = {"", *unlisted, *of_name.values(), *(source for source, _, _ in plan.refused)}
+        before = self._said
         self._said = {notice for notice in before if notice[0] not in seen} | {*failed.values(), *refused.values()}
         return (
             tuple(item for item, notice in failed.items() if notice not in before),

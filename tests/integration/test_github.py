@@ -153,6 +153,27 @@ def test_a_private_repository_is_for_its_owner_only(github: FakeGitHub, make_set
     assert list(store.matching_ids(Filters(), "visitor")) == []
 
 
+def test_without_the_token_private_repositories_stay_until_a_person_removes_them(
+    github: FakeGitHub, make_settings: Callable[..., Settings]
+) -> None:
+    github.tokens, github.owners["Ann"] = {"t": "Ann"}, [*many(6), Repository("shut", "Hers", private=True)]
+    known = make_settings(
+        github=GitHubSettings(api_base=github.url),
+        github_token=SecretStr("t"),
+        ingestion=IngestionSettings(executor="here"),
+    )
+    run(known)
+    settings = known.model_copy(update={"github_token": None})
+    report = run(settings)
+    assert (report.count("failed"), report.count("removed")) == (1, 0)
+    ingestion = build_ingestion(settings)
+    (shut,) = [document.id for document in ingestion.known() if document.name == "Ann/shut"]
+    assert ingestion.remove([shut]).count("removed") == 1
+    for _ in range(2):
+        report = run(settings)
+        assert (report.count("failed"), report.count("unchanged")) == (0, 6)
+
+
 def test_a_repository_is_known_by_its_name(github: FakeGitHub, settings: Settings) -> None:
     run(settings)
     names = dict(build_ingestion(settings).store.stated_names("owner"))

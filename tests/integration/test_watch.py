@@ -170,6 +170,22 @@ def test_a_document_that_fails_is_said_once_and_again_after_it_was_well(folder: 
     assert [item.document for item in watching.next().failed] == ["bad.md"]
 
 
+def test_a_folder_that_goes_is_said_each_time(folder: Path, start: Start) -> None:
+    away = folder.with_name("away")
+    folder.rename(away)
+    watching = start(folder)
+    assert [item.stage for item in watching.next().failed] == ["list"]
+    away.rename(folder)
+    assert counts(watching.next()) == {"added": 10}
+    folder.rename(away)
+    assert [item.stage for item in watching.next().failed] == ["list"]
+    away.rename(folder)
+    (folder / "new.md").write_text("# New")
+    assert watching.comes_to(added=1)
+    folder.rename(away)
+    assert [item.stage for item in watching.next().failed] == ["list"]
+
+
 def test_a_remote_source_is_looked_at_in_its_interval(folder: Path, github: FakeGitHub, start: Start) -> None:
     watching = start("github:ann", folder, poll=0.1)
     assert [counts(watching.next()), counts(watching.next())] == [{"added": 10}, {"added": 1}]

@@ -128,10 +128,13 @@ def test_the_source_is_spelt_as_github_spells_it_and_lists_the_same(server: Fake
     assert (one.source, one.items[0].uri) == ("github:Ann/Notes", listing.items[0].uri)
 
 
-def test_a_repository_that_was_renamed_is_listed_by_its_name_of_today(server: FakeGitHub, connect: Open) -> None:
+def test_a_repository_that_was_renamed_is_listed_by_its_name_of_today(
+    server: FakeGitHub, connect: Open, caplog: pytest.LogCaptureFixture
+) -> None:
     server.owners, server.renamed = {"ann": [Repository("new", "x")]}, {"ann/old": "ann/new"}
     said: list[str] = []
     listing = connect(say=said.append).list("github:ann/old")
+    assert not caplog.records
     assert (listing.source, names(listing), listing.complete) == ("github:ann/new", ["ann/new"], True)
     assert said == ["github:ann/old is called github:ann/new now."]
 
@@ -201,6 +204,37 @@ def test_without_a_readme_a_description_is_the_document_and_without_both_it_is_n
     server.asked()
     assert connect().list("github:ann").skipped == listing.skipped
     assert server.asked() == ["/users/ann", "/users/ann/repos"]
+
+
+@pytest.mark.parametrize("blank", [b"", b" \n\n", b"\xef\xbb\xbf"])
+def test_a_blank_readme_is_none(server: FakeGitHub, connect: Open, tmp_path: Path, blank: bytes) -> None:
+    told = Repository("told", "Tells of itself.", {"README.md": blank})
+    server.owners = {"ann": [Repository("bare", None, {"README.md": blank}), told]}
+    github = connect()
+    listing = github.list("github:ann")
+    assert (names(listing), listing.complete) == (["ann/told"], True)
+    assert listing.skipped == ("ann/bare (no README, no description)",)
+    (document,) = read(github, listing, tmp_path)
+    assert document.text == "# told\n\nTells of itself.\n\n"
+    assert not any("blobs" in path for path in server.asked())
+    told.push("README.md", b"# Words", "2026-05-01T00:00:00Z")
+    github = connect()
+    (document,) = read(github, github.list("github:ann"), tmp_path)
+    assert document.text == "# Words"
+
+
+@pytest.mark.parametrize("odd", ["docs/\x1b[31mred\n.md", "docs/\ud800red.md"])
+def test_a_file_s_name_is_shown_without_what_steers_a_terminal(
+    server: FakeGitHub, connect: Open, tmp_path: Path, odd: str
+) -> None:
+    server.owners = {"ann": [Repository("notes", "x", {odd: b"# Red"})]}
+    github = connect(declared={"github:ann": DeclaredSource(location="github:ann", docs=True)})
+    listing = github.list("github:ann")
+    assert listing.complete
+    _, document = read(github, listing, tmp_path)
+    assert listing.items[1].name.isprintable()
+    assert document.metadata["path"].isprintable()
+    assert listing.items[1].uri.isascii()
 
 
 def test_forks_and_archived_repositories_are_taken_by_choice_and_always_by_name(
@@ -336,6 +370,46 @@ def test_a_failing_server_is_asked_again_a_little(server: FakeGitHub, connect: O
     assert listing.items == ()
 
 
+def test_a_server_that_fails_at_three_files_is_asked_for_no_other(server: FakeGitHub, connect: Open) -> None:
+    server.owners, stop = {"ann": [Repository(f"r{number}", "x") for number in range(9)]}, Waits()
+    github = connect(stop=stop)
+    listing = github.list("github:ann")
+    server.asked()
+    server.faults.extend([Fault(502)] * 50)
+    said = []
+    for item in listing.items:
+        with pytest.raises(SourceError) as refusal:
+            github.read(item)
+        said.append(refusal.value.message)
+    assert len(server.asked()) == 3 + 1 + 1
+    assert stop.seconds == [1, 4]
+    ended = "GitHub failed again and again, and was not asked any more."
+    answered = [f"GitHub answered /repos/ann/r{number}/readme with 502." for number in range(3)]
+    assert said == [*answered[:2], f"{answered[2]} {ended}", *[ended] * 6]
+    server.faults.clear()
+    assert connect().list("github:ann").complete
+
+
+def test_a_server_that_fails_at_three_trees_leaves_the_listing_incomplete(server: FakeGitHub, connect: Open) -> None:
+    server.owners = {"ann": [Repository(f"r{number}", "x", {"docs/a.md": b"# A"}) for number in range(9)]}
+    server.faults.extend([None, None, *[Fault(0)] * 50])
+    listing = connect(declared={"github:ann": DeclaredSource(location="github:ann", docs=True)}).list("github:ann")
+    assert (len(listing.items), listing.complete) == (9, False)
+    assert [name for name, _ in listing.problems] == ["ann/r0/docs", "ann/r1/docs", "ann/r2/docs"]
+    assert len(server.asked()) == 2 + 3 + 1 + 1
+
+
+def test_what_fails_between_answers_does_not_end_the_asking(server: FakeGitHub, connect: Open) -> None:
+    server.owners = {"ann": [Repository(f"r{number}", "x", {"README.md": b"# R"}) for number in range(8)]}
+    github = connect()
+    listing = github.list("github:ann")
+    server.faults.extend([*[Fault(502)] * 3, None] * 4)
+    for failing, well in zip(listing.items[::2], listing.items[1::2], strict=True):
+        with pytest.raises(SourceError, match="502"):
+            github.read(failing)
+        assert github.read(well).kept
+
+
 def test_a_second_page_that_fails_leaves_the_listing_incomplete(server: FakeGitHub, connect: Open) -> None:
     server.owners = {"ann": [Repository(f"r{number:03}", "x") for number in range(130)]}
     server.limit, server.limited = 2, Fault(422, {}, "No.")
@@ -378,6 +452,13 @@ def test_a_refusal_says_what_and_what_to_do(
     assert listing.items == ()
 
 
+def test_what_github_says_in_a_refusal_cannot_steer_a_terminal(server: FakeGitHub, connect: Open) -> None:
+    server.owners = {"ann": []}
+    server.faults.append(Fault(422, {}, "\x1b]0;Owned\x07No\u202e \x9b31mway.\r\n"))
+    said = said_of(connect().list("github:ann"))
+    assert said == "GitHub answered /users/ann with 422 (]0;OwnedNo 31mway). Try again later."
+
+
 def test_a_page_that_is_no_page_is_not_an_empty_one(server: FakeGitHub, connect: Open) -> None:
     server.owners = {"ann": [Repository("../../user", "x")]}
     assert "cannot be read" in said_of(connect().list("github:ann"))
@@ -410,6 +491,21 @@ def test_a_token_shows_private_repositories_which_stay_private(
     assert "cannot be seen" in said_of(connect().list("github:ann"))
     assert names(connect(token="ghp_other").list("github:ann")) == ["ann/open"]
     assert connect(token=TOKEN).list("github:ann").complete
+
+
+@pytest.mark.parametrize("token", ["ghp_one\nghp_two", "ghp_ö", "ghp\x1b[0m"])
+def test_a_token_that_cannot_be_sent_is_said_and_nothing_is_asked(
+    server: FakeGitHub, connect: Open, token: str
+) -> None:
+    stop = Waits()
+    said = said_of(connect(token=token, stop=stop).list("github:ann"))
+    assert said == "GITHUB_TOKEN holds characters that no token has. Copy it again, or unset it."
+    assert (server.asked(), stop.seconds) == ([], [])
+
+
+def test_a_token_may_end_with_its_line(server: FakeGitHub, connect: Open) -> None:
+    server.tokens, server.owners = {TOKEN: "ann"}, {"ann": []}
+    assert connect(token=f"{TOKEN}\n").list("github:ann").complete
 
 
 def test_a_token_is_in_no_message(server: FakeGitHub, connect: Open) -> None:

@@ -14,7 +14,7 @@ from pipelines.ingestion.sources.github.client import Client
 from pipelines.ingestion.sources.github.contents import Contents, File, enveloped, is_nothing
 from pipelines.ingestion.sources.github.owners import Owners
 from pipelines.ingestion.sources.github.places import Place, file_uri, place_of, readme_uri, site_of
-from pipelines.ingestion.sources.github.told import Told, content_of, repositories_in, stamp_of
+from pipelines.ingestion.sources.github.told import Told, content_of, line, repositories_in, stamp_of
 from pipelines.store.fetched import Fetched, recall, remember
 from pipelines.store.originals import keep_original
 from pipelines.types import SourceItem
@@ -91,7 +91,10 @@ class GitHub:
                 skipped.append(f"{told['full_name']} ({why})")
             else:
                 taken.append(told)
-        return self._listing(source, taken, asked, skipped, [(source, error) for error in found.problems])
+        listing = self._listing(source, taken, asked, skipped, [(source, error) for error in found.problems])
+        private = [item.uri for item in listing.items if self._entries[item.uri].told["private"]]
+        self._owners.note_private(found, private, complete=listing.complete)
+        return listing
 
     def _repository(self, place: Place) -> Listing:
         found = self._asked.get(f"/repos/{place.full_name}", lambda answer: repositories_in([answer]))
@@ -136,7 +139,7 @@ class GitHub:
     def _item(self, source: str, entry: _Entry) -> SourceItem:
         full_name = entry.told["full_name"]
         uri = file_uri(self._site, full_name, entry.path) if entry.path else readme_uri(self._site, full_name)
-        name = f"{full_name}/{entry.path}" if entry.path else full_name
+        name = f"{full_name}/{line(entry.path)}" if entry.path else full_name
         self._entries[uri] = entry
         return SourceItem(uri, name, source, "github", stamp_of(entry.told, entry.blob or content_of(entry.told)))
 

@@ -1,6 +1,7 @@
 """Questions to GitHub's REST API through PyGithub: conditional, one at a time, and patient with its rate limits."""
 
 import json
+import logging
 import math
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -10,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from pipelines.errors import SourceError
 from pipelines.ingestion.sources.base import Access
 from pipelines.ingestion.sources.github.limits import asked_to_wait, too_long
-from pipelines.ingestion.sources.github.refusals import garbled, refused, unreachable, unusable
+from pipelines.ingestion.sources.github.refusals import failing, garbled, refused, unreachable, unusable, wrong_token
 
 if TYPE_CHECKING:
     from github.Requester import Requester
 
 _PAUSES = (1.0, 4.0)  # seconds before a server that failed is asked again
 _MOST_WAITS = 5  # for one question
+_MOST_FAILURES = 3  # questions in a row: then nobody is there
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class Client:
         self._say, self._stop, self._now = access.say, access.stop, now
         self._opened: Requester | None = None
         self._until, self._closed_by = 0.0, SourceError("")
+        self._failures = 0
 
     @property
     def has_token(self) -> bool:
@@ -49,7 +52,7 @@ class Client:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more can be asked for now: a wait that is too long, or a person who wants to stop."""
+        """Whether nothing more can be asked for: too long a wait, a server that fails, a person who wants to stop."""
         return self._stop.is_set() or self._now() < self._until
 
     def get(
@@ -62,14 +65,18 @@ class Client:
     ) -> Reply:
         """What is at a path of the API: 304 where it is as it was at that ETag.
 
+        A server that failed at the question before is asked once, and one that failed at three in a row no more.
+
         Raises:
             SourceError: If GitHub refuses, fails, cannot be reached, or asks for a wait that is too long.
         """
-        waits = failures = 0
-        waited = 0.0
+        waits, waited = 0, 0.0
+        pauses = [] if self._failures else list(_PAUSES)
         while True:
             self._assert_may_ask()
             status, headers, text = self._ask(path, parameters or {}, etag)
+            failed = status == 0 or status >= 500
+            self._failures = self._failures if failed else 0
             if status == 304 or status in allowed:
                 return Reply(status)
             if status == 200:
@@ -82,12 +89,13 @@ class Client:
                     raise self._give_up(seconds)
                 self._say(f"GitHub asks to wait {math.ceil(seconds)} s (its rate limit) ...")
                 self._stop.wait(seconds)
-            elif (status == 0 or status >= 500) and failures < len(_PAUSES):
-                self._say(f"GitHub failed ({status or message}); it is asked again in {_PAUSES[failures]:.0f} s ...")
-                self._stop.wait(_PAUSES[failures])
-                failures += 1
+            elif failed and pauses:
+                self._say(f"GitHub failed ({status or message}); it is asked again in {pauses[0]:.0f} s ...")
+                self._stop.wait(pauses.pop(0))
+            elif failed:
+                raise self._failed(status, path, message)
             else:
-                raise self._refused(status, path, message)
+                raise refused(status, path, message, has_token=self.has_token)
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -111,11 +119,15 @@ class Client:
         if self._opened is None:
             from github import Auth, Github
 
+            logging.getLogger("github").setLevel(logging.ERROR)  # it prints every redirection
             base = self._settings.api_base.rstrip("/")
             if not base.startswith(("https://", "http://")):
                 raise unusable(base)
+            secret = self._token.get_secret_value().strip() if self._token else ""
+            if not (secret.isascii() and secret.isprintable()):  # the client's own error would show it
+                raise wrong_token()
             self._opened = Github(
-                auth=Auth.Token(self._token.get_secret_value()) if self._token else None,
+                auth=Auth.Token(secret) if secret else None,
                 base_url=base,
                 timeout=math.ceil(self._settings.timeout_seconds),
                 user_agent="Footnote",
@@ -136,10 +148,16 @@ class Client:
         self._closed_by = too_long(seconds, has_token=self.has_token)
         return self._closed_by
 
-    def _refused(self, status: int, path: str, message: str) -> SourceError:
+    def _failed(self, status: int, path: str, message: str) -> SourceError:
         if status == 0:
-            return unreachable(self._settings.api_base, message)
-        return refused(status, path, message, has_token=self.has_token)
+            error = unreachable(self._settings.api_base, message)
+        else:
+            error = refused(status, path, message, has_token=self.has_token)
+        self._failures += 1
+        if self._failures < _MOST_FAILURES:
+            return error
+        self._until, self._closed_by = math.inf, failing()
+        return SourceError(f"{error.message} {self._closed_by.message}", hint=self._closed_by.hint)
 
 
 def _parsed(text: str) -> Any:

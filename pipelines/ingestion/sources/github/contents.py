@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import codecs
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from pipelines.ingestion.envelope import Envelope, unpack
 from pipelines.ingestion.sources.github.asked import Asked
 from pipelines.ingestion.sources.github.client import Client
 from pipelines.ingestion.sources.github.refusals import garbled
-from pipelines.ingestion.sources.github.told import Told, content_of
+from pipelines.ingestion.sources.github.told import Told, content_of, line
 from pipelines.store.fetched import Fetched
 from pipelines.store.originals import original_path
 
@@ -24,7 +25,10 @@ _MARKDOWN = (".md", ".markdown")
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of a repository; `path` is empty for a repository that has none. `more` is what spares asking again."""
+    """A file of a repository; `path` is empty for a README that is none or blank.
+
+    `more` is what spares asking again.
+    """
 
     path: str
     data: bytes
@@ -55,7 +59,8 @@ class Contents:
         if not isinstance(reply.body, dict):
             raise garbled()
         path, more = str(reply.body.get("path") or "README"), {"state": state, "etag": reply.etag}
-        return File(path, self._data(told, path, reply.body), more)
+        data = self._data(told, path, reply.body)
+        return File(path, data, more) if data.removeprefix(codecs.BOM_UTF8).strip() else File("", b"", more)
 
     def document(self, told: Told, path: str, blob: str, note: Fetched | None) -> File:
         """A file by the name that Git gives its content; not asked for where `note` has that.
@@ -75,8 +80,8 @@ class Contents:
 
     def _data(self, told: Told, path: str, answer: Mapping[str, Any]) -> bytes:
         self._assert_small(told, path, answer.get("size"))
-        if answer.get("encoding") == "base64" and answer.get("content"):
-            return _decoded(answer["content"])
+        if answer.get("encoding") == "base64" and (answer.get("content") or answer.get("size") == 0):
+            return _decoded(answer.get("content"))
         return self._blob(told, path, str(answer.get("sha")))  # which the API answers of a file over 1 MB
 
     def _blob(self, told: Told, path: str, blob: str) -> bytes:
@@ -90,7 +95,7 @@ class Contents:
 
     def _assert_small(self, told: Told, path: str, size: object) -> None:
         if isinstance(size, int) and size > self._most_bytes:
-            said = f"{told['full_name']}/{path} has {size:,} bytes, over the limit of {self._most_bytes:,}."
+            said = f"{told['full_name']}/{line(path)} has {size:,} bytes, over the limit of {self._most_bytes:,}."
             raise SourceError(said, hint="Raise FOOTNOTE_INGESTION__MAX_TEXT_BYTES.")
 
     def _held(self, note: Fetched) -> File | None:
@@ -107,11 +112,11 @@ class Contents:
 
 def enveloped(told: Told, file: File) -> Envelope:
     """A file with all that is told of its repository."""
-    return Envelope({**told, "path": file.path}, file.data)
+    return Envelope({**told, "path": line(file.path)}, file.data)
 
 
 def is_nothing(told: Told, file: File) -> bool:
-    """Whether a repository has neither a README nor a description, so that there is nothing to read of it."""
+    """Whether a repository has neither a README with words nor a description: there is nothing to read of it."""
     return not (file.path or told["description"])
 
 

@@ -1,6 +1,6 @@
 """The repositories of a user or organisation, all pages of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,10 @@ _MOST_PAGES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """The repositories of an owner whose name is spelt so; with `problems` there may be more."""
+    """The repositories of an owner whose name is spelt so, as `viewer` sees them; with `problems` there may be more."""
 
     login: str
+    viewer: str
     repositories: tuple[Told, ...]
     problems: tuple[SourceError, ...] = ()
 
@@ -55,7 +56,20 @@ class Owners:
         found, problems = self._pages(login, path, parameters)
         if not problems:
             problems = self._as_before(login, viewer, found)
-        return Owned(login, tuple({told["full_name"]: told for told in found}.values()), tuple(problems))
+        return Owned(login, viewer, tuple({told["full_name"]: told for told in found}.values()), tuple(problems))
+
+    def note_private(self, owned: Owned, uris: Collection[str], *, complete: bool) -> None:
+        """Keep which documents are there only for the one who asked; of an incomplete listing, with those before.
+
+        Raises:
+            StoreError: If it cannot be kept.
+        """
+        key = f"github:{owned.login}"
+        note = recall(self._home, key)
+        before = note.more.get("private_uris", []) if note and not complete else []
+        if uris or complete:
+            more = {"private_uris": sorted({*uris, *before}), "viewer": owned.viewer}
+            remember(self._home, Fetched(key, "", "", 0, more))
 
     def _pages(self, login: str, path: str, parameters: dict[str, Any]) -> tuple[list[Told], list[SourceError]]:
         found: list[Told] = []
@@ -85,14 +99,16 @@ class Owners:
         return str(self._asked.get("/user", _who, allowed=(403,))[0]) if self._client.has_token else ""
 
     def _as_before(self, login: str, viewer: str, found: list[Told]) -> list[SourceError]:
-        """A problem where private repositories were listed for somebody, and somebody else asks now."""
-        key = f"github:{login}"
-        note = recall(self._home, key)
-        private = any(told["private"] for told in found)
-        if note and note.more.get("private") and not private and note.more.get("viewer") != viewer:
+        """A problem where private repositories were listed for somebody, and somebody else asks now.
+
+        What a person removed meanwhile is no longer among what was fetched, and nobody misses it.
+        """
+        note = recall(self._home, f"github:{login}")
+        if note is None or note.more.get("viewer") == viewer or any(told["private"] for told in found):
+            return []
+        if any(recall(self._home, uri) for uri in note.more.get("private_uris", [])):
             said = f"The private repositories of {login} cannot be seen: another GITHUB_TOKEN listed them before."
             return [SourceError(said, hint="Set that token again, or remove them with `footnote remove`.")]
-        remember(self._home, Fetched(key, "", "", 0, {"private": private, "viewer": viewer}))
         return []
 
 

@@ -53,4 +53,4 @@ def readme_uri(site: str, full_name: str) -> str:
 
 def file_uri(site: str, full_name: str, path: str) -> str:
     """Where a person reads a file of a repository, as its default branch has it now."""
-    return f"{site}/{quote(full_name)}/blob/HEAD/{quote(path)}"
+    return f"{site}/{quote(full_name)}/blob/HEAD/{quote(path, errors='replace')}"

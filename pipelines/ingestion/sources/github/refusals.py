@@ -3,13 +3,15 @@
 from urllib.parse import urlsplit
 
 from pipelines.errors import SourceError
+from pipelines.text import canonical
 
 _LONGEST = 200  # characters of what GitHub says itself
 
 
 def refused(status: int, what: str, message: str, *, has_token: bool) -> SourceError:
     """GitHub answered, but not with what was asked for."""
-    said = f" ({' '.join(message.split())[:_LONGEST].rstrip('. ')})" if message else ""
+    words = " ".join(canonical(message).split())[:_LONGEST].rstrip(". ")
+    said = f" ({words})" if words else ""
     if status == 401:
         return SourceError(f"GitHub does not accept the GITHUB_TOKEN{said}.", hint="Make a new one, or unset it.")
     if status == 404:
@@ -28,6 +30,18 @@ def unreachable(base: str, why: str) -> SourceError:
     return SourceError(
         f"GitHub cannot be reached at {host} ({why}).", hint="Check the network and FOOTNOTE_GITHUB__API_BASE."
     )
+
+
+def failing() -> SourceError:
+    """It failed at so many questions in a row that it is not asked any more."""
+    return SourceError(
+        "GitHub failed again and again, and was not asked any more.", hint="The same command goes on from here, later."
+    )
+
+
+def wrong_token() -> SourceError:
+    """The token cannot be sent."""
+    return SourceError("GITHUB_TOKEN holds characters that no token has.", hint="Copy it again, or unset it.")
 
 
 def unusable(base: str) -> SourceError:

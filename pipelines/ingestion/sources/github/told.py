@@ -19,25 +19,25 @@ Told = Mapping[str, Any]
 def told_of(repository: Mapping[str, Any]) -> Told:
     """The facts of a repository as the API answers them; what is missing or of another type is empty."""
     licence = repository.get("license")
-    spdx = _line(licence.get("spdx_id")) if isinstance(licence, dict) else ""
-    named = _line(licence.get("name")) if isinstance(licence, dict) else ""
+    spdx = line(licence.get("spdx_id")) if isinstance(licence, dict) else ""
+    named = line(licence.get("name")) if isinstance(licence, dict) else ""
     topics, stars = repository.get("topics"), repository.get("stargazers_count")
     return {
-        "full_name": _line(repository.get("full_name")),
-        "name": _line(repository.get("name")),
-        "description": _line(repository.get("description"))[:_LONGEST],
-        "language": _line(repository.get("language")),
-        "topics": [_line(topic) for topic in topics[:_MOST_TOPICS]] if isinstance(topics, list) else [],
-        "homepage": _line(repository.get("homepage")),
+        "full_name": line(repository.get("full_name")),
+        "name": line(repository.get("name")),
+        "description": line(repository.get("description"))[:_LONGEST],
+        "language": line(repository.get("language")),
+        "topics": [line(topic) for topic in topics[:_MOST_TOPICS]] if isinstance(topics, list) else [],
+        "homepage": line(repository.get("homepage")),
         "licence": spdx if spdx and spdx != _UNKNOWN_LICENCE else named,
         "stars": stars if isinstance(stars, int) else None,
         "private": repository.get("private") is True,
         "fork": repository.get("fork") is True,
         "archived": repository.get("archived") is True,
-        "branch": _line(repository.get("default_branch")),
-        "created_at": _line(repository.get("created_at")),
-        "pushed_at": _line(repository.get("pushed_at")),
-        "updated_at": _line(repository.get("updated_at")),
+        "branch": line(repository.get("default_branch")),
+        "created_at": line(repository.get("created_at")),
+        "pushed_at": line(repository.get("pushed_at")),
+        "updated_at": line(repository.get("updated_at")),
     }
 
 
@@ -71,5 +71,6 @@ def _is_named(told: Told) -> bool:
     return place is not None and place.full_name == told["full_name"] and bool(place.repository)
 
 
-def _line(said: Any) -> str:
+def line(said: Any) -> str:
+    """What GitHub says in one line, without what is invisible; empty for what is no text."""
     return " ".join(canonical(said).split()) if isinstance(said, str) else ""
