@@ -164,3 +164,16 @@ def test_what_failed_is_tried_again_alone(site: FakeSite, web_settings: Settings
     plan = ingestion.plan([], only_failed=True)
     assert [(step.action, step.item.name) for step in plan.steps] == [("add", f"{site.host}{NAMES[3]}")]
     assert outcomes(ingestion.run(plan), site) == {NAMES[3]: "added"}
+
+
+def test_a_new_time_in_the_text_is_a_new_date_of_the_page(site: FakeSite, web_settings: Settings) -> None:
+    def dated(day: str) -> Served:
+        served = page("A", FILLER)
+        told = f"<article><time class='entry-date' datetime='{day}T10:00:00Z'>a while ago</time>"
+        return Served(served.body.replace(b"<article>", told.encode()))
+
+    site.pages["/a"] = dated("2024-03-05")
+    ingest(web_settings, [f"{site.url}/a"])
+    site.pages["/a"] = dated("2025-04-06")
+    assert outcomes(ingest(web_settings, [f"{site.url}/a"]), site)["/a"] != "unchanged"
+    assert outcomes(ingest(web_settings, [f"{site.url}/a"]), site)["/a"] == "unchanged"

@@ -11,6 +11,7 @@ from pipelines.ingestion.loaders.article import Article, article_of
 from pipelines.ingestion.loaders.base import Content, Limits, as_document
 from pipelines.ingestion.loaders.front_matter import moment
 from pipelines.ingestion.loaders.html import load_html
+from pipelines.ingestion.loaders.page_plain import is_vast, plain_of
 from pipelines.ingestion.loaders.page_text import page_text
 from pipelines.ingestion.loaders.sniff import BINARY, HTML, PLAIN, sniff
 from pipelines.text import canonical
@@ -49,6 +50,8 @@ def load_web(data: bytes, item: SourceItem, limits: Limits) -> Document:
 
 
 def _page(source: str, address: str, item: SourceItem, limits: Limits) -> Content:
+    if is_vast(source):
+        return _words(source, address, item)
     article = article_of(source, address)
     if not article.rendering.text:
         return _whole(source, address, item, limits)
@@ -74,6 +77,13 @@ def _whole(source: str, address: str, item: SourceItem, limits: Limits) -> Conte
     return _with(content, {"url": address})
 
 
+def _words(source: str, address: str, item: SourceItem) -> Content:
+    """The words of a page that has too many elements to look for its article."""
+    rendering, title = plain_of(source)
+    _assert_written(rendering.text, source, item, is_article=False)
+    return Content(text=rendering.text, blocks=rendering.blocks, title=_line(title), metadata={"url": address})
+
+
 def _assert_written(text: str, source: str, item: SourceItem, *, is_article: bool) -> None:
     """Refuse a page that says next to nothing and has scripts, which would say it in a browser."""
     count = len(text.split())
@@ -92,7 +102,7 @@ def _with(content: Content, facts: Mapping[str, Any]) -> Content:
 def _facts(article: Article, address: str) -> dict[str, Any]:
     """What the page says of itself; `url` is its canonical address."""
     facts = {
-        "url": article.url if article.url.startswith(("https://", "http://")) else address,
+        "url": _line(article.url) if article.url.startswith(("https://", "http://")) else address,
         "site": _line(article.site),
         "description": _line(article.description),
         "language": _line(article.language),

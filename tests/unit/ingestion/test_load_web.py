@@ -1,5 +1,6 @@
 """The Document of a fetched page: its article, its structure, its charset, and what is no text."""
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -172,3 +173,15 @@ def test_bytes_that_are_no_envelope_or_not_of_their_type_are_refused() -> None:
         load(b"<html>", SourceItem(URL, "a", URL, "web"))
     with pytest.raises(LoadError):
         loaded(b"<html>no PDF</html>", "application/pdf")
+
+
+def test_a_page_of_very_many_elements_is_read_as_plain_words_in_little_time() -> None:
+    source = (
+        f"<title>All of it</title><nav>Menu</nav><h2>A list</h2><p>It <b>is</b> long.{'<p>a' * 100_000}<ul><li>last"
+    )
+    began = time.process_time()
+    document = loaded(source)
+    assert time.process_time() - began < 10  # it took a minute
+    blocks = [(block.kind, block.level, document.text[block.start : block.end]) for block in document.blocks]
+    assert blocks[:3] == [("heading", 2, "A list"), ("paragraph", 0, "It is long."), ("paragraph", 0, "a")]
+    assert (len(blocks), blocks[-1], document.title) == (100_003, ("list", 0, "- last"), "All of it")

@@ -15,6 +15,7 @@ from pipelines.errors import SourceError
 from pipelines.ingestion.sources.web.fetch import Fetcher, Page
 from pipelines.ingestion.sources.web.robots import read_robots
 from pipelines.ingestion.sources.web.status import Gone
+from pipelines.ingestion.sources.web.unpack import body_of
 from pipelines.ingestion.sources.web.wire import Network
 from tests.fake_web import FakeSite, Served, network, packed, page, redirect, website
 
@@ -315,3 +316,61 @@ def test_a_name_that_takes_too_long_is_given_up(site: FakeSite) -> None:
     with pytest.raises(SourceError, match=r"The name example\.org was not found in"):
         fetching.get(fetching.address("http://example.org/"))
     fetching.close()
+
+
+def test_a_gzip_file_of_very_many_parts_is_refused_at_once(site: FakeSite) -> None:
+    site.pages["/a"] = Served(gzip.compress(b"") * 200_000, "application/gzip")
+    large = WebSettings(delay_seconds=0, timeout_seconds=20, private_hosts=(site.host,))
+    fetching = Fetcher(large, threading.Event())
+    began = time.process_time()
+    with pytest.raises(SourceError, match="cannot be unpacked"):
+        get(fetching, site, "/a")
+    fetching.close()
+    assert time.process_time() - began < 5  # it took a minute
+
+
+def test_parts_of_a_gzip_file_are_read_wherever_the_pieces_of_it_end() -> None:
+    body = gzip.compress(b"one ") + gzip.compress(b"two") + b"\0\0\0"
+    for size in range(1, len(body)):
+        pieces = [body[at : at + size] for at in range(0, len(body), size)]
+        assert body_of(pieces, "gzip", MOST, "a") == b"one two"
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Content-Type": "\x1b]0;mine\x07text/x"}, {"Content-Encoding": "\x1b[31mbr\x9b2J"}]
+)
+def test_no_message_carries_what_a_terminal_would_obey(
+    site: FakeSite, fetching: Fetcher, headers: dict[str, str]
+) -> None:
+    site.pages["/a"] = Served(b"x", "" if "Content-Type" in headers else "text/plain", headers=headers)
+    with pytest.raises(SourceError) as refused:
+        get(fetching, site, "/a")
+    assert f"{refused.value} {refused.value.hint}".isprintable()
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ("/x/../secret/a", "/secret/a"),
+        ("/x/%2e%2E/secret/a", "/secret/a"),
+        ("/./x", "/x"),
+        ("/x/.", "/x/"),
+        ("/x/y/..", "/x/"),
+        ("/../../x?a=../b", "/x?a=../b"),
+        ("/x//y/...", "/x//y/..."),
+        ("", "/"),
+    ],
+)
+def test_an_address_has_no_dot_segments(fetching: Fetcher, written: str, sent: str) -> None:
+    address = fetching.address(f"https://example.org{written}")
+    assert (address.target, fetching.address(address.url)) == (sent, address)
+
+
+def test_robots_txt_is_not_evaded_by_dots(site: FakeSite, fetching: Fetcher) -> None:
+    site.pages |= {
+        "/robots.txt": Served(b"User-agent: *\nDisallow: /secret/", "text/plain"),
+        "/secret/a": page("A", "B"),
+    }
+    with pytest.raises(SourceError, match="does not allow"):
+        get(fetching, site, "/x/../secret/a")
+    assert site.asked_for_pages() == []

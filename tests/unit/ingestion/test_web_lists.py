@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from pipelines.errors import SourceError
 from pipelines.ingestion.sources import Access, Listing, kind_of
 from pipelines.ingestion.sources.web import Web
 from pipelines.ingestion.sources.web.lists import Link, read_list
+from pipelines.ingestion.sources.web.stamps import settled
 from pipelines.store.originals import original_path
 from tests.fake_web import FakeSite, Served, atom, network, packed, page, redirect, rss, sitemap, sitemap_index, website
 
@@ -288,3 +290,99 @@ def test_a_run_that_is_stopped_ends_the_listing_incomplete(site: FakeSite, liste
     listing = listed("/sitemap.xml", stop=stop)
     assert (listing.items, listing.complete) == ((), False)
     assert "stopped" in listing.problems[0][1].message
+
+
+def test_pages_that_say_different_things_stay_under_one_canonical_address_and_one_title(
+    site: FakeSite, listed: Listed
+) -> None:
+    names = [f"/{number}" for number in range(6)]
+    head = "<link rel='canonical' href='/'>"
+    site.pages |= {name: page("Our site", f"It is page {name}.", head=head) for name in names}
+    site.pages["/sitemap.xml"] = sitemap(dict.fromkeys(names, ""))
+    listing = listed("/sitemap.xml")
+    assert (paths(listing), listing.skipped) == (names, ())
+
+
+def test_a_page_is_asked_about_again_until_the_day_of_its_stamp_is_over(site: FakeSite, listed: Listed) -> None:
+    today = datetime.now(UTC).date()
+    site.pages |= {"/a": page("A", "Words.", etag='"1"'), "/b": page("B", "Words.", etag='"1"')}
+    site.pages["/sitemap.xml"] = sitemap({"/a": today.isoformat(), "/b": (today - timedelta(days=4)).isoformat()})
+    listed("/sitemap.xml")
+    site.asked.clear()
+    listed("/sitemap.xml")
+    assert site.asked_for_pages() == ["/sitemap.xml", "/a"]
+
+
+@pytest.mark.parametrize(
+    ("stamp", "relied_on"),
+    [
+        ("2025-06-10", False),
+        ("2025-06-09", False),  # it is that day still in the west
+        ("2025-06-08", True),
+        ("2025-06-10T00:00:00+00:00", False),
+        ("2025-06-10T10:58:30Z", False),
+        ("2025-06-10T10:57:00Z", True),
+        ("2025-06-10T10:57:00", False),  # of what zone?
+        ("2025-06", False),
+        ("2025-05", True),
+        ("2025", False),
+        ("2024", True),
+        ("9999-12-31", False),
+        ("2025-13-77", False),
+        ("0000", False),
+    ],
+)
+def test_a_stamp_is_relied_on_once_a_later_edit_would_have_another(stamp: str, relied_on: bool) -> None:
+    assert settled(stamp, datetime(2025, 6, 10, 11, tzinfo=UTC)) == (stamp if relied_on else "")
+
+
+@pytest.mark.parametrize(
+    "path", ["/sitemap.xml", "/blog/feed/", "/posts.rss?x=1", "/sitemap_index.xml.gz", "/sitemap.txt", "/sitemap"]
+)
+@pytest.mark.parametrize("kind", ["text/html", "text/plain"])
+def test_a_sitemap_that_answers_something_else_never_becomes_a_page(
+    site: FakeSite, listed: Listed, path: str, kind: str
+) -> None:
+    site.pages |= {path: Served(page("Back soon", "We are at work.").body, kind), "/a": page("A", "Words.")}
+    listing = listed(path)
+    assert (listing.items, listing.complete, len(listing.problems)) == ((), False, 1)
+    site.pages[path] = sitemap({"/a": ""})
+    assert (paths(listed(path)), listed(path).complete) == (["/a"], True)
+
+
+def test_what_was_a_feed_never_becomes_a_page_unless_a_person_says_so(site: FakeSite, listed: Listed) -> None:
+    site.pages |= {"/news": rss(["/a"]), "/a": page("A", "Words.")}
+    assert paths(listed("/news")) == ["/a"]
+    site.pages["/news"] = page("Back soon", "We are at work.")
+    ((_, error),) = listed("/news").problems
+    assert "answers a page where a sitemap or a feed is expected" in error.message
+    location = f"{site.url}/news"
+    as_page = {location: DeclaredSource(location=location, follow="page")}
+    assert paths(listed("/news", declared=as_page)) == ["/news"]
+    assert "file of sources" in error.hint
+
+
+def test_what_a_host_that_is_not_reached_was_not_asked_for_is_one_problem(site: FakeSite, access: Access) -> None:
+    names = [f"/{number}" for number in range(9)]
+    site.pages |= {name: Served(b"x" * 400, "text/plain", pause=0.02) for name in names}
+    site.pages |= {"/1": page("1", "Words."), "/sitemap.xml": sitemap(dict.fromkeys(names, ""))}
+    web_settings = access.settings.web.model_copy(update={"timeout_seconds": 0.15, "robots": False})
+    web = Web(replace(access, settings=access.settings.model_copy(update={"web": web_settings})))
+    listing = web.list(f"{site.url}/sitemap.xml")
+    web.close()
+    assert site.asked_for_pages() == ["/sitemap.xml", "/0", "/1", "/2", "/3", "/4"]
+    assert (paths(listing), listing.complete) == (["/0", "/1", "/2", "/3", "/4"], False)
+    ((_, error),) = listing.problems
+    assert error.message.startswith("4 pages that ")
+    assert "was not reached 3 times in a row" in error.message
+
+
+def test_addresses_that_cannot_be_fetched_are_counted_past_the_first_few(site: FakeSite, listed: Listed) -> None:
+    site.pages |= {
+        "/a": page("A", "Words."),
+        "/sitemap.xml": sitemap({"/a": ""} | {f"ftp://x/{n}": "" for n in range(300)}),
+    }
+    listing = listed("/sitemap.xml")
+    assert paths(listing) == ["/a"]
+    assert len(listing.problems) == 11
+    assert "lists 290 more addresses" in listing.problems[-1][1].message

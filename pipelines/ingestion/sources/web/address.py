@@ -88,7 +88,7 @@ def read_address(url: str, private_hosts: tuple[str, ...] = ()) -> Address:
         hint = f"Where it is meant, name {host}:{port} in FOOTNOTE_WEB__PRIVATE_HOSTS."
         raise _refused(url, f"asks for port {port}; only {', '.join(map(str, sorted(_PORTS)))} are asked", hint)
     query = f"?{quote(parts.query, safe=_PATH + '?')}" if parts.query else ""
-    address = Address(scheme, host, port, quote(parts.path or "/", safe=_PATH) + query, private)
+    address = Address(scheme, host, port, _resolved(quote(parts.path or "/", safe=_PATH)) + query, private)
     if len(address.url) > _LONGEST:
         raise _refused(url, "is too long")
     return address
@@ -116,6 +116,27 @@ def is_named(host: str, port: int, private_hosts: tuple[str, ...]) -> bool:
     return bool({host, own, f"{own}:{port}"} & named)
 
 
+def _resolved(path: str) -> str:
+    """The path without `.` and `..`, however they are escaped, as browsers send it."""
+    parts = list[str]()
+    *folders, last = path.removeprefix("/").split("/")
+    for part in folders:
+        match part.lower().replace("%2e", "."):
+            case ".":
+                pass
+            case "..":
+                del parts[-1:]
+            case _:
+                parts.append(part)
+    match last.lower().replace("%2e", "."):
+        case ".":
+            last = ""
+        case "..":
+            del parts[-1:]
+            last = ""
+    return "/" + "/".join([*parts, last])
+
+
 def _host(written: str, url: str) -> str:
     """The host in ASCII and small letters; an IPv4 address as four decimal numbers, however it was written."""
     if written.startswith("["):
@@ -141,6 +162,11 @@ def _ascii(host: str, url: str) -> str:
         return idna.encode(host, uts46=True).decode("ascii")
     except (idna.IDNAError, UnicodeError) as error:
         raise _refused(url, "has no host that can be read") from error
+
+
+def readable(said: str) -> str:
+    """What somebody said, for a message: in one line, without control characters, which a terminal would obey."""
+    return " ".join(canonical(said).split())
 
 
 def shown(url: str) -> str:

@@ -1,15 +1,18 @@
 """What a sitemap or a feed comes to: every page below it, read through indexes of sitemaps."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from pipelines.errors import SourceError
 from pipelines.ingestion.sources.web.address import Address, join, shown
 from pipelines.ingestion.sources.web.lists import WebList
+from pipelines.ingestion.sources.web.status import Unasked
 
 _MOST_LISTS = 1_000
+_FIRST = 3
+_MOST_NAMED = 10  # of what cannot be fetched; the rest is counted
 
 Open = Callable[[Address], WebList]
 
@@ -25,6 +28,16 @@ class Found:
     skipped: list[str] = field(default_factory=list)
     problems: list[tuple[str, SourceError]] = field(default_factory=list)
     complete: bool = True
+
+    def leave(self, start: Address, unasked: Mapping[str, Unasked]) -> None:
+        """Note pages, by name, that were not asked for, with the reason of each: one problem, if there are any."""
+        if not unasked:
+            return
+        names, error = list(unasked), next(iter(unasked.values()))
+        first = ", ".join(names[:_FIRST]) + (", ..." if len(names) > _FIRST else "")
+        said = f"{len(names):,} pages that {start.name} lists were not asked for: {first}. {error.message}"
+        self.problems.append((start.name, SourceError(said, hint=error.hint)))
+        self.complete = False
 
 
 def collect(start: Address, first: WebList, *, open_list: Open, private_hosts: tuple[str, ...], most: int) -> Found:
@@ -50,6 +63,7 @@ class _Collection:
         self._start = start
         self._open_list = open_list
         self._private_hosts = private_hosts
+        self._unfetchable = 0
 
     def take(self, first: WebList, most: int) -> None:
         """Take in a list and all below it, list after list."""
@@ -70,6 +84,8 @@ class _Collection:
             self.found.complete &= held.kind != "feed"
             for address, stamp in self._own(where, held, links):
                 self.found.pages.setdefault(address, stamp)
+        if self._unfetchable > _MOST_NAMED:
+            self._say_more(self._unfetchable - _MOST_NAMED)
         if len(self.found.pages) > most:
             self._fall_short(f"lists more than {most:,} pages; the first ones are taken")
             self.found.pages = dict(list(self.found.pages.items())[:most])
@@ -85,7 +101,9 @@ class _Collection:
                     raise SourceError(f"{where.name} lists the private {address.name}.", hint=hint)
                 links.append((address, link.stamp))
             except SourceError as error:
-                self.found.problems.append((shown(link.url), error))
+                self._unfetchable += 1
+                if self._unfetchable <= _MOST_NAMED:
+                    self.found.problems.append((shown(link.url), error))
         return links
 
     def _opened(self, child: Address) -> WebList:
@@ -112,6 +130,11 @@ class _Collection:
             return links
         self.found.skipped += [address.name for address, _ in links if address.site not in sites]
         return own
+
+    def _say_more(self, count: int) -> None:
+        hint = "Tell who runs the site."
+        said = f"{self._start.name} lists {count:,} more addresses that are not fetched."
+        self.found.problems.append((f"{self._start.name} (addresses)", SourceError(said, hint=hint)))
 
     def _fall_short(self, why: str) -> None:
         hint = "Raise `most_pages` of this source in the file of sources, or name smaller sitemaps."

@@ -9,12 +9,14 @@ from config.settings import WebSettings
 from pipelines.errors import SourceError
 from pipelines.ingestion.sources.web.address import Address, join, read_address
 from pipelines.ingestion.sources.web.media import UNSAID, XML, charset_of, media_type, told_by
+from pipelines.ingestion.sources.web.rest import Rest
 from pipelines.ingestion.sources.web.robots import Rules, read_robots
 from pipelines.ingestion.sources.web.status import (
     BUSY,
     MOVED,
     Closed,
     Gone,
+    Unasked,
     busy,
     retry_after,
     unanswered,
@@ -64,7 +66,7 @@ class Fetcher:
         self._wire = Wire(network or Network(), settings.private_hosts, settings.agent)
         self._rules: dict[str, Rules | SourceError] = {}
         self._asked: dict[str, float] = {}
-        self._resting: dict[str, SourceError] = {}
+        self._rest = Rest()
 
     def address(self, url: str, base: Address | None = None) -> Address:
         """An address in one form; a link as it leads from `base`.
@@ -80,6 +82,7 @@ class Fetcher:
 
         Raises:
             Gone: If there is nothing.
+            Unasked: If its host asked for rest, was not reached for some pages in a row, or cannot say what it allows.
             SourceError: If it is refused, too large, of a type that is not read, or cannot be reached.
         """
         return self._follow(address, validators or {})
@@ -115,7 +118,7 @@ class Fetcher:
         """The page at an address, or where it is now; a busy host is waited for as long as it asks, within bounds."""
         for left in reversed(range(_TRIES)):
             self._pace(address)
-            with self._wire.get(address, headers) as reply:
+            with self._rest.counted(address.netloc), self._wire.get(address, headers) as reply:
                 if reply.status not in BUSY:
                     return self._page(address, reply, for_robots=for_robots)
                 status, wait = reply.status, retry_after(reply.headers)
@@ -125,7 +128,7 @@ class Fetcher:
             self._say(f"{address.host} asks for {wait:.0f} seconds of rest.")
             self._wait(wait)
         if status == 429 or wait is not None:  # it is the host that is busy, not a page that fails
-            self._resting[address.netloc] = refusal
+            self._rest.begin(address.netloc, refusal)
         raise refusal
 
     def _page(self, address: Address, reply: Reply, *, for_robots: bool) -> Page | Address:
@@ -152,7 +155,7 @@ class Fetcher:
             return
         rules = self._robots(address)
         if isinstance(rules, SourceError):
-            raise rules
+            raise Unasked(rules.message, hint=rules.hint)
         if not rules.allow(address.target):
             hint = "Leave it out, ask who runs the site, or set FOOTNOTE_WEB__ROBOTS=false for a site of your own."
             raise SourceError(f"The robots.txt of {address.netloc} does not allow {address.name}.", hint=hint)
@@ -174,8 +177,7 @@ class Fetcher:
 
     def _pace(self, address: Address) -> None:
         """Wait until the host may be asked again."""
-        if address.netloc in self._resting:
-            raise self._resting[address.netloc]
+        self._rest.assert_awake(address.netloc)
         rules = self._rules.get(_origin(address))
         delay = max(self._settings.delay_seconds, rules.delay if isinstance(rules, Rules) else 0.0)
         if address.netloc in self._asked:

@@ -9,7 +9,12 @@ from pipelines.errors import SourceError
 from pipelines.ingestion.sources.web.address import Address, join
 
 _UNSEEN = frozenset({"script", "style", "noscript", "template", "input", "iframe"})
-_TELLING = re.compile(r"(?:og:|article:|twitter:|dc\.|dcterms\.|citation_|author|description|date|pubdate|title)")
+_TELLING = re.compile(
+    r"(?:og:|article[:._]|twitter:|dc[.:]|dcterms\.|citation_|author|description|date|pub|title|(?:last-?)?modified"
+    r"|created|release_date|revision_date|sailthru\.date|parsely-pub-date)"
+)
+_TOLD_BY = frozenset({"img", "meta", "link", "html", "time", "abbr"})
+_TIMES = ("datetime", "data-utime")
 
 
 class Head(NamedTuple):
@@ -43,14 +48,14 @@ def head_of(body: bytes, address: Address, private_hosts: tuple[str, ...]) -> He
 
 
 def copies(heads: Mapping[str, Head]) -> set[str]:
-    """Of pages, by their address, those that are copies of another: one of each canonical address and title stays.
+    """Of pages, by their address, those that are copies of another: one of each canonical address stays.
 
-    It is the page that stands at that address, else the first one. A site that gives all its pages one canonical
-    address by mistake still gives them titles of their own.
+    It is the page that stands at that address, else the first one. Copies have the same title and say the same, for
+    some sites give all their pages one canonical address by mistake.
     """
-    keys = {uri: (head.canonical, head.title) for uri, head in heads.items() if head.canonical}
+    keys = {uri: head for uri, head in heads.items() if head.canonical}
     stays = {key: uri for uri, key in reversed(list(keys.items()))}
-    stays |= {key: uri for uri, key in keys.items() if key[0] == uri}
+    stays |= {key: uri for uri, key in keys.items() if key.canonical == uri}
     return {uri for uri, key in keys.items() if stays[key] != uri}
 
 
@@ -63,18 +68,20 @@ def _said(tree: Any) -> Iterator[str]:
         yield element.tag
         if element.tag not in _UNSEEN or element.get("type") == "application/ld+json":
             yield element.text or ""
-        if element.tag in ("img", "meta", "link", "html"):
+        if element.tag in _TOLD_BY:
             yield from _told(element)
         yield element.tail or ""
 
 
 def _told(element: Any) -> Iterator[str]:
     """What the attributes of an element say that a reader of the page is told."""
-    names = (element.get(name) or "" for name in ("name", "property", "itemprop"))
+    names = (element.get(name) or "" for name in ("name", "property", "itemprop", "http-equiv"))
     if element.tag == "meta" and any(_TELLING.match(name.lower()) for name in names):
         yield element.get("content") or ""
     if element.tag == "link" and _is_canonical(element.get("rel")):
         yield element.get("href") or ""
+    if element.tag in ("time", "abbr"):
+        yield from (element.get(name) or "" for name in (*_TIMES, "title"))
     yield element.get("alt") or element.get("lang") or ""
 
 

@@ -5,24 +5,27 @@ and are left out) and which are copies of each other. `read` then gives what is 
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from config.sources import DeclaredSource
 from pipelines.errors import FootnoteError, SourceError, StoreError
 from pipelines.ingestion.envelope import Envelope, pack
-from pipelines.ingestion.loaders.sniff import HTML, PLAIN
+from pipelines.ingestion.loaders.sniff import HTML
 from pipelines.ingestion.sources.base import Access, Listing, Read
 from pipelines.ingestion.sources.web.address import Address, shown
 from pipelines.ingestion.sources.web.collect import Found, collect
 from pipelines.ingestion.sources.web.head import Head, copies, head_of
-from pipelines.ingestion.sources.web.lists import WebList, read_list, read_text_list
+from pipelines.ingestion.sources.web.lists import WebList, is_named_as_list, list_of
 from pipelines.ingestion.sources.web.media import XML
-from pipelines.ingestion.sources.web.status import Gone
-from pipelines.store.fetched import Fetched, forget, recall, remember
+from pipelines.ingestion.sources.web.noted import note_list, noted_head, noted_validators, page_note, was_list
+from pipelines.ingestion.sources.web.stamps import settled
+from pipelines.ingestion.sources.web.status import Gone, Unasked
+from pipelines.store.fetched import Fetched, forget, remember
 from pipelines.store.originals import keep_original
 from pipelines.types import SourceItem
 
@@ -88,24 +91,41 @@ class Web:
 
     def _list(self, start: Address, options: DeclaredSource) -> Listing:
         item = _item(start, start.url, "")
-        if options.follow == "page" or (options.follow == "auto" and recall(self._home, start.url)):
+        listed = is_named_as_list(start.target) or was_list(self._home, start.url)
+        if options.follow == "page" or (options.follow == "auto" and not listed and page_note(self._home, start.url)):
             return Listing(start.url, "web", (item,), False)
         page = self._fetcher.get(start)
-        if options.follow == "auto" and page.type != XML:
+        if options.follow == "auto" and page.type != XML and not listed:
             self._looked[start.url] = self._keep(item, page)
             return Listing(start.url, "web", (item,), False)
-        return self._listing(start, self._collected(start, _read(page, start.name), options.most_pages))
+        held = list_of(page.body, page.type, start.name)
+        if options.follow == "auto":
+            note_list(self._home, start.url, held.kind)
+        return self._listing(start, self._collected(start, held, options.most_pages))
 
     def _collected(self, start: Address, first: WebList, most: int) -> Found:
         def open_list(child: Address) -> WebList:
             self._access.say(f"reading {child.name}")
-            return _read(self._fetcher.get(child), child.name)
+            page = self._fetcher.get(child)
+            return list_of(page.body, page.type, child.name)
 
         return collect(start, first, open_list=open_list, private_hosts=self._web.private_hosts, most=most)
 
     def _listing(self, start: Address, found: Found) -> Listing:
         """What was found, each page looked at, without those that are gone and without copies."""
-        items, gone = list[SourceItem](), list[str]()
+        items, gone = self._looked_at(start, found)
+        if gone:
+            self._access.say(f"{start.name} lists what is gone: {', '.join(gone)[:200]}")
+        items = sorted(items, key=lambda item: (item.name, item.uri))
+        twice = copies({item.uri: noted_head(self._home, item.uri) for item in items})
+        skipped = dict.fromkeys((*found.skipped, *gone, *(item.name for item in items if item.uri in twice)))
+        kept = tuple(item for item in items if item.uri not in twice)
+        return Listing(start.url, "web", kept, found.complete, tuple(skipped), tuple(found.problems))
+
+    def _looked_at(self, start: Address, found: Found) -> tuple[Sequence[SourceItem], Sequence[str]]:
+        """(the pages that there are, the names of those that are gone); what was not asked for is a problem."""
+        items, gone, unasked = list[SourceItem](), list[str](), dict[str, Unasked]()
+        now = datetime.now(UTC)
         for number, (address, stamp) in enumerate(found.pages.items()):
             if self._access.stop.is_set():
                 stopped = SourceError("The listing was stopped.", hint="Run it again to go on.")
@@ -114,22 +134,16 @@ class Web:
                 break
             if number and not number % _TOLD_EVERY:
                 self._access.say(f"{start.name}: {number} of {len(found.pages)} pages looked at")
-            item = _item(address, start.url, stamp)
-            if isinstance(self._look(item), Gone):
-                gone.append(item.name)
-            else:
-                items.append(item)
-        if gone:
-            self._access.say(f"{start.name} lists what is gone: {', '.join(gone)[:200]}")
-        items.sort(key=lambda item: (item.name, item.uri))
-        twice = copies({item.uri: self._head(item.uri) for item in items})
-        skipped = dict.fromkeys((*found.skipped, *gone, *(item.name for item in items if item.uri in twice)))
-        kept = tuple(item for item in items if item.uri not in twice)
-        return Listing(start.url, "web", kept, found.complete, tuple(skipped), tuple(found.problems))
-
-    def _head(self, uri: str) -> Head:
-        note = recall(self._home, uri)
-        return Head(*map(str, note.more.get("head", ()))) if note else Head()
+            item = _item(address, start.url, settled(stamp, now))
+            match self._look(item):
+                case Gone():
+                    gone.append(item.name)
+                case Unasked() as error:
+                    unasked[item.name] = error
+                case _:
+                    items.append(item)
+        found.leave(start, unasked)
+        return items, gone
 
     def _look(self, item: SourceItem) -> Read | FootnoteError:
         """What a page holds, or why it cannot be had; asked once a run."""
@@ -141,21 +155,24 @@ class Web:
         return self._looked[item.uri]
 
     def _fetched(self, item: SourceItem) -> Read:
-        note = None if self._access.verify else recall(self._home, item.uri)
+        note = None if self._access.verify else page_note(self._home, item.uri)
         if note and item.stamp and note.stamp == item.stamp:
             return Read(note.sha, kept=True)
-        page = self._fetcher.get(self._fetcher.address(item.uri), _validators(note))
+        page = self._fetcher.get(self._fetcher.address(item.uri), noted_validators(note))
         if page.fresh:
             return self._keep(item, page, note)
         if note is None:
             raise SourceError(f"{item.name} answers 304 to nobody who asked.", hint="Tell who runs the site.")
-        return self._unchanged(item, note, {**_validators(note), **page.validators})
+        return self._unchanged(item, note, {**noted_validators(note), **page.validators})
 
     def _keep(self, item: SourceItem, page: "Page", note: Fetched | None = None) -> Read:
         """Keep a page, unless it says just what it said when it was noted."""
         if page.type == XML:
-            forget(self._home, item.uri)  # it may have been a page once; the next listing looks again
             hint = "If it is a sitemap or a feed, name it as a source of its own."
+            if page_note(self._home, item.uri):
+                forget(self._home, item.uri)  # it was a page once; the next listing looks again
+            if item.uri == item.source:
+                hint = "If it is a sitemap or a feed now, run again: then it is listed as one."
             raise SourceError(f"{item.name} is XML, not a page.", hint=hint)
         told = {"url": page.address.url, "type": page.type, "charset": page.charset}
         head = head_of(page.body, page.address, self._web.private_hosts) if page.type == HTML else Head()
@@ -174,21 +191,5 @@ class Web:
         return Read(note.sha, kept=True)
 
 
-def _read(page: "Page", name: str) -> WebList:
-    """The list that a page is.
-
-    Raises:
-        SourceError: If it is none.
-    """
-    held = read_text_list(page.body) if page.type == PLAIN else read_list(page.body, name)
-    if not held.kind:
-        raise SourceError(f"{name} is neither a sitemap nor a feed.", hint="Check the address.")
-    return held
-
-
 def _item(address: Address, source: str, stamp: str) -> SourceItem:
     return SourceItem(address.url, address.name, source, "web", stamp)
-
-
-def _validators(note: Fetched | None) -> dict[str, str]:
-    return {str(name): str(value) for name, value in note.more.get("validators", {}).items()} if note else {}

@@ -1,16 +1,22 @@
 """What sitemaps and feeds list. Their XML is hostile: no entity is taken in, and nothing is fetched for it."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from pipelines.errors import SourceError
+from pipelines.ingestion.loaders.sniff import HTML, PLAIN
+from pipelines.ingestion.sources.web.address import readable
 
 ListKind = Literal["sitemap", "index", "feed", ""]
 _ROOTS: dict[str, ListKind] = {
     "urlset": "sitemap", "sitemapindex": "index", "rss": "feed", "feed": "feed", "RDF": "feed",
 }  # fmt: skip
 _LONGEST_STAMP = 40
+_NAMES = re.compile(
+    r"(?:sitemaps?|feeds?|rss|atom)(?:\.(?!html?$)\w{1,5})?|.{1,300}\.(?:xml|rss|atom|rdf)(?:\.gz)?", re.IGNORECASE
+)
 _ENTITY = tuple("<!ENTITY".encode(codec) for codec in ("ascii", "utf-16-le", "utf-16-be"))
 
 
@@ -29,6 +35,21 @@ class WebList:
     kind: ListKind
     links: tuple[Link, ...] = ()
     site: str = ""
+
+
+def list_of(body: bytes, media_type: str, name: str) -> WebList:
+    """The sitemap or feed that an answer of a type is.
+
+    Raises:
+        SourceError: If it is none.
+    """
+    if media_type == HTML:
+        hint = 'Run again later. If a page is meant, say `follow = "page"` of it in the file of sources.'
+        raise SourceError(f"{name} answers a page where a sitemap or a feed is expected.", hint=hint)
+    held = read_text_list(body) if media_type == PLAIN else read_list(body, name)
+    if not held.kind or (media_type == PLAIN and not held.links):
+        raise SourceError(f"{name} is neither a sitemap nor a feed.", hint="Check the address.")
+    return held
 
 
 def read_list(body: bytes, name: str) -> WebList:
@@ -53,6 +74,11 @@ def read_text_list(body: bytes) -> WebList:
     return WebList("sitemap", tuple(Link(line) for line in lines if line.startswith(("http://", "https://"))))
 
 
+def is_named_as_list(target: str) -> bool:
+    """Whether the path of an address says that a sitemap or a feed stands there."""
+    return bool(_NAMES.fullmatch(target.partition("?")[0].rstrip("/").rpartition("/")[2]))
+
+
 def _parsed(body: bytes, name: str) -> Any:
     from lxml import etree
 
@@ -64,7 +90,7 @@ def _parsed(body: bytes, name: str) -> Any:
     try:
         return etree.fromstring(body.lstrip(), parser)
     except (etree.LxmlError, ValueError) as error:
-        why = " ".join(str(error).split())[:200]
+        why = readable(str(error))[:200]
         raise SourceError(f"{name} is no XML that can be read: {why}.", hint="Tell who runs the site.") from error
 
 

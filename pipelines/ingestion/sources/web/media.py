@@ -19,6 +19,7 @@ from pipelines.ingestion.loaders.sniff import (
     PPTX,
     XLSX,
 )
+from pipelines.ingestion.sources.web.address import readable
 
 XML = "application/xml"
 UNSAID = ""  # told by its first bytes
@@ -57,7 +58,7 @@ def media_type(header: str, name: str) -> str:
     said = header.partition(";")[0].strip().lower()
     if said not in _READ:
         hint = "Pages, plain text, Markdown, CSV, PDF and office files are read. Leave it out."
-        raise SourceError(f"{name} is of the type {said[:60]}, which is not read.", hint=hint)
+        raise SourceError(f"{name} is of the type {readable(said)[:60]}, which is not read.", hint=hint)
     return _READ[said]
 
 

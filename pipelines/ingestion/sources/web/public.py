@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from pipelines.errors import SourceError
+from pipelines.ingestion.sources.web.status import Unreached
 
 Resolve = Callable[[str, int], Sequence[str]]
 IP = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -112,8 +113,8 @@ def _resolved(host: str, port: int, resolve: Resolve, seconds: float) -> Sequenc
     thread.start()
     thread.join(seconds)
     if thread.is_alive():
-        raise SourceError(f"The name {host} was not found in {seconds:.0f} seconds.", hint="Check the network.")
+        raise Unreached(f"The name {host} was not found in {seconds:.0f} seconds.", hint="Check the network.")
     if not found:
         why = f": {errors[0]}" if errors else ""
-        raise SourceError(f"The name {host} leads nowhere{why}.", hint="Check how it is spelt, and the network.")
+        raise Unreached(f"The name {host} leads nowhere{why}.", hint="Check how it is spelt, and the network.")
     return list(found)

@@ -20,6 +20,14 @@ class Closed(SourceError):
     """Raised when a server refuses an address: it answers any other 4xx."""
 
 
+class Unreached(SourceError):
+    """Raised when a host cannot be connected to, breaks off, or takes too long."""
+
+
+class Unasked(SourceError):
+    """Raised for a page of a host that is not asked any more, for now."""
+
+
 def unanswered(name: str, status: int) -> SourceError:
     """The error that a status means which comes with no page of that name."""
     if status in _GONE:

@@ -1,13 +1,16 @@
 """What a server packed, unpacked as it comes: no more than so many bytes of it, packed or not."""
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from pipelines.errors import SourceError
+from pipelines.ingestion.sources.web.address import readable
 
 _GZIP = b"\x1f\x8b"
 _EITHER = zlib.MAX_WBITS | 32  # gzip or zlib, by its head
 _RAW = -zlib.MAX_WBITS
+_PIECE = 16_384  # bytes: what is left over after each member of a gzip file is copied
+_MOST_MEMBERS = 10_000
 
 
 def body_of(chunks: Iterable[bytes], encoding: str, most: int, name: str) -> bytes:
@@ -28,7 +31,7 @@ def body_of(chunks: Iterable[bytes], encoding: str, most: int, name: str) -> byt
         case "gzip" | "x-gzip" | "deflate":
             return _inflated(chunks, most, name)
         case other:
-            said = f"{name} answers packed as {other[:40]}, though gzip and deflate alone were asked for."
+            said = f"{name} answers packed as {readable(other)[:40]}, though gzip and deflate alone were asked for."
             raise SourceError(said, hint="Tell who runs the site.")
 
 
@@ -56,18 +59,32 @@ def _plain(chunks: Iterable[bytes], most: int, name: str) -> bytes:
     return bytes(whole)
 
 
+def _pieces(chunks: Iterable[bytes], most: int, name: str) -> Iterator[bytes]:
+    """Small pieces of no more than so many bytes in all."""
+    packed = 0
+    for chunk in chunks:
+        packed += len(chunk)
+        if packed > most:
+            raise too_large(name, most)
+        yield from (chunk[at : at + _PIECE] for at in range(0, len(chunk), _PIECE))
+
+
 def _inflated(chunks: Iterable[bytes], most: int, name: str) -> bytes:
-    unpacking, whole, packed = zlib.decompressobj(_EITHER), bytearray(), 0
-    began = False
+    unpacking, whole, held = zlib.decompressobj(_EITHER), bytearray(), b""
+    began, members = False, 1
     try:
-        for chunk in chunks:
-            packed += len(chunk)
-            left = chunk
+        for piece in _pieces(chunks, most, name):
+            left, held = held + piece, b""
             while left:
+                if unpacking.eof and left == _GZIP[:1]:
+                    held = left  # the next piece tells
+                    break
                 if unpacking.eof and not left.startswith(_GZIP):
-                    break  # some servers pad
+                    return bytes(whole)  # some servers pad
                 if unpacking.eof:  # a gzip file may hold several, one after the other
-                    unpacking = zlib.decompressobj(_EITHER)
+                    unpacking, members = zlib.decompressobj(_EITHER), members + 1
+                if members > _MOST_MEMBERS:
+                    raise zlib.error("too many members")
                 try:
                     whole += unpacking.decompress(left, most - len(whole) + 1)
                 except zlib.error:
@@ -76,7 +93,7 @@ def _inflated(chunks: Iterable[bytes], most: int, name: str) -> bytes:
                     unpacking = zlib.decompressobj(_RAW)  # what some servers call deflate
                     whole += unpacking.decompress(left, most - len(whole) + 1)
                 began = True
-                if len(whole) > most or packed > most:
+                if len(whole) > most:
                     raise too_large(name, most)
                 left = unpacking.unconsumed_tail or unpacking.unused_data
     except zlib.error as error:

@@ -9,8 +9,9 @@ from typing import Any
 import httpcore
 
 from pipelines.errors import SourceError
-from pipelines.ingestion.sources.web.address import Address, is_named
+from pipelines.ingestion.sources.web.address import Address, is_named, readable
 from pipelines.ingestion.sources.web.public import Resolve, addresses_of, system_resolve
+from pipelines.ingestion.sources.web.status import Unreached
 
 Dial = Callable[[str, int, float], httpcore.NetworkStream]
 _TRIED = 3  # addresses of a host
@@ -149,10 +150,11 @@ class Wire:
                 yield Reply(response.status, told, response.iter_stream())
         except httpcore.TimeoutException as error:
             hint = "Try again later, or raise FOOTNOTE_WEB__TIMEOUT_SECONDS."
-            raise SourceError(f"{address.name} took too long to answer.", hint=hint) from error
+            raise Unreached(f"{address.name} took too long to answer.", hint=hint) from error
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
-            why = " ".join(str(error).split())[:200] or type(error).__name__
-            raise SourceError(f"{address.name} cannot be fetched: {why}.", hint="Try again later.") from error
+            why = readable(str(error))[:200] or type(error).__name__
+            raised = Unreached if isinstance(error, httpcore.NetworkError) else SourceError
+            raise raised(f"{address.name} cannot be fetched: {why}.", hint="Try again later.") from error
 
     def close(self) -> None:
         """Let go of the connections."""

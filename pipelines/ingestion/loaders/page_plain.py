@@ -1,0 +1,82 @@
+"""The words of a page of very many elements, in time that grows with it and no faster."""
+
+import re
+from typing import Any
+
+from pipelines.ingestion.loaders.rendering import Rendering
+from pipelines.ingestion.structure import MAX_TITLE
+from pipelines.markup import INLINE_TAGS
+
+_MANY = 20_000  # elements: trafilatura takes seconds for so many, and ever longer for each that comes on top
+_ELEMENT = re.compile(r"<[a-zA-Z]")
+_UNREAD = frozenset({"head", "nav", "footer", "script", "style", "noscript", "template", "svg", "iframe", "select"})
+_HEADING = re.compile(r"h([1-6])")
+
+
+def is_vast(page: str) -> bool:
+    """Whether a page has more elements than its article is looked for among."""
+    return sum(1 for _ in _ELEMENT.finditer(page)) > _MANY
+
+
+def plain_of(page: str) -> tuple[Rendering, str]:
+    """(all that a page says outside menus and footers, its title): headings, list items and paragraphs, in order."""
+    from lxml import etree, html
+
+    try:
+        tree = html.document_fromstring(page.encode(), parser=html.HTMLParser(encoding="utf-8"))
+    except (etree.LxmlError, ValueError):
+        return Rendering(), ""
+    walk = _Walk()
+    events = etree.iterwalk(tree, events=("start", "end", "comment", "pi"))
+    for event, element in events:
+        if event == "start":
+            walk.enter(element)
+            if element.tag in _UNREAD:
+                events.skip_subtree()
+        elif event == "end":
+            walk.leave(element)
+        else:
+            walk.say(element.tail)
+    walk.flush()
+    return walk.rendering, next((one.text_content() for one in tree.iter("title")), "")
+
+
+class _Walk:
+    def __init__(self) -> None:
+        self.rendering = Rendering()
+        self._said: list[str] = []
+        self._kind = "p"
+
+    def enter(self, element: Any) -> None:
+        """Begin a block, unless the element is one of the line."""
+        self._break(element)
+        if element.tag not in _UNREAD:
+            self.say(element.text)
+
+    def leave(self, element: Any) -> None:
+        """End it, and say what follows it."""
+        self._break(element)
+        self._kind = "p" if element.tag not in INLINE_TAGS else self._kind
+        self.say(element.tail)
+
+    def say(self, text: str | None) -> None:
+        """Take in words of the block."""
+        if text:
+            self._said.append(text)
+
+    def flush(self) -> None:
+        """Render the block so far."""
+        text = " ".join("".join(self._said).split())
+        self._said.clear()
+        heading = _HEADING.fullmatch(self._kind)
+        if heading and len(text) <= MAX_TITLE:
+            self.rendering.add(text, "heading", int(heading[1]))
+        elif self._kind == "li" and text:
+            self.rendering.add(f"- {text}", "list")
+        else:
+            self.rendering.add(text, "paragraph")
+
+    def _break(self, element: Any) -> None:
+        if element.tag not in INLINE_TAGS:
+            self.flush()
+            self._kind = str(element.tag)
