@@ -67,6 +67,7 @@ def run_remove(settings: Settings, named: Sequence[str], source: str, *, yes: bo
     from pipelines.ingestion.sources import spelled
     from pipelines.store.database import reading
     from pipelines.store.documents import find
+    from pipelines.store.fetched import forget_listing
     from pipelines.store.status import from_source
 
     ingestion = build_ingestion(settings)
@@ -86,6 +87,8 @@ def run_remove(settings: Settings, named: Sequence[str], source: str, *, yes: bo
             output.warn(f"   remove  {everything[document_id]}")
         output.agree("Remove these?", f"{len(chosen)} documents would be removed.", as_json=as_json)
     report = ingestion.remove(chosen)
+    if source:
+        forget_listing(settings.home, spelled(source))
     gone = [item for item in report.items if item.outcome == "removed"]
     if as_json:
         removed = [{"id": item.document_id, "document": item.document} for item in gone]

@@ -1,7 +1,8 @@
 """What a complete listing no longer has: documents to be removed or that moved, and failures that are over."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from pipelines.ingestion.sources import Listing, kind_of
 from pipelines.store.documents import Known
@@ -26,18 +27,36 @@ class Absence:
         return len(self.documents) > REMOVAL_GUARD * self.held
 
 
-def absences(listings: Iterable[Listing], known: Sequence[Known], listed: set[str], moved: set[str]) -> list[Absence]:
-    """What each completely listed source no longer has, without documents (by id) that moved; each source once."""
+def absences(
+    listings: Sequence[Listing],
+    known: Sequence[Known],
+    listed: set[str],
+    moved: set[str],
+    held: Mapping[str, Collection[str]] = MappingProxyType({}),
+) -> list[Absence]:
+    """What each completely listed source no longer has, without documents (by id) that moved; each source once.
+
+    `held` is what each remote source listed when it was last looked at. What another one than those that are complete
+    now still holds is no absence.
+    """
     found: dict[str, Absence] = {}
+    complete = {listing.source for listing in listings if listing.complete}
+    others = {uri for source, uris in held.items() if source not in complete for uri in uris}
     for listing in listings:
         if listing.complete and listing.source not in found:
-            below = [document for document in known if _below(document.source, document.source_uri, listing)]
+            own = held.get(listing.source, ())
+            below = [
+                document
+                for document in known
+                if document.source_uri in own or _below(document.source, document.source_uri, listing)
+            ]
             gone = [
                 document
                 for document in below
                 if document.source_uri not in listed
+                and document.source_uri not in others
                 and document.id not in moved
-                and _names(listing, document.source, document.source_uri)
+                and (document.source_uri in own or _names(listing, document.source, document.source_uri))
             ]
             found[listing.source] = Absence(listing, tuple(gone), len(below))
     return list(found.values())

@@ -1,14 +1,15 @@
 """PLAN: listing x database -> what is to be done with each document. Writes nothing."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Literal
 
 from pipelines.errors import FootnoteError
-from pipelines.ingestion.absent import absences, has_left, settled
+from pipelines.ingestion.absent import Absence, absences, has_left, settled
 from pipelines.ingestion.fingerprint import recipe_changes
 from pipelines.ingestion.sources import Listing, Read
 from pipelines.store.documents import Known
@@ -56,13 +57,15 @@ class Plan:
     """The steps of a run: listed documents by source and name, then removals.
 
     `refused` holds removals that exceed the guard: each is (source, how many, of how many). `settled` holds what failed
-    before and needs nothing now, with the reason.
+    before and needs nothing now, with the reason. `held` is what each remote source holds that was listed without a
+    problem.
     """
 
     steps: tuple[Step, ...]
     skipped: tuple[str, ...]
     refused: tuple[tuple[str, int, int], ...]
     settled: Mapping[SourceItem, str] = field(default_factory=dict)
+    held: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     @property
     def is_idle(self) -> bool:
@@ -113,6 +116,7 @@ def make_plan(
     allow_removals: bool = False,
     failed: Sequence[Standing] = (),
     only_failed: bool = False,
+    held: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> Plan:
     """Decide for every listed document and every one that a complete listing no longer has.
 
@@ -127,6 +131,7 @@ def make_plan(
         allow_removals: Remove even more than a fifth of a source.
         failed: What failed the last time it was tried.
         only_failed: Try these again, and leave everything else alone.
+        held: What each remote source held when it was looked at last.
     """
     today = _Today(
         cache(recipe_of), read, said or {}, ruled, verify, frozenset(failure.source_uri for failure in failed)
@@ -155,9 +160,15 @@ def make_plan(
     )  # fmt: skip
     if only_failed:
         return Plan(tuple(step for step in steps if step.action != "unchanged"), (), (), done)
-    gone, refused = _removals(listings, known, listed, {*moved}, allow=allow_removals)
+    found = absences(listings, known, listed, {*moved}, held)
+    gone, refused = _removals(found, allow=allow_removals)
     skipped = (name for listing in listings for name in listing.skipped)
-    return Plan((*steps, *gone), tuple(dict.fromkeys(skipped)), tuple(refused), done)
+    remote = {
+        listing.source: [item.uri for item in listing.items]
+        for listing in listings
+        if listing.kind != "file" and not listing.problems
+    }
+    return Plan((*steps, *gone), tuple(dict.fromkeys(skipped)), tuple(refused), done, remote)
 
 
 def _unlisted(listing: Listing, name: str, error: FootnoteError) -> Step:
@@ -198,11 +209,8 @@ def _came_from(alike: list[Known], listed: set[str]) -> Known | None:
     return None
 
 
-def _removals(
-    listings: Sequence[Listing], known: Sequence[Known], listed: set[str], moved: set[str], *, allow: bool
-) -> tuple[list[Step], list[tuple[str, int, int]]]:
+def _removals(found: Sequence[Absence], *, allow: bool) -> tuple[list[Step], list[tuple[str, int, int]]]:
     """(the removals, what was refused); what one source refuses is removed for no other."""
-    found = absences(listings, known, listed, moved)
     guarded = [absence for absence in found if absence.guarded and not allow]
     stays = {document.id for absence in guarded for document in absence.documents}
     steps = {

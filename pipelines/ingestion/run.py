@@ -31,7 +31,7 @@ from pipelines.store import documents as document_rows
 from pipelines.store.database import Database, open_database, reading
 from pipelines.store.documents import Known
 from pipelines.store.failures import settle_failures, standing_failures
-from pipelines.store.fetched import forget
+from pipelines.store.fetched import forget, recall_listings, remember_listing
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.models import serving
 from pipelines.store.nodes import NodeStore, build_lexical_indexes, build_node_store
@@ -127,6 +127,7 @@ class Ingestion:
                 allow_removals=allow_removals,
                 failed=failed,
                 only_failed=only_failed,
+                held=recall_listings(self.settings.home, collection),
             )
 
     def run(
@@ -145,7 +146,10 @@ class Ingestion:
         """
         sources = list(dict.fromkeys(step.item.source for step in plan.steps))
         with open_run(self.database.engine, sources, kind=kind) as run_id:
-            return self._execute(run_id, plan, overrides, on_progress, kind)
+            report = self._execute(run_id, plan, overrides, on_progress, kind)
+        for source, uris in plan.held.items() if not report.stopped else ():
+            remember_listing(self.settings.home, self.collection(overrides), source, uris)
+        return report
 
     def _execute(
         self, run_id: int, plan: Plan, overrides: Overrides, on_progress: Progress | None, kind: RunKind

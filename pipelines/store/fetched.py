@@ -1,11 +1,13 @@
 """What was fetched from remote sources: a note a URI under FOOTNOTE_HOME/fetched, its bytes among the originals.
 
+Beside them a note a source: what it listed last, so that what two sources hold is not removed when one drops it.
+
 A cache that spares fetching: without it everything is fetched again, and nothing is lost.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -62,6 +64,49 @@ def forget(home: Path, uri: str) -> None:
     _place(home, uri).unlink(missing_ok=True)
 
 
+def remember_listing(home: Path, collection: str, source: str, uris: Iterable[str]) -> None:
+    """Note what a remote source of a collection held when it was looked at last.
+
+    Raises:
+        StoreError: If it cannot be written.
+    """
+    try:
+        write_whole(_listing(home, collection, source), json.dumps({"source": source, "uris": sorted(uris)}).encode())
+    except OSError as error:
+        hint = HINT if is_full(error) else "Check the permissions of FOOTNOTE_HOME."
+        raise StoreError(f"What {source} lists cannot be noted: {error.strerror}.", hint=hint) from error
+
+
+def recall_listings(home: Path, collection: str) -> dict[str, frozenset[str]]:
+    """By source, what each of a collection held when it was looked at last; damaged notes are left out."""
+    found: dict[str, frozenset[str]] = {}
+    for path in sorted(_listings(home, collection).glob("*.json")):
+        try:
+            told = json.loads(path.read_text("utf-8"))
+            found[told["source"]] = frozenset(told["uris"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return found
+
+
+def forget_listing(home: Path, source: str) -> None:
+    """Have a source hold nothing any more, in no collection."""
+    for note in (home / "fetched" / "listings").glob(f"*/{_key(source)}.json"):
+        note.unlink(missing_ok=True)
+
+
 def _place(home: Path, uri: str) -> Path:
-    key = hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()
+    key = _key(uri)
     return home / "fetched" / key[:2] / f"{key}.json"
+
+
+def _listings(home: Path, collection: str) -> Path:
+    return home / "fetched" / "listings" / _key(collection)
+
+
+def _listing(home: Path, collection: str, source: str) -> Path:
+    return _listings(home, collection) / f"{_key(source)}.json"
+
+
+def _key(uri: str) -> str:
+    return hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()

@@ -187,6 +187,19 @@ def test_a_page_that_is_stored_in_part_says_so_and_is_found_by_its_source_howeve
     assert found == [row["id"]]
 
 
+def test_a_page_that_fails_is_a_document_that_did_and_is_tried_again(notion: FakeNotion, settings: Settings) -> None:
+    root = notion.page("Root", block("paragraph", "Words."))
+    page = notion.page("Page", block("paragraph", "Words."), parent=root)
+    notion.fail(f"/v1/blocks/{page.replace('-', '')}/children", *[Fault(400, "validation_error")] * 4)
+    ingest(settings, [f"notion:{root}"])
+    assert coverage(open_database(settings))["totals"]["failed"] == 1
+    notion.faults.clear()
+    ingestion = build_ingestion(settings)
+    report = ingestion.run(ingestion.plan([], only_failed=True))
+    assert outcomes(report) == {"Root/Page": "added"}
+    assert coverage(open_database(settings))["totals"]["failed"] == 0
+
+
 def test_an_interrupted_first_run_goes_on_where_it_was(notion: FakeNotion, settings: Settings) -> None:
     root = notion.page("Root", block("paragraph", "Words."))
     for number in range(5):

@@ -102,6 +102,20 @@ def test_a_page_that_was_deleted_goes_after_the_next_complete_listing_and_not_af
     assert "It is note 4." not in texts(build_ingestion(web_settings))
 
 
+def test_a_page_that_two_sources_list_goes_when_both_have_dropped_it(site: FakeSite, web_settings: Settings) -> None:
+    first, second = f"{site.url}/sitemap.xml", f"{site.url}/sitemap-2.xml"
+    site.pages["/sitemap-2.xml"] = sitemap(dict.fromkeys(NAMES, ""))
+    ingest(web_settings, [first])
+    assert ingest(web_settings, [second]).count("unchanged") == len(NAMES)
+    fewer = sitemap(dict.fromkeys(NAMES[1:], ""))
+    site.pages["/sitemap.xml"] = fewer
+    assert ingest(web_settings, [first]).count("removed") == 0
+    assert stored(web_settings, site) == {*NAMES}
+    site.pages["/sitemap-2.xml"] = fewer
+    assert outcomes(ingest(web_settings, [second]), site)[NAMES[0]] == "removed"
+    assert stored(web_settings, site) == {*NAMES[1:]}
+
+
 def test_a_page_that_fails_for_now_stays_as_it_is_stored(site: FakeSite, web_settings: Settings) -> None:
     location = f"{site.url}/sitemap.xml"
     ingest(web_settings, [location])
@@ -164,6 +178,18 @@ def test_what_failed_is_tried_again_alone(site: FakeSite, web_settings: Settings
     plan = ingestion.plan([], only_failed=True)
     assert [(step.action, step.item.name) for step in plan.steps] == [("add", f"{site.host}{NAMES[3]}")]
     assert outcomes(ingestion.run(plan), site) == {NAMES[3]: "added"}
+
+
+def test_a_page_that_was_named_itself_and_failed_is_a_document_that_did_and_is_tried_again(
+    site: FakeSite, web_settings: Settings
+) -> None:
+    site.pages["/alone"] = Served(status=500)
+    ingest(web_settings, [f"{site.url}/alone"])
+    assert coverage(open_database(web_settings))["totals"]["failed"] == 1
+    site.pages["/alone"] = page("Alone", FILLER)
+    ingestion = build_ingestion(web_settings)
+    assert outcomes(ingestion.run(ingestion.plan([], only_failed=True)), site) == {"/alone": "added"}
+    assert coverage(open_database(web_settings))["totals"]["failed"] == 0
 
 
 def test_a_new_time_in_the_text_is_a_new_date_of_the_page(site: FakeSite, web_settings: Settings) -> None:

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from pipelines.errors import StoreError
-from pipelines.store.fetched import Fetched, forget, recall, remember
+from pipelines.store.fetched import (
+    Fetched,
+    forget,
+    forget_listing,
+    recall,
+    recall_listings,
+    remember,
+    remember_listing,
+)
 from pipelines.store.originals import keep_original, original_path
 
 URI = "https://example.org/a?b=c"
@@ -54,6 +62,23 @@ def test_a_note_of_another_address_is_no_note(tmp_path: Path, kept: Fetched) -> 
     (place,) = (tmp_path / "fetched").rglob("*.json")
     place.write_text(json.dumps({**json.loads(place.read_text()), "uri": "https://example.org/other"}))
     assert recall(tmp_path, URI) is None
+
+
+def test_what_a_source_lists_is_known_in_its_collection_until_it_is_forgotten(tmp_path: Path) -> None:
+    remember_listing(tmp_path, "default", "notion:1", ["b", "a"])
+    remember_listing(tmp_path, "default", "github:ann", ["c"])
+    remember_listing(tmp_path, "other", "notion:1", ["d"])
+    assert recall_listings(tmp_path, "default") == {"notion:1": {"a", "b"}, "github:ann": {"c"}}
+    forget_listing(tmp_path, "notion:1")
+    assert recall_listings(tmp_path, "default") == {"github:ann": {"c"}}
+    assert recall_listings(tmp_path, "other") == {}
+
+
+def test_a_damaged_note_of_a_listing_is_none(tmp_path: Path) -> None:
+    remember_listing(tmp_path, "default", "notion:1", ["a"])
+    (note,) = (tmp_path / "fetched" / "listings").rglob("*.json")
+    note.write_text("[")
+    assert recall_listings(tmp_path, "default") == {}
 
 
 def test_a_note_is_for_its_owner_only(tmp_path: Path, kept: Fetched) -> None:

@@ -21,6 +21,7 @@ class Notion:
         self._access = access
         self._api: Api | None = None
         self._fetched: dict[str, str] = {}
+        self._failed: dict[str, SourceError] = {}
 
     def list(self, location: str) -> Listing:
         """The page or database with all below it, to the depth that its source declares.
@@ -37,6 +38,7 @@ class Notion:
             return Listing(source, "notion", (), False, problems=((location, error),))
         listing = walk.listing(root)
         self._fetched |= walk.fetched
+        self._failed |= walk.failed
         return listing
 
     def read(self, item: SourceItem) -> Read:
@@ -45,6 +47,8 @@ class Notion:
         Raises:
             SourceError: If it was not fetched.
         """
+        if error := self._failed.get(item.uri):
+            raise error
         sha = self._fetched.get(item.uri)
         if sha is None:
             held = recall(self._access.settings.home, item.uri)

@@ -40,10 +40,11 @@ class _Place:
 
 
 class Walk:
-    """One listing; `fetched` has the SHA-256 of what it fetched, by URI."""
+    """One listing; by URI, `fetched` has the SHA-256 of what it fetched, `failed` why the rest was not."""
 
     def __init__(self, api: Api, access: Access, source: str, most_depth: int) -> None:
         self.fetched: dict[str, str] = {}
+        self.failed: dict[str, SourceError] = {}
         self._api, self._home, self._say = api, access.settings.home, access.say
         self._verify, self._source, self._most_depth = access.verify, source, most_depth
         self._properties = Properties(api)
@@ -64,9 +65,8 @@ class Walk:
         except (SourceError, StoreError) as error:
             self._problems.append((self._source, SourceError(error.message, hint=error.hint)))
         items = tuple(sorted(self._items, key=lambda item: (item.name, item.uri)))
-        return Listing(
-            self._source, "notion", items, not self._problems, tuple(self._skipped), tuple(self._problems)
-        )  # fmt: skip
+        complete = not self._problems and not self.failed
+        return Listing(self._source, "notion", items, complete, tuple(self._skipped), tuple(self._problems))
 
     def _root(self, root: str) -> _Place:
         """The page of that id, else the database, else the database of that data source.
@@ -85,7 +85,7 @@ class Walk:
         return _Place(told["object"], digits(told["id"]), told=told)
 
     def _try(self, place: _Place) -> None:
-        """Visit a place; what goes wrong there alone is a problem, and the walk goes on."""
+        """Visit a place; what goes wrong there alone fails alone, and the walk goes on."""
         if place.id in self._seen or place.depth > self._most_depth:
             return
         self._seen.add(place.id)
@@ -98,10 +98,17 @@ class Walk:
         except Ended:
             raise
         except SourceError as error:
-            self._problems.append((name, error))
+            self._fail(place, name, error)
         except _NONSENSE:
             said = SourceError(f"What Notion answers of {name} is not of its API.", hint="Try again later.")
-            self._problems.append((name, said))
+            self._fail(place, name, said)
+
+    def _fail(self, place: _Place, name: str, error: SourceError) -> None:
+        """Have a place be a document that cannot be read, so that it is tried again."""
+        uri = page_address(place.id)
+        self.failed[uri] = error
+        if all(item.uri != uri for item in self._items):
+            self._items.append(SourceItem(uri, name, self._source, "notion"))
 
     def _asked(self, place: _Place, ask: Callable[[str], Told]) -> Told | None:
         """What Notion says of a page or a database; None where it is gone, in the trash, or not shared."""

@@ -58,9 +58,13 @@ class Web:
             start = self._fetcher.address(location)
         except SourceError as error:
             return Listing(shown(location), "web", (), False, problems=((shown(location), error),))
+        options = self._options(location, start)
         try:
-            return self._list(start, self._options(location, start))
+            return self._list(start, options)
         except (SourceError, StoreError) as error:
+            if options.follow == "page" or (options.follow == "auto" and not self._is_list(start)):
+                self._looked[start.url] = error  # a page that fails is a document that does, and is tried again
+                return Listing(start.url, "web", (_item(start, start.url, ""),), False)
             problem = SourceError(error.message, hint=error.hint)
             return Listing(start.url, "web", (), False, problems=((start.name, problem),))
 
@@ -89,9 +93,13 @@ class Web:
                     return declared
         return self._access.options(location)
 
+    def _is_list(self, start: Address) -> bool:
+        """Whether an address is a sitemap or a feed, by its name or as it was before."""
+        return is_named_as_list(start.target) or was_list(self._home, start.url)
+
     def _list(self, start: Address, options: DeclaredSource) -> Listing:
         item = _item(start, start.url, "")
-        listed = is_named_as_list(start.target) or was_list(self._home, start.url)
+        listed = self._is_list(start)
         if options.follow == "page" or (options.follow == "auto" and not listed and page_note(self._home, start.url)):
             return Listing(start.url, "web", (item,), False)
         page = self._fetcher.get(start)
