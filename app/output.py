@@ -104,9 +104,12 @@ def progress_bar(*, quiet: bool) -> Any:
 
 @contextmanager
 def under_way(what: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A function that is told how far something is that takes long: one changing line on a terminal, else one each."""
+    """A function that is told how far something is that takes long: a changing line on a terminal, else a line each.
+
+    For a program (`quiet`) each is a line on stderr, too.
+    """
     if quiet or not stderr.is_terminal:
-        yield lambda said: None if quiet else warn(said, "dim")
+        yield lambda said: warn(said, "dim")
         return
     with stderr.status(Text(what)) as line:
         yield lambda said: line.update(Text(said))
