@@ -26,12 +26,10 @@ from pipelines.observe import log_failure
 from pipelines.query.cache import FoundCache, Key
 from pipelines.query.careers.career import may_reckon, reckon
 from pipelines.query.careers.listing import asked_about
+from pipelines.query.careers.quotable import quotable
 from pipelines.query.careers.reckoning import Reckoning, said_of
 from pipelines.query.careers.sections import read_sections
-from pipelines.query.careers.spoken import asks_for_spoken, lists_code
-from pipelines.query.careers.strangers import may_name_somebody, strangers, tells_of_others
 from pipelines.query.careers.timeline import people
-from pipelines.query.careers.whose import of_others, without
 from pipelines.query.conflicts.career_conflicts import CAREERS, career_disagreements
 from pipelines.query.conflicts.conflicts import is_about_a_career, with_conflicts
 from pipelines.query.conflicts.disagreement import Disagreement
@@ -40,7 +38,6 @@ from pipelines.query.context.assemble import Budget, assemble
 from pipelines.query.context.spans import Passage
 from pipelines.query.extraction.extract import UNTOLD, extract, is_answer
 from pipelines.query.extraction.injection import borne_by_commands
-from pipelines.query.extraction.lines import Barred
 from pipelines.query.extraction.marks import Ruler
 from pipelines.query.parts import changed
 from pipelines.query.searching.assess import assess
@@ -495,14 +492,15 @@ class Engine:
             return (yield from abstain(replace(brief, instead=nothing), failure))
         evidence = self._evidence(found, gathered)
         brief = replace(brief, evidence=evidence)
+        own, barred = quotable(found.intent, context, self.store, request.audience)
         told = extract(
             found.intent,
-            self._own(context, found.intent, request),
+            own,
             found.ranking,
             self._ruler(gathered),
             strength=evidence.strength,
             max_sentences=options.max_sentences,
-            barred=self._barred(found.intent, request),
+            barred=barred,
         )
         if not is_answer(told, evidence, self.settings.evidence):
             why = f"{found.intent.search_text} ({request.mode}: {told.silence or evidence.reason or UNTOLD})"
@@ -556,25 +554,6 @@ class Engine:
         for said in draft.notes:
             ledger.note(said)
         return draft
-
-    def _own(self, context: Context, intent: QueryIntent, request: Request) -> Context:
-        """The context without the careers of other people than those that the question names."""
-        if not any(source.category in CAREERS for source in context.sources):
-            return context
-        return without(context, of_others(intent, stated_people(self.store, request.audience)))
-
-    def _barred(self, intent: QueryIntent, request: Request) -> Barred | None:
-        """What may not be quoted where the question names somebody whose career no document states, or asks for what
-        they speak.
-        """
-        if asks_for_spoken(intent):
-            return lists_code
-        if not may_name_somebody(intent):
-            return None
-        stated = stated_people(self.store, request.audience)
-        organisations = [name for name, _ in self.store.stated_names(request.audience)] if stated else []
-        names = strangers(intent, stated, organisations)
-        return tells_of_others(names, {document for _, document in stated}) if names else None
 
     def _nothing(self, gathered: "_Gathered", request: Request) -> str:
         """What to say when there was nothing to search in; empty when there was."""
