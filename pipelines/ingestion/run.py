@@ -147,9 +147,18 @@ class Ingestion:
         sources = list(dict.fromkeys(step.item.source for step in plan.steps))
         with open_run(self.database.engine, sources, kind=kind) as run_id:
             report = self._execute(run_id, plan, overrides, on_progress, kind)
-        for source, uris in plan.held.items() if not report.stopped else ():
-            remember_listing(self.settings.home, self.collection(overrides), source, uris)
+        if not report.stopped:
+            self.note_held(plan, overrides)
         return report
+
+    def note_held(self, plan: Plan, overrides: Overrides) -> None:
+        """Note what each remote source of a plan holds, for the plans of others that hold the same.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        for source, uris in plan.held.items():
+            remember_listing(self.settings.home, self.collection(overrides), source, uris)
 
     def _execute(
         self, run_id: int, plan: Plan, overrides: Overrides, on_progress: Progress | None, kind: RunKind

@@ -142,7 +142,10 @@ class Watch:
                 say=say,
             )
         self._seen.update(locations)
-        if plan.is_idle or self.stop.is_set():
+        if self.stop.is_set():
+            return plan, None
+        if plan.is_idle:
+            self._open.note_held(plan, self.overrides)
             return plan, None
         with self.running(len(plan.steps)) as advance:
             return plan, self._open.run(plan, overrides=self.overrides, on_progress=advance)

@@ -1,13 +1,17 @@
 """A small website, ingested: what changed, what did not, what is gone, and what could not be had."""
 
 import itertools
+import time
 from collections.abc import Callable, Iterator
+from threading import Thread
 
 import pytest
 
 from config.settings import Settings, WebSettings
-from pipelines.ingestion.run import Ingestion, build_ingestion, ingest
+from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion, ingest
+from pipelines.ingestion.watch import Watch
 from pipelines.store.database import open_database
+from pipelines.store.fetched import recall_listings
 from pipelines.store.status import coverage
 from pipelines.types import Filters, IngestReport
 from tests.fake_web import FILLER, SCRIPTED, FakeSite, Served, page, rss, sitemap, website
@@ -114,6 +118,23 @@ def test_a_page_that_two_sources_list_goes_when_both_have_dropped_it(site: FakeS
     site.pages["/sitemap-2.xml"] = fewer
     assert outcomes(ingest(web_settings, [second]), site)[NAMES[0]] == "removed"
     assert stored(web_settings, site) == {*NAMES[1:]}
+
+
+def test_a_watch_that_finds_nothing_new_knows_what_its_source_holds_all_the_same(
+    site: FakeSite, web_settings: Settings
+) -> None:
+    first, second = f"{site.url}/sitemap.xml", f"{site.url}/sitemap-2.xml"
+    site.pages["/sitemap-2.xml"] = sitemap(dict.fromkeys(NAMES, ""))
+    ingest(web_settings, [first])
+    watch = Watch(web_settings, [second], Overrides(), tick=0.01)
+    watching = Thread(target=lambda: list(watch.rounds()))
+    watching.start()
+    until = time.monotonic() + 30
+    while second not in recall_listings(web_settings.home, web_settings.collection) and time.monotonic() < until:
+        time.sleep(0.02)
+    watch.stop.set()
+    watching.join()
+    assert len(recall_listings(web_settings.home, web_settings.collection)[second]) == len(NAMES)
 
 
 def test_a_page_that_fails_for_now_stays_as_it_is_stored(site: FakeSite, web_settings: Settings) -> None:
