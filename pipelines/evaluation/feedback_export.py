@@ -11,8 +11,8 @@ from sqlalchemy import Engine, select
 
 from pipelines.errors import SourceError
 from pipelines.store.database import reading
-from pipelines.store.documents import seen_by
 from pipelines.store.feedback import Said, answers_with_feedback
+from pipelines.store.filters import seen_by
 from pipelines.store.tables import documents
 from pipelines.text import fold
 from pipelines.types import Audience

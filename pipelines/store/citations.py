@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select, text
 
-from pipelines.store.documents import seen_by
+from pipelines.store.filters import seen_by
 from pipelines.store.tables import document_versions, documents, ingest_items
 from pipelines.types import Audience
 

@@ -1,12 +1,11 @@
-"""The documents table: rows to Documents and back, versions, filters, passages."""
+"""The documents table: rows to Documents and back, versions, passages."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, fields
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     Engine,
     Integer,
@@ -26,9 +25,9 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from pipelines.errors import RetrievalError
 from pipelines.store.copying import append_rows
 from pipelines.store.database import writing
+from pipelines.store.filters import check, seen_by
 from pipelines.store.tables import document_indexes, document_versions, documents
 from pipelines.types import Audience, Block, Document, Filters, Furniture, LineBox
 
@@ -325,55 +324,3 @@ def find(connection: Connection, named: str) -> list[str]:
         ending = func.right(d.name, len(named) + 1) == f"/{named}"
         found = list(connection.execute(select(d.id).where(or_(d.title == named, ending)).order_by(d.name)).scalars())
     return found
-
-
-def matching(filters: Filters) -> list[ColumnElement[bool]]:
-    """The conditions on documents that these filters set; none when they set none.
-
-    Raises:
-        RetrievalError: If a value holds a NUL or half a character, or a date is not ISO.
-    """
-    check(filters)
-    d = documents.c
-    conditions: list[ColumnElement[bool]] = []
-    if filters.author:
-        conditions.append(func.lower(d.author).in_([author.lower() for author in filters.author]))
-    dated = func.coalesce(d.published_at, d.modified_at)
-    if filters.since:
-        conditions.append(dated >= _midnight(filters.since))
-    if filters.until:
-        conditions.append(dated <= datetime.combine(_midnight(filters.until), time.max, UTC))
-    if filters.document:
-        named = [func.right(d.name, len(name) + 1) == f"/{name}" for name in filters.document]
-        conditions.append(
-            or_(d.id.in_(filters.document), d.name.in_(filters.document), d.title.in_(filters.document), *named)
-        )
-    return conditions
-
-
-def check(filters: Filters) -> None:
-    """Refuse filter values that cannot even be sent to Postgres.
-
-    Raises:
-        RetrievalError: If a value holds a NUL, half a character (a lone surrogate).
-    """
-    for each in fields(filters):
-        held = getattr(filters, each.name)
-        for value in (held,) if isinstance(held, str) else held:
-            if any(char == "\x00" or "\ud800" <= char <= "\udfff" for char in str(value)):
-                raise RetrievalError(
-                    f"The {each.name} filter holds a character that cannot be stored.",
-                    hint="Remove the NUL or the broken character.",
-                )
-
-
-def seen_by(audience: Audience) -> ColumnElement[bool]:
-    """The condition that an audience may see a document."""
-    return true() if audience == "owner" else documents.c.visibility == "public"
-
-
-def _midnight(day: str) -> datetime:
-    try:
-        return datetime.combine(date.fromisoformat(day), time(), UTC)
-    except ValueError as error:
-        raise RetrievalError(f"{day[:40]!r} is not a date.", hint="Write YYYY-MM-DD, as in 2024-06-30.") from error

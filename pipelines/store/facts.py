@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, func, insert, select
 
 from pipelines.facts import CareerRecord, records_of
 from pipelines.store.database import reading
-from pipelines.store.documents import seen_by
+from pipelines.store.filters import seen_by
 from pipelines.store.reads import NodeReader
 from pipelines.store.tables import documents, facts
 from pipelines.types import Audience, Filters, NodeMetadata

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from sqlalchemy import select
 
 from pipelines.store.database import reading
-from pipelines.store.documents import seen_by
+from pipelines.store.filters import seen_by
 from pipelines.store.reads import NodeReader
 from pipelines.store.tables import documents
 from pipelines.store.tokens import STOP_WORDS

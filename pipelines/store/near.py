@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 
 from pipelines.store.database import reading
-from pipelines.store.documents import seen_by
+from pipelines.store.filters import seen_by
 from pipelines.store.reads import NodeReader
 from pipelines.store.tables import documents
 from pipelines.types import Audience, Filters

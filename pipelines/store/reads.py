@@ -30,9 +30,9 @@ from sqlalchemy.exc import DBAPIError
 
 from pipelines.errors import StoreError
 from pipelines.store import changes, tables
-from pipelines.store import documents as document_rows
 from pipelines.store.changes import Mark
 from pipelines.store.database import reading, translate, writing
+from pipelines.store.filters import matching, seen_by
 from pipelines.store.lexical_part import Segment
 from pipelines.store.moment import Moment, moment
 from pipelines.store.node_table import NodeTable
@@ -202,7 +202,7 @@ class NodeReader:
         careers = (
             select(stated, f.document_id)
             .join(tables.documents, tables.documents.c.id == f.document_id)
-            .where(f.kind.in_(("job", "education", "project")), document_rows.seen_by(audience))
+            .where(f.kind.in_(("job", "education", "project")), seen_by(audience))
         )
         repositories = select(own["name"].astext, self._key("document_id")).where(
             own["type"].astext == "repository", self.visible(Filters(), audience)
@@ -266,7 +266,7 @@ class NodeReader:
                 conditions.append(self._key(name).in_(values))
         if filters.year:
             conditions.append(self._key("year").in_([str(year) for year in filters.year]))
-        if chosen := document_rows.matching(filters):
+        if chosen := matching(filters):
             conditions.append(self._key("document_id").in_(select(tables.documents.c.id).where(*chosen)))
         body = self._rows.__table__.c.text
         conditions += [or_(holds(body, phrase), holds(self._key("header"), phrase)) for phrase in filters.phrase]

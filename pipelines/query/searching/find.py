@@ -30,8 +30,8 @@ from pipelines.query.understanding.analyse import analyse
 from pipelines.query.understanding.history import recent
 from pipelines.query.understanding.narrow import narrowings, outside
 from pipelines.query.understanding.standalone import stand_alone
-from pipelines.store import documents as document_rows
 from pipelines.store.families import families_of
+from pipelines.store.filters import matching
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.names import NO_NAMES, KnownNames
 from pipelines.store.reads import NodeReader
@@ -94,7 +94,7 @@ class Finder:
         Raises:
             RetrievalError: If the question or a filter cannot be searched.
         """
-        document_rows.matching(request.filters)  # a filter that cannot be compared is an error before any leg runs
+        matching(request.filters)  # a filter that cannot be compared is an error before any leg runs
         with ledger.timings.stage("analyse"):
             return self._analyse(request, ledger)
 
