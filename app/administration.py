@@ -89,6 +89,24 @@ def reset_database(settings: Settings, *, yes: bool, as_json: bool) -> None:
     _done("empty", as_json=as_json, empty=True)
 
 
+def sweep_home(settings: Settings, *, yes: bool, as_json: bool) -> None:
+    """Delete the kept files that nothing needs any more, if somebody agrees."""
+    from pipelines.store.database import open_database, reading
+    from pipelines.store.unused import sweep, unused
+
+    home = settings.home.resolve()
+    with reading(open_database(settings).engine, "looking for unused files") as connection:
+        found = unused(connection, home)
+        held = f"{len(found.paths):,} files, {found.size / 1e6:,.1f} MB"
+        if found.paths and not yes:
+            said = f"{held} in {home} would be deleted: no document and no kept version of one needs them."
+            output.agree(
+                "Delete them? Another database that shares this folder would miss its own.", said, as_json=as_json
+            )
+        gone = sweep(found)
+    _done(f"deleted: {held}" if gone else "nothing to delete", as_json=as_json, deleted=gone, bytes=found.size)
+
+
 def fetch_model(*, as_json: bool) -> None:
     """Download the local model."""
     from pipelines.models.weights import fetch

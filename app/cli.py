@@ -375,15 +375,22 @@ def rollback(
 
 @app.command()
 def doctor(
-    fix: Annotated[bool, typer.Option("--fix", help="Run the safe repairs.")] = False, as_json: Json = False
+    fix: Annotated[bool, typer.Option("--fix", help="Run the safe repairs.")] = False,
+    sweep: Annotated[bool, typer.Option("--sweep", help="Delete kept files that nothing needs; asks.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Check everything below, and print the command that mends each finding.
 
     Example: footnote doctor --fix
     """
+    from app.administration import sweep_home
     from app.commands import run_doctor
 
-    run_doctor(settings_now(), fix=fix, as_json=as_json)
+    if sweep:
+        sweep_home(settings_now(), yes=yes, as_json=as_json)
+    else:
+        run_doctor(settings_now(), fix=fix, as_json=as_json)
 
 
 @app.command()

@@ -19,6 +19,7 @@ from pipelines.store.recall import filtered_recall, self_recall, uses_index
 from pipelines.store.run_log import list_runs
 from pipelines.store.schema import HEAD
 from pipelines.store.tables import document_indexes, documents, embedding_models, lexical_segments
+from pipelines.store.unused import unused
 from pipelines.types import EmbeddingIdentity
 
 _FREE_BYTES = 500_000_000
@@ -72,6 +73,7 @@ def _checks(connection: Connection, settings: Settings, identity: EmbeddingIdent
     yield _agreement(connection)
     yield _stale(connection, table)
     yield _originals(connection, settings)
+    yield _unused(connection, settings)
 
 
 def _dimension(connection: Connection, table: str, identity: EmbeddingIdentity) -> Finding:
@@ -146,6 +148,12 @@ def _originals(connection: Connection, settings: Settings) -> Finding:
     missing = without_original(connection, settings.home.resolve())
     said = f"{len(missing)} documents without their original, such as {missing[0][0]}" if missing else "all are kept"
     return Finding("originals", not missing, said, "footnote doctor --fix, then footnote ingest --verify")
+
+
+def _unused(connection: Connection, settings: Settings) -> Finding:
+    found = unused(connection, settings.home.resolve())
+    said = f"{len(found.paths):,} files, {found.size / 1e6:,.1f} MB: footnote doctor --sweep" if found.paths else "none"
+    return Finding("unused files", True, said)
 
 
 def _last_run(engine: Engine) -> Finding:

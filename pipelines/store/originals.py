@@ -18,9 +18,10 @@ def keep_original(home: Path, sha: str, data: bytes, *, name: str) -> Path:
         StoreError: If they cannot be written: the disk is full, or the folder is closed.
     """
     target = original_path(home, sha)
-    if is_kept(home, sha, len(data)):
-        return target
     try:
+        if is_kept(home, sha, len(data)):
+            os.utime(target)  # needed again: not to be swept now
+            return target
         write_whole(target, data)
     except OSError as error:
         said = error.strerror or str(error)

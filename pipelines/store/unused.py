@@ -1,0 +1,64 @@
+"""What is kept under FOOTNOTE_HOME and needed by nobody any more: originals, and files that were never finished."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Connection, select
+
+from pipelines.errors import StoreError
+from pipelines.store.tables import document_versions, documents
+
+_A_DAY = 86_400.0  # seconds; a run keeps an original before it writes its document
+
+
+@dataclass(frozen=True, slots=True)
+class Unused:
+    """Files that can go, and their size in bytes."""
+
+    paths: tuple[Path, ...]
+    size: int
+
+
+def unused(connection: Connection, home: Path) -> Unused:
+    """The originals that no document and no kept version names, by path, and whatever was never written to its end.
+
+    Nothing that was touched in the last day, because a run may be about to need it. What a remote source was fetched
+    for and never became a document is fetched again. Another database that shares the home is not asked.
+    """
+    needed = _needed(connection)
+    before = time.time() - _A_DAY
+    paths, size = [], 0
+    for path in sorted([*(home / "originals").glob("*/*"), *(home / "fetched").glob("**/.new-*")]):
+        try:
+            held = path.stat()
+        except OSError:
+            continue  # another process finished with it
+        if path.name not in needed and held.st_mtime < before:
+            paths.append(path)
+            size += held.st_size
+    return Unused(tuple(paths), size)
+
+
+def sweep(found: Unused) -> int:
+    """Delete what is unused; how many files.
+
+    Raises:
+        StoreError: If one cannot be deleted.
+    """
+    for path in found.paths:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            hint = "Check the permissions of FOOTNOTE_HOME."
+            raise StoreError(f"{path} cannot be deleted: {error.strerror}.", hint=hint) from error
+    return len(found.paths)
+
+
+def _needed(connection: Connection) -> set[str]:
+    """The SHA-256 of every original that a document or a kept version names."""
+    version = document_versions.c.row["file_sha"].astext
+    return {
+        *connection.execute(select(documents.c.file_sha).distinct()).scalars(),
+        *connection.execute(select(version).distinct()).scalars(),
+    }
