@@ -28,7 +28,12 @@ AUDIENCE: Audience = "owner"
 
 @dataclass(frozen=True, slots=True)
 class Shelved:
-    """A stored document as the library lists it; `coverage` is the share (0..1) of its text that is in nodes."""
+    """A stored document as the library lists it.
+
+    Attributes:
+        coverage: The share (0..1) of its text that is in nodes.
+        remark: What is wrong with what is stored, such as pages without text or blocks that its source kept back.
+    """
 
     id: str
     name: str
@@ -37,8 +42,8 @@ class Shelved:
     category: str
     nodes: int
     coverage: float
-    pages_without_text: int
     last_success: datetime | None
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +186,6 @@ def _shelved(row: dict[str, Any]) -> Shelved:
         category=row["category"],
         nodes=row["nodes"],
         coverage=row["coverage"],
-        pages_without_text=row["pages_without_text"],
         last_success=datetime.fromisoformat(when) if when else None,
+        remark=row["reason"] if row["state"] == "indexed" else "",
     )

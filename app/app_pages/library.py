@@ -8,6 +8,7 @@ from app import render, session
 from app.conversation import Intake
 from app.engine import ChatEngine, Shelf, Shelved
 from app.intake import upload_box
+from app.sources import address
 from pipelines.errors import FootnoteError
 
 
@@ -36,20 +37,28 @@ def _documents(shelf: Shelf) -> None:
         st.caption("No documents yet.")
         return
     st.subheader(f"{len(documents)} document{'s' * (len(documents) != 1)}, {sum(d.nodes for d in documents)} nodes")
-    scanned = any(document.pages_without_text for document in documents)
+    linked = any(address(document.uri) for document in documents)
+    remarked = any(document.remark for document in documents)
     st.dataframe(
         [
-            {"Document": document.name, "Title": document.title, "Category": document.category}
+            {"Document": document.name}
+            | ({"Link": address(document.uri)} if linked else {})
+            | ({"Remark": document.remark} if remarked else {})
+            | {"Title": document.title, "Category": document.category}
             | {"Nodes": document.nodes, "Coverage": document.coverage, "Last success": document.last_success}
-            | ({"Pages without text": document.pages_without_text} if scanned else {})
             for document in documents
         ],
         key="documents",
         hide_index=True,
         column_config={
             "Coverage": st.column_config.ProgressColumn(
-                format="percent", min_value=0.0, max_value=1.0, help="The share of a document's text that is searched"
+                format="percent",
+                min_value=0.0,
+                max_value=1.0,
+                width=110,
+                help="The share of a document's text that is searched",
             ),
+            "Link": st.column_config.LinkColumn(display_text="open", width=60),
             "Last success": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
         },
     )
@@ -79,7 +88,7 @@ def _removal(engine: ChatEngine, shelf: Shelf) -> None:
 @st.dialog("Remove these documents?")
 def _confirm(engine: ChatEngine, chosen: Sequence[Shelved]) -> None:
     render.names(document.name for document in chosen)
-    st.caption("Answers will no longer use them. A file in a folder that you ingest comes back with the next ingest.")
+    st.caption("Answers will no longer use them. What a source still has comes back with its next ingest.")
     with st.container(horizontal=True):
         yes = st.button("Remove", key="confirm_removal", type="primary", on_click=_remove, args=(engine, chosen))
         no = st.button("Keep", key="cancel_removal")

@@ -31,7 +31,7 @@ POST = "# On reeds\n\nA reed is a strip of brass. It speaks when wind bends it."
 
 def shelved(name: str, *, category: str = "resume", title: str = "", nodes: int = 3) -> Shelved:
     """A stored document, named and identified alike."""
-    return Shelved(name, name, title or name, f"file:///home/ann/{name}", category, nodes, 1.0, 0, datetime.now(UTC))
+    return Shelved(name, name, title or name, f"file:///home/ann/{name}", category, nodes, 1.0, datetime.now(UTC))
 
 
 def source(n: int, document: str, text: str, snippet: str, *, page: int | None = None, title: str = "") -> Source:

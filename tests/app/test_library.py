@@ -1,6 +1,7 @@
 """The library, as a person keeps it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from streamlit.testing.v1 import AppTest
 
@@ -8,7 +9,7 @@ from app.engine import Failure
 from pipelines.errors import ServiceUnavailable
 from pipelines.types import IngestItem
 from tests.app.conftest import html
-from tests.app.fakes import FakeEngine
+from tests.app.fakes import FakeEngine, shelved
 
 Open = Callable[[], AppTest]
 
@@ -23,6 +24,16 @@ def test_it_lists_every_document_with_its_coverage(library: Open) -> None:
     assert table["Last success"].notna().all()
     assert [heading.value for heading in at.subheader] == ["2 documents, 6 nodes", "Remove documents"]
     assert not at.exception
+
+
+def test_a_remote_document_has_its_link_and_what_is_wrong_with_one_stands_beside_it(
+    engine: FakeEngine, library: Open
+) -> None:
+    page = replace(shelved("Handbook"), uri="https://www.notion.so/0f1e", remark="in part: 4 of its 6 blocks")
+    engine.documents = [shelved("resume.md"), page]
+    table = library().dataframe[0].value
+    assert list(table["Link"]) == ["", "https://www.notion.so/0f1e"]
+    assert list(table["Remark"]) == ["", "in part: 4 of its 6 blocks"]
 
 
 def test_a_failure_is_listed_with_its_reason_and_what_to_do(engine: FakeEngine, library: Open) -> None:
