@@ -11,6 +11,7 @@ connection is made to the server, and `connected` says to which address it would
 """
 
 import gzip
+import ssl
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,7 +39,7 @@ class Served:
     etag: str = ""
     modified: str = ""
     pause: float = 0.0  # seconds between the pieces of the body, which are then a few bytes each
-    cut: int = 0  # bytes that it promises and does not send
+    cut: int = 0  # bytes that it promises and does not send; below 0, that it sends and does not promise
 
 
 @dataclass
@@ -62,6 +63,10 @@ class FakeSite(Loopback):
     def url(self) -> str:
         """Where it begins, without a slash."""
         return f"http://{self.host}"
+
+    def encrypt(self, context: ssl.SSLContext) -> None:
+        """Speak TLS from now on."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
 
     def asked_for_pages(self) -> list[str]:
         """The paths that were asked for since last time, without robots.txt."""
@@ -91,7 +96,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self.send_header(name, value)
         if served.status != 304:
             self.send_header("Content-Length", str(len(served.body) + served.cut))
-        if served.cut:
+        if served.cut > 0:
             self.send_header("Connection", "close")
             self.close_connection = True
         self.end_headers()

@@ -8,23 +8,28 @@ from pipelines.ingestion.structure import MAX_TITLE
 from pipelines.markup import INLINE_TAGS
 
 _MANY = 20_000  # elements: trafilatura takes seconds for so many, and ever longer for each that comes on top
+_MANY_IN_LINE = 2_000  # elements in one paragraph: the time for them grows with their cube
 _ELEMENT = re.compile(r"<[a-zA-Z]")
-_UNREAD = frozenset({"head", "nav", "footer", "script", "style", "noscript", "template", "svg", "iframe", "select"})
+_LINES = INLINE_TAGS - {"code"} | {"p"}
+_UNREAD = frozenset({"title", "nav", "footer", "script", "style", "noscript", "template", "svg", "iframe", "select"})
 _HEADING = re.compile(r"h([1-6])")
 
 
 def is_vast(page: str) -> bool:
-    """Whether a page has more elements than its article is looked for among."""
-    return sum(1 for _ in _ELEMENT.finditer(page)) > _MANY
+    """Whether a page, or one paragraph of it, has more elements than its article is looked for among."""
+    count = sum(1 for _ in _ELEMENT.finditer(page))
+    if not _MANY_IN_LINE < count <= _MANY:
+        return count > _MANY
+    tree = _tree(page)
+    return tree is not None and any(len(one) > _MANY_IN_LINE for one in tree.iter(*_LINES))
 
 
 def plain_of(page: str) -> tuple[Rendering, str]:
     """(all that a page says outside menus and footers, its title): headings, list items and paragraphs, in order."""
-    from lxml import etree, html
+    from lxml import etree
 
-    try:
-        tree = html.document_fromstring(page.encode(), parser=html.HTMLParser(encoding="utf-8"))
-    except (etree.LxmlError, ValueError):
+    tree = _tree(page)
+    if tree is None:
         return Rendering(), ""
     walk = _Walk()
     events = etree.iterwalk(tree, events=("start", "end", "comment", "pi"))
@@ -39,6 +44,16 @@ def plain_of(page: str) -> tuple[Rendering, str]:
             walk.say(element.tail)
     walk.flush()
     return walk.rendering, next((one.text_content() for one in tree.iter("title")), "")
+
+
+def _tree(page: str) -> Any:
+    """The elements of a page; None where it has none."""
+    from lxml import etree, html
+
+    try:
+        return html.document_fromstring(page.encode(), parser=html.HTMLParser(encoding="utf-8"))
+    except (etree.LxmlError, ValueError):
+        return None
 
 
 class _Walk:

@@ -19,6 +19,9 @@ from pipelines.types import Document, SourceItem
 
 _FEW_WORDS = 30
 _NEXT_TO_NONE = 10
+_META = re.compile(r"<meta\b[^<>]{1,1000}>", re.IGNORECASE)
+_REFRESH = re.compile(r"\bhttp-equiv\s{0,3}=\s{0,3}[\"']?\s{0,3}refresh\b", re.IGNORECASE)
+_ONWARD = re.compile(r"\burl\s{0,3}=\s{0,3}[\"']?([^\"'<>\s]{1,300})", re.IGNORECASE)
 _SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
 _DECLARATION = re.compile(r"\s*<\?xml[^<>]{0,500}\?>")
 
@@ -43,7 +46,8 @@ def load_web(data: bytes, item: SourceItem, limits: Limits) -> Document:
         return as_document(content, data, item, mime)
     text = page_text(envelope.body, item.name, str(envelope.told.get("charset", "")))
     if mime == HTML:
-        content = _page(_DECLARATION.sub("", text, count=1), address, item, limits)
+        declared = _DECLARATION.match(text)
+        content = _page(text[declared.end() :] if declared else text, address, item, limits)
     else:
         content = _with(LOADERS[mime](text.encode(), item, limits), {"url": address})
     return as_document(content, data, item, mime)
@@ -85,14 +89,23 @@ def _words(source: str, address: str, item: SourceItem) -> Content:
 
 
 def _assert_written(text: str, source: str, item: SourceItem, *, is_article: bool) -> None:
-    """Refuse a page that says next to nothing and has scripts, which would say it in a browser."""
+    """Refuse a page that says next to nothing and leads on, or has scripts, which would say it in a browser."""
     count = len(text.split())
+    if count < _FEW_WORDS and (onward := _onward(source)):
+        hint = "Name that address instead, if it is meant."
+        raise LoadError(f"{item.name} says next to nothing but leads on to {onward}.", hint=hint)
     few = count < _FEW_WORDS and (not is_article or "javascript" in text.casefold())
     if (few or count < _NEXT_TO_NONE) and _SCRIPT.search(source):
         raise LoadError(
             f"{item.name} needs JavaScript: without its scripts it says next to nothing.",
             hint="Save it from a browser as HTML or PDF and ingest that file, or name the feed or sitemap of its site.",
         )
+
+
+def _onward(source: str) -> str:
+    """Where a page sends its readers by a `refresh`; empty where it does not."""
+    metas = (found[0] for found in _META.finditer(source) if _REFRESH.search(found[0]))
+    return next((_line(found[1]) for meta in metas if (found := _ONWARD.search(meta))), "")
 
 
 def _with(content: Content, facts: Mapping[str, Any]) -> Content:

@@ -134,6 +134,23 @@ def test_a_page_that_only_scripts_write_is_reported_as_that(source: bytes) -> No
     assert "feed or sitemap" in refused.value.hint
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<html><head><title>New</title><meta http-equiv=refresh content='0; url=https://e.org/new'></head></html>",
+        "<html><head><meta content='0;URL=\"https://e.org/new\"' HTTP-EQUIV='Refresh'><script>go()</script></head>"
+        "<body><h1>Redirecting</h1><a href='/new'>Click here if you are not redirected.</a></body></html>",
+    ],
+)
+def test_a_page_that_only_leads_on_is_reported_as_that(source: str) -> None:
+    with pytest.raises(LoadError, match=r"blog/notes says next to nothing but leads on to https://e\.org/new\."):
+        loaded(source)
+
+
+def test_a_page_that_says_something_and_leads_on_after_a_while_is_read() -> None:
+    assert "Footnotes point" in loaded(ARTICLE.replace("</head>", "<meta http-equiv=refresh content='9; url=/'>")).text
+
+
 def test_a_short_page_without_scripts_and_an_article_about_them_are_read() -> None:
     assert "Nothing new today." in loaded("<html><body><p>Nothing new today.</p></body></html>").text
     about = ARTICLE.replace("</head>", "<script>count()</script></head>").replace("Why they help", "Why JavaScript")
@@ -185,3 +202,18 @@ def test_a_page_of_very_many_elements_is_read_as_plain_words_in_little_time() ->
     blocks = [(block.kind, block.level, document.text[block.start : block.end]) for block in document.blocks]
     assert blocks[:3] == [("heading", 2, "A list"), ("paragraph", 0, "It is long."), ("paragraph", 0, "a")]
     assert (len(blocks), blocks[-1], document.title) == (100_003, ("list", 0, "- last"), "All of it")
+
+
+@pytest.mark.parametrize("inline", ["<a href='/x'>a</a>, some words ", "<span>a</span> b "])
+def test_a_paragraph_of_very_many_elements_in_line_is_read_in_little_time(inline: str) -> None:
+    source = f"<html><title>All of it</title><article><p>{FILLER}</p><p>{inline * 9_000}</p></article></html>"
+    began = time.process_time()
+    document = loaded(source)
+    assert time.process_time() - began < 5  # links took half a minute
+    assert (document.text.count(" a") >= 9_000, document.title) == (True, "All of it")
+
+
+def test_a_very_long_run_of_blanks_costs_no_time() -> None:
+    began = time.process_time()
+    assert "Why they help" in loaded(ARTICLE.replace("<h2>", f"{' ' * 100_000}<h2>", 1)).text
+    assert time.process_time() - began < 5  # it took half a minute

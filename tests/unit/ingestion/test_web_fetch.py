@@ -73,6 +73,13 @@ def test_a_page_that_drips_is_given_up_in_time(site: FakeSite, settings: WebSett
     assert time.monotonic() - began < 1.5  # all of it would take two seconds
 
 
+def test_what_a_server_sends_too_much_is_no_answer_to_the_next_request(site: FakeSite, fetching: Fetcher) -> None:
+    extra = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nother"
+    site.pages |= {"/a": Served(b"Words." + extra, "text/plain", cut=-len(extra)), "/b": page("B", "Of its own.")}
+    assert get(fetching, site, "/a").body == b"Words."
+    assert b"Of its own." in get(fetching, site, "/b").body
+
+
 def test_a_page_that_is_too_large_is_not_read_to_its_end(site: FakeSite, fetching: Fetcher) -> None:
     site.pages["/huge"] = Served(b"x" * (MOST + 1), "text/plain")
     site.pages["/said"] = Served(b"x", "text/plain", cut=MOST)
@@ -141,6 +148,9 @@ def test_a_page_that_is_not_there_is_gone(site: FakeSite, fetching: Fetcher, sta
         (Served(b"<urlset/>", "text/xml"), "application/xml", ""),
         (Served(gzip.compress(b"<urlset/>"), "application/x-gzip"), "application/xml", ""),
         (Served(b" <!DOCTYPE html><p>x", ""), "text/html", ""),
+        (Served(b"<?xml version='1.0'?>\n<?xml-stylesheet href='x'?><!-- y --><urlset >"), "application/xml", "utf-8"),
+        (Served(b"\xef\xbb\xbf<rss version='2.0'>", "text/plain"), "application/xml", ""),
+        (Served(b"<?xml version='1.0'?><!DOCTYPE html><html><p>&lt;rss>"), "text/html", "utf-8"),
     ],
 )
 def test_the_type_is_what_the_server_says_else_what_the_bytes_say(
@@ -159,6 +169,23 @@ def test_a_page_that_did_not_change_is_not_sent_again(site: FakeSite, fetching: 
     for path, told in (("/a", {"If-None-Match": '"1"'}), ("/b", {"If-Modified-Since": changed})):
         found = get(fetching, site, path, **told)
         assert (found.fresh, found.body, found.validators) == (False, b"", told)
+
+
+def test_validators_are_told_only_where_they_came_from(site: FakeSite, fetching: Fetcher) -> None:
+    changed = "Sat, 01 Nov 2025 10:00:00 GMT"
+    site.pages |= {f"/v{number}": page("V", f"Words of {number}.", modified=changed) for number in (1, 2)}
+    site.pages["/latest"] = redirect("/v1")
+    address = fetching.address(f"{site.url}/latest")
+    first = fetching.get(address)
+    assert not fetching.get(address, first.validators, first.address.url).fresh
+    site.pages["/latest"] = redirect("/v2")  # which is no older and no newer
+    assert b"Words of 2." in fetching.get(address, first.validators, first.address.url).body
+
+
+def test_an_answer_that_nothing_changed_is_no_page_where_nobody_asked(site: FakeSite, fetching: Fetcher) -> None:
+    site.pages["/a"] = Served(status=304)
+    with pytest.raises(SourceError, match="answers 304"):
+        get(fetching, site, "/a")
 
 
 def test_robots_txt_is_asked_for_once_and_honoured_also_after_a_redirect(site: FakeSite, fetching: Fetcher) -> None:
@@ -219,6 +246,16 @@ def test_a_host_is_asked_no_faster_than_the_setting_and_its_robots_txt_say(site:
     assert [round(wait) for wait in waits] == [7, 7]  # after robots.txt, and after the first page
 
 
+@pytest.mark.parametrize(
+    "nonsense", ["Wed, 21 Oct 2015 07:28:00 +99999999999999", "21 Oct 99999999999999999999 07:28:00 GMT", "soon"]
+)
+def test_a_rest_of_nonsense_is_none_that_was_asked_for(site: FakeSite, fetching: Fetcher, nonsense: str) -> None:
+    site.pages |= {"/a": Served(status=503, headers={"Retry-After": nonsense}), "/b": page("B", "Words.")}
+    with pytest.raises(SourceError, match="is busy"):
+        get(fetching, site, "/a")
+    assert get(fetching, site, "/b").body
+
+
 def test_a_run_that_is_stopped_waits_no_longer(site: FakeSite) -> None:
     stop = threading.Event()
     stop.set()
@@ -276,6 +313,16 @@ def test_the_longest_rule_of_the_own_group_decides(target: str, allowed: bool) -
     rules = read_robots(ROBOTS, "Footnote/0.1")
     assert rules.allow(target) is allowed
     assert rules.delay == 2.5
+
+
+def test_a_robots_txt_without_content_allows(site: FakeSite, fetching: Fetcher) -> None:
+    site.pages |= {"/robots.txt": Served(status=204), "/a": page("A", "Words.")}
+    assert get(fetching, site, "/a").body
+
+
+def test_rules_are_honoured_however_many_there_are() -> None:
+    many = b"".join(b"Disallow: /%d/\n" % number for number in range(20_000))
+    assert not read_robots(b"User-agent: *\n" + many, "Footnote").allow("/19999/a")
 
 
 def test_without_a_group_of_its_own_the_one_for_all_decides_and_nonsense_allows() -> None:

@@ -1,6 +1,7 @@
 """Only public addresses: what is refused before a connection is made, and what is fetched."""
 
 import itertools
+import re
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -242,6 +243,37 @@ def test_a_private_host_named_without_a_port_is_fetched_at_any(site: FakeSite) -
     for port in (0, 65536, 99999):
         with pytest.raises(SourceError, match="names a port that there is not"):
             get(site, f"http://intranet:{port}/", settings=named)
+
+
+@pytest.mark.parametrize(
+    ("written", "url"),
+    [
+        ("INTRANET.", "http://intranet:9000/"),
+        ("INTRANET.:8080", "http://intranet:8080/"),
+        (" 10.1 ", "http://10.0.0.1/"),
+        ("bücher.example:81", "http://xn--bcher-kva.example:81/"),
+        ("::1", "http://[::1]/"),
+        ("[0:0::1]:8081", "http://[::1]:8081/"),
+    ],
+)
+def test_a_private_host_is_known_however_the_settings_write_it(site: FakeSite, written: str, url: str) -> None:
+    assert b"Here it is." in get(site, url, settings=SETTINGS.model_copy(update={"private_hosts": (written,)}))
+
+
+@pytest.mark.parametrize("written", ["http://intranet", "intranet/", "a b", "", "intranet:x", "ann@intranet", "10.*"])
+def test_what_is_no_host_is_refused_as_a_private_one_and_a_right_one_shown(site: FakeSite, written: str) -> None:
+    with pytest.raises(SourceError, match="FOOTNOTE_WEB__PRIVATE_HOSTS names") as refused:
+        get(site, "http://example.org/", settings=SETTINGS.model_copy(update={"private_hosts": (written,)}))
+    assert "host:port" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("url", "named"), [("http://intranet:8080/", " intranet:8080 "), ("http://[::1]/", r" \[::1\]:80 ")]
+)
+def test_a_refusal_says_how_the_host_would_be_named(site: FakeSite, url: str, named: str) -> None:
+    with pytest.raises(SourceError) as refused:
+        get(site, url)
+    assert re.search(named, refused.value.hint)
 
 
 def test_a_public_page_does_not_lead_to_a_named_private_host(site: FakeSite) -> None:

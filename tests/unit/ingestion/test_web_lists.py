@@ -171,6 +171,68 @@ def test_a_public_feed_does_not_lead_to_a_named_private_host(site: FakeSite, acc
     assert set(site.connected) == {"93.184.216.34:80"}
 
 
+def test_a_private_list_that_moved_to_a_public_host_does_not_lead_back_to_a_private_one(
+    site: FakeSite, access: Access
+) -> None:
+    site.pages |= {"/feed": redirect("http://example.org/public"), "/public": rss(["http://intranet/secret", "/a"])}
+    site.pages["/a"] = page("A", "Words.")
+    web_settings = access.settings.web.model_copy(update={"private_hosts": ("intranet",)})
+    settings = access.settings.model_copy(update={"web": web_settings})
+    web = Web(
+        replace(access, settings=settings), network(site, {"example.org": ["93.184.216.34"], "intranet": ["10.0.0.7"]})
+    )
+    listing = web.list("http://intranet/feed")
+    web.close()
+    assert [item.uri for item in listing.items] == ["http://example.org/a"]
+    assert "lists the private intranet/secret" in listing.problems[0][1].message
+    assert "/secret" not in site.asked
+
+
+def test_a_sitemap_that_moved_with_its_site_lists_the_pages_where_they_are_now(site: FakeSite, access: Access) -> None:
+    site.pages |= {"/sitemap.xml": redirect("http://new.example/all.xml", 301), "/a": page("A", "Words.")}
+    site.pages["/all.xml"] = sitemap_index(["http://new.example/1.xml"])
+    site.pages["/1.xml"] = sitemap({"http://new.example/a": "", "http://third.example/b": ""})
+    web = Web(access, network(site, {f"{name}.example": ["93.184.216.34"] for name in ("old", "new")}))
+    listing = web.list("http://old.example/sitemap.xml")
+    web.close()
+    assert ([item.uri for item in listing.items], listing.complete) == (["http://new.example/a"], True)
+    assert listing.skipped == ("third.example/b",)
+
+
+@pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "text/plain"])
+def test_a_list_is_one_whatever_type_its_server_says(site: FakeSite, listed: Listed, kind: str) -> None:
+    site.pages |= {"/a": page("A", "Words."), "/sitemap.xml": replace(sitemap({"/a": ""}), type=kind)}
+    site.pages["/news"] = replace(rss(["/a"]), type=kind)
+    assert (paths(listed("/sitemap.xml")), paths(listed("/news"))) == (["/a"], ["/a"])
+
+
+@pytest.mark.parametrize(
+    ("location", "whole"),
+    [
+        ("https://github.com/ann", "github:ann"),
+        ("https://www.github.com/ann/notes/?tab=readme", "github:ann/notes"),
+        ("https://github.com/ann/notes/issues/1", ""),
+        ("https://github.com/features", ""),
+        (
+            "https://www.notion.so/ann/Hand-book-0123456789abcdef0123456789abcdef?v=1",
+            "notion:0123456789abcdef0123456789abcdef",
+        ),
+        (
+            "https://ann.notion.site/01234567-89ab-cdef-0123-456789abcdef",
+            "notion:0123456789abcdef0123456789abcdef",
+        ),
+        ("https://www.notion.so/product", ""),
+        ("https://example.org/ann/notes", ""),
+    ],
+)
+def test_who_gives_a_page_of_what_another_source_takes_whole_is_told(
+    site: FakeSite, access: Access, location: str, whole: str
+) -> None:
+    said: list[str] = []
+    Web(replace(access, say=said.append), network(site, {})).list(location)
+    assert [line.partition("; ")[2] for line in said] == ([f"{whole} takes all of it."] if whole else [])
+
+
 def test_a_feed_of_another_site_lists_that_site() -> None:
     found = read_list(rss(["http://a.example/1", "http://b.example/2"], site="http://a.example/").body, "feed")
     assert (found.kind, found.site) == ("feed", "http://a.example/")

@@ -4,7 +4,7 @@ import ipaddress
 import re
 import socket
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from pipelines.errors import SourceError
@@ -85,7 +85,7 @@ def read_address(url: str, private_hosts: tuple[str, ...] = ()) -> Address:
     if not 0 < port < 2**16:
         raise _refused(url, "names a port that there is not")
     if port not in _PORTS and not private:
-        hint = f"Where it is meant, name {host}:{port} in FOOTNOTE_WEB__PRIVATE_HOSTS."
+        hint = f"Where it is meant, name {spot(host, port)} in FOOTNOTE_WEB__PRIVATE_HOSTS."
         raise _refused(url, f"asks for port {port}; only {', '.join(map(str, sorted(_PORTS)))} are asked", hint)
     query = f"?{quote(parts.query, safe=_PATH + '?')}" if parts.query else ""
     address = Address(scheme, host, port, _resolved(quote(parts.path or "/", safe=_PATH)) + query, private)
@@ -110,10 +110,36 @@ def join(base: Address, link: str, private_hosts: tuple[str, ...] = ()) -> Addre
 
 
 def is_named(host: str, port: int, private_hosts: tuple[str, ...]) -> bool:
-    """Whether the settings name a host, or this port of it, as one that need not be public."""
-    own = f"[{host}]" if ":" in host else host
-    named = {one.strip().lower().rstrip(".") for one in private_hosts}
-    return bool({host, own, f"{own}:{port}"} & named)
+    """Whether the settings name a host, or this port of it, as one that need not be public.
+
+    Raises:
+        SourceError: If they name what is no host.
+    """
+    return not {host, spot(host, port)}.isdisjoint(_named(private_hosts))
+
+
+def spot(host: str, port: int) -> str:
+    """`host:port`, as the settings name it."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+@lru_cache(maxsize=8)
+def _named(private_hosts: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(map(_one_named, private_hosts))
+
+
+def _one_named(written: str) -> str:
+    """A host of the settings in its one form, with its port where it has one."""
+    text = written.strip()
+    found = _AUTHORITY.fullmatch(f"[{text}]" if text.count(":") > 1 and "[" not in text else text)
+    try:
+        if found is None:
+            raise _refused(text, "is no host")
+        host = _host(found[1], text)
+    except SourceError as error:
+        hint = "Write a host or host:port, such as intranet, 192.168.1.10:8080 or [fd00::7]:8080."
+        raise SourceError(f"FOOTNOTE_WEB__PRIVATE_HOSTS names {shown(text)!r}, which is no host.", hint=hint) from error
+    return spot(host, int(found[2])) if found[2] else host
 
 
 def _resolved(path: str) -> str:

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pipelines.errors import SourceError
 from pipelines.ingestion.sources.web.address import Address, join, shown
@@ -14,7 +15,15 @@ _MOST_LISTS = 1_000
 _FIRST = 3
 _MOST_NAMED = 10  # of what cannot be fetched; the rest is counted
 
-Open = Callable[[Address], WebList]
+
+class Opened(NamedTuple):
+    """A list that was read, and where it stood at last."""
+
+    at: Address
+    held: WebList
+
+
+Open = Callable[[Address], Opened]
 
 
 @dataclass(slots=True)
@@ -40,38 +49,41 @@ class Found:
         self.complete = False
 
 
-def collect(start: Address, first: WebList, *, open_list: Open, private_hosts: tuple[str, ...], most: int) -> Found:
+def collect(start: Address, first: Opened, *, open_list: Open, private_hosts: tuple[str, ...], most: int) -> Found:
     """All pages that a list comes to; of a sitemap those of its own site, of a feed those that it is about.
+
+    A list that was redirected is of the site where it stands at last, too.
 
     A feed shows its newest entries only, and so is never complete.
 
     Args:
-        start: Where the list stands.
+        start: The address of the list.
         first: What it lists.
         open_list: Reads another sitemap; it raises SourceError.
         private_hosts: Those of the settings.
         most: How many pages; those past it are a problem.
     """
-    collection = _Collection(start, open_list, private_hosts)
+    collection = _Collection(start, {start.site, first.at.site}, open_list, private_hosts)
     collection.take(first, most)
     return collection.found
 
 
 class _Collection:
-    def __init__(self, start: Address, open_list: Open, private_hosts: tuple[str, ...]) -> None:
+    def __init__(self, start: Address, sites: set[str], open_list: Open, private_hosts: tuple[str, ...]) -> None:
         self.found = Found()
         self._start = start
+        self._sites = sites
         self._open_list = open_list
         self._private_hosts = private_hosts
         self._unfetchable = 0
 
-    def take(self, first: WebList, most: int) -> None:
+    def take(self, first: Opened, most: int) -> None:
         """Take in a list and all below it, list after list."""
         waiting = deque([self._start])
-        seen = {self._start}
+        seen = {self._start, first.at}
         while waiting and len(self.found.pages) <= most:
-            where = waiting.popleft()
-            held = first if where == self._start else self._opened(where)
+            asked = waiting.popleft()
+            where, held = first if asked == self._start else self._opened(asked)
             links = self._fetchable(where, held)
             if held.kind == "index":
                 below = [child for child, _ in links if child not in seen]
@@ -106,23 +118,23 @@ class _Collection:
                     self.found.problems.append((shown(link.url), error))
         return links
 
-    def _opened(self, child: Address) -> WebList:
+    def _opened(self, child: Address) -> Opened:
         """What another sitemap lists; nothing where it cannot be read."""
         try:
-            if child.site != self._start.site:
+            if child.site not in self._sites:
                 hint = "Name it as a source of its own."
                 raise SourceError(f"{child.name} is a sitemap of another site.", hint=hint)
             return self._open_list(child)
         except SourceError as error:
             self.found.problems.append((child.name, error))
             self.found.complete = False
-            return WebList("sitemap")
+            return Opened(child, WebList("sitemap"))
 
     def _own(
         self, where: Address, held: WebList, links: Sequence[tuple[Address, str]]
     ) -> Sequence[tuple[Address, str]]:
         """Those of the list's own site; all of a feed that has none of its host nor of the site that it names."""
-        sites = {self._start.site}
+        sites = {*self._sites}
         with suppress(SourceError):
             sites.add(join(where, held.site, self._private_hosts).site)
         own = [link for link in links if link[0].site in sites]

@@ -8,7 +8,7 @@ from threading import Event
 from config.settings import WebSettings
 from pipelines.errors import SourceError
 from pipelines.ingestion.sources.web.address import Address, join, read_address
-from pipelines.ingestion.sources.web.media import UNSAID, XML, charset_of, media_type, told_by
+from pipelines.ingestion.sources.web.media import UNSAID, XML, as_told, charset_of, media_type, told_by
 from pipelines.ingestion.sources.web.rest import Rest
 from pipelines.ingestion.sources.web.robots import Rules, read_robots
 from pipelines.ingestion.sources.web.status import (
@@ -27,6 +27,7 @@ from pipelines.ingestion.sources.web.wire import Network, Reply, Wire
 
 _LONGEST_WAIT = 60.0  # seconds that a server may ask for and gets
 _TRIES = 3
+_SUCCESS = range(200, 300)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +78,32 @@ class Fetcher:
         hosts = self._settings.private_hosts
         return join(base, url, hosts) if base else read_address(url, hosts)
 
-    def get(self, address: Address, validators: Mapping[str, str] | None = None) -> Page:
+    def get(self, address: Address, validators: Mapping[str, str] | None = None, at: str = "") -> Page:
         """What an address answers now; with validators, perhaps only that it is as it was.
+
+        Args:
+            address: Of the page.
+            validators: As a page told them before.
+            at: Where that page stood at last, for they mean nothing elsewhere; empty = at the address.
 
         Raises:
             Gone: If there is nothing.
             Unasked: If its host asked for rest, was not reached for some pages in a row, or cannot say what it allows.
             SourceError: If it is refused, too large, of a type that is not read, or cannot be reached.
         """
-        return self._follow(address, validators or {})
+        return self._follow(address, validators or {}, at or address.url)
 
     def close(self) -> None:
         """Let go of the connections."""
         self._wire.close()
 
-    def _follow(self, address: Address, headers: Mapping[str, str], *, for_robots: bool = False) -> Page:
+    def _follow(self, address: Address, validators: Mapping[str, str], at: str, *, for_robots: bool = False) -> Page:
         self._wire.deadline.until = time.monotonic() + self._settings.timeout_seconds
         way = [address]
         while True:
             if not for_robots:
                 self._assert_allowed(way[-1])
+            headers = validators if way[-1].url == at else {}
             found = self._answer(way[-1], headers, for_robots=for_robots)
             if isinstance(found, Page):
                 return found
@@ -120,7 +127,7 @@ class Fetcher:
             self._pace(address)
             with self._rest.counted(address.netloc), self._wire.get(address, headers) as reply:
                 if reply.status not in BUSY:
-                    return self._page(address, reply, for_robots=for_robots)
+                    return self._page(address, reply, asked=bool(headers), for_robots=for_robots)
                 status, wait = reply.status, retry_after(reply.headers)
             refusal = busy(address.name, status, wait)
             if wait is None or wait > _LONGEST_WAIT or not left:
@@ -131,13 +138,13 @@ class Fetcher:
             self._rest.begin(address.netloc, refusal)
         raise refusal
 
-    def _page(self, address: Address, reply: Reply, *, for_robots: bool) -> Page | Address:
+    def _page(self, address: Address, reply: Reply, *, asked: bool, for_robots: bool) -> Page | Address:
         told, most = reply.headers, self._settings.max_bytes
         if reply.status in MOVED and told.get("location"):
             return join(address, told["location"], self._settings.private_hosts)
-        if reply.status == 304:
+        if reply.status == 304 and asked:
             return Page(address, validators=validators_of(told), fresh=False)
-        if reply.status != 200:
+        if reply.status != 200 and not (for_robots and reply.status in _SUCCESS):
             raise unanswered(address.name, reply.status)
         said, length = told.get("content-type", ""), told.get("content-length", "")
         kind = UNSAID if for_robots else media_type(said, address.name)
@@ -146,8 +153,8 @@ class Fetcher:
         body = body_of(reply.chunks, told.get("content-encoding", ""), most, address.name)
         if kind in (UNSAID, XML) and not for_robots:
             body = gunzip(body, most, address.name)
-        if kind == UNSAID and not for_robots:
-            kind = told_by(body, address.target, address.name)
+        if not for_robots:
+            kind = told_by(body, address.target, address.name) if kind == UNSAID else as_told(kind, body)
         return Page(address, kind, charset_of(said), body, validators_of(told))
 
     def _assert_allowed(self, address: Address) -> None:
@@ -166,7 +173,7 @@ class Fetcher:
         if origin not in self._rules:
             left = self._wire.deadline.until - time.monotonic()
             try:
-                page = self._follow(self.address(f"{origin}/robots.txt"), {}, for_robots=True)
+                page = self._follow(self.address(f"{origin}/robots.txt"), {}, "", for_robots=True)
                 self._rules[origin] = read_robots(page.body, self._settings.agent)
             except (Gone, Closed):
                 self._rules[origin] = Rules()

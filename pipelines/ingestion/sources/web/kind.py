@@ -18,11 +18,19 @@ from pipelines.ingestion.envelope import Envelope, pack
 from pipelines.ingestion.loaders.sniff import HTML
 from pipelines.ingestion.sources.base import Access, Listing, Read
 from pipelines.ingestion.sources.web.address import Address, shown
-from pipelines.ingestion.sources.web.collect import Found, collect
+from pipelines.ingestion.sources.web.collect import Found, Opened, collect
+from pipelines.ingestion.sources.web.elsewhere import taken_whole_by
 from pipelines.ingestion.sources.web.head import Head, copies, head_of
-from pipelines.ingestion.sources.web.lists import WebList, is_named_as_list, list_of
+from pipelines.ingestion.sources.web.lists import is_named_as_list, list_of
 from pipelines.ingestion.sources.web.media import XML
-from pipelines.ingestion.sources.web.noted import note_list, noted_head, noted_validators, page_note, was_list
+from pipelines.ingestion.sources.web.noted import (
+    note_list,
+    noted_head,
+    noted_place,
+    noted_validators,
+    page_note,
+    was_list,
+)
 from pipelines.ingestion.sources.web.stamps import settled
 from pipelines.ingestion.sources.web.status import Gone, Unasked
 from pipelines.store.fetched import Fetched, forget, remember
@@ -59,6 +67,8 @@ class Web:
         except SourceError as error:
             return Listing(shown(location), "web", (), False, problems=((shown(location), error),))
         options = self._options(location, start)
+        if whole := taken_whole_by(start):
+            self._access.say(f"{start.name} is taken as a page of the web; {whole} takes all of it.")
         try:
             return self._list(start, options)
         except (SourceError, StoreError) as error:
@@ -109,13 +119,13 @@ class Web:
         held = list_of(page.body, page.type, start.name)
         if options.follow == "auto":
             note_list(self._home, start.url, held.kind)
-        return self._listing(start, self._collected(start, held, options.most_pages))
+        return self._listing(start, self._collected(start, Opened(page.address, held), options.most_pages))
 
-    def _collected(self, start: Address, first: WebList, most: int) -> Found:
-        def open_list(child: Address) -> WebList:
+    def _collected(self, start: Address, first: Opened, most: int) -> Found:
+        def open_list(child: Address) -> Opened:
             self._access.say(f"reading {child.name}")
             page = self._fetcher.get(child)
-            return list_of(page.body, page.type, child.name)
+            return Opened(page.address, list_of(page.body, page.type, child.name))
 
         return collect(start, first, open_list=open_list, private_hosts=self._web.private_hosts, most=most)
 
@@ -166,11 +176,9 @@ class Web:
         note = None if self._access.verify else page_note(self._home, item.uri)
         if note and item.stamp and note.stamp == item.stamp:
             return Read(note.sha, kept=True)
-        page = self._fetcher.get(self._fetcher.address(item.uri), noted_validators(note))
-        if page.fresh:
+        page = self._fetcher.get(self._fetcher.address(item.uri), noted_validators(note), noted_place(note))
+        if page.fresh or note is None:
             return self._keep(item, page, note)
-        if note is None:
-            raise SourceError(f"{item.name} answers 304 to nobody who asked.", hint="Tell who runs the site.")
         return self._unchanged(item, note, {**noted_validators(note), **page.validators})
 
     def _keep(self, item: SourceItem, page: "Page", note: Fetched | None = None) -> Read:

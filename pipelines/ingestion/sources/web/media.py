@@ -5,20 +5,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from pipelines.errors import SourceError
-from pipelines.ingestion.loaders.sniff import (
-    CSV,
-    DOCX,
-    HTML,
-    MARKDOWN,
-    MIME_OF_SUFFIX,
-    ODP,
-    ODS,
-    ODT,
-    PDF,
-    PLAIN,
-    PPTX,
-    XLSX,
-)
+from pipelines.ingestion.loaders.sniff import BINARY, CSV, HTML, IMAGES, MARKDOWN, MIME_OF_SUFFIX, PDF, PLAIN
 from pipelines.ingestion.sources.web.address import readable
 
 XML = "application/xml"
@@ -33,7 +20,7 @@ _READ: Mapping[str, str] = {
     CSV: CSV,
     "application/csv": CSV,
     "application/x-pdf": PDF,
-    **{kind: kind for kind in (PDF, DOCX, PPTX, XLSX, ODT, ODP, ODS)},
+    **{kind: kind for kind in BINARY - IMAGES},
     XML: XML,
     "text/xml": XML,
     "application/rss+xml": XML,
@@ -44,7 +31,10 @@ _READ: Mapping[str, str] = {
     ),
     "": UNSAID,
 }
-_OWN_SUFFIXES = {kind: kind for kind in MIME_OF_SUFFIX.values() if not kind.startswith("image/")}
+_LIST = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s|<\?[^<>]{0,500}>|<!--[^<>]{0,500}-->)*<(?:rss|feed|urlset|sitemapindex|rdf:RDF)[\s>]"
+)
+_HEAD = 4_096
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 _SPACE = b"\xef\xbb\xbf \t\r\n"
 
@@ -82,6 +72,12 @@ def told_by(body: bytes, path: str, name: str) -> str:
     if head.startswith(b"%pdf-"):
         return PDF
     suffix = PurePosixPath(path.partition("?")[0]).suffix.lower()
-    if MIME_OF_SUFFIX.get(suffix, "") not in _OWN_SUFFIXES:
+    found = MIME_OF_SUFFIX.get(suffix, "")
+    if not found or found in IMAGES:
         raise SourceError(f"{name} does not say what it is.", hint="Fetch it by hand, and ingest the file.")
-    return MIME_OF_SUFFIX[suffix]
+    return found
+
+
+def as_told(kind: str, body: bytes) -> str:
+    """The type that a server named, but XML where it calls a sitemap or a feed a page or plain text, as many do."""
+    return XML if kind in (HTML, PLAIN) and _LIST.match(body[:_HEAD]) else kind

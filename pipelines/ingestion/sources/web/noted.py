@@ -23,6 +23,11 @@ def noted_validators(note: Fetched | None) -> dict[str, str]:
     return {str(name): str(value) for name, value in note.more.get("validators", {}).items()} if note else {}
 
 
+def noted_place(note: Fetched | None) -> str:
+    """Where a page stood at last when it was noted; empty where there is no note of it."""
+    return str(note.more.get("told", {}).get("url", "")) if note else ""
+
+
 def note_list(home: Path, uri: str, kind: str) -> None:
     """Note that an address is a sitemap or a feed.
 

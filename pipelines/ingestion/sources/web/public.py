@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from pipelines.errors import SourceError
+from pipelines.ingestion.sources.web.address import spot
 from pipelines.ingestion.sources.web.status import Unreached
 
 Resolve = Callable[[str, int], Sequence[str]]
@@ -93,7 +94,7 @@ def addresses_of(host: str, port: int, resolve: Resolve, *, private: bool, secon
         leads = "is" if closed[0] == host else f"leads to {closed[0]}, which is"
         raise SourceError(
             f"{host} {leads} not an address of the public internet.",
-            hint=f"Where it is meant, name {host} in FOOTNOTE_WEB__PRIVATE_HOSTS.",
+            hint=f"Where it is meant, name {spot(host, port)} in FOOTNOTE_WEB__PRIVATE_HOSTS.",
         )
     return found
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
 _MOST_BYTES = 500_000
-_MOST_RULES = 2_000
 _LONGEST_DELAY = 60.0
 
 
@@ -40,7 +39,7 @@ def read_robots(data: bytes, agent: str) -> Rules:
     groups = _groups(data)
     name = agent.partition("/")[0].strip().lower()
     own = [group for group in groups if name in group.agents] or [group for group in groups if "*" in group.agents]
-    rules = [rule for group in own for rule in group.rules][:_MOST_RULES]
+    rules = [rule for group in own for rule in group.rules]
     return Rules(rules, max((group.delay for group in own), default=0.0))
 
 

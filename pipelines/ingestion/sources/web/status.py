@@ -55,7 +55,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return float(value[:9])
     try:
         moment = parsedate_to_datetime(value)
-    except (ValueError, TypeError, IndexError):
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max((moment - datetime.now(UTC)).total_seconds(), 0.0)

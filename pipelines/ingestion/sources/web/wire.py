@@ -124,7 +124,9 @@ class Wire:
         self.deadline = Deadline()
         self._agent = agent
         backend = _Guarded(network, private_hosts, self.deadline)
-        self._pool = httpcore.ConnectionPool(network_backend=backend, max_connections=4, keepalive_expiry=15.0)
+        # No connection is used twice: what a server sends too much would be the answer to the next request, and one
+        # that it closes after some seconds would be lost in the middle of a polite pause.
+        self._pool = httpcore.ConnectionPool(network_backend=backend, max_connections=4, max_keepalive_connections=0)
 
     @contextmanager
     def get(self, address: Address, headers: Mapping[str, str]) -> Iterator[Reply]:
@@ -154,7 +156,8 @@ class Wire:
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
             why = readable(str(error))[:200] or type(error).__name__
             raised = Unreached if isinstance(error, httpcore.NetworkError) else SourceError
-            raise raised(f"{address.name} cannot be fetched: {why}.", hint="Try again later.") from error
+            hint = "Tell who runs the site." if "certificate" in why else "Try again later."
+            raise raised(f"{address.name} cannot be fetched: {why.rstrip('.')}.", hint=hint) from error
 
     def close(self) -> None:
         """Let go of the connections."""
