@@ -34,7 +34,15 @@ class ConfigError(FootnoteError):
 
 
 class SourceError(FootnoteError):
-    """Raised when a source cannot be listed."""
+    """Raised when a source cannot be listed.
+
+    Attributes:
+        wait: Seconds for which it asks to be left alone; 0 where it says none.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", wait: float = 0.0) -> None:
+        super().__init__(message, hint=hint)
+        self.wait = wait
 
 
 class LoadError(FootnoteError):

@@ -18,11 +18,15 @@ _BIG = 1_000_000  # bytes; the API sends no content of larger files
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong with one request: an answer of its own instead of what was asked for; status 0 = none at all."""
+    """What goes wrong with one request: an answer of its own instead of what was asked for; status 0 = none at all.
+
+    With `page` that is what is sent, whatever it is.
+    """
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
     message: str = ""
+    page: bytes = b""
 
     @classmethod
     def primary(cls, reset: float = 0.0) -> "Fault":
@@ -38,7 +42,10 @@ class Fault:
 
 @dataclass
 class Repository:
-    """A repository; `files` are what its default branch holds, by path."""
+    """A repository; `files` are what its default branch holds, by path, `links` which of them are symbolic links.
+
+    `collaborators` see a private one of a user beside its owner.
+    """
 
     name: str
     description: str | None = None
@@ -51,6 +58,8 @@ class Repository:
     private: bool = False
     fork: bool = False
     archived: bool = False
+    links: tuple[str, ...] = ()
+    collaborators: tuple[str, ...] = ()
     pushed_at: str = "2026-01-02T03:04:05Z"
     updated_at: str = "2026-01-03T03:04:05Z"
 
@@ -95,7 +104,8 @@ class FakeGitHub(Loopback):
         limit: After so many answers that count (not 304), one request meets `limited`.
         limited: The primary rate limit, over now.
         renamed: The full names that repositories have now, by those that they had.
-        truncated: Names of repositories whose trees are cut.
+        withheld: Names of repositories that have a place in a page of a listing, and are not shown there.
+        truncated: Names of repositories whose trees are cut in half, and of their folders (`notes/docs`).
         requests: Every request so far.
     """
 
@@ -107,6 +117,7 @@ class FakeGitHub(Loopback):
     limit: int = 0
     limited: Fault = Fault(403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "0"}, "API rate limit exceeded.")
     renamed: dict[str, str] = field(default_factory=dict)
+    withheld: set[str] = field(default_factory=set)
     truncated: set[str] = field(default_factory=set)
     requests: list[Request] = field(default_factory=list)
 
@@ -167,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
             status, body = 401, {"message": "Bad credentials"}
         else:
             status, body = self._answer(path, query, headers)
-        data = json.dumps(body).encode()
+        data = fault.page if fault and fault.page else json.dumps(body).encode()
         if status == 200:
             headers["etag"] = f'W/"{hashlib.sha256(data).hexdigest()}"'
             if self.headers.get("If-None-Match") == headers["etag"]:
@@ -217,14 +228,23 @@ class _Handler(BaseHTTPRequestHandler):
         size, page = int(query.get("per_page", "30")), int(query.get("page", "1"))
         if page * size < len(rows):
             headers["link"] = f'<{self.fake.url}{urlsplit(self.path).path}?page={page + 1}>; rel="next"'
-        return rows[(page - 1) * size : page * size]
+        return [row for row in rows[(page - 1) * size : page * size] if row["name"] not in self.fake.withheld]
 
     def _own(self, query: Mapping[str, str], headers: dict[str, str]) -> Any:
-        return self._owned(self._user() or "", query, headers, private=True)
+        user = self._user() or ""
+        if query["affiliation"] == "owner":
+            return self._owned(user, query, headers, private=True)
+        held = [(owner, each) for owner, owned in self.fake.owners.items() for each in owned]
+        return [self._row(owner, each) for owner, each in held if user in each.collaborators]
+
+    def _sees(self, owner: str, repository: Repository) -> bool:
+        user = self._user()
+        is_member = owner in self.fake.organisations or user in (owner, *repository.collaborators)
+        return not repository.private or bool(user and is_member)
 
     def _named(self, make: Callable[..., Any], full_name: str, *rest: Any) -> Any:
         found = self.fake.find(full_name)
-        if not found or (found[1].private and not self._user()):
+        if not found or not self._sees(*found):
             return 404, {"message": "Not Found"}
         return make(*found, *rest)
 
@@ -240,6 +260,8 @@ class _Handler(BaseHTTPRequestHandler):
             if not path:
                 return 404, {"message": "Not Found"}
             data = repository.files[path]
+            if path in repository.links:  # one whose target is no file of the repository; others are followed
+                return {"type": "symlink", "path": path, "sha": _blob(data), "size": len(data), "target": data.decode()}
             big = len(data) > _BIG
             return {
                 "type": "file", "name": path.rpartition("/")[2], "path": path, "sha": _blob(data), "size": len(data),
@@ -249,17 +271,22 @@ class _Handler(BaseHTTPRequestHandler):
 
         return self._named(answer, full_name)
 
-    def _tree(self, full_name: str, query: Mapping[str, str], headers: dict[str, str]) -> Any:
+    def _tree(self, full_name: str, sha: str, query: Mapping[str, str], headers: dict[str, str]) -> Any:
         def answer(owner: str, repository: Repository) -> Any:
             if not repository.files:
                 return 409, {"message": "Git Repository is empty."}
-            rows = [
-                {"path": path, "mode": "100644", "type": "blob", "sha": _blob(data), "size": len(data)}
-                for path, data in sorted(repository.files.items())
+            modes = dict.fromkeys(repository.links, "120000")
+            rows: list[dict[str, Any]] = [
+                {"path": path, "mode": modes.get(path, "100644"), "type": "blob", "sha": _blob(data), "size": len(data)}
+                for path, data in repository.files.items()
             ]
-            folders = sorted({path.rpartition("/")[0] for path in repository.files} - {""})
-            rows += [{"path": path, "mode": "040000", "type": "tree", "sha": "0" * 40} for path in folders]
-            return {"sha": "1" * 40, "tree": rows, "truncated": repository.name in self.fake.truncated}
+            folders = {path.rpartition("/")[0] for path in repository.files} - {""}
+            rows += [{"path": path, "mode": "040000", "type": "tree", "sha": _blob(path.encode())} for path in folders]
+            below = next((f"{path}/" for path in folders if _blob(path.encode()) == sha), "")
+            held = [{**row, "path": row["path"][len(below) :]} for row in rows if row["path"].startswith(below)]
+            shown = sorted((row for row in held if query or "/" not in row["path"]), key=lambda row: row["path"])
+            cut = bool(query) and f"{repository.name}/{below}".rstrip("/") in self.fake.truncated
+            return {"sha": "1" * 40, "tree": shown[: len(shown) // 2] if cut else shown, "truncated": cut}
 
         return self._named(answer, full_name)
 
@@ -300,7 +327,7 @@ _ROUTES: tuple[tuple[str, Callable[..., Any]], ...] = (
     (r"/orgs/([^/]+)/repos", _Handler._owned),
     (rf"/repos/{_NAME}", _Handler._one),
     (rf"/repos/{_NAME}/readme", _Handler._readme),
-    (rf"/repos/{_NAME}/git/trees/HEAD", _Handler._tree),
+    (rf"/repos/{_NAME}/git/trees/(HEAD|[0-9a-f]+)", _Handler._tree),
     (rf"/repos/{_NAME}/git/blobs/([0-9a-f]+)", _Handler._blobs),
 )
 

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,6 +61,7 @@ def test_an_owner_of_two_pages_comes_in_over_a_rate_limit_and_costs_nothing_the_
     first = run(settings, say=said.append)
     assert (first.count("added"), len(first.items)) == (130, 130)
     assert [line for line in said if "asks to wait" in line] == ["GitHub asks to wait 0 s (its rate limit) ..."]
+    assert "GitHub: 100 documents looked at, now at Ann/work-099." in said
     assert github.statuses() == {200: 133, 304: 1, 403: 1}
 
     second = run(settings)
@@ -112,6 +114,28 @@ def test_a_repository_that_is_gone_is_removed_after_a_complete_listing_and_not_a
     assert (report.count("removed"), report.count("failed")) == (0, 1)
     assert outcomes(run(settings))["Ann/work-005"] == "removed"
     assert stored(settings) == {f"Ann/work-{number:03}" for number in range(5)}
+
+
+def test_a_file_that_left_docs_is_removed_after_a_complete_listing_and_not_after_a_cut_one(
+    github: FakeGitHub, make_settings: Callable[..., Settings], tmp_path: Path
+) -> None:
+    declared = tmp_path / "sources.toml"
+    declared.write_text('[[source]]\nlocation = "github:ann"\ndocs = true\n')
+    settings = make_settings(
+        github=GitHubSettings(api_base=github.url),
+        ingestion=IngestionSettings(executor="here", sources_file=str(declared)),
+    )
+    (repository,) = github.owners["Ann"]
+    repository.files |= {f"docs/{number}.md": b"# Guide %d\n\nWords." % number for number in range(6)}
+    run(settings)
+    repository.push("docs/5.md", None, "2026-02-01T00:00:00Z")
+    github.truncated = {"footnotes", "footnotes/docs"}
+    report = run(settings)
+    assert (report.count("removed"), report.count("failed")) == (0, 1)
+    github.truncated.clear()
+    repository.push("main.py", b"", "2026-02-02T00:00:00Z")
+    assert outcomes(run(settings))["Ann/footnotes/docs/5.md"] == "removed"
+    assert stored(settings) == {"Ann/footnotes", *(f"Ann/footnotes/docs/{number}.md" for number in range(5))}
 
 
 def test_what_a_rate_limit_leaves_is_named_and_comes_in_with_the_next_run(

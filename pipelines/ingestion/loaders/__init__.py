@@ -14,6 +14,7 @@ from pipelines.ingestion.loaders.odf_tables import load_odf_sheets
 from pipelines.ingestion.loaders.office import load_docx, load_odf_slides, load_odf_text, load_slides
 from pipelines.ingestion.loaders.pdf.load import load_pdf
 from pipelines.ingestion.loaders.repository import load_repository
+from pipelines.ingestion.loaders.restructured import is_restructured, load_restructured
 from pipelines.ingestion.loaders.sheets import load_workbook
 from pipelines.ingestion.loaders.sniff import (
     BINARY,
@@ -87,7 +88,8 @@ def _of(data: bytes, item: SourceItem, limits: Limits) -> Document:
     mime = sniff(data, item.name)
     if len(data) > limits.of(binary=mime in BINARY):
         raise _too_large(f"has {len(data):,} bytes,", item.name, mime, limits)
-    return as_document(LOADERS[mime](data, item, limits), data, item, mime)
+    loader = load_restructured if mime == PLAIN and is_restructured(item.name) else LOADERS[mime]
+    return as_document(loader(data, item, limits), data, item, mime)
 
 
 def _too_large(says: str, name: str, mime: str, limits: Limits) -> LoadError:

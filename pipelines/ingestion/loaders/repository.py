@@ -11,7 +11,7 @@ from pipelines.ingestion.envelope import unpack
 from pipelines.ingestion.loaders.base import Content, Limits, as_document
 from pipelines.ingestion.loaders.html import load_html
 from pipelines.ingestion.loaders.markdown import load_markdown
-from pipelines.ingestion.loaders.restructured import load_restructured
+from pipelines.ingestion.loaders.restructured import is_restructured, load_restructured
 from pipelines.ingestion.loaders.sniff import HTML, MARKDOWN, PLAIN, sniff
 from pipelines.ingestion.loaders.text import load_text
 from pipelines.ingestion.structure import markdown_blocks
@@ -37,7 +37,8 @@ def load_repository(data: bytes, item: SourceItem, limits: Limits) -> Document:
         said = f"{item.name} has {len(envelope.body):,} bytes, over the limit of {limits.max_text_bytes:,} bytes."
         raise LoadError(said, hint="Raise FOOTNOTE_INGESTION__MAX_TEXT_BYTES.")
     is_file = item.uri.rpartition("#")[2] != "readme"
-    content, mime = _content(envelope.body, path, item, limits) if path else (_described(told), MARKDOWN)
+    named = replace(item, name=f"{told['full_name']}/{path}")
+    content, mime = _content(envelope.body, named, limits) if path else (_described(told), MARKDOWN)
     facts = RepositoryFacts(**{name: told[name] for name in _FACTS})
     metadata = {
         **content.metadata,
@@ -55,10 +56,9 @@ def load_repository(data: bytes, item: SourceItem, limits: Limits) -> Document:
     return as_document(content, data, item, mime)
 
 
-def _content(body: bytes, path: str, item: SourceItem, limits: Limits) -> tuple[Content, str]:
-    named = replace(item, name=path)
-    mime = sniff(body, path)
-    if path.lower().endswith((".rst", ".rest")):
+def _content(body: bytes, named: SourceItem, limits: Limits) -> tuple[Content, str]:
+    mime = sniff(body, named.name)
+    if is_restructured(named.name):
         return load_restructured(body, named, limits), PLAIN
     return _LOADERS.get(mime, load_text)(body, named, limits), mime if mime in _LOADERS else PLAIN
 

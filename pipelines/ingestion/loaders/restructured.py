@@ -11,6 +11,7 @@ from pipelines.types import Block, SourceItem
 
 _RULE = re.compile(r"([!-/:-@\[-`{-~])\1+")
 _DEEPEST = 6
+_SHORTEST = 4  # signs of a rule that may be shorter than its line
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +19,18 @@ class _Line:
     start: int
     end: int
     words: str
+    indented: bool = False
 
     @property
     def rule(self) -> str:
-        """The sign that the whole line repeats, at least twice; empty where it does not."""
-        found = _RULE.fullmatch(self.words)
+        """The sign that the whole line repeats, at least twice; empty where it does not, or not from the margin on."""
+        found = None if self.indented else _RULE.fullmatch(self.words)
         return found[1] if found else ""
+
+
+def is_restructured(name: str) -> bool:
+    """Whether a text file of that name is reStructuredText."""
+    return name.lower().endswith((".rst", ".rest"))
 
 
 def load_restructured(data: bytes, item: SourceItem, limits: Limits) -> Content:
@@ -35,12 +42,14 @@ def load_restructured(data: bytes, item: SourceItem, limits: Limits) -> Content:
 def restructured_blocks(text: str) -> tuple[Block, ...]:
     """The blocks of a reStructuredText, ascending and apart.
 
-    A heading is a line with a rule below it that is no shorter, and maybe the same rule above it; each new pair of
-    signs is a level deeper.
+    A heading is a line with a rule below it, and maybe the same rule above it; each new pair of signs is a level
+    deeper. A rule of less than four signs is no shorter than its line. A text without headings is read as plain text.
 
-    Source: docutils, reStructuredText Markup Specification, "Sections".
+    Source: docutils, reStructuredText Markup Specification, "Sections"; `docutils.parsers.rst.states.Text.underline`.
     """
     found = list(_headings(text))
+    if not found:
+        return text_blocks(text)
     blocks: list[Block] = []
     position = 0
     for heading in [*found, Block(len(text), len(text), "heading")]:
@@ -56,11 +65,11 @@ def _headings(text: str) -> Iterator[Block]:
     levels: list[tuple[str, bool]] = []
     for number in range(1, len(lines) - 1):
         above, line, below = lines[number - 1 : number + 2]
-        over = bool(below.rule) and above.words == below.words
+        over = bool(below.rule) and above.words == below.words and not above.indented
         opens = over or not above.words  # a rule below the second line of a paragraph is a table's or a slip
         if not below.rule or line.rule or not line.words or not opens or len(line.words) > MAX_TITLE:
             continue
-        if (line.words != text[line.start : line.end].rstrip() and not over) or len(below.words) < len(line.words):
+        if (line.indented and not over) or len(below.words) < min(len(line.words), _SHORTEST):
             continue
         style = (below.rule, over)
         if style not in levels:
@@ -72,5 +81,5 @@ def _headings(text: str) -> Iterator[Block]:
 def _lines(text: str) -> Iterator[_Line]:
     start = 0
     for line in text.split("\n"):
-        yield _Line(start, start + len(line), line.strip())
+        yield _Line(start, start + len(line), line.strip(), line[:1].isspace())
         start += len(line) + 1

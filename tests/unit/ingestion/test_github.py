@@ -223,6 +223,14 @@ def test_a_blank_readme_is_none(server: FakeGitHub, connect: Open, tmp_path: Pat
     assert document.text == "# Words"
 
 
+def test_a_readme_that_is_a_link_to_nowhere_is_none(server: FakeGitHub, connect: Open, tmp_path: Path) -> None:
+    files = {"README.md": b"../elsewhere/README.md"}
+    server.owners = {"ann": [Repository("notes", "Linked.", files, links=("README.md",))]}
+    github = connect()
+    (document,) = read(github, github.list("github:ann"), tmp_path)
+    assert document.text == "# notes\n\nLinked.\n\n"
+
+
 @pytest.mark.parametrize("odd", ["docs/\x1b[31mred\n.md", "docs/\ud800red.md"])
 def test_a_file_s_name_is_shown_without_what_steers_a_terminal(
     server: FakeGitHub, connect: Open, tmp_path: Path, odd: str
@@ -255,7 +263,9 @@ def test_docs_are_taken_by_choice_without_the_readme_that_is_shown(
     server: FakeGitHub, connect: Open, tmp_path: Path
 ) -> None:
     files = {"docs/README.md": b"# Shown", "docs/deep/guide.md": b"# Guide", "docs/a.txt": b"x", "src/b.md": b"# B"}
-    server.owners = {"ann": [Repository("notes", "x", files), Repository("empty", "no commit")]}
+    files["docs/link.md"] = b"../src/b.md"
+    notes = Repository("notes", "x", files, links=("docs/link.md",))
+    server.owners = {"ann": [notes, Repository("empty", "no commit")]}
     declared = {"github:ann": DeclaredSource(location="github:ann", docs=True)}
     github = connect(declared=declared)
     listing = github.list("github:ann")
@@ -269,10 +279,33 @@ def test_docs_are_taken_by_choice_without_the_readme_that_is_shown(
     assert server.asked() == ["/users/ann", "/users/ann/repos"]
 
 
+LARGE = {
+    "a.c": b"x", "b.c": b"x", "c.c": b"x", "d.c": b"x", "README.md": b"# N", "src/z/README.md": b"# Z",
+    "docs/README.md": b"# D", "docs/deep/a.md": b"# A", "docs/deep/b.txt": b"B",
+}  # fmt: skip
+
+
+def test_of_a_repository_too_large_to_be_listed_docs_are_listed_alone(
+    server: FakeGitHub, connect: Open, tmp_path: Path
+) -> None:
+    server.owners, server.truncated = {"ann": [Repository("notes", "x", LARGE)]}, {"notes"}
+    declared = {"github:ann": DeclaredSource(location="github:ann", docs=True)}
+    github = connect(declared=declared)
+    listing = github.list("github:ann")
+    assert (names(listing), listing.complete) == (
+        ["ann/notes", "ann/notes/docs/README.md", "ann/notes/docs/deep/a.md"],
+        True,
+    )
+    assert [document.text for document in read(github, listing, tmp_path)] == ["# N", "# D", "# A"]
+    server.asked()
+    assert connect(declared=declared).list("github:ann") == listing
+    assert server.asked() == ["/users/ann", "/users/ann/repos"]
+
+
 def test_a_tree_that_is_cut_is_named_and_what_it_lists_is_taken(server: FakeGitHub, connect: Open) -> None:
-    server.owners, server.truncated = {"ann": [Repository("notes", "x", {"docs/a.md": b"# A"})]}, {"notes"}
+    server.owners, server.truncated = {"ann": [Repository("notes", "x", LARGE)]}, {"notes", "notes/docs"}
     listing = connect(declared={"github:ann": DeclaredSource(location="github:ann", docs=True)}).list("github:ann")
-    assert names(listing) == ["ann/notes", "ann/notes/docs/a.md"]
+    assert names(listing) == ["ann/notes", "ann/notes/docs/README.md"]
     assert "does not list all files of ann/notes" in said_of(listing)
 
 
@@ -328,6 +361,40 @@ def test_a_rate_limit_is_waited_for_and_said(server: FakeGitHub, connect: Open) 
     assert connect(say=said.append, stop=stop).list("github:ann").complete
     assert stop.seconds == [42 + 1, 7, 60 * 4]
     assert said[0] == "GitHub asks to wait 43 s (its rate limit) ..."
+
+
+def test_a_limit_that_is_over_by_a_clock_that_is_fast_is_waited_for_and_not_hammered_at(
+    server: FakeGitHub, connect: Open
+) -> None:
+    server.owners = {"ann": [Repository("notes", "x"), Repository("words", "x")]}
+    stop = Waits()
+    github = connect(stop=stop)
+    listing = github.list("github:ann")
+    server.asked()
+    server.faults.extend([Fault.primary(reset=NOW - 600)] * 50)
+    for item in listing.items:
+        with pytest.raises(SourceError, match="asks to wait 960 s"):
+            github.read(item)
+    assert stop.seconds == [0, 60, 120, 240, 480]
+    assert len(server.asked()) == 6
+
+
+def test_older_servers_call_a_secondary_limit_abuse(server: FakeGitHub, connect: Open) -> None:
+    server.owners, stop = {"ann": []}, Waits()
+    server.faults.append(Fault(403, {}, "You have triggered an abuse detection mechanism."))
+    assert connect(stop=stop).list("github:ann").complete
+    assert stop.seconds == [60]
+
+
+def test_a_rate_limit_where_the_token_s_owner_is_asked_for_hides_nothing(server: FakeGitHub, connect: Open) -> None:
+    server.tokens, server.owners = {TOKEN: "ann"}, {"ann": [Repository("shut", "x", private=True)]}
+    server.faults.extend([None, Fault.primary(reset=NOW + 42)])
+    stop = Waits()
+    assert names(connect(token=TOKEN, stop=stop).list("github:ann")) == ["ann/shut"]
+    assert stop.seconds == [43]
+    server.faults.extend([None, Fault(403, {}, "Resource not accessible by integration")])
+    listing = connect(token=TOKEN, verify=True).list("github:ann")
+    assert (listing.items, listing.complete) == ((), True)
 
 
 def test_too_long_a_wait_is_left_for_the_next_run_and_nothing_more_is_asked(server: FakeGitHub, connect: Open) -> None:
@@ -418,6 +485,20 @@ def test_a_second_page_that_fails_leaves_the_listing_incomplete(server: FakeGitH
     assert len(listing.items) == 100
 
 
+def test_a_page_that_is_not_full_is_not_taken_for_the_last(server: FakeGitHub, connect: Open) -> None:
+    server.owners = {"ann": [Repository(f"r{number:03}", "x") for number in range(130)]}
+    server.withheld = {"r007"}
+    listing = connect().list("github:ann")
+    assert (len(listing.items), listing.complete) == (129, True)
+
+
+def test_a_page_that_did_not_change_does_not_hide_a_new_one_behind_it(server: FakeGitHub, connect: Open) -> None:
+    server.owners = {"ann": [Repository(f"r{number:03}", "x") for number in range(100)]}
+    assert len(connect().list("github:ann").items) == 100
+    server.owners["ann"].append(Repository("z", "x"))
+    assert names(connect().list("github:ann"))[-1] == "ann/z"
+
+
 def test_a_repository_that_went_while_pages_were_read_makes_the_listing_incomplete(
     server: FakeGitHub, connect: Open
 ) -> None:
@@ -440,6 +521,8 @@ def test_a_repository_that_went_while_pages_were_read_makes_the_listing_incomple
         ("github:ann", Fault(401, {}, "Bad credentials"), "GitHub does not accept the GITHUB_TOKEN (Bad credentials)."),
         ("github:ann", Fault(403, {}, "SSO needed."), "GitHub does not let anybody read /users/ann (SSO needed)."),
         ("github:ann", Fault(200), "GitHub answered with what cannot be read."),
+        ("github:ann", Fault(302), "127.0.0.1 does not answer as GitHub's API does."),
+        ("github:ann", Fault(451, {}, "Blocked"), "GitHub may not show /users/ann for legal reasons (Blocked)."),
     ],
 )
 def test_a_refusal_says_what_and_what_to_do(
@@ -468,6 +551,16 @@ def test_a_page_that_is_no_page_is_not_an_empty_one(server: FakeGitHub, connect:
     assert "cannot be read" in said_of(connect(verify=True).list("github:ann"))
 
 
+@pytest.mark.parametrize(
+    "fault", [Fault(200, page=b"<html>Sign in</html>"), Fault(404, page=b"<html>"), Fault(200, page=b"[" * 100_000)]
+)
+def test_a_server_that_is_not_github_s_api_is_said(server: FakeGitHub, connect: Open, fault: Fault) -> None:
+    server.owners = {"ann": []}
+    server.faults.append(fault)
+    said = said_of(connect().list("github:ann"))
+    assert said.startswith("127.0.0.1 does not answer as GitHub's API does. Check FOOTNOTE_GITHUB__API_BASE")
+
+
 @pytest.mark.parametrize("base", ["http://127.0.0.1:9", "ftp://example.com", "nothing"])
 def test_an_address_that_is_none_is_said(connect: Open, base: str) -> None:
     assert "FOOTNOTE_GITHUB__API_BASE" in said_of(connect(base=base).list("github:ann"))
@@ -493,6 +586,36 @@ def test_a_token_shows_private_repositories_which_stay_private(
     assert connect(token=TOKEN).list("github:ann").complete
 
 
+@pytest.mark.parametrize("other", [(), ("kept",)])
+def test_a_token_that_shows_less_than_the_one_before_leaves_the_listing_incomplete(
+    server: FakeGitHub, connect: Open, tmp_path: Path, other: tuple[str, ...]
+) -> None:
+    kept = [Repository(name, "x", private=True) for name in other]
+    server.tokens, shut = {TOKEN: "ann", "ghp_narrow": "ann"}, Repository("shut", "x", private=True)
+    server.owners = {"ann": [Repository("open", "x"), *kept, shut]}
+    github = connect(token=TOKEN)
+    read(github, github.list("github:ann"), tmp_path)
+    server.owners["ann"].remove(shut)
+    for _ in range(2):
+        listing = connect(token="ghp_narrow").list("github:ann")
+        assert "of ann cannot be seen (ann/shut): another GITHUB_TOKEN listed them before" in said_of(listing)
+        assert len(listing.items) == 1 + len(kept)
+    assert connect(token=TOKEN).list("github:ann").complete
+    assert connect(token="ghp_narrow").list("github:ann").complete
+
+
+def test_what_another_user_shares_is_listed_with_what_is_public(server: FakeGitHub, connect: Open) -> None:
+    server.tokens = {TOKEN: "bob"}
+    shared = Repository("shared", "x", private=True, collaborators=("bob",))
+    server.owners = {
+        "ann": [Repository("open", "x"), shared, Repository("shut", "x", private=True)],
+        "cem": [Repository("other", "x", private=True, collaborators=("bob",))],
+        "bob": [],
+    }
+    assert names(connect(token=TOKEN).list("github:ann")) == ["ann/open", "ann/shared"]
+    assert names(connect(token=TOKEN).list("github:ann/shared")) == ["ann/shared"]
+
+
 @pytest.mark.parametrize("token", ["ghp_one\nghp_two", "ghp_ö", "ghp\x1b[0m"])
 def test_a_token_that_cannot_be_sent_is_said_and_nothing_is_asked(
     server: FakeGitHub, connect: Open, token: str
@@ -515,6 +638,17 @@ def test_a_token_is_in_no_message(server: FakeGitHub, connect: Open) -> None:
     assert "does not accept the GITHUB_TOKEN" in said_of(listing)
     assert TOKEN not in " ".join([*said, said_of(listing)])
     assert server.requests[-1].headers["authorization"] == f"token {TOKEN}"
+
+
+def test_an_organisation_that_hides_behind_single_sign_on_is_not_complete(server: FakeGitHub, connect: Open) -> None:
+    server.owners, server.organisations = {"acme": [Repository("a", "x")]}, {"acme"}
+    sso = {"x-github-sso": "partial-results; organizations=21955855"}
+    server.faults.extend(
+        [Fault(200, sso, page=b'{"login": "acme", "type": "Organization"}'), Fault(200, sso, page=b"[]")]
+    )
+    listing = connect().list("github:acme")
+    assert "shows only part of /orgs/acme/repos: this GITHUB_TOKEN is not authorised there" in said_of(listing)
+    assert connect().list("github:acme").complete
 
 
 def test_an_organisation_is_listed_with_what_the_token_may_see(server: FakeGitHub, connect: Open) -> None:

@@ -83,7 +83,12 @@ def test_a_readme_in_html_is_rendered_and_one_without_a_type_is_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "said"), [(b"\x00\x01" * 90, "is binary"), (b"", "is empty"), (b"x" * 11, "has 11 bytes, over the limit")]
+    ("body", "said"),
+    [
+        (b"\x00\x01" * 90, "ann/notes/README.md is binary"),
+        (b"", "is empty"),
+        (b"x" * 11, "has 11 bytes, over the limit"),
+    ],
 )
 def test_what_is_no_text_or_too_much_is_refused(body: bytes, said: str) -> None:
     data = pack(Envelope({**TOLD, "path": "README.md"}, body))
@@ -136,5 +141,23 @@ def test_restructured_text_is_cut_at_its_underlined_headings() -> None:
     assert paths[-1] == ["Notes", "Overview", "Usage"]
 
 
-def test_an_underline_that_is_too_short_makes_no_heading() -> None:
-    assert [block.kind for block in restructured_blocks("A long title\n====\n\nWords.")] == ["paragraph", "paragraph"]
+@pytest.mark.parametrize(("underline", "kind"), [("===", "paragraph"), ("====", "heading")])
+def test_an_underline_of_less_than_four_signs_that_is_too_short_makes_no_heading(underline: str, kind: str) -> None:
+    blocks = restructured_blocks(f"Top\n===\n\nA long title\n{underline}\n\nWords.")
+    assert [block.kind for block in blocks] == ["heading", kind, "paragraph"]
+
+
+def test_what_is_indented_below_a_paragraph_is_no_heading() -> None:
+    blocks = restructured_blocks("Top\n===\n\nSo::\n\n    =====\n    Title\n    =====\n\n    Words\n    =====\n")
+    assert [block.kind for block in blocks] == ["heading", "paragraph", "paragraph", "paragraph"]
+
+
+@pytest.mark.parametrize("name", ["notes.rst", "NOTES.RST"])
+def test_restructured_text_of_a_folder_is_cut_like_that_of_a_repository(name: str) -> None:
+    found = load(RST.encode(), SourceItem(f"file:///{name}", name, "file:///", "file"))
+    assert (found.mime, found.title, found.blocks) == ("text/plain", "Notes", restructured_blocks(RST))
+
+
+def test_restructured_text_without_a_heading_of_its_own_is_read_as_plain_text() -> None:
+    kinds = [block.kind for block in restructured_blocks("EXPERIENCE\n\nWords of it.")]
+    assert kinds == ["heading", "paragraph"]

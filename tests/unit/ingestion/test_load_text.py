@@ -119,7 +119,7 @@ def test_a_document_keeps_where_it_came_from(load_bytes) -> None:
 
 def test_blocks_of_plain_text(load_bytes) -> None:
     text = "Garden log\n==========\n\nFirst line\ngoes on.\n\nTOOLS\n- spade\n- rake\n\n# Later\nThe end."
-    document = load_bytes(text.encode(), "garden.rst")
+    document = load_bytes(text.encode(), "garden.txt")
     found = [(block.kind, block.level, document.text[block.start : block.end]) for block in document.blocks]
     assert found == [
         ("heading", 1, "Garden log\n=========="),

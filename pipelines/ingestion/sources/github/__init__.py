@@ -20,6 +20,7 @@ from pipelines.store.originals import keep_original
 from pipelines.types import SourceItem
 
 Problem = tuple[str, SourceError]
+_TOLD_EVERY = 50  # documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class GitHub:
         self._contents = Contents(self._client, self._asked, self._home, settings.ingestion.max_text_bytes)
         self._entries: dict[str, _Entry] = {}
         self._read: dict[str, Read] = {}
+        self._looked_at = 0
 
     def list(self, location: str) -> Listing:
         """The repositories of `github:OWNER` by name, or that of `github:OWNER/REPO`, with their docs/ where asked for.
@@ -61,7 +63,7 @@ class GitHub:
         try:
             return self._repository(place) if place.repository else self._owner(place)
         except FootnoteError as error:
-            problem = SourceError(error.message, hint=error.hint)
+            problem = SourceError(error.message, hint=error.hint, wait=getattr(error, "wait", 0.0))
             return Listing(place.location, "github", (), False, problems=((place.location, problem),))
 
     def read(self, item: SourceItem) -> Read:
@@ -92,7 +94,10 @@ class GitHub:
             else:
                 taken.append(told)
         listing = self._listing(source, taken, asked, skipped, [(source, error) for error in found.problems])
-        private = [item.uri for item in listing.items if self._entries[item.uri].told["private"]]
+        private: dict[str, list[str]] = {}
+        for item in listing.items:
+            if (told := self._entries[item.uri].told)["private"]:
+                private.setdefault(told["full_name"], []).append(item.uri)
         self._owners.note_private(found, private, complete=listing.complete)
         return listing
 
@@ -161,6 +166,9 @@ class GitHub:
         if data:
             keep_original(self._home, sha, data, name=item.name)
         remember(self._home, Fetched(item.uri, item.stamp, sha, len(data), file.more))
+        self._looked_at += 1
+        if self._looked_at % _TOLD_EVERY == 0:
+            self._access.say(f"GitHub: {self._looked_at:,} documents looked at, now at {item.name}.")
         return Read(sha, kept=True)
 
     def _file(self, entry: _Entry, note: Fetched | None) -> File:

@@ -1,5 +1,6 @@
 """Questions to GitHub's REST API through PyGithub: conditional, one at a time, and patient with its rate limits."""
 
+import hashlib
 import json
 import logging
 import math
@@ -11,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 from pipelines.errors import SourceError
 from pipelines.ingestion.sources.base import Access
 from pipelines.ingestion.sources.github.limits import asked_to_wait, too_long
-from pipelines.ingestion.sources.github.refusals import failing, garbled, refused, unreachable, unusable, wrong_token
+from pipelines.ingestion.sources.github.refusals import (
+    failing,
+    partial,
+    refused,
+    unreachable,
+    unusable,
+    wrong_token,
+)
 
 if TYPE_CHECKING:
     from github.Requester import Requester
@@ -51,6 +59,11 @@ class Client:
         return self._token is not None
 
     @property
+    def asker(self) -> str:
+        """What tells one token from another without giving it away; empty without one."""
+        return hashlib.sha256(self._token.get_secret_value().encode()).hexdigest()[:16] if self._token else ""
+
+    @property
     def ended(self) -> bool:
         """Whether nothing more can be asked for: too long a wait, a server that fails, a person who wants to stop."""
         return self._stop.is_set() or self._now() < self._until
@@ -77,23 +90,25 @@ class Client:
             status, headers, text = self._ask(path, parameters or {}, etag)
             failed = status == 0 or status >= 500
             self._failures = self._failures if failed else 0
-            if status == 304 or status in allowed:
-                return Reply(status)
             if status == 200:
-                return Reply(200, _parsed(text), headers.get("etag", ""), 'rel="next"' in headers.get("link", ""))
+                return self._reply(path, headers, text)
             message = _message(text)
-            seconds = asked_to_wait(status, headers, message, now=self._now(), before=waits)
+            seconds = asked_to_wait(status, headers, message or "", now=self._now(), before=waits)
             if seconds is not None:
                 waits, waited = waits + 1, waited + seconds
                 if waited > self._settings.wait_seconds or waits > _MOST_WAITS:
                     raise self._give_up(seconds)
                 self._say(f"GitHub asks to wait {math.ceil(seconds)} s (its rate limit) ...")
                 self._stop.wait(seconds)
+            elif status == 304 or status in allowed:
+                return Reply(status)
             elif failed and pauses:
                 self._say(f"GitHub failed ({status or message}); it is asked again in {pauses[0]:.0f} s ...")
                 self._stop.wait(pauses.pop(0))
             elif failed:
-                raise self._failed(status, path, message)
+                raise self._failed(status, path, message or "")
+            elif message is None or status < 400:
+                raise unusable(self._settings.api_base)
             else:
                 raise refused(status, path, message, has_token=self.has_token)
 
@@ -101,6 +116,14 @@ class Client:
         """Let go of the connection."""
         if self._opened is not None:
             self._opened.close()
+
+    def _reply(self, path: str, headers: Mapping[str, str], text: str) -> Reply:
+        if path.startswith("/orgs/") and headers.get("x-github-sso", "").startswith("partial-results"):
+            raise partial(path)
+        body = _parsed(text)
+        if body is None:
+            raise unusable(self._settings.api_base)
+        return Reply(200, body, headers.get("etag", ""), 'rel="next"' in headers.get("link", ""))
 
     def _ask(self, path: str, parameters: Mapping[str, Any], etag: str) -> tuple[int, Mapping[str, str], str]:
         """(status, headers by their names in lower case, body); status 0 and why, where no answer came."""
@@ -161,16 +184,14 @@ class Client:
 
 
 def _parsed(text: str) -> Any:
+    """What a JSON text says; None where it is none, or nested beyond reading."""
     try:
         return json.loads(text)
-    except ValueError as error:
-        raise garbled() from error
+    except (ValueError, RecursionError):
+        return None
 
 
-def _message(text: str) -> str:
-    """What an answer that is an error says."""
-    try:
-        told = json.loads(text)
-    except ValueError:
-        return ""
-    return str(told.get("message", "")) if isinstance(told, dict) else ""
+def _message(text: str) -> str | None:
+    """What an answer that is an error says; None where it is not one of the API."""
+    told = _parsed(text)
+    return str(told.get("message", "")) if isinstance(told, dict) else None

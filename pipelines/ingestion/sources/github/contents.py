@@ -6,6 +6,7 @@ import codecs
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -74,11 +75,30 @@ class Contents:
 
     def documents(self, told: Told) -> tuple[list[tuple[str, str]], bool]:
         """((path, blob) of each Markdown file below docs/ but the README, in order, whether these are all)."""
-        path = f"/repos/{told['full_name']}/git/trees/HEAD"
-        found = self._asked.get(path, _tree, {"recursive": "1"}, state=content_of(told), allowed=(_EMPTY,))
-        return [(name, blob) for name, blob in found["docs"]], not found["truncated"]
+        head, state = f"/repos/{told['full_name']}/git/trees/HEAD", content_of(told)
+        found = self._asked.get(head, _tree, {"recursive": "1"}, state=state, allowed=(_EMPTY,))
+        parts = self._folders(told, state) if found["truncated"] else [found]
+        docs = sorted((name, blob) for part in parts for name, blob in part["docs"])
+        return docs, not any(part["truncated"] for part in parts)
+
+    def _folders(self, told: Told, state: str) -> list[Mapping[str, Any]]:
+        """What `_tree` keeps of each docs/ alone, which is smaller than the tree of a repository."""
+        trees = f"/repos/{told['full_name']}/git/trees"
+        root = self._asked.get(f"{trees}/HEAD", _root, state=state)
+        higher = root["readme"]
+        return [
+            self._asked.get(
+                f"{trees}/{sha}",
+                partial(_tree, below=f"{name}/", higher=higher),
+                {"recursive": "1"},
+                state=f"{sha} {higher}",
+            )
+            for name, sha in root["docs"]
+        ]
 
     def _data(self, told: Told, path: str, answer: Mapping[str, Any]) -> bytes:
+        if answer.get("type", "file") != "file":  # a link that leads nowhere, whose content is where it leads
+            return b""
         self._assert_small(told, path, answer.get("size"))
         if answer.get("encoding") == "base64" and (answer.get("content") or answer.get("size") == 0):
             return _decoded(answer.get("content"))
@@ -120,15 +140,18 @@ def is_nothing(told: Told, file: File) -> bool:
     return not (file.path or told["description"])
 
 
-def _tree(answer: Any) -> dict[str, Any]:
-    """What is kept of a tree: the files below docs/ without the one that is shown as the README; None has none."""
+def _tree(answer: Any, *, below: str = "", higher: bool = False) -> dict[str, Any]:
+    """What is kept of a tree: the files below docs/ without the one that is shown as the README; None has none.
+
+    `below` is the folder that the tree is of, `higher` whether a README stands above docs/.
+    """
     if answer is None:
         return {"docs": [], "truncated": False}
-    if not isinstance(answer, dict) or not isinstance(answer.get("tree"), list):
-        raise garbled()
-    files = [row for row in answer["tree"] if isinstance(row, dict) and row.get("type") == "blob"]
-    paths = {str(row.get("path")): str(row.get("sha")) for row in files if row.get("mode") != _LINK}
-    higher = any(_is_readme(path) and PurePosixPath(path).parent.as_posix() in (".", ".github") for path in paths)
+    files = [row for row in _rows(answer) if row.get("type") == "blob" and row.get("mode") != _LINK]
+    paths = {f"{below}{row.get('path')}": str(row.get("sha")) for row in files}
+    higher = higher or any(
+        _is_readme(path) and PurePosixPath(path).parent.as_posix() in (".", ".github") for path in paths
+    )
     docs = sorted(
         [path, blob]
         for path, blob in paths.items()
@@ -137,6 +160,22 @@ def _tree(answer: Any) -> dict[str, Any]:
         and (higher or path.count("/") > 1 or not _is_readme(path))
     )
     return {"docs": docs, "truncated": bool(answer.get("truncated"))}
+
+
+def _root(answer: Any) -> dict[str, Any]:
+    """What is kept of the topmost folder: the docs/ in it, and whether it has a README."""
+    rows = [(str(row.get("path")), row) for row in _rows(answer)]
+    docs = [[name, str(row.get("sha"))] for name, row in rows if row.get("type") == "tree" and name.lower() == "docs"]
+    if not all(sha.isascii() and sha.isalnum() for _, sha in docs):
+        raise garbled()
+    return {"docs": docs, "readme": any(row.get("type") == "blob" and _is_readme(name) for name, row in rows)}
+
+
+def _rows(answer: Any) -> list[Mapping[str, Any]]:
+    """The rows of a tree."""
+    if not isinstance(answer, dict) or not isinstance(answer.get("tree"), list):
+        raise garbled()
+    return [row for row in answer["tree"] if isinstance(row, dict)]
 
 
 def _is_readme(path: str) -> bool:

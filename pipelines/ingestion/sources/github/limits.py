@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from pipelines.errors import SourceError
 
 _UNSAID = 60.0  # seconds, doubled each time, where GitHub names no time
+_SECONDARY = ("rate limit", "abuse detection")  # the latter on older Enterprise servers
 
 
 def asked_to_wait(
     status: int, headers: Mapping[str, str], message: str, *, now: float, before: int = 0
 ) -> float | None:
     """For how many seconds GitHub asks to wait; None where the answer is about something else.
+
+    A limit that holds although its time is over, as where the clock here is fast, is one that names no time.
 
     Args:
         status: Of the answer.
@@ -24,13 +27,11 @@ def asked_to_wait(
     """
     if status not in (403, 429):
         return None
-    if (after := _number(headers.get("retry-after"))) is not None:
-        return after
-    reset = _number(headers.get("x-ratelimit-reset"))
-    if headers.get("x-ratelimit-remaining") == "0" and reset is not None:
-        return max(0.0, reset - now + 1)  # the reset is a whole second, and may be anywhere in it
-    if status == 429 or "rate limit" in message.lower():
-        return float(_UNSAID * 2**before)
+    named = _named(headers, now)
+    if named is not None:
+        return max(named, _UNSAID * 2.0 ** (before - 1)) if before and named < 1 else named
+    if status == 429 or any(words in message.lower() for words in _SECONDARY):
+        return _UNSAID * 2.0**before
     return None
 
 
@@ -40,7 +41,16 @@ def too_long(seconds: float, *, has_token: bool) -> SourceError:
     return SourceError(
         f"GitHub asks to wait {math.ceil(seconds):,} s (its rate limit); that is left for the next run.",
         hint=f"Run it again then, or raise FOOTNOTE_GITHUB__WAIT_SECONDS.{more}",
+        wait=seconds,
     )
+
+
+def _named(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds until the time that the headers name; None where they name none."""
+    after, reset = _number(headers.get("retry-after")), _number(headers.get("x-ratelimit-reset"))
+    if after is None and reset is not None and headers.get("x-ratelimit-remaining") == "0":
+        return max(0.0, reset - now + 1)  # the reset is a whole second, and may be anywhere in it
+    return after
 
 
 def _number(said: str | None) -> float | None:

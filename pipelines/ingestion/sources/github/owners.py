@@ -1,6 +1,6 @@
 """The repositories of a user or organisation, all pages of them."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,14 @@ from pipelines.store.fetched import Fetched, recall, remember
 
 _PER_PAGE = 100
 _MOST_PAGES = 1_000
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """The repositories of an owner whose name is spelt so, as `viewer` sees them; with `problems` there may be more."""
+    """The repositories of an owner whose name is spelt so; with `problems` there may be more."""
 
     login: str
-    viewer: str
     repositories: tuple[Told, ...]
     problems: tuple[SourceError, ...] = ()
 
@@ -54,22 +54,28 @@ class Owners:
         else:
             path, parameters = f"/users/{login}/repos", {"type": "owner"}
         found, problems = self._pages(login, path, parameters)
+        if viewer and path.startswith("/users/") and not problems:  # which lists what is public only
+            shared, problems = self._pages(
+                login, "/user/repos", {"affiliation": "collaborator", "visibility": "private"}
+            )
+            found += [told for told in shared if told["full_name"].startswith(f"{login}/")]
         if not problems:
-            problems = self._as_before(login, viewer, found)
-        return Owned(login, viewer, tuple({told["full_name"]: told for told in found}.values()), tuple(problems))
+            problems = self._as_before(login, found)
+        return Owned(login, tuple({told["full_name"]: told for told in found}.values()), tuple(problems))
 
-    def note_private(self, owned: Owned, uris: Collection[str], *, complete: bool) -> None:
-        """Keep which documents are there only for the one who asked; of an incomplete listing, with those before.
+    def note_private(self, owned: Owned, uris: Mapping[str, Collection[str]], *, complete: bool) -> None:
+        """Keep which documents, by repository, this token alone shows; of an incomplete listing, and those before.
 
         Raises:
             StoreError: If it cannot be kept.
         """
         key = f"github:{owned.login}"
-        note = recall(self._home, key)
-        before = note.more.get("private_uris", []) if note and not complete else []
+        note = None if complete else recall(self._home, key)
+        before = note.more.get("private", {}) if note else {}
+        asker = note.more.get("asker", "") if note else self._client.asker
         if uris or complete:
-            more = {"private_uris": sorted({*uris, *before}), "viewer": owned.viewer}
-            remember(self._home, Fetched(key, "", "", 0, more))
+            private = {name: sorted(below) for name, below in {**before, **uris}.items()}
+            remember(self._home, Fetched(key, "", "", 0, {"private": private, "asker": asker}))
 
     def _pages(self, login: str, path: str, parameters: dict[str, Any]) -> tuple[list[Told], list[SourceError]]:
         found: list[Told] = []
@@ -82,6 +88,8 @@ class Owners:
                 if not more and len(page) < _PER_PAGE:
                     break
                 self._say(f"github:{login}: {len(found):,} repositories listed ...")
+            else:
+                return found, [SourceError(f"{login} has more repositories than are listed.", hint="Name single ones.")]
             # A repository that was deleted from an early page meanwhile moved another one out of sight.
             for number, before in enumerate(names[:-1], start=1):
                 if {told["full_name"] for told in self._page(path, parameters, number)[0]} != before:
@@ -98,18 +106,22 @@ class Owners:
         """The name of the token's owner; empty without one, and for one that is of an app."""
         return str(self._asked.get("/user", _who, allowed=(403,))[0]) if self._client.has_token else ""
 
-    def _as_before(self, login: str, viewer: str, found: list[Told]) -> list[SourceError]:
-        """A problem where private repositories were listed for somebody, and somebody else asks now.
+    def _as_before(self, login: str, found: list[Told]) -> list[SourceError]:
+        """A problem where another token listed private repositories that are not there now.
 
         What a person removed meanwhile is no longer among what was fetched, and nobody misses it.
         """
         note = recall(self._home, f"github:{login}")
-        if note is None or note.more.get("viewer") == viewer or any(told["private"] for told in found):
+        if note is None or note.more.get("asker") == self._client.asker:
             return []
-        if any(recall(self._home, uri) for uri in note.more.get("private_uris", [])):
-            said = f"The private repositories of {login} cannot be seen: another GITHUB_TOKEN listed them before."
-            return [SourceError(said, hint="Set that token again, or remove them with `footnote remove`.")]
-        return []
+        seen = {told["full_name"] for told in found}
+        before = note.more.get("private", {})
+        lost = [name for name in before if name not in seen and any(recall(self._home, uri) for uri in before[name])]
+        if not lost:
+            return []
+        named = ", ".join(lost[:_MOST_NAMED]) + (", ..." if len(lost) > _MOST_NAMED else "")
+        said = f"Private repositories of {login} cannot be seen ({named}): another GITHUB_TOKEN listed them before."
+        return [SourceError(said, hint="Set that token again, or remove them with `footnote remove`.")]
 
 
 def _who(answer: Any) -> list[str]:

@@ -21,7 +21,17 @@ def refused(status: int, what: str, message: str, *, has_token: bool) -> SourceE
         hint = "Give it the right to read repositories." if has_token else "Set a GITHUB_TOKEN that may."
         who = "this GITHUB_TOKEN" if has_token else "anybody"
         return SourceError(f"GitHub does not let {who} read {what}{said}.", hint=hint)
+    if status == 451:
+        return SourceError(f"GitHub may not show {what} for legal reasons{said}.", hint="What is held of it stays.")
     return SourceError(f"GitHub answered {what} with {status}{said}.", hint="Try again later.")
+
+
+def partial(what: str) -> SourceError:
+    """It left out what it would show to a token that single sign-on knows."""
+    return SourceError(
+        f"GitHub shows only part of {what}: this GITHUB_TOKEN is not authorised there by single sign-on.",
+        hint="Authorise it on GitHub (Settings, Developer settings, Configure SSO), or take another one.",
+    )
 
 
 def unreachable(base: str, why: str) -> SourceError:
