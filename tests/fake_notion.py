@@ -75,6 +75,7 @@ class FakeNotion(Loopback):
         most_rows: How many rows one query gives, over all its cursors.
         refused: Ids whose children the API takes for a wrong request.
         hidden: Ids that are not shared with the integration.
+        views: Ids of linked views of databases, which the API does not give.
         faults: By path, what its next requests meet; under "" what any of the next ones does.
         requests: "GET /v1/pages/..." of every request, without its query.
     """
@@ -85,6 +86,7 @@ class FakeNotion(Loopback):
     rows: dict[str, list[str]] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
     hidden: set[str] = field(default_factory=set)
+    views: set[str] = field(default_factory=set)
     faults: dict[str, deque[Fault]] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
     most_rows: int = 10_000
@@ -107,7 +109,7 @@ class FakeNotion(Loopback):
         """The id of a new page; with a parent, that has a block for it."""
         page_id = self._new()
         named = {"title": {"id": "title", "type": "title", "title": rich(title) if title else []}}
-        self.pages[page_id] = self._page(page_id, named, said)
+        self.pages[page_id] = self._page(page_id, named, {"parent": self._parent(parent), **said})
         self.blocks[page_id] = []
         self.write(page_id, *blocks)
         if parent:
@@ -120,12 +122,18 @@ class FakeNotion(Loopback):
         self.databases[database_id] = {
             "object": "database", "id": database_id, "title": rich(title), "description": [], "created_time": OLD,
             "last_edited_time": OLD, "archived": False, "in_trash": False, "is_inline": False,
+            "parent": self._parent(parent),
             "data_sources": [{"id": source_id, "name": title}], **said,
         }  # fmt: skip
         self.rows[source_id] = []
         if parent:
             self._append(parent, "child_database", {"title": title}, database_id)
         return database_id
+
+    def view(self, parent: str) -> str:
+        """The id of a new linked view of a database, which below its page looks like a database."""
+        self.views.add(view := self._new())
+        return self._append(parent, "child_database", {"title": "Untitled"}, view)
 
     def row(self, database_id: str, title: str, *blocks: Told, **properties: Told) -> str:
         """The id of a new page in a database; each property is `{type: value}`."""
@@ -157,9 +165,22 @@ class FakeNotion(Loopback):
         for held in self.blocks.values():
             held[:] = [each for each in held if each["id"] != page_id]
 
+    def move(self, page_id: str, to: str, at: str) -> None:
+        """Put a page below another page or a block; only the page where it was is edited at that time."""
+        for under, held in self.blocks.items():
+            for each in [each for each in held if each["id"] == page_id]:
+                held.remove(each)
+                self.pages[under]["last_edited_time"] = at
+        self.pages[page_id]["parent"] = self._parent(to)
+        self._append(to, "child_page", {"title": ""}, page_id, has_children=True)
+
     def fail(self, path: str, *faults: Fault) -> None:
         """Script what the next requests to this path meet; `""` is any path."""
         self.faults.setdefault(path, deque()).extend(faults)
+
+    def _parent(self, parent: str) -> Told:
+        kind = "page_id" if parent in self.pages else "block_id"
+        return {"type": kind, kind: parent} if parent else {"type": "workspace", "workspace": True}
 
     def _new(self) -> str:
         self._number = getattr(self, "_number", 0) + 1
@@ -169,7 +190,7 @@ class FakeNotion(Loopback):
         return {
             "object": "page", "id": page_id, "created_time": OLD, "last_edited_time": OLD,
             "created_by": {"object": "user", "id": str(uuid.UUID(int=1))}, "archived": False, "in_trash": False,
-            "icon": {"type": "emoji", "emoji": "💡"}, "cover": None, "parent": {"type": "workspace", "workspace": True},
+            "icon": {"type": "emoji", "emoji": "💡"}, "cover": None, "parent": self._parent(""),
             "url": f"https://www.notion.so/{page_id.replace('-', '')}", "properties": properties, **said,
         }  # fmt: skip
 
@@ -207,6 +228,9 @@ class FakeNotion(Loopback):
                 return 200, self._shown(self.pages[page_id])
             case ["GET", "v1", "pages", page_id, "properties", name] if page_id in self.pages:
                 return self._property(self.pages[page_id], name, asked)
+            case ["GET", "v1", "databases", view] if view in self.views:
+                said = f"Database with ID {view} does not contain any data sources accessible by this API bot."
+                return _refusal(400, "validation_error", said)
             case ["GET", "v1", "databases", database_id] if database_id in self.databases:
                 return 200, self.databases[database_id]
             case ["POST", "v1", "data_sources", source_id, "query"] if source_id in self.rows:
@@ -242,18 +266,22 @@ class FakeNotion(Loopback):
         return status, part
 
     def _shown(self, page: Told) -> Told:
-        """The page with at most 25 values of each relation."""
+        """The page with at most 25 values of each relation and rollup."""
         shown = {}
         for name, told in page["properties"].items():
             value = told[told["type"]]
-            cut = told["type"] == "relation" and len(value) > _SHOWN
-            shown[name] = {**told, "relation": value[:_SHOWN], "has_more": True} if cut else told
+            shown[name] = told
+            if told["type"] == "relation" and len(value) > _SHOWN:
+                shown[name] = {**told, "relation": value[:_SHOWN], "has_more": True}
+            if told["type"] == "rollup" and value["type"] == "array":
+                shown[name] = {**told, "rollup": {**value, "array": value["array"][:_SHOWN]}}
         return {**page, "properties": shown}
 
     def _property(self, page: Told, name: str, asked: Mapping[str, Any]) -> tuple[int, Told]:
         told = next(told for told in page["properties"].values() if unquote(told["id"]) == name)
         kind = told["type"]
-        items = [{"object": "property_item", "id": told["id"], "type": kind, kind: each} for each in told[kind]]
+        held = told[kind]["array"] if kind == "rollup" else [{"type": kind, kind: each} for each in told[kind]]
+        items = [{"object": "property_item", "id": told["id"], **each} for each in held]
         return self._part(items, asked, "property_item")
 
     def _part(self, found: Sequence[Told], asked: Mapping[str, Any], kind: str) -> tuple[int, Told]:

@@ -66,7 +66,9 @@ def _row(document: Known, failure: Standing | None, outdated: str) -> dict[str, 
     elif outdated:
         reason, hint = outdated, "Run `footnote reindex`."
     elif document.partial:
+        refused = len(document.partial.get("refused") or ())
         reason = f"in part: {document.partial.get('rendered')} of its {document.partial.get('fetched')} blocks"
+        reason += f", nothing of what lies below {refused} of them" if refused else ""
     elif document.pages_without_text:
         reason = f"{document.pages_without_text} pages without text"
     return {

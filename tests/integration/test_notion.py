@@ -187,6 +187,27 @@ def test_a_page_that_is_stored_in_part_says_so_and_is_found_by_its_source_howeve
     assert found == [row["id"]]
 
 
+def test_a_tree_with_what_notion_never_gives_loses_its_deleted_pages_and_no_other(
+    notion: FakeNotion, settings: Settings
+) -> None:
+    repeat = block("synced_block", synced_from={"type": "block_id", "block_id": "0" * 32})
+    root = notion.page("Root", repeat, block("toggle", "more", block("paragraph", "Words.")))
+    repeated, toggle = (each["id"] for each in notion.blocks[root])
+    notion.hidden.add(repeated)
+    notion.view(root)
+    pages = [notion.page(f"Page {n}", block("paragraph", f"Words {n}."), parent=toggle) for n in range(8)]
+    location = f"notion:{root}"
+    assert ingest(settings, [location]).count("failed") == 0
+    notion.trash(pages[0])
+    notion.refused.add(toggle)
+    notion.edit(root, LATER)
+    after = outcomes(ingest(settings, [location]))
+    assert [name for name, outcome in after.items() if outcome == "removed"] == ["Root/Page 0"]
+    held = {row["document"]: row["reason"] for row in coverage(open_database(settings))["documents"]}
+    assert len(held) == 8
+    assert held["Root"] == "in part: 3 of its 3 blocks, nothing of what lies below 2 of them"
+
+
 def test_a_page_that_fails_is_a_document_that_did_and_is_tried_again(notion: FakeNotion, settings: Settings) -> None:
     root = notion.page("Root", block("paragraph", "Words."))
     page = notion.page("Page", block("paragraph", "Words."), parent=root)

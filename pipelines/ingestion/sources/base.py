@@ -21,7 +21,7 @@ class Listing:
         complete: Whether nothing can be missing: only then may absent documents be removed.
         skipped: Names that are there but of no kind we load.
         problems: (name, error) of what should have been listed but could not be.
-        unread: URIs of archives that could not be opened: what is held of them stays.
+        unread: URIs of archives that could not be opened, or not read whole: what is held of them stays.
     """
 
     source: str

@@ -1,7 +1,7 @@
 """An export of Notion as a ZIP: its pages and tables, without unpacking it anywhere.
 
 Nothing in it is trusted: names are never used as paths, sizes are checked before anything is read, archives within
-archives are opened to a depth of three and only where Notion names them so.
+archives are opened to a depth of three and only where Notion puts and names its parts so; the others are attachments.
 """
 
 import lzma
@@ -21,7 +21,7 @@ from pipelines.text import canonical
 
 _TAKEN = frozenset({".md", ".csv", ".html"})
 _ID = re.compile(r"(?:^|[ -])[0-9a-f]{32}(?=$|\.|_all\.)")
-_PART = re.compile(r"(?:Export.*|.*Part-\d{1,4})\.zip", re.IGNORECASE)
+_PART = re.compile(r"(?:Export[^/]*|[^/]*Part-\d{1,4})\.zip", re.IGNORECASE)
 _TOP = re.compile(r"Export-[0-9a-f-]{36}", re.IGNORECASE)
 _DEEPEST = 3
 _MOST_MEMBERS = 100_000
@@ -108,11 +108,11 @@ class Export:
             self._seen += 1
             if self._seen > _MOST_MEMBERS:
                 raise SourceError(f"{self._path.name} holds more than {_MOST_MEMBERS:,} files.", hint="Split it.")
-            place = _place(info.filename)
+            place = _place(_name(info))
             if not place or info.is_dir():
                 continue
             suffix = PurePosixPath(place).suffix.lower()
-            nested = suffix == ".zip" and depth < _DEEPEST and _PART.fullmatch(PurePosixPath(place).name)
+            nested = depth < _DEEPEST and _PART.fullmatch(place)
             if not (nested or suffix in _TAKEN) or place in self._members:
                 self.skipped.append(place)
             elif wrong := _wrong(info):
@@ -154,6 +154,16 @@ def export_of(path: Path) -> Export | None:
 def inner_uri(path: Path, place: str) -> str:
     """The URI of what lies at a place within an archive; a `#` of the path itself is quoted there."""
     return f"{path.as_uri()}#{quote(place)}"
+
+
+def _name(info: zipfile.ZipInfo) -> str:
+    """A member's name; Notion writes UTF-8, but does not always say so."""
+    if info.flag_bits & 0x800:
+        return info.filename
+    try:
+        return info.orig_filename.partition("\0")[0].encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return info.filename
 
 
 def _wrong(info: zipfile.ZipInfo) -> str:

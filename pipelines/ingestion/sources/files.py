@@ -4,6 +4,7 @@ import hashlib
 import os
 import stat
 from contextlib import closing
+from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -73,18 +74,31 @@ def list_files(location: str) -> Listing:
         if path.is_dir():
             return _list_folder(path)
         if exported := _exported(path, "", path.as_uri()):
-            items, skipped, problems = exported
-            return Listing(path.as_uri(), "file", tuple(items), True, tuple(skipped), tuple(problems))
+            items, skipped, problems, is_whole = exported
+            return Listing(path.as_uri(), "file", tuple(items), is_whole, tuple(skipped), tuple(problems))
         if len(path.as_uri()) > _LONGEST:
             return Listing(f"file:{path.name[-60:]}", "file", (), False, problems=(_too_long(path.name),))
         return Listing(path.as_uri(), "file", (_item(path, path.name, path.as_uri()),), False)
     except FileNotFoundError:
-        error = SourceError(f"{shown or repr(shown)} does not exist.", hint="Check the path.")
+        error = SourceError(f"{shown or repr(shown)} does not exist.", hint=_meant(shown))
     except (OSError, ValueError) as cause:
         error = SourceError(f"{shown} cannot be read: {cause}.", hint="Check its permissions.")
     except SourceError as cause:
         error = cause
     return Listing(f"file:{shown}", "file", (), False, problems=((shown, error),))
+
+
+def _meant(location: str) -> str:
+    """What to do about a location that is no file: it may be meant for another kind of source, or be elsewhere."""
+    kind, colon, rest = location.partition(":")
+    if colon and (near := get_close_matches(kind.lower(), ("github", "notion", "https", "http"), 1)):
+        return f"Did you mean {near[0]}:{rest}?"
+    if rest.startswith("//"):
+        return "Name a file, a folder, github:OWNER, notion:ID or an address that begins with https://."
+    if location.lower().startswith("www."):
+        return f"Did you mean https://{location}?"
+    relative = location.strip() and not Path(location).expanduser().is_absolute()
+    return f"Check the path; it was looked for in {Path.cwd()}." if relative else "Check the path."
 
 
 def _list_folder(folder: Path) -> Listing:
@@ -115,6 +129,7 @@ def _list_folder(folder: Path) -> Listing:
                     items += exported[0]
                     skipped += exported[1]
                     refused += exported[2]
+                    unread += [] if exported[3] else [path.as_uri()]
                 elif not _is_taken(path):
                     skipped.append(relative)
                 elif len(path.as_uri()) > _LONGEST:
@@ -156,8 +171,10 @@ def _is_taken(path: Path) -> bool:
 
 def _exported(
     path: Path, above: str, source: str
-) -> tuple[list[SourceItem], list[str], list[tuple[str, SourceError]]] | None:
-    """(what a ZIP that Notion exported holds, names passed over, what cannot be read); None for another file.
+) -> tuple[list[SourceItem], list[str], list[tuple[str, SourceError]], bool] | None:
+    """(what a ZIP that Notion exported holds, names passed over, what cannot be taken, whether all of it can be read).
+
+    None for another file.
 
     Raises:
         SourceError: If it cannot be read as a ZIP.
@@ -175,7 +192,7 @@ def _exported(
         else:
             items.append(SourceItem(uri, above + name, source, "file", stamp))
     export.close()
-    return sorted(items, key=lambda item: item.name), skipped, problems
+    return sorted(items, key=lambda item: item.name), skipped, problems, not export.problems
 
 
 def _too_long(name: str) -> tuple[str, SourceError]:

@@ -108,6 +108,25 @@ def test_parts_within_an_export_are_opened_and_their_names_mean_nothing(write: C
     assert read_file(first.items[0], 100) == b"# Page"
 
 
+@pytest.mark.parametrize("name", ["Page/Export of the pump.zip", "Page/Part-1.zip", "backup.zip"])
+def test_an_archive_attached_to_a_page_is_passed_over_however_it_is_named(
+    name: str, write: Callable[..., Path]
+) -> None:
+    listing = list_files(str(write({f"Page {A}.md": "# Page", name: b"no archive at all"})))
+    assert (names(listing), listing.skipped, listing.problems) == (["Page.md"], (name,), ())
+
+
+def test_names_that_are_utf8_without_saying_so_are_read_as_that(write: Callable[..., Path]) -> None:
+    path = write({f"Päge 日 {A}.md": "# Page", f"Page {B}.md": "# Page"})
+    data = bytearray(path.read_bytes())
+    for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(mark) + flags + 1] &= 0xFF ^ 0x08
+    path.write_bytes(data)
+    items = list_files(str(path)).items
+    assert [item.name for item in items] == ["Page.md", "Päge 日.md"]
+    assert read_file(items[1], 100) == b"# Page"
+
+
 def test_archives_within_archives_are_opened_to_a_depth_of_three(write: Callable[..., Path]) -> None:
     data = packed({f"Deep {B}.md": "# Deep"})
     for _ in range(4):
@@ -171,10 +190,21 @@ def test_a_member_that_unpacks_to_far_more_than_its_size_is_named_and_left(write
     bomb = {f"Bomb {A}.md": b"\0" * 5_000_000, f"Page {B}.md": "# Page"}
     inner = {"Export-Part-1.zip": b"\0" * 5_000_000, f"Page {B}.md": "# Page"}
     for files, named in ((bomb, f"Bomb {A}.md"), (inner, "Export-Part-1.zip")):
-        listing = list_files(str(write(files)))
+        path = write(files)
+        listing = list_files(str(path))
         assert names(listing) == ["Page.md"]
+        assert not listing.complete  # what it held of that before stays
+        assert list_files(str(path.parent)).unread == (path.as_uri(),)
         assert listing.problems[0][0] == named
         assert "200 times" in listing.problems[0][1].message
+
+
+def test_a_page_whose_path_is_too_long_was_never_held_so_that_others_are_removed(write: Callable[..., Path]) -> None:
+    path = write({f"{'x' * 2_000}/Page {A}.md": "# Page", f"Page {B}.md": "# Page"})
+    listing = list_files(str(path))
+    assert (names(listing), listing.complete) == (["Page.md"], True)
+    assert "too long" in listing.problems[0][1].message
+    assert list_files(str(path.parent)).unread == ()
 
 
 @pytest.mark.parametrize(("limit", "value"), [("_MOST_BYTES", 100), ("_MOST_MEMBERS", 3)])

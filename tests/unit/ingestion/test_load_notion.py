@@ -54,7 +54,11 @@ def text(*blocks: Told) -> str:
         (block("paragraph", rich(("x.example/", "https://x.example"))), "x.example/"),
         (block("paragraph", rich(("bo", "https://x"), ("ld ", "https://x"), "c")), "[bold](https://x) c"),
         (block("paragraph", rich(("page", f"/{ID}"))), f"[page]({LINK})"),
-        (block("paragraph", [mention("@Ann Lee", "/ann"), *rich(" left")]), "@Ann Lee left"),
+        (block("paragraph", [mention("@Ann Lee"), *rich(" left")]), "@Ann Lee left"),
+        (
+            block("paragraph", [*rich("see "), mention("Handbook", "https://www.notion.so/0f1e")]),
+            "see [Handbook](https://www.notion.so/0f1e)",
+        ),
         (block("heading_1", "One"), "## One"),
         (block("heading_3", "Th\nree"), "#### Th ree"),
         (block("bulleted_list_item", "a", block("to_do", "b", checked=True)), "- a\n    - [x] b"),

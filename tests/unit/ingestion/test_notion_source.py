@@ -15,7 +15,7 @@ from config.sources import DeclaredSource
 from pipelines.errors import SourceError
 from pipelines.ingestion.loaders import load
 from pipelines.ingestion.sources import Access, Listing
-from pipelines.ingestion.sources.notion import Notion
+from pipelines.ingestion.sources.notion import Notion, tree
 from pipelines.ingestion.sources.notion.address import id_of
 from pipelines.store.originals import original_path
 from pipelines.types import Document
@@ -99,6 +99,9 @@ def problem(listing: Listing) -> SourceError:
         f"notion:https://www.notion.so/{ID}",
         "notion:https://acme.notion.site/01234567-89ab-cdef-0123-456789abcdef",
         f"notion:notion.so/acme/{ID}/",
+        f"notion:On-call-handbook-{ID}",
+        f"notion:{ID}?v={'e' * 32}",
+        f"notion://www.notion.so/acme/Handbook-{ID}",
         f"notion:https://www.notion.so/acme/{'f' * 32}?v={'e' * 32}&p={ID}&pm=s",
     ],
 )
@@ -193,6 +196,24 @@ def test_verifying_fetches_everything_anew(world: World) -> None:
     assert world.documents(f"notion:{root}", verify=True)["Root"].text == "# Root\n\nother words"
 
 
+def test_a_page_without_a_time_is_fetched_each_time(world: World) -> None:
+    root = world.notion.page("Root", block("paragraph", "words"), last_edited_time=None)
+    world.list(f"notion:{root}")
+    world.notion.write(root, block("paragraph", "more"))
+    assert world.documents(f"notion:{root}")["Root"].text.endswith("more")
+
+
+def test_what_another_run_fetched_since_is_not_taken_for_what_was_listed(world: World) -> None:
+    root = world.notion.page("Root", block("paragraph", "words"))
+    world.list(f"notion:{root}")
+    kind = world.opened()
+    (item,) = kind.list(f"notion:{root}").items
+    world.notion.edit(root, LATER, block("paragraph", "more"))
+    world.list(f"notion:{root}")
+    with pytest.raises(SourceError, match="not fetched"):
+        kind.read(item)
+
+
 def test_a_page_edited_a_moment_ago_is_looked_at_again(world: World) -> None:
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:00.000Z")  # Notion tells whole minutes
     root = world.notion.page("Root", block("paragraph", "words"), last_edited_time=now)
@@ -246,13 +267,11 @@ def test_three_failures_in_a_row_end_the_listing(world: World) -> None:
     for number in range(9):
         world.notion.page(f"Page {number}", parent=root)
     world.list(f"notion:{root}")
+    for each in world.notion.blocks[root]:
+        world.notion.fail(f"/v1/pages/{each['id'].replace('-', '')}", *[AGAIN] * 100)
     world.notion.requests.clear()
-    world.notion.fail("", *[AGAIN] * 100)
-    world.list(f"notion:{root}")
-    world.notion.faults.clear()
-    world.notion.fail("", Fault(404, "object_not_found"))  # of the page; a database there is none, either
-    assert len(world.notion.requests) == 3
-    assert "Connections" in problem(world.list(f"notion:{root}")).hint
+    assert "status 503" in problem(world.list(f"notion:{root}")).message
+    assert len(world.notion.requests) == 1 + 3 * 3
 
 
 def test_no_client_is_loaded_before_a_page_is_asked_for() -> None:
@@ -283,6 +302,19 @@ def test_a_rate_limit_longer_than_the_setting_is_left_for_the_next_run(world: Wo
     assert "301 s" in error.message
     assert "WAIT_SECONDS" in error.hint
     assert len(world.list(f"notion:{root}").items) == 2
+
+
+def test_a_rate_limit_that_never_ends_is_left_for_the_next_run(world: World) -> None:
+    root = world.notion.page("Root")
+    world.notion.fail("", *[LIMIT] * 100)
+    assert "pause" in problem(world.list(f"notion:{root}")).message
+    assert len(world.notion.requests) == 31
+
+
+def test_a_failing_server_is_waited_for_no_longer_than_the_setting(world: World) -> None:
+    root = world.notion.page("Root")
+    world.notion.fail("", Fault(503, "service_unavailable", retry_after="500"))
+    assert world.list(f"notion:{root}", wait=0.0).complete
 
 
 def test_a_stop_ends_the_wait_and_the_listing(world: World) -> None:
@@ -330,9 +362,11 @@ def test_a_block_whose_children_are_refused_is_named_and_its_page_stored_as_part
     world.notion.refused.add(bad)
     kind = world.opened()
     listing = kind.list(f"notion:{root}")
-    assert bad.replace("-", "") in problem(listing).message
-    assert "ai_block is not supported" in problem(listing).message
-    (item,) = listing.items
+    said, (item,) = listing.skipped[0], listing.items
+    first = f"ai_block {bad.replace('-', '')}"
+    assert said.startswith(f"Root (partial, without what lies below 1 of its blocks, such as {first}: ")
+    assert "ai_block is not supported" in said
+    assert listing.complete  # else nothing that is deleted elsewhere would ever be removed
     document = load(original_path(world.home, kind.read(item).sha).read_bytes(), item)
     assert document.text == "# Root\n\nbefore"
     assert document.metadata["partial"]["fetched"] == 2
@@ -348,8 +382,8 @@ def test_a_block_that_the_api_only_names_is_told_at_every_run(world: World) -> N
     for _ in range(2):
         listing = world.list(f"notion:{root}")
         assert listing.complete
-        assert listing.skipped == ("Root (partial: blocks that the API does not give: 1 unsupported)",)
-        assert world.said.pop() == "Root is stored in part: Notion's API does not give 1 unsupported."
+        assert listing.skipped == ("Root (partial, without blocks that the API does not give: 1 unsupported)",)
+        assert world.said.pop() == "Root is stored without blocks that the API does not give: 1 unsupported."
     assert world.documents(f"notion:{root}")["Root"].metadata["partial"]["unread"] == {"unsupported": 1}
 
 
@@ -368,7 +402,150 @@ def test_a_synced_block_whose_original_is_not_shared_is_named(world: World) -> N
     repeat = block("synced_block", synced_from={"type": "block_id", "block_id": ID})
     root = world.notion.page("Root", repeat, block("paragraph", "words"))
     world.notion.hidden.add(world.notion.blocks[root][0]["id"])
-    assert "does not share it" in problem(world.list(f"notion:{root}")).message
+    (said,) = world.list(f"notion:{root}").skipped
+    assert "not shared with the integration" in said
+
+
+def test_below_a_block_that_the_api_only_names_nothing_is_asked_for(world: World) -> None:
+    root = world.notion.page("Root", block("unsupported", "", block("paragraph", "inside")))
+    world.notion.refused.add(world.notion.blocks[root][0]["id"])
+    assert world.list(f"notion:{root}").complete
+    assert world.notion.counts()["GET /v1/blocks/ID/children"] == 1
+
+
+def test_pages_that_lay_below_what_is_refused_now_stay_listed_while_they_are_there(world: World) -> None:
+    notion = world.notion
+    root = notion.page("Root", block("toggle", "inside", block("paragraph", "words")))
+    toggle = notion.blocks[root][0]["id"]
+    for number in range(2):
+        notion.page(f"Page {number}", parent=toggle)
+    deleted = notion.page("Deleted", parent=toggle)
+    assert len(world.list(f"notion:{root}").items) == 4
+    notion.refused.add(toggle)
+    notion.edit(root, LATER)
+    notion.pages[deleted]["in_trash"] = True
+    for _ in range(2):
+        listing = world.list(f"notion:{root}", verify=True)
+        assert ([item.name for item in listing.items], listing.complete) == (
+            ["Root", "Root/Page 0", "Root/Page 1"],
+            True,
+        )
+
+
+def test_a_cursor_that_is_no_longer_taken_below_a_block_is_no_refusal_of_all_that_lies_there(world: World) -> None:
+    root = world.notion.page("Root", block("toggle", "t", *(block("paragraph", f"p{n}") for n in range(150))))
+    path = f"/v1/blocks/{world.notion.blocks[root][0]['id'].replace('-', '')}/children"
+    first = world.notion.answer("GET", path, {})[1]
+    world.notion.fail(path, Fault(200, body=json.dumps(first)), Fault(400, "validation_error"))
+    assert "refuses the request" in world.failure(f"notion:{root}").message
+
+
+def test_what_lies_deeper_than_a_page_is_read_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree, "_DEEPEST", 2)
+    nested = block("toggle", "a", block("toggle", "b", block("toggle", "c", block("paragraph", "d"))))
+    root = world.notion.page("Root", nested)
+    assert "more than 2 levels deep" in world.list(f"notion:{root}").skipped[0]
+    assert world.documents(f"notion:{root}")["Root"].text == "# Root\n\na\n\nb\n\nc"
+
+
+def test_a_page_of_too_many_blocks_cannot_be_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree, "_MOST", 3)
+    root = world.notion.page("Root", *(block("paragraph", f"p{n}") for n in range(4)))
+    assert "more than 3 blocks" in world.failure(f"notion:{root}").message
+
+
+def test_blocks_and_rows_in_the_trash_are_not_read(world: World) -> None:
+    tasks = world.notion.database("Tasks")
+    page = world.notion.row(tasks, "Mend the pump", block("paragraph", "kept"), block("paragraph", "deleted"))
+    world.notion.blocks[page][1]["in_trash"] = True
+    gone = world.notion.row(tasks, "Mend the belt")
+    world.notion.pages[gone]["archived"] = True
+    documents = world.documents(f"notion:{tasks}")
+    assert documents["Tasks"].text == "# Tasks\n\n| Name |\n| --- |\n| Mend the pump |"
+    assert documents["Tasks/Mend the pump"].text == "# Mend the pump\n\nkept"
+    assert len(documents) == 2
+
+
+def test_pages_that_hold_each_other_are_listed_once(world: World) -> None:
+    first = world.notion.page("First")
+    second = world.notion.page("Second", parent=first)
+    world.notion._append(second, "child_page", {"title": "First"}, first, has_children=True)
+    assert [item.name for item in world.list(f"notion:{first}").items] == ["First", "First/Second"]
+    assert world.notion.counts()["GET /v1/pages/ID"] == 2
+
+
+def test_a_linked_view_of_a_database_is_passed_over_and_told(world: World) -> None:
+    root = world.notion.page("Root", block("paragraph", "words"))
+    view = world.notion.view(root)
+    listing = world.list(f"notion:{root}")
+    assert ([item.name for item in listing.items], listing.complete) == (["Root"], True)
+    assert "linked view" in listing.skipped[0]
+    assert "linked view" in problem(world.list(f"notion:{view}")).hint
+
+
+def test_a_database_that_is_refused_for_another_reason_is_a_document_that_cannot_be_read(world: World) -> None:
+    root = world.notion.page("Root")
+    tasks = world.notion.database("Tasks", parent=root)
+    world.notion.fail(f"/v1/databases/{tasks.replace('-', '')}", Fault(400, "validation_error"))
+    assert "refuses the request" in world.failure(f"notion:{root}").message
+
+
+def test_what_moves_to_where_the_listing_had_been_is_still_listed(world: World) -> None:
+    notion = world.notion
+    root = notion.page("Root")
+    first, second, other = (notion.page(title, parent=root) for title in ("First", "Second", "Other"))
+    toggle = notion.write(first, block("toggle", "t"))[0]
+    pages = [notion.page(f"Page {n}", block("paragraph", f"w{n}"), parent=second) for n in range(3)]
+    away = notion.page("Elsewhere")
+    world.list(f"notion:{root}")
+    for page, to in zip(pages, (first, toggle, away), strict=True):
+        notion.move(page, to, LATER)  # it is as if First had been listed before
+    listing = world.list(f"notion:{root}")
+    assert listing.complete
+    assert {item.uri[-32:] for item in listing.items} == {
+        each.replace("-", "") for each in (root, first, second, other, *pages[:2])
+    }
+    notion.edit(first, "2024-05-01T09:00:00.000Z")
+    names = [item.name for item in world.list(f"notion:{root}").items]
+    assert names == ["Root", "Root/First", "Root/First/Page 0", "Root/First/Page 1", "Root/Other", "Root/Second"]
+
+
+def test_rows_deeper_than_the_declared_depth_are_told(world: World) -> None:
+    tasks = world.notion.database("Tasks")
+    world.notion.row(tasks, "Mend the pump")
+    listing = world.list(f"notion:{tasks}", depth=0, under=f"notion:{tasks}")
+    assert listing.skipped == ("Tasks/... (1 below it, deeper than 0)",)
+
+
+def test_a_table_of_a_database_that_is_not_shared_is_told_and_the_others_are_read(world: World) -> None:
+    tasks = world.notion.database("Tasks")
+    world.notion.row(tasks, "Mend the pump")
+    world.notion.databases[tasks]["data_sources"].append({"id": ID, "name": "Secrets"})
+    listing = world.list(f"notion:{tasks}")
+    assert [item.name for item in listing.items] == ["Tasks", "Tasks/Mend the pump"]
+    assert listing.skipped == ("Tasks (partial, without tables that are not shared with the integration: Secrets)",)
+
+
+def test_what_fails_is_named_by_its_title_where_that_is_known(world: World) -> None:
+    root = world.notion.page("Root")
+    many = world.notion.page("Many", block("paragraph", "words"), parent=root)
+    world.notion.fail(f"/v1/blocks/{many.replace('-', '')}/children", Fault(400, "validation_error"))
+    assert [item.name for item in world.list(f"notion:{root}").items] == ["Root", "Root/Many"]
+
+
+@pytest.mark.parametrize("fault", [Fault(403, "restricted_resource"), Fault(400, "invalid_request")])
+def test_what_one_page_alone_is_refused_ends_no_listing(fault: Fault, world: World) -> None:
+    root = world.notion.page("Root")
+    pages = [world.notion.page(f"Page {n}", parent=root) for n in range(2)]
+    world.notion.fail(f"/v1/blocks/{pages[0].replace('-', '')}/children", fault)
+    listing = world.list(f"notion:{root}")
+    assert ([item.name for item in listing.items], listing.complete) == (["Root", "Root/Page 0", "Root/Page 1"], False)
+
+
+def test_an_integration_that_may_read_nothing_is_told_at_once(world: World) -> None:
+    world.notion.fail("", *[Fault(403, "restricted_resource")] * 9)
+    assert "capability" in problem(world.list(f"notion:{ID}")).hint
+    assert len(world.notion.requests) == 1
 
 
 def test_every_kind_of_property_is_said(world: World) -> None:
@@ -412,6 +589,33 @@ def test_a_relation_of_more_than_25_pages_is_asked_for_whole_and_once(world: Wor
     notion.requests.clear()
     assert world.documents(f"notion:{whole}")["Machines/Loom"].text == text
     assert notion.counts() == {"GET /v1/pages/ID": 1, "GET /v1/databases/ID": 1, "POST /v1/data_sources/ID/query": 1}
+
+
+def test_a_rollup_of_more_than_25_values_is_asked_for_whole(world: World) -> None:
+    notion = world.notion
+    books = notion.database("Books")
+    ada = notion.row(books, "Ada")
+    shown = [{"type": "number", "number": n} for n in range(30)]
+    other = [{"type": "rich_text", "rich_text": rich("engine")[0]}, {"type": "relation", "relation": {"id": ada}}]
+    rollup = {"type": "array", "array": [*shown, *other], "function": "show_original"}
+    notion.row(books, "All", Pages={"rollup": rollup})
+    text = world.documents(f"notion:{books}")["Books/All"].text
+    assert text == "# All\n\nPages: " + ", ".join([*map(str, range(30)), "engine", "Ada"])
+    row = notion.rows[notion.databases[books]["data_sources"][0]["id"]][1]
+    notion.fail(f"/v1/pages/{row.replace('-', '')}/properties/p%3APag", Fault(400, "validation_error"))
+    cut = world.documents(f"notion:{books}", verify=True)["Books/All"].text
+    assert cut == "# All\n\nPages: " + ", ".join(map(str, range(25)))
+
+
+def test_long_relations_of_a_row_edited_a_moment_ago_are_asked_for_again(world: World) -> None:
+    notion, now = world.notion, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:00.000Z")
+    parts, whole = notion.database("Parts"), notion.database("Machines")
+    ids = [{"id": notion.row(parts, f"Part {n:02}")} for n in range(30)]
+    loom = notion.row(whole, "Loom", Parts={"relation": ids})
+    notion.pages[loom]["last_edited_time"] = now
+    assert "Part 00" in world.documents(f"notion:{whole}")["Machines"].text
+    notion.pages[loom]["properties"]["Parts"]["relation"] = ids[1:]
+    assert "Part 00" not in world.documents(f"notion:{whole}")["Machines"].text
 
 
 def test_the_rows_of_a_database_come_through_all_its_cursors(world: World) -> None:
@@ -463,6 +667,8 @@ def test_a_data_source_stands_for_its_database(world: World) -> None:
     [
         lambda page: Fault(200, body="<html>It works</html>"),
         lambda page: Fault(200, body="[]"),
+        lambda page: Fault(200, body="[" * 100_000),
+        lambda page: Fault(400, body='{"a":' * 100_000),
         lambda page: Fault(200, body='{"object": "list", "results": [], "has_more": true, "next_cursor": null}'),
         lambda page: Fault(200, body='{"object": "list", "results": [{"type": "paragraph"}], "has_more": false}'),
         lambda page: Fault(200, body='{"object": "list", "results": [{"id": "../users", "type": "x"}]}'),
@@ -476,6 +682,13 @@ def test_an_answer_that_is_not_of_the_api_is_a_problem(answer: Callable[[str], F
     listing = world.list(f"notion:{root}")
     assert not listing.complete
     assert listing.problems or [item.stamp for item in listing.items] == [""]  # a page that cannot be read
+
+
+def test_a_cursor_that_comes_again_ends_the_list_as_no_answer_of_the_api(world: World) -> None:
+    root = world.notion.page("Root", block("paragraph", "words"))
+    again = Fault(200, body='{"object": "list", "results": [], "has_more": true, "next_cursor": "c"}')
+    world.notion.fail(f"/v1/blocks/{root.replace('-', '')}/children", *[again] * 9)
+    assert "not of Notion's API" in world.failure(f"notion:{root}").message
 
 
 def test_a_server_that_is_not_there_is_a_problem(tmp_path: Path) -> None:

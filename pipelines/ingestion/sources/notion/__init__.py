@@ -37,8 +37,8 @@ class Notion:
         except SourceError as error:
             return Listing(source, "notion", (), False, problems=((location, error),))
         listing = walk.listing(root)
-        self._fetched |= walk.fetched
-        self._failed |= walk.failed
+        self._fetched |= walk.found.fetched
+        self._failed |= walk.found.failed
         return listing
 
     def read(self, item: SourceItem) -> Read:

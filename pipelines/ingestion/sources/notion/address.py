@@ -17,7 +17,7 @@ def id_of(location: str) -> str:
         SourceError: If there is no id in it.
     """
     named = location.partition(":")[2].strip()
-    found = _plain(named) if "/" not in named else _of_address(named)
+    found = _of_address(named if "/" in named else f"/{named}")
     if not found:
         raise SourceError(
             f"{location} names no page or database of Notion.",

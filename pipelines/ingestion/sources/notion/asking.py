@@ -12,6 +12,7 @@ _TRIES = 3  # of a request that fails at Notion's end
 _MOST_WAITS = 30
 _MOST_FAILURES = 3  # in a row: then nobody is there
 _HINT = "Run it again later: what was fetched is kept."
+_NO_TABLE = ("data sources accessible by this API bot", "is a linked database")  # the API has no code of its own for it
 
 Call = Callable[..., Any]
 
@@ -87,8 +88,8 @@ class Asking:
         except (RequestTimeoutError, httpx.TransportError) as error:
             said = SourceError(f"{self._host} does not answer ({type(error).__name__}).", hint=_HINT)
             return said, self._pause
-        except (NotionClientErrorBase, httpx.HTTPError, httpx.InvalidURL, ValueError):  # they may show the request
-            raise self.nonsense() from None
+        except (NotionClientErrorBase, httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError):
+            raise self.nonsense() from None  # they may show the request
         self._failures = 0
         return answer, None
 
@@ -99,15 +100,18 @@ class Asking:
     def _refusal(self, error: Any) -> SourceError:
         """What Notion's own refusal means; that of anything else at its address ends the listing."""
         code = getattr(error.code, "value", error.code)
-        words = " ".join(canonical(str(error)).split())[:200]
+        words = " ".join(canonical(str(error)).split())
         if error.status == 401:
             return Ended("Notion refuses the token.", hint="Set NOTION_TOKEN to the secret of an integration.")
         if code == "restricted_resource":
-            return Ended("Notion lets the integration read nothing.", hint="Give it the capability to read content.")
+            said = "Notion does not let the integration read this."
+            return SourceError(said, hint="Give it the capability to read content.")
         if code == "object_not_found":
-            return Gone("Notion knows no such page, or does not share it with the integration.")
-        if code == "validation_error":
-            return Refused(f"Notion refuses the request: {words}")
+            return Gone("Notion knows no such page, or it is not shared with the integration.")
+        if any(said in words for said in _NO_TABLE):
+            return Gone("It is a linked view, or its tables are not shared with the integration.")
+        if code in ("validation_error", "invalid_request"):
+            return Refused(f"Notion refuses the request: {words[:200]}")
         said = f"{self._host} answered status {error.status}, not as Notion's API does."
         return Ended(said, hint="Check FOOTNOTE_NOTION__API_BASE.")
 

@@ -34,7 +34,7 @@ def keep_page(home: Path, page: Told, title: str, properties: Sequence[Sequence[
     edited = str(page.get("last_edited_time") or "")
     told = _told("page", page, title, properties) | {"blocks": tree.fetched, "missing": tree.missing}
     more = {"below": tree.below, "missing": tree.missing, "unread": dict(unread(tree.blocks))}
-    stamp = edited if _is_settled(edited) and not tree.missing else ""
+    stamp = edited if is_settled(edited) and not tree.missing else ""
     return _kept(home, page, Envelope(told, _json(tree.blocks)), stamp, more, name=title)
 
 
@@ -86,7 +86,8 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()
 
 
-def _is_settled(edited: str) -> bool:
+def is_settled(edited: str) -> bool:
+    """Whether a page that was edited at that time, a whole minute, cannot have been edited in that minute once more."""
     at = moment(edited)
     return at is not None and datetime.now(UTC) - at > _SETTLED
 

@@ -51,6 +51,8 @@ class Properties:
     def _is_asked(self, told: Told) -> bool:
         """Whether the property says more than the page shows of it."""
         value = told.get(told["type"])
+        if told["type"] == "rollup" and isinstance(value, dict):
+            return len(value.get("array") or ()) >= _SHOWN
         if told["type"] not in _LONG or not isinstance(value, list):
             return False
         unknown = told["type"] == "relation" and any(digits(each["id"]) not in self._titles for each in value)
@@ -58,12 +60,30 @@ class Properties:
 
     def _asked(self, page: Told, told: Told) -> str:
         kind, values = told["type"], told[told["type"]]
+        if kind == "rollup":
+            return self._rolled_up(page, told)
         if told.get("has_more") or len(values) >= _SHOWN:
             items = self._api.property_items(digits(page["id"]), told["id"])
             values = [item[kind] for item in items if item.get("type") == kind]
         if kind == "relation":
             return ", ".join(filter(None, (self._title(digits(each["id"])) for each in values)))
         return property_text({"type": kind, kind: values}, self._titles)
+
+    def _rolled_up(self, page: Told, told: Told) -> str:
+        """All values of a rollup, or those that the page shows where Notion gives no others."""
+        try:
+            items = list(self._api.property_items(digits(page["id"]), told["id"]))
+        except (Gone, Refused):
+            return property_text(told, self._titles)
+        return ", ".join(filter(None, map(self._item, items)))
+
+    def _item(self, item: Told) -> str:
+        """One of the values that a rollup shows, which may be of any kind."""
+        kind, value = item["type"], item.get(item["type"])
+        if kind == "relation" and isinstance(value, Mapping):
+            return self._title(digits(value["id"])) if value else ""
+        is_one = kind in _LONG and isinstance(value, Mapping)
+        return property_text({**item, kind: [value]} if is_one else item, self._titles)
 
     def _title(self, page_id: str) -> str:
         if page_id not in self._titles:

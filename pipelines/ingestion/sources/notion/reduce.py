@@ -9,11 +9,10 @@ Told = Mapping[str, Any]
 
 
 def pieces(rich_text: object) -> list[list[str]]:
-    """The [text, target] of each piece; a mention has no target, an equation is its expression."""
+    """The [text, target] of each piece; a mention of a page leads there, an equation is its expression."""
     found = []
     for piece in rich_text if isinstance(rich_text, Sequence) and not isinstance(rich_text, str) else ():
-        target = piece.get("href") if piece.get("type") == "text" else None
-        found.append([str(piece.get("plain_text") or ""), str(target or "")])
+        found.append([str(piece.get("plain_text") or ""), str(piece.get("href") or "")])
     return [piece for piece in found if piece[0]]
 
 

@@ -49,6 +49,7 @@ class _Fetching:
         self.tree = Tree()
         self._api = api
         self._opened = {page_id}
+        self._named = set[str]()
 
     def children(self, block_id: str, depth: int) -> list[dict[str, Any]]:
         """The blocks right below a block, each with its own."""
@@ -65,8 +66,11 @@ class _Fetching:
     def _with_children(self, told: Mapping[str, Any], depth: int) -> dict[str, Any]:
         block = block_of(told)
         if what := _BELOW.get(block["type"]):
-            if [what, block["id"]] not in self.tree.below:
+            if block["id"] not in self._named:
+                self._named.add(block["id"])
                 self.tree.below.append([what, block["id"]])
+            return block
+        if block["type"] == "unsupported":  # of its children, Notion only says whether there are any
             return block
         original = synced_from(told)
         below = self._below(block, original, depth) if told.get("has_children") or original else []
@@ -79,9 +83,12 @@ class _Fetching:
         self._opened |= {block["id"], original or block["id"]}
         why = f"it lies more than {_DEEPEST} levels deep."
         for asked in dict.fromkeys(filter(None, (original, block["id"]))) if depth < _DEEPEST else ():
+            before = self.tree.fetched
             try:
                 return self.children(asked, depth + 1)
             except (Gone, Refused) as error:
+                if self.tree.fetched != before:  # a cursor is no longer taken: that may go well the next time
+                    raise SourceError(error.message, hint=error.hint) from error
                 why = error.message
         self.tree.missing.append({"id": block["id"], "type": block["type"], "why": why})
         return []
