@@ -1,7 +1,9 @@
 """The `footnote` command: a thin shell over pipelines. Heavy imports live inside the commands."""
 
+import os
 import signal
 import sys
+import threading
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
@@ -9,7 +11,9 @@ import typer
 from app.database_verbs import db, models
 from app.evaluation_verbs import bench, evaluate
 from app.options import (
+    EXIT_STOPPED,
     PART_NAMES,
+    STOPPED,
     Author,
     Category,
     CategoryName,
@@ -48,18 +52,34 @@ def main() -> NoReturn:
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(143))  # so that what is registered for the exit runs
+    interrupted = _interruptible()
     try:
         app(standalone_mode=True)
-    except FootnoteError as error:
-        _report(error)
-        sys.exit(exit_code(error))
-    except KeyboardInterrupt:
-        sys.stderr.write("Stopped. What was finished stays; the same command goes on from there.\n")
-        sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except Exception as error:
+        if interrupted.is_set():  # libraries that are interrupted while they load make other errors of it
+            sys.exit(EXIT_STOPPED)
+        if not isinstance(error, FootnoteError):
+            raise
+        _report(error)
+        sys.exit(exit_code(error))
     sys.exit(0)
+
+
+def _interruptible() -> threading.Event:
+    """Set once Ctrl-C was pressed, which is said and raised; never where it is ignored, as in a shell's background."""
+    pressed = threading.Event()
+
+    def stopped(*_: object) -> None:
+        pressed.set()
+        os.write(2, STOPPED)  # whatever was interrupted may hold the lock of a stream
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+        signal.signal(signal.SIGINT, stopped)
+    return pressed
 
 
 def exit_code(error: "FootnoteError") -> int:
@@ -102,7 +122,7 @@ def ingest(
         ),
     ] = "",
     verify: Annotated[
-        bool, typer.Option("--verify", help="Read files even where size and time did not change.")
+        bool, typer.Option("--verify", help="Read everything, even what is said to be as it was.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Remove even more than a fifth of a source.")] = False,
     retry_failed: Annotated[
@@ -312,9 +332,11 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Remove documents with all that was derived from them.
+    """Remove documents with all that was derived from them; what failed and is not stored is forgotten.
 
     Example: footnote remove resume.pdf
+
+    Example: footnote remove --source github:ann
     """
     from app.commands import run_remove
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -9,6 +10,10 @@ from app import output
 from config.settings import Settings
 from pipelines.errors import RetrievalError, ServiceUnavailable
 from pipelines.types import Answer, Filters, Footnote, Token
+
+if TYPE_CHECKING:
+    from pipelines.ingestion.run import Ingestion
+    from pipelines.store.failures import Standing
 
 
 def run_ask(settings: Settings, question: str, filters: Filters, *, stream: bool, pack: str, as_json: bool) -> None:
@@ -62,39 +67,58 @@ def run_chat(settings: Settings, *, port: int | None, sample: bool, headless: bo
 
 
 def run_remove(settings: Settings, named: Sequence[str], source: str, *, yes: bool, as_json: bool) -> None:
-    """Remove documents by name or by source, after asking; where nobody can be asked, only with --yes."""
+    """Remove documents by name or by source, after asking; where nobody can be asked, only with --yes.
+
+    What failed, and of which nothing is stored, is forgotten.
+    """
     from pipelines.ingestion.run import build_ingestion
     from pipelines.ingestion.sources import spelled
-    from pipelines.store.database import reading
-    from pipelines.store.documents import find
     from pipelines.store.fetched import forget_listing
-    from pipelines.store.status import from_source
 
     ingestion = build_ingestion(settings)
     everything = {document.id: document.name for document in ingestion.known()}
-    with reading(ingestion.database.engine, "looking documents up") as connection:
-        chosen = [_one(find(connection, name), name, everything) for name in named]
+    chosen, failed = _unwanted(ingestion, named, spelled(source) if source else "", everything)
+    if not (chosen or failed):
         if source:
-            found = from_source(connection, spelled(source))
-            if not found:
-                raise RetrievalError(f"No document came from {source}.", hint="`footnote status --json` has places.")
-            chosen += found
-    chosen = list(dict.fromkeys(chosen))
-    if not chosen:
+            raise RetrievalError(f"No document came from {source}.", hint="`footnote status --json` has places.")
         raise RetrievalError("No document was named.", hint="Name one, or use --source; `footnote status` lists them.")
     if not yes:
-        for document_id in chosen:
-            output.warn(f"   remove  {everything[document_id]}")
-        output.agree("Remove these?", f"{len(chosen)} documents would be removed.", as_json=as_json)
-    report = ingestion.remove(chosen)
+        names = [*(everything[document_id] for document_id in chosen), *(failure.document for failure in failed)]
+        for name in names:
+            output.warn(f"   remove  {name}")
+        output.agree(
+            "Remove these?", f"{len(names)} document{'s' * (len(names) != 1)} would be removed.", as_json=as_json
+        )
+    report = ingestion.remove(chosen, failed)
     if source:
         forget_listing(settings.home, spelled(source))
     gone = [item for item in report.items if item.outcome == "removed"]
+    forgotten = [failure.document for failure in failed]
     if as_json:
         removed = [{"id": item.document_id, "document": item.document} for item in gone]
-        output.print_json({"run_id": report.run_id, "removed": removed})
-    else:
+        output.print_json({"run_id": report.run_id, "removed": removed, "forgotten": forgotten})
+        return
+    for name in forgotten:
+        output.say(f"{name}, which failed, is forgotten")
+    if gone:
         output.say(f"{len(gone)} removed; `footnote rollback {report.run_id}` brings them back", "bold")
+
+
+def _unwanted(
+    ingestion: "Ingestion", named: Sequence[str], source: str, everything: Mapping[str, str]
+) -> tuple[list[str], list["Standing"]]:
+    """(the ids of the documents of these names and of that source, what failed of it and is not stored)."""
+    from pipelines.store.database import reading
+    from pipelines.store.documents import find
+    from pipelines.store.failures import failures_of
+    from pipelines.store.status import from_source
+
+    with reading(ingestion.database.engine, "looking documents up") as connection:
+        failed = failures_of(connection, named, source)
+        missed = {name for failure in failed for name in (failure.document, failure.source_uri)}
+        found = {name: find(connection, name) for name in named}
+        chosen = [_one(found[name], name, everything) for name in named if found[name] or name not in missed]
+        return list(dict.fromkeys((*chosen, *(from_source(connection, source) if source else ())))), failed
 
 
 def _one(found: list[str], name: str, everything: Mapping[str, str]) -> str:

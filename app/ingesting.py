@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import typer
 
 from app import output
-from app.options import EXIT_FAILED_DOCUMENTS, EXIT_STOPPED
+from app.options import EXIT_FAILED_DOCUMENTS, EXIT_STOPPED, STOPPED
 from app.planning import plan_json, print_plan, refused_json, say_passed_over, say_refused
 from app.settings import SAMPLE
 from config.settings import Settings
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pipelines.ingestion.run import Ingestion, Overrides
 
 STOPPING = b"\nStopping after the documents that are under way; Ctrl-C again stops at once.\n"
-STOPPED = b"Stopped. What was finished stays; the same command goes on from there.\n"
 _PATIENCE = 2.0  # seconds
 
 
@@ -164,9 +163,10 @@ def stopping(stop: threading.Event) -> Iterator[None]:
 
     def interrupted(*_: object) -> None:
         if stop.is_set():
-            last = threading.Timer(_PATIENCE, _end)
+            last = threading.Timer(_PATIENCE, os._exit, [EXIT_STOPPED])
             last.daemon = True
             last.start()
+            os.write(2, STOPPED)
             raise KeyboardInterrupt
         stop.set()
         os.write(2, STOPPING)  # whatever was interrupted may hold the lock of a stream
@@ -176,11 +176,6 @@ def stopping(stop: threading.Event) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _end() -> None:
-    os.write(2, STOPPED)
-    os._exit(EXIT_STOPPED)
 
 
 @contextmanager

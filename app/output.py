@@ -3,7 +3,8 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from datetime import datetime
 from typing import Any
 
 import typer
@@ -104,15 +105,17 @@ def progress_bar(*, quiet: bool) -> Any:
 
 @contextmanager
 def under_way(what: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A function that is told how far something is that takes long: a changing line on a terminal, else a line each.
+    """Something that takes long; gives what is told how far it is, and why it waits: each stays as a line on stderr.
 
-    For a program (`quiet`) each is a line on stderr, too.
+    On a terminal a line below them says what it is, as long as it lasts; for a program (`quiet`) there is none.
     """
-    if quiet or not stderr.is_terminal:
-        yield lambda said: warn(said, "dim")
-        return
-    with stderr.status(Text(what)) as line:
-        yield lambda said: line.update(Text(said))
+    with nullcontext() if quiet or not stderr.is_terminal else stderr.status(Text(what)):
+        yield note
+
+
+def note(said: str) -> None:
+    """A line on stderr that says by the clock what was waited for, and where a long thing stood."""
+    warn(f"{datetime.now():%H:%M:%S}  {said}", "dim")
 
 
 @contextmanager

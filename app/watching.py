@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from app import output
 from app.ingesting import Asked, ingest_json, ingest_progress, own_sources, stopping
 from app.planning import refused_json, say_refused
 from config.settings import Settings
+from pipelines.ingestion.sources import kind_of
 
 if TYPE_CHECKING:
     from pipelines.ingestion.run import Overrides
@@ -41,20 +42,51 @@ def run_watch(settings: Settings, sources: Sequence[str], overrides: "Overrides"
         verify=asked.verify,
         allow_removals=asked.yes,
         stop=stop,
-        looking=lambda: output.under_way("looking at the sources", quiet=asked.as_json),
+        say=output.note,
         running=lambda total: ingest_progress(total, quiet=asked.as_json),
     )
     if not asked.as_json:
-        output.warn(f"Watching {', '.join(locations)}; Ctrl-C ends.", "dim")
+        say_watched(watch.every)
     with stopping(stop):
-        for found in watch.rounds():
-            if asked.as_json:
-                sys.stdout.write(json.dumps(round_json(found), ensure_ascii=False, default=str) + "\n")
-                sys.stdout.flush()
-            else:
-                show_round(found)
+        print_rounds(watch.rounds(), stop, as_json=asked.as_json)
     if not asked.as_json:
         output.warn("Not watching any more.", "dim")
+
+
+def print_rounds(rounds: Iterable["Round"], stop: Event, *, as_json: bool) -> None:
+    """Print the rounds that are news, and for people that others found nothing: off a terminal once a source."""
+    quiet = set[tuple[str, ...]]()
+    for found in rounds:
+        if as_json:
+            print_round(found)
+        elif found.is_news:
+            show_round(found)
+        elif not (found.again or stop.is_set()) and (output.stderr.is_terminal or found.locations not in quiet):
+            quiet.add(found.locations)
+            output.note(f"nothing new in {', '.join(found.locations)}")
+        if found.again:  # that it is well again is said, too
+            quiet.discard(found.locations)
+
+
+def say_watched(every: Mapping[str, float]) -> None:
+    """Say on stderr what is watched, and when each is looked at."""
+    output.warn("Watching until Ctrl-C:", "dim")
+    for location, seconds in every.items():
+        told = "whenever it changes, and " if kind_of(location) == "file" else ""
+        output.warn(f"          {location}  {told}every {lasting(seconds)}", "dim")
+
+
+def lasting(seconds: float) -> str:
+    """So many seconds in words: 40 s, 6 min, 1.5 h."""
+    size, unit = (3600, "h") if seconds >= 3600 else (60, "min") if seconds >= 60 else (1, "s")
+    return f"{round(seconds / size, 1):g} {unit}"
+
+
+def print_round(found: "Round") -> None:
+    """Print a round that is news as a JSON document on a line."""
+    if found.is_news:
+        sys.stdout.write(json.dumps(round_json(found), ensure_ascii=False, default=str) + "\n")
+        sys.stdout.flush()
 
 
 def round_json(found: "Round") -> dict[str, Any]:
@@ -79,7 +111,9 @@ def show_round(found: "Round") -> None:
     if found.report:
         counts = ((name, found.report.count(name)) for name in _DONE)  # type: ignore[arg-type]
         said = ", ".join(f"{count} {name}" for name, count in counts if count)
-        output.say(f"{at}  {said or 'nothing to do'} ({found.report.embedded} embedded, run {found.report.run_id})")
+        where = ", ".join(found.locations)
+        cost = f"({found.report.embedded} embedded, run {found.report.run_id})"
+        output.say(f"{at}  {where}: {said or 'nothing to do'} {cost}")
     for item in found.failed:
         output.say(f"          {item.document}: {item.message} {item.hint}".rstrip(), "red")
     say_refused(found)

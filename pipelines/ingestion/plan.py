@@ -2,10 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
-from types import MappingProxyType
 from typing import Any, Literal
 
 from pipelines.errors import FootnoteError
@@ -58,7 +57,7 @@ class Plan:
 
     `refused` holds removals that exceed the guard: each is (source, how many, of how many). `settled` holds what failed
     before and needs nothing now, with the reason. `held` is what each remote source holds that was listed without a
-    problem.
+    problem, with what it refuses to have removed.
     """
 
     steps: tuple[Step, ...]
@@ -80,15 +79,30 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Today:
-    """What documents are compared with."""
+class Terms:
+    """What a plan is made by.
+
+    Attributes:
+        recipe_of: The current recipe of a parser's name; a document of another recipe is made again.
+        read: What an item holds now, asked where nothing cheaper tells whether it changed.
+        said: What a person says of every document now; one of which something else was said is brought in again.
+        ruled: What the rules of the settings say of a document now; likewise.
+        verify: Read everything, even where its source tells cheaply that it is as it was.
+        allow_removals: Remove even more than a fifth of a source.
+        failed: What failed the last time it was tried, by URI; it is read, whatever tells cheaply that it is as it was.
+        only_failed: Try these again, and leave everything else alone.
+        held: What each remote source held when it was looked at last.
+    """
 
     recipe_of: Callable[[str], str]
     read: Callable[[SourceItem], Read]
-    said: Mapping[str, str]
-    ruled: Callable[[SourceItem], Mapping[str, Any]]
-    verify: bool
-    failed: frozenset[str]
+    said: Mapping[str, str] = field(default_factory=dict)
+    ruled: Callable[[SourceItem], Mapping[str, Any]] = lambda item: {}
+    verify: bool = False
+    allow_removals: bool = False
+    failed: Mapping[str, Standing] = field(default_factory=dict)
+    only_failed: bool = False
+    held: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     def changes(self, document: Known, item: SourceItem) -> list[str]:
         """Why a document whose file is as it was is brought in again all the same; nothing = it is not."""
@@ -103,41 +117,48 @@ class _Today:
         made = recipe_changes(document.recipe, self.recipe_of(document.parser))
         return [*found, made] if made else found
 
+    def believes(self, document: Known, item: SourceItem) -> bool:
+        """Whether it is enough that the source tells the state that the document was stored in."""
+        return bool(item.stamp) and document.stamp == item.stamp and not self.verify and item.uri not in self.failed
 
-def make_plan(
-    listings: Sequence[Listing],
-    known: Sequence[Known],
-    *,
-    recipe_of: Callable[[str], str],
-    read: Callable[[SourceItem], Read],
-    said: Mapping[str, str] | None = None,
-    ruled: Callable[[SourceItem], Mapping[str, Any]] = lambda item: {},
-    verify: bool = False,
-    allow_removals: bool = False,
-    failed: Sequence[Standing] = (),
-    only_failed: bool = False,
-    held: Mapping[str, Collection[str]] = MappingProxyType({}),
-) -> Plan:
+
+def make_plan(listings: Sequence[Listing], known: Sequence[Known], terms: Terms) -> Plan:
     """Decide for every listed document and every one that a complete listing no longer has.
 
     Args:
         listings: What the sources hold now.
         known: What the database holds of the collection.
-        recipe_of: The current recipe of a parser's name; a document of another recipe is made again.
-        read: What an item holds now, asked where nothing cheaper tells whether it changed.
-        said: What a person says of every document now; one of which something else was said is brought in again.
-        ruled: What the rules of the settings say of a document now; likewise.
-        verify: Read every file, even where size and time are as they were.
-        allow_removals: Remove even more than a fifth of a source.
-        failed: What failed the last time it was tried.
-        only_failed: Try these again, and leave everything else alone.
-        held: What each remote source held when it was looked at last.
+        terms: What these are compared by.
     """
-    today = _Today(
-        cache(recipe_of), read, said or {}, ruled, verify, frozenset(failure.source_uri for failure in failed)
-    )
-    by_uri = {document.source_uri: document for document in known}
+    terms = replace(terms, recipe_of=cache(terms.recipe_of))
     listed = {item.uri for listing in listings for item in listing.items}
+    steps, moved = _steps(listings, known, listed, terms)
+    unchanged = {step.item.uri for step in steps if step.action == "unchanged"}
+    over = settled([*terms.failed.values()], listings, listed, moved={*moved.values()}, unchanged=unchanged)
+    if terms.only_failed:
+        return Plan(tuple(step for step in steps if step.action != "unchanged"), (), (), over)
+    absent = absences(listings, known, listed, {*moved}, terms.held)
+    gone, refused = _removals(absent, allow=terms.allow_removals)
+    skipped = dict.fromkeys(name for listing in listings for name in listing.skipped)
+    guarded = tuple((each.listing.source, len(each.documents), each.held) for each in refused)
+    return Plan((*steps, *gone), tuple(skipped), guarded, over, _held(listings, refused))
+
+
+def _held(listings: Sequence[Listing], refused: Sequence[Absence]) -> dict[str, list[str]]:
+    """What each remote source that was listed without a problem holds, with what may not be removed of it yet."""
+    stays = {absence.listing.source: [document.source_uri for document in absence.documents] for absence in refused}
+    return {
+        listing.source: [*(item.uri for item in listing.items), *stays.get(listing.source, ())]
+        for listing in listings
+        if listing.kind != "file" and not listing.problems
+    }
+
+
+def _steps(
+    listings: Sequence[Listing], known: Sequence[Known], listed: set[str], terms: Terms
+) -> tuple[list[Step], dict[str, str]]:
+    """(what is to be done with what is listed, each once; the URIs that documents had that moved, by their ids)."""
+    by_uri = {document.source_uri: document for document in known}
     by_sha: dict[str, list[Known]] = defaultdict(list)
     for document in reversed(known):
         if document.source_uri not in listed:
@@ -146,29 +167,15 @@ def make_plan(
     for listing in listings:
         steps += [_unlisted(listing, name, error) for name, error in listing.problems]
         for item in listing.items:
-            if item.uri in seen or (only_failed and item.uri not in today.failed):
+            if item.uri in seen or (terms.only_failed and item.uri not in terms.failed):
                 continue
             seen.add(item.uri)
-            step = _step(item, by_uri.get(item.uri), today)
+            step = _step(item, by_uri.get(item.uri), terms)
             if step.action == "add" and (came := _came_from(by_sha[step.file_sha], listed)):
                 moved[came.id] = came.source_uri
                 step = Step("update", item, "moved", came.id, step.file_sha, held_since=came.ingested_at)
             steps.append(step)
-    done = settled(
-        failed, listings, listed, moved={*moved.values()},
-        unchanged={step.item.uri for step in steps if step.action == "unchanged"},
-    )  # fmt: skip
-    if only_failed:
-        return Plan(tuple(step for step in steps if step.action != "unchanged"), (), (), done)
-    found = absences(listings, known, listed, {*moved}, held)
-    gone, refused = _removals(found, allow=allow_removals)
-    skipped = (name for listing in listings for name in listing.skipped)
-    remote = {
-        listing.source: [item.uri for item in listing.items]
-        for listing in listings
-        if listing.kind != "file" and not listing.problems
-    }
-    return Plan((*steps, *gone), tuple(dict.fromkeys(skipped)), tuple(refused), done, remote)
+    return steps, moved
 
 
 def _unlisted(listing: Listing, name: str, error: FootnoteError) -> Step:
@@ -176,19 +183,19 @@ def _unlisted(listing: Listing, name: str, error: FootnoteError) -> Step:
     return Step("fail", where, "cannot be listed", error=error)
 
 
-def _step(item: SourceItem, document: Known | None, today: _Today) -> Step:
+def _step(item: SourceItem, document: Known | None, terms: Terms) -> Step:
     """What is to be done with a listed document, as if none had moved."""
-    changes = today.changes(document, item) if document else []
-    if document and not changes and not today.verify and item.stamp and document.stamp == item.stamp:
+    changes = terms.changes(document, item) if document else []
+    if document and not changes and terms.believes(document, item):
         why = "same size and time" if item.source_kind == "file" else "not changed at its source"
         return Step("unchanged", item, why, document.id, document.file_sha)
     try:
-        held = today.read(item)
+        held = terms.read(item)
     except FootnoteError as error:
         return Step("fail", item, "cannot be read", document.id if document else "", error=error, stage="read")
     original = held.sha if held.kept else ""
     if document is None:
-        why = "failed the last time" if item.uri in today.failed else "new"
+        why = "failed the last time" if item.uri in terms.failed else "new"
         return Step("add", item, why, "", held.sha, original=original)
     if document.file_sha != held.sha:
         changes = ["the file changed" if item.source_kind == "file" else "it changed at its source", *changes]
@@ -209,7 +216,7 @@ def _came_from(alike: list[Known], listed: set[str]) -> Known | None:
     return None
 
 
-def _removals(found: Sequence[Absence], *, allow: bool) -> tuple[list[Step], list[tuple[str, int, int]]]:
+def _removals(found: Sequence[Absence], *, allow: bool) -> tuple[list[Step], list[Absence]]:
     """(the removals, what was refused); what one source refuses is removed for no other."""
     guarded = [absence for absence in found if absence.guarded and not allow]
     stays = {document.id for absence in guarded for document in absence.documents}
@@ -226,4 +233,4 @@ def _removals(found: Sequence[Absence], *, allow: bool) -> tuple[list[Step], lis
         for document in absence.documents
         if document.id not in stays
     }
-    return list(steps.values()), [(each.listing.source, len(each.documents), each.held) for each in guarded]
+    return list(steps.values()), guarded

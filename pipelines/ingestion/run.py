@@ -19,10 +19,10 @@ from pipelines.ingestion.executors import Executor, build_executor, here
 from pipelines.ingestion.finish import Finisher
 from pipelines.ingestion.guards import allow, assert_as_planned
 from pipelines.ingestion.header_writer import HeaderWriter, build_header_writer
-from pipelines.ingestion.plan import Plan, Step, make_plan, stored_step
+from pipelines.ingestion.plan import Plan, Step, Terms, make_plan, stored_step
 from pipelines.ingestion.prepare import Options, Task
 from pipelines.ingestion.rules import ruled
-from pipelines.ingestion.sources import Access, Sources
+from pipelines.ingestion.sources import Access, Sources, kind_of
 from pipelines.ingestion.sources.declared import declared_sources, own_locations
 from pipelines.models.embed import build_embed_model
 from pipelines.models.identity import identity, is_stated, with_identity
@@ -30,14 +30,14 @@ from pipelines.observe import log
 from pipelines.store import documents as document_rows
 from pipelines.store.database import Database, open_database, reading
 from pipelines.store.documents import Known
-from pipelines.store.failures import settle_failures, standing_failures
+from pipelines.store.failures import Standing, settle_failures, standing_failures
 from pipelines.store.fetched import forget, recall_listings, remember_listing
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.models import serving
 from pipelines.store.nodes import NodeStore, build_lexical_indexes, build_node_store
 from pipelines.store.runs import finish_run, open_run
 from pipelines.store.vector_index import make_vector_index, set_vector_index_aside
-from pipelines.types import EmbeddingIdentity, IngestItem, IngestReport, RunKind
+from pipelines.types import EmbeddingIdentity, IngestItem, IngestReport, RunKind, SourceItem
 
 Progress = Callable[[int, int, IngestItem], None]
 
@@ -112,23 +112,23 @@ class Ingestion:
         options, collection = self.options, self.collection(overrides)
         with reading(self.database.engine, "reading what failed") as connection:
             failed = standing_failures(connection, collection)
-        own = sources_of(failed) if only_failed else own_locations(self.settings.ingestion)
+        if not locations:
+            locations = sources_of(failed) if only_failed else own_locations(self.settings.ingestion)
         declared = declared_sources(self.settings.ingestion)
         access = Access(self.settings, options.limits.most_bytes, declared, verify, say, self.stop)
         with Sources(access) as sources:
-            return make_plan(
-                sources.list(locations or own),
-                self.known(collection),
+            terms = Terms(
                 recipe_of=lambda parser: options.recipe(overrides.parser or parser),
                 read=sources.read,
                 said=overrides.said,
                 ruled=lambda item: ruled(item, self.settings.ingestion.rules),
                 verify=verify,
                 allow_removals=allow_removals,
-                failed=failed,
+                failed={failure.source_uri: failure for failure in failed},
                 only_failed=only_failed,
                 held=recall_listings(self.settings.home, collection),
             )
+            return make_plan(sources.list(locations), self.known(collection), terms)
 
     def run(
         self,
@@ -223,11 +223,17 @@ class Ingestion:
         with reading(self.database.engine, "planning") as connection:
             return document_rows.known(connection, self.store.table, collection=collection)
 
-    def remove(self, document_ids: Sequence[str]) -> IngestReport:
-        """Remove these documents, each in one transaction, as a run of its own that can be rolled back."""
+    def remove(self, document_ids: Sequence[str], failures: Sequence[Standing] = ()) -> IngestReport:
+        """Remove these documents, each in one transaction, as a run of its own that can be rolled back.
+
+        Of `failures`, what failed and is not stored, it is noted that nobody wants it any more.
+        """
         known = {document.id: document for document in self.known()}
         steps = [stored_step("remove", known[held], "asked for") for held in document_ids if held in known]
         report = self.run(Plan(tuple(steps), (), ()), kind="remove")
+        for failure in failures:
+            item = SourceItem(failure.source_uri, failure.document, failure.source, kind_of(failure.source))
+            settle_failures(self.database.engine, report.run_id, failure.collection, {item: "asked for"})
         held = {document.source_uri for document in self.known()}
         for uri in {step.item.uri for step in steps} - held:
             forget(self.settings.home, uri)

@@ -1,17 +1,20 @@
 """WATCH: plan and run again whenever a folder changed, and at times whatever cannot tell."""
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from threading import Event
+from functools import partial
+from threading import Event, Lock
 
 from config.settings import Settings
-from pipelines.errors import ConfigError, FootnoteError
+from pipelines.errors import ConfigError, FootnoteError, SourceError
+from pipelines.ingestion.looks import Looks
 from pipelines.ingestion.plan import Plan
 from pipelines.ingestion.run import Ingestion, Overrides, Progress, build_ingestion
-from pipelines.ingestion.sources import kind_of
+from pipelines.ingestion.sources import kind_of, spelled
 from pipelines.ingestion.sources.declared import declared_sources
 from pipelines.ingestion.sources.folders import Folders
 from pipelines.types import IngestItem, IngestReport
@@ -31,7 +34,7 @@ class Round:
         failed: What failed, as far as the rounds before did not say it already.
         refused: (source, how many, of how many) removals that a person has to allow, likewise.
         error: Why the round failed as a whole, likewise.
-        again: Seconds after which it is tried again, where it failed; else 0.
+        again: Seconds after which it is tried again, where it failed, as its source asks or else soon; else 0.
     """
 
     locations: tuple[str, ...]
@@ -54,12 +57,13 @@ class Round:
 class Watch:
     """Keeps the database in step with sources, with the plans and guards of every other run.
 
-    Folders are looked at together when one changed, and once in a while all the same; a remote source at its interval.
+    Folders are looked at together when one changed, and once in a while all the same; a remote source at its interval,
+    beside everything else, so that folders go on while one waits for a rate limit.
 
     Attributes:
         overrides, verify, allow_removals: As for `Ingestion.plan`; a location is verified the first time only.
         stop: Once set, the rounds end after the documents that are under way.
-        looking: Around a plan; gives what is told of what takes long.
+        say: Told what takes long, in any thread.
         running: Around a run of so many documents; gives what is told of each.
         build: Makes what plans and runs; it stays open until a round fails as a whole.
         first_pause: Seconds after which a failure is tried again; twice as long each time, at most 10 minutes.
@@ -73,82 +77,96 @@ class Watch:
     verify: bool = False
     allow_removals: bool = False
     stop: Event = field(default_factory=Event)
-    looking: Callable[[], AbstractContextManager[Callable[[str], None]]] = lambda: nullcontext(lambda said: None)
+    say: Callable[[str], None] = lambda said: None
     running: Callable[[int], AbstractContextManager[Progress | None]] = lambda total: nullcontext(None)
     build: Callable[[Settings], Ingestion] = build_ingestion
     first_pause: float = 5.0
     tick: float = 0.25
     look: float = 2.0
     _open: Ingestion | None = None
+    _opening: Lock = field(default_factory=Lock)
+    _began: bool = False
     _failures: dict[str, int] = field(default_factory=dict)
     _said: set[_Notice] = field(default_factory=set)
     _seen: set[str] = field(default_factory=set)
 
+    @property
+    def every(self) -> dict[str, float]:
+        """The seconds between two looks at each location that nothing is told of."""
+        declared, usual = declared_sources(self.settings.ingestion), self.settings.ingestion.poll_minutes
+        own = {_alike(location): source.every for location, source in declared.items() if source.every}
+        return {location: 60 * own.get(_alike(location), usual) for location in self.locations}
+
     def rounds(self) -> Iterator[Round]:
-        """The rounds that are news, until `stop` is set; the first ones are of all sources.
+        """The rounds, until `stop` is set; the first ones are of all sources.
 
         Raises:
             ConfigError: If the settings cannot be used in the first round; later ones are said and tried again.
         """
-        every = self._intervals()
+        every, settle = self.every, self.settings.ingestion.settle_seconds
         local = [location for location in every if kind_of(location) == "file"]
-        groups = [local, *([location] for location in every if location not in local)]
+        remote = [location for location in every if location not in local]
         due = dict.fromkeys(every, 0.0)
-        settle = self.settings.ingestion.settle_seconds
-        with Folders(local, settle=settle, apart_from=self.settings.home, look=self.look) as folders:
+        told = Folders(local, settle=settle, apart_from=self.settings.home, look=self.look)
+        with told as folders, Looks(lambda location: self._plan([location]), self.stop) as looks:
             while not self.stop.is_set():
-                for group in groups:
-                    due |= dict.fromkeys(folders.changed(), 0.0)
-                    ready = [location for location in group if due[location] <= time.monotonic()]
-                    if not ready or self.stop.is_set():
-                        continue
-                    found = self._round(ready)
-                    now = time.monotonic()
-                    due |= {each: now + min(found.again or every[each], every[each]) for each in ready}
-                    if found.is_news:
+                due |= dict.fromkeys(folders.changed(), 0.0)
+                ready = [location for location, at in due.items() if at <= time.monotonic()]
+                looks.begin(sorted((each for each in ready if each in remote), key=due.__getitem__))
+                planned: list[tuple[list[str], Callable[[], Plan]]] = [([each], plan) for each, plan in looks.ended()]
+                if changed := [location for location in ready if location in local]:
+                    planned.insert(0, (changed, partial(self._plan, changed)))
+                for locations, plan in planned:
+                    if not self.stop.is_set():
+                        found = self._round(locations, plan)
+                        now = time.monotonic()
+                        due |= {each: now + (found.again or every[each]) for each in locations}
                         yield found
                 self.stop.wait(self.tick)
 
-    def _intervals(self) -> dict[str, float]:
-        """The seconds between two looks at each location."""
-        declared, usual = declared_sources(self.settings.ingestion), self.settings.ingestion.poll_minutes
-        own = {location: source.every for location, source in declared.items() if source.every}
-        return {location: 60 * own.get(location, usual) for location in self.locations}
-
-    def _round(self, locations: Sequence[str]) -> Round:
-        first = self._open is None and not self._failures
+    def _round(self, locations: Sequence[str], planned: Callable[[], Plan]) -> Round:
         try:
-            plan, report = self._carried_out(locations)
+            plan = planned()
+            report = self._carried_out(plan)
         except FootnoteError as error:
-            if first and isinstance(error, ConfigError):
+            if isinstance(error, ConfigError) and not (self._began or self._failures):
                 raise
             return self._failed(error, locations)
+        self._began = True
         failed, refused = self._news(plan, report, locations)
-        unreached = any(step.action == "fail" and step.item.source_kind != "file" for step in plan.steps)
-        again = self._pause(locations) if unreached else self._is_well(locations)
+        errors = [step.error for step in plan.steps if step.error and step.item.source_kind != "file"]
+        waits = [error.wait for error in errors if isinstance(error, SourceError)]
+        again = max(self._pause(locations), *waits, 0.0) if errors else self._is_well(locations)
         return Round(tuple(locations), datetime.now(UTC), report, failed, refused, again=again)
 
-    def _carried_out(self, locations: Sequence[str]) -> tuple[Plan, IngestReport | None]:
-        """The plan, and what came of it; nothing where it has nothing to do."""
-        if self._open is None:
-            self._open = self.build(self.settings)
-            self._open.stop = self.stop
-        with self.looking() as say:
-            plan = self._open.plan(
-                locations,
-                overrides=self.overrides,
-                verify=self.verify and not self._seen.issuperset(locations),
-                allow_removals=self.allow_removals,
-                say=say,
-            )
+    def _plan(self, locations: Sequence[str]) -> Plan:
+        """What is to be done with what the locations hold now; it may be asked for in several threads."""
+        plan = self._opened().plan(
+            locations,
+            overrides=self.overrides,
+            verify=self.verify and not self._seen.issuperset(locations),
+            allow_removals=self.allow_removals,
+            say=self.say,
+        )
         self._seen.update(locations)
+        return plan
+
+    def _carried_out(self, plan: Plan) -> IngestReport | None:
+        """What came of a plan; nothing where it has nothing to do."""
         if self.stop.is_set():
-            return plan, None
+            return None
         if plan.is_idle:
-            self._open.note_held(plan, self.overrides)
-            return plan, None
+            self._opened().note_held(plan, self.overrides)
+            return None
         with self.running(len(plan.steps)) as advance:
-            return plan, self._open.run(plan, overrides=self.overrides, on_progress=advance)
+            return self._opened().run(plan, overrides=self.overrides, on_progress=advance)
+
+    def _opened(self) -> Ingestion:
+        with self._opening:
+            if self._open is None:
+                self._open = self.build(self.settings)
+                self._open.stop = self.stop
+            return self._open
 
     def _news(
         self, plan: Plan, report: IngestReport | None, locations: Sequence[str]
@@ -156,7 +174,7 @@ class Watch:
         """(what failed, what was refused) that was not said before; what is over may be said again."""
         of_name = {step.item.name: step.item.source for step in plan.steps}
         items = [item for item in report.items if item.outcome == "failed"] if report else []
-        failed = {item: (of_name.get(item.document, ""), item.document, item.message) for item in items}
+        failed = {item: (of_name.get(item.document, ""), item.document, _numberless(item.message)) for item in items}
         refused = {each: (each[0], "", f"{each[1]} of {each[2]}") for each in plan.refused}
         unlisted = (name for location in locations for name in (location, f"file:{location}"))
         seen = {"", *unlisted, *of_name.values(), *(source for source, _, _ in plan.refused)}
@@ -169,10 +187,11 @@ class Watch:
 
     def _failed(self, error: FootnoteError, locations: Sequence[str]) -> Round:
         """A round that failed as a whole; everything is opened anew for the next one."""
-        if self._open is not None:
-            self._open.database.engine.dispose()
-            self._open = None
-        notice = ("", "", error.message)
+        with self._opening:
+            if self._open is not None:
+                self._open.database.engine.dispose()
+                self._open = None
+        notice = ("", "", _numberless(error.message))
         said, self._said = notice in self._said, self._said | {notice}
         shown = None if said else error
         return Round(tuple(locations), datetime.now(UTC), error=shown, again=self._pause(locations))
@@ -188,3 +207,13 @@ class Watch:
         for location in locations:
             self._failures.pop(location, None)
         return 0.0
+
+
+def _alike(location: str) -> str:
+    """The same for what the file of sources and the command line write in their own ways."""
+    return spelled(location).casefold()
+
+
+def _numberless(said: str) -> str:
+    """What is said without its numbers: the same wait is shorter each time."""
+    return re.sub(r"\d[\d,]*", "#", said)

@@ -1,8 +1,9 @@
 """The documents whose last attempt failed, until one does not."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from sqlalchemy import Connection, Engine, exists, select
 
@@ -49,6 +50,22 @@ def standing_failures(connection: Connection, collection: str | None = None) -> 
     if collection is not None:
         statement = statement.where(item.collection == collection)
     return [Standing(**row._mapping) for row in connection.execute(statement)]
+
+
+def failures_of(connection: Connection, named: Collection[str], location: str = "") -> list[Standing]:
+    """What failed of which nothing is stored: by its name or address, or by the file, folder or source it came from."""
+    uri = Path(location).expanduser().resolve().as_uri() if location else ""
+    places = {location.lower(), uri.lower()} - {""}
+    return [
+        failure
+        for failure in standing_failures(connection)
+        if not failure.stored
+        and (
+            not {failure.document, failure.source_uri}.isdisjoint(named)
+            or not {failure.source.lower(), failure.source_uri.lower()}.isdisjoint(places)
+            or (uri and failure.source_uri.startswith(f"{uri}/"))
+        )
+    ]
 
 
 def settle_failures(engine: Engine, run_id: int, collection: str, settled: Mapping[SourceItem, str]) -> None:

@@ -268,6 +268,21 @@ def test_remove_by_source_takes_everything_from_there(shell: Shell, folder: Path
     assert shell.json("status")["totals"]["documents"] == 0
 
 
+@pytest.mark.parametrize("how", [["--source", "HTTPS://Nobody.invalid"], ["nobody.invalid"]])
+def test_what_failed_and_is_not_stored_is_forgotten_when_it_is_removed(
+    shell: Shell, folder: Path, how: list[str]
+) -> None:
+    shell("ingest", str(folder))
+    shell.json("ingest", "https://nobody.invalid/", code=4)
+    assert shell("status")[0] == 4
+    assert shell("remove", *how)[0] == 2
+    found = shell.json("remove", *how, "--yes")
+    assert (found["removed"], found["forgotten"]) == ([], ["nobody.invalid"])
+    assert shell("status")[0] == 0
+    assert shell("remove", *how, "--yes")[0] == 2
+    assert shell("ingest", "--retry-failed") == (0, "Nothing failed the last time it was tried.\n")
+
+
 def test_remove_prefers_the_exact_name_and_refuses_a_guess(shell: Shell, folder: Path) -> None:
     for place in ("a", "b"):
         (folder / place).mkdir()
@@ -378,6 +393,24 @@ def test_an_error_is_one_json_document_and_one_line_without_a_traceback(tmp_path
     assert json.loads(done.stdout)["error"]["type"] == "ServiceUnavailable"
     assert "Traceback" not in done.stderr
     assert "hunter2" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("made", ["KeyboardInterrupt", "ValueError('as a library that is loaded makes of it')"])
+def test_ctrl_c_before_anything_is_under_way_is_said_without_a_traceback(made: str) -> None:
+    code = (
+        "import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "import app.settings\n"
+        "from app import cli\n"
+        "def pressed():\n"
+        "    try: os.kill(os.getpid(), signal.SIGINT)\n"
+        f"    except KeyboardInterrupt: raise {made}\n"
+        "app.settings.read_settings = pressed\n"
+        "sys.argv = ['footnote', 'ingest', 'x']\n"
+        "cli.main()"
+    )
+    done = _run("-c", code)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "\nStopped. What was finished stays; the same command goes on from there.\n"
 
 
 def test_the_module_does_what_the_command_does(folder: Path) -> None:

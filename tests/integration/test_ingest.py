@@ -7,7 +7,7 @@ import pytest
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
-from config.settings import EmbeddingSettings, ParsingSettings, Settings, SourceRule
+from config.settings import EmbeddingSettings, GitHubSettings, ParsingSettings, Settings, SourceRule
 from pipelines.errors import ServiceUnavailable
 from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion, ingest
 from pipelines.store.audit import audit
@@ -15,6 +15,7 @@ from pipelines.store.database import open_database
 from pipelines.store.originals import original_path
 from pipelines.store.status import coverage
 from pipelines.types import Filters, IngestReport
+from tests.fake_github import FakeGitHub, Fault, Repository
 
 
 @pytest.fixture
@@ -369,3 +370,22 @@ def test_a_semantic_parser_embeds_groups_of_sentences_once_and_counts_them(setti
     groups = -(-40 // 3)
     assert first.embedded == groups + first.nodes
     assert ingest(settings, [str(path)]).embedded == 0
+
+
+def test_what_could_not_be_verified_is_asked_for_when_it_is_tried_again(
+    make_settings: Callable[..., Settings],
+) -> None:
+    notes = Repository("notes", "Her notes", {"README.md": b"# Notes"})
+    with FakeGitHub(owners={"ann": [notes]}) as github:
+        settings = make_settings(github=GitHubSettings(api_base=github.url))
+        ingest(settings, ["github:ann"])
+        github.faults.extend([None, None, Fault(422)])
+        assert outcomes(ingest(settings, ["github:ann"], verify=True)) == {"ann/notes": "failed"}
+        github.faults.extend([None, None, Fault(422)])
+        ingestion = build_ingestion(settings)
+        report = ingestion.run(ingestion.plan([], only_failed=True))
+        assert outcomes(report) == {"ann/notes": "failed"}
+        github.asked()
+        plan = build_ingestion(settings).plan([], only_failed=True)
+        assert github.asked()[-1] == "/repos/ann/notes/readme"
+        assert list(plan.settled.values()) == ["it is again as it is stored"]

@@ -34,13 +34,16 @@ class Watching:
 
     def __init__(self, watch: Watch) -> None:
         self._watch, self._found = watch, Queue[Round | BaseException]()
+        self.all: list[Round] = []
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
 
     def _run(self) -> None:
         try:
             for found in self._watch.rounds():
-                self._found.put(found)
+                self.all.append(found)
+                if found.is_news:
+                    self._found.put(found)
         except BaseException as error:  # noqa: BLE001 - the test is told
             self._found.put(error)
 
@@ -91,9 +94,11 @@ Start = Callable[..., Watching]
 def start(make_settings: Callable[..., Settings], github: FakeGitHub) -> Iterator[Start]:
     opened: list[Watching] = []
 
-    def begin(*locations: object, poll: float = 60, build: Any = build_ingestion, **given: Any) -> Watching:
+    def begin(
+        *locations: object, poll: float = 60, wait: float = 0, build: Any = build_ingestion, **given: Any
+    ) -> Watching:
         settings = make_settings(
-            github=GitHubSettings(api_base=github.url, wait_seconds=0),
+            github=GitHubSettings(api_base=github.url, wait_seconds=wait),
             ingestion=IngestionSettings(executor="here", settle_seconds=0.05, poll_minutes=poll / 60),
         )
         watch = Watch(
@@ -195,6 +200,59 @@ def test_a_remote_source_is_looked_at_in_its_interval(folder: Path, github: Fake
     assert counts(watching.next()) == {"added": 1}
 
 
+def test_a_wait_for_a_rate_limit_holds_up_no_folder(folder: Path, github: FakeGitHub, start: Start) -> None:
+    said: list[str] = []
+    github.faults.append(Fault.secondary(600))
+    watching = start("github:ann", folder, wait=600, say=said.append)
+    assert counts(watching.next()) == {"added": 10}
+    wait_until(lambda: bool(said))
+    (folder / "0.md").write_text("# Note 0\n\nOther words.\n")
+    assert counts(watching.next()) == {"updated": 1}
+    (folder / "1.md").unlink()
+    assert counts(watching.next()) == {"removed": 1}
+    assert (said, len(github.requests)) == (["GitHub asks to wait 600 s (its rate limit) ..."], 1)
+    watching.end()  # which does not wait, either
+
+
+def test_a_watch_that_is_given_up_leaves_no_look_behind(
+    folder: Path, github: FakeGitHub, make_settings: Callable[..., Settings]
+) -> None:
+    github.faults.append(Fault.secondary(600))
+    settings = make_settings(github=GitHubSettings(api_base=github.url), ingestion=IngestionSettings(executor="here"))
+    rounds = Watch(settings, ["github:ann", str(folder)], Overrides()).rounds()
+    assert counts(next(rounds)) == {"added": 10}
+    began = time.monotonic()
+    rounds.close()
+    assert time.monotonic() - began < SOON
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("looking")]
+
+
+def test_sources_of_one_kind_are_looked_at_one_after_the_other(github: FakeGitHub, start: Start) -> None:
+    github.owners["bob"] = [Repository("boats", "His boats", {"README.md": b"# Boats"})]
+    watching = start("github:ann", "github:bob", "github:ann/notes", poll=60)
+    assert [counts(watching.next()) for _ in range(2)] == [{"added": 1}] * 2
+    wait_until(lambda: len(watching.all) >= 3)
+    owners = [request.path.split("/")[2] for request in github.requests]
+    assert owners == [*sorted(owners[:-1]), "ann"]
+
+
+def test_a_round_without_news_is_a_round(github: FakeGitHub, start: Start) -> None:
+    watching = start("github:ann", poll=0.05)
+    watching.next()
+    wait_until(lambda: len(watching.all) >= 3)
+    assert [(found.is_news, found.report) for found in watching.all[1:3]] == [(False, None)] * 2
+
+
+def test_an_interval_of_its_own_holds_however_the_source_is_written(tmp_path: Path) -> None:
+    (tmp_path / "sources.toml").write_text(
+        '[[source]]\nlocation = "github:ann"\nevery = 5\n[[source]]\nlocation = "https://Example.org"\nevery = 7\n'
+    )
+    ingestion = IngestionSettings(sources_file=str(tmp_path / "sources.toml"), poll_minutes=60)
+    settings = Settings(_env_file=None, home=tmp_path, ingestion=ingestion)
+    watch = Watch(settings, ["github:Ann", "https://example.org/", "notes"], Overrides())
+    assert watch.every == {"github:Ann": 300, "https://example.org/": 420, "notes": 3600}
+
+
 def test_what_is_to_be_verified_is_so_once(github: FakeGitHub, start: Start) -> None:
     watching = start("github:ann", poll=0.05, verify=True)
     assert counts(watching.next()) == {"added": 1}
@@ -207,6 +265,22 @@ def test_a_source_that_is_down_is_said_once_and_tried_again(github: FakeGitHub, 
     watching = start("github:ann")
     found = watching.next()
     assert ([item.stage for item in found.failed], found.again) == (["list"], 0.05)
+    assert counts(watching.next()) == {"added": 1}
+    assert [request.status for request in github.requests].count(422) == 3
+
+
+def test_a_source_that_asks_to_be_left_alone_for_long_is_left_alone(github: FakeGitHub, start: Start) -> None:
+    github.faults.append(Fault.secondary(7200))
+    watching = start("github:ann", poll=0.05)
+    assert watching.next().again == 7200
+    assert watching.is_silent(0.2)
+    assert len(github.requests) == 1
+
+
+def test_a_failure_that_says_another_number_each_time_is_said_once(github: FakeGitHub, start: Start) -> None:
+    github.faults.extend(Fault(422, message=f"{number} questions are left") for number in (30, 20, 10))
+    watching = start("github:ann")
+    assert [item.stage for item in watching.next().failed] == ["list"]
     assert counts(watching.next()) == {"added": 1}
     assert [request.status for request in github.requests].count(422) == 3
 

@@ -10,6 +10,8 @@ from pipelines.ingestion.sources.github import GitHub
 from pipelines.ingestion.sources.notion import Notion
 from pipelines.ingestion.sources.notion.address import id_of
 from pipelines.ingestion.sources.web import Web
+from pipelines.ingestion.sources.web.address import read_address
+from pipelines.store.fetched import forget
 from pipelines.types import SourceItem
 
 __all__ = ["SOURCES", "Access", "Listing", "Read", "SourceKind", "Sources", "kind_of", "spelled"]
@@ -30,10 +32,11 @@ def kind_of(location: str) -> str:
 
 def spelled(location: str) -> str:
     """A location as its listing would spell it, as far as that can be told without asking."""
-    if kind_of(location) != "notion":
-        return location
+    kind = kind_of(location)
     try:
-        return f"notion:{id_of(location)}"
+        if kind == "notion":
+            return f"notion:{id_of(location)}"
+        return read_address(location).url if kind == "web" else location
     except SourceError:
         return location
 
@@ -56,7 +59,12 @@ class Sources:
             SourceError: If it is gone, refused, or cannot be reached.
             StoreError: If the bytes of a remote item cannot be kept.
         """
-        return self._kind(item.source_kind).read(item)
+        try:
+            return self._kind(item.source_kind).read(item)
+        except SourceError:
+            if self._access.verify:  # or the next look would be content with what was fetched before
+                forget(self._access.settings.home, item.uri)
+            raise
 
     def __enter__(self) -> "Sources":
         return self

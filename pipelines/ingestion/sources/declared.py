@@ -28,7 +28,14 @@ def own_locations(settings: IngestionSettings) -> Sequence[str]:
     """What is ingested where nothing is named: the list of the settings, then what their file declares.
 
     The sample that the settings list by default gives way to declared sources.
+
+    Raises:
+        ConfigError: If the file cannot be used, or declares nothing where nothing else is listed.
     """
     declared = declared_sources(settings)
-    listed = () if declared and settings.sources == IngestionSettings().sources else settings.sources
+    is_sample = settings.sources == IngestionSettings().sources
+    if settings.sources_file and is_sample and not declared:
+        hint = "Add a [[source]], or name sources on the command line; config/sources.example.toml shows how it looks."
+        raise ConfigError(f"{settings.sources_file} declares no source.", hint=hint)
+    listed = () if declared and is_sample else settings.sources
     return tuple(dict.fromkeys((*listed, *declared)))

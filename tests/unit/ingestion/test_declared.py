@@ -1,5 +1,6 @@
 """Sources that the settings name."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ def test_declared_sources_take_the_place_of_the_sample_and_follow_a_list(tmp_pat
     file = '[[source]]\nlocation = "notion:1"\n[[source]]\nlocation = "b"'
     assert own_locations(settings(tmp_path, file)) == ("notion:1", "b")
     assert own_locations(settings(tmp_path, file, sources=["a", "b"])) == ("a", "b", "notion:1")
-    assert own_locations(settings(tmp_path, "")) == IngestionSettings().sources
+    assert own_locations(IngestionSettings()) == IngestionSettings().sources
 
 
 def test_the_example_is_a_file_that_can_be_used() -> None:
@@ -37,16 +38,43 @@ def test_the_example_is_a_file_that_can_be_used() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[[source]]\nplace = 'a'", r"source\.0\.location"),
-        ("[[source]]\nlocation = 'a'\nfork = true", r"source\.0\.fork"),
-        ("[[source]]\nlocation = 'a'\nfollow = 'crawl'", r"source\.0\.follow"),
+        ("[[source]]\ndocs = true", "source 1: location is missing: a path, "),
+        ("[[source]]\nlocation = ' '", "source 1 ( ): location is ' ', but has to be a path, "),
+        ("[[source]]\nlocation = 'a'\nfork = true", "source 1 (a): there is no key 'fork'; did you mean 'forks'?"),
+        ("[[source]]\nlocation = 'a'\nxyz = 1", "source 1 (a): there is no key 'xyz', only location, every, "),
+        ("[[source]]\nlocation = 'a'\nfollow = 'crawl'", '(a): follow is \'crawl\', but has to be "auto", "page", '),
+        (
+            "[[source]]\nlocation = 'a'\nevery = 'often'",
+            "every is 'often', but has to be a number of minutes, 0 or more",
+        ),
+        ("[[source]]\nlocation = 'a'\nevery = inf", "every is inf, but has to be a number of minutes"),
+        ("[[source]]\nlocation = 'a'\n[[source]]\nlocation = 'b'\ndepth = -1", "source 2 (b): depth is -1, but "),
+        ("[[source]]\nlocation = 'a'\n[[source]]\nlocation = 'a'", "a is declared twice"),
         ("[[source", "no TOML"),
-        ("[[sources]]\nlocation = 'a'", "sources: Extra"),
+        ("[[source]]\nlocation = github:ann", "(at line 2, column 12); a text stands in quotation marks"),
+        (
+            "[[sources]]\nlocation = 'a'",
+            "there is no key 'sources'; did you mean 'source'? Each source is a [[source]].",
+        ),
+        ("location = 'a'", "there is no key 'location', only source. Each source is a [[source]]"),
+        ("[source]\nlocation = 'a'", "each source begins with [[source]], in two brackets"),
     ],
 )
-def test_what_is_wrong_in_the_file_is_said_with_its_place(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_what_is_wrong_in_the_file_is_said_with_its_place_and_what_is_allowed(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said)):
         declared_sources(settings(tmp_path, text))
+
+
+def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    assert list(declared_sources(settings(tmp_path, "\ufeff[[source]]\nlocation = 'a'"))) == ["a"]
+
+
+def test_a_file_that_declares_nothing_does_not_bring_the_sample_in(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="declares no source"):
+        own_locations(settings(tmp_path, "# nothing yet"))
+    assert own_locations(settings(tmp_path, "", sources=["a"])) == ("a",)
 
 
 def test_a_file_that_is_missing_is_named() -> None:

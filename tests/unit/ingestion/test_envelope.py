@@ -10,6 +10,7 @@ from pipelines.ingestion.envelope import Envelope, pack, unpack
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
 )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pipelines.errors import SourceError
-from pipelines.ingestion.plan import Plan, make_plan
+from pipelines.ingestion.plan import Plan, Terms, make_plan
 from pipelines.ingestion.sources import Listing, Read
 from pipelines.ingestion.sources.files import list_files, read_file
 from pipelines.store.documents import Known
@@ -51,8 +51,12 @@ def read(item: SourceItem) -> Read:
 
 
 def plan(places: Sequence[Path], held: Sequence[Known], **given: Any) -> Plan:
-    options: dict[str, Any] = {"recipe_of": lambda parser: RECIPE, "read": read, **given}
-    return make_plan([list_files(str(place)) for place in places], held, **options)
+    return make_plan([list_files(str(place)) for place in places], held, terms(**given))
+
+
+def terms(**given: Any) -> Terms:
+    failed = {failure.source_uri: failure for failure in given.pop("failed", ())}
+    return Terms(**{"recipe_of": lambda parser: RECIPE, "read": read, "failed": failed, **given})
 
 
 def reasons(found: Plan) -> dict[str, str]:
@@ -177,7 +181,7 @@ def test_an_incomplete_listing_removes_nothing(folder: Path) -> None:
     listing = list_files(str(folder))
     problem = ("sub", SourceError("sub cannot be listed."))
     broken = Listing(listing.source, "file", listing.items, complete=False, problems=(problem,))
-    found = make_plan([broken], held, recipe_of=lambda parser: RECIPE, read=read, allow_removals=True)
+    found = make_plan([broken], held, terms(allow_removals=True))
     assert removed(found) == []
     assert (found.steps[0].action, found.steps[0].item.name, found.steps[0].stage) == ("fail", "sub", "list")
 
@@ -256,6 +260,29 @@ def test_a_failure_of_a_file_that_is_as_it_was_again_is_settled(folder: Path) ->
     assert plan([folder], stored(folder), failed=mended, only_failed=True).steps == ()
 
 
+def test_what_failed_is_read_again_though_its_source_tells_that_it_is_as_it_was(folder: Path) -> None:
+    def closed(item: SourceItem) -> Read:
+        raise SourceError(f"{item.name} cannot be read.")
+
+    failed = [failure(folder / "a.txt", folder, held=True)]
+    found = plan([folder], stored(folder), failed=failed, only_failed=True, read=closed)
+    assert [(step.item.name, step.action) for step in found.steps] == [("a.txt", "fail")]
+    assert found.settled == {}
+
+
+def test_what_a_remote_source_refuses_to_have_removed_is_still_held_by_it(folder: Path) -> None:
+    pages = [
+        replace(held, source_uri=f"https://example.org/{held.name}", source=source, source_kind="web")
+        for held, source in zip(stored(folder), ("s", "s", "other", "s", "s"), strict=True)
+    ]
+    items = tuple(SourceItem(page.source_uri, page.name, "s", "web", page.stamp) for page in pages[3:])
+    found = make_plan(
+        [Listing("s", "web", items, True)], pages, terms(held={"s": [page.source_uri for page in pages]})
+    )  # fmt: skip
+    assert found.refused == (("s", 3, 5),)
+    assert set(found.held["s"]) == {page.source_uri for page in pages}
+
+
 def test_a_failure_of_a_stored_document_stands_while_its_removal_is_refused(folder: Path) -> None:
     held = stored(folder)
     for name in ("a", "b"):
@@ -285,7 +312,7 @@ def test_a_remote_document_that_is_called_otherwise_is_updated(folder: Path) -> 
     item = SourceItem("https://example.org/a", "new/name", "notion:1", "notion", "v1")
     listing = Listing("notion:1", "notion", (item,), True)
     page = replace(one, source_uri=item.uri, source="notion:1", source_kind="notion", name="old/name", stamp="v1")
-    found = make_plan([listing], [page], recipe_of=lambda parser: RECIPE, read=lambda _: Read(one.file_sha, kept=True))
+    found = make_plan([listing], [page], terms(read=lambda _: Read(one.file_sha, kept=True)))
     assert [(step.action, step.reason) for step in found.steps] == [("update", "it has another name")]
 
 
