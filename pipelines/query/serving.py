@@ -2,16 +2,21 @@
 
 import shutil
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.llms import LLM
 
 from config.settings import Settings
+from pipelines.errors import FootnoteError
 from pipelines.models.embed import build_embed_model
 from pipelines.models.identity import identity, is_stated, with_identity
 from pipelines.observe import log, log_failure
+from pipelines.query.searching.find import Finder
 from pipelines.store.database import Database, reading
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.models import Reign, active, active_model, hold, serves_since, serving, state_of
@@ -30,6 +35,7 @@ from pipelines.store.space import Spaces, carry_over
 from pipelines.types import EmbeddingIdentity
 
 _STATE = "state"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,19 @@ class Served:
     spaces: Spaces
     names: KnownNames
     embed_model: BaseEmbedding
+
+    def finder(self, settings: Settings, llm: LLM | None) -> Finder:
+        """What searches them under these settings."""
+        return Finder(
+            settings,
+            self.store,
+            self.indexes,
+            self.embed_model,
+            self.spaces,
+            self.names,
+            self.identity.model,
+            llm,
+        )
 
 
 def served_by(settings: Settings, database: Database, model: EmbeddingIdentity) -> Served:
@@ -90,6 +109,24 @@ class Serving:
         served = self._held.get(reign) or self._take_up(reign)
         hold(self._database.engine, served.store.table)
         return served
+
+    def once(self, do: Callable[[Served], T]) -> tuple[Served, T]:
+        """(what serves at one moment, what `do` makes of it at that moment).
+
+        It is done anew where another embedding model was promoted and the table of the one before dropped, before
+        anything was read of it.
+        """
+        served: Served | None = None
+        try:
+            with self.moment():
+                served = self.now()
+                return served, do(served)
+        except FootnoteError:
+            if served is not None and served.identity == self.now().identity:
+                raise
+        with self.moment():
+            served = self.now()
+            return served, do(served)
 
     def _take_up(self, reign: Reign) -> Served:
         """Build the new model's parts, and only then let go of those before the last."""

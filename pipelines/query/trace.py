@@ -185,7 +185,6 @@ class Ledger:
         filters: Filters,
         mode: Mode,
         settings: str,
-        timings: Mapping[str, float],
     ) -> Trace:
         """The ledger of this query, candidates by final score."""
         ranked = sorted(self._rows, key=lambda node_id: (-self._rows[node_id].final, node_id))
@@ -201,7 +200,7 @@ class Ledger:
             settings=settings,
             tags=("auto" if len(self.attempts) > 1 else "base", *self._tags),
             notes=tuple(self.notes),
-            timings_ms=timings,
+            timings_ms=self.timings.as_dict(),
         )
 
     def _row(self, hit: NodeWithScore) -> _Row:

@@ -6,12 +6,12 @@ from pipelines.query.careers.whose import of_others, without
 from pipelines.query.conflicts.career_conflicts import CAREERS
 from pipelines.query.extraction.lines import Barred
 from pipelines.store.facts import stated_people
-from pipelines.store.nodes import NodeStore
+from pipelines.store.reads import NodeReader
 from pipelines.types import Audience, Context, QueryIntent
 
 
 def quotable(
-    intent: QueryIntent, context: Context, store: NodeStore, audience: Audience
+    intent: QueryIntent, context: Context, store: NodeReader, audience: Audience
 ) -> tuple[Context, Barred | None]:
     """(the context without the careers of other people than those that the question names, what else is barred of it).
 

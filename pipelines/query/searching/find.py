@@ -88,6 +88,11 @@ class Finder:
     model: str
     llm: LLM | None
 
+    @property
+    def llm_name(self) -> str:
+        """The language model's name; empty without one."""
+        return str(self.llm.metadata.model_name) if self.llm else ""
+
     def understand(self, request: Request, ledger: Ledger) -> QueryIntent:
         """What the question asks for.
 
@@ -120,6 +125,11 @@ class Finder:
         best = escalate(base, senses, self.llm, self.settings.escalation, ledger)
         ledger.adopt(best.ledger)
         return replace(best, ranking=self._with_additions(best, request, ledger), ledger=ledger)
+
+    def examine(self, request: Request) -> Found:
+        """What is found for a request by itself, with a ledger of its own; raises what the two before raise."""
+        ledger = Ledger()
+        return self.find(request, self.understand(request, ledger), ledger)
 
     def attempt(
         self, query: QueryBundle, *, intent: QueryIntent, request: Request, asked: Asked, ledger: Ledger

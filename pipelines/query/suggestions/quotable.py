@@ -1,14 +1,12 @@
 """Whether the extractive writer would answer, told from the first passages and by their words alone."""
 
-from collections.abc import Callable, Sequence
-
-import numpy as np
+from collections.abc import Callable
 
 from config.settings import Settings
 from pipelines.query.context.assemble import source_of
 from pipelines.query.context.spans import Passage, span_of
 from pipelines.query.extraction.extract import extract, is_answer
-from pipelines.query.extraction.marks import Array, Ruler
+from pipelines.query.extraction.ruler import ruler_by_words
 from pipelines.query.searching.find import Found
 from pipelines.types import Context
 
@@ -32,11 +30,6 @@ def is_quotable(found: Found, settings: Settings, weight: Callable[[str], float]
         passage = Passage(hit.node.get_content(), "", meta["title"], "", "", meta["category"])
         sources.append(source_of(n, span_of(hit), passage))
     context = Context(tuple(sources), "", "", 0)
-    ruler = Ruler(weight, _no_vectors, 0.0, 1.0)
     strength, most = found.evidence.strength, settings.answer.max_sentences
-    told = extract(found.intent, context, found.ranking, ruler, strength=strength, max_sentences=most)
+    told = extract(found.intent, context, found.ranking, ruler_by_words(weight), strength=strength, max_sentences=most)
     return is_answer(told, found.evidence, settings.evidence)
-
-
-def _no_vectors(questions: Sequence[str], texts: Sequence[str]) -> tuple[Array, Array]:
-    return np.zeros((len(questions), 0), dtype=np.float32), np.zeros((len(texts), 0), dtype=np.float32)

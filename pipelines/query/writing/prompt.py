@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from config.prompts import MEANT, QUESTION, answer_system
-from config.settings import PersonaSettings
+from config.settings import PersonaSettings, Settings
 from pipelines.errors import ModelError
+from pipelines.models.prompt_tokens import margin
 from pipelines.query.context.quoted import harmless
 from pipelines.query.context.shown import SEPARATOR, shown
 from pipelines.text import count_tokens
@@ -30,6 +31,13 @@ class Manner:
     output: Literal["prose", "json"] = "prose"
     unsupported: Literal["mark", "remove", "repair"] = "mark"
     room: float | None = None
+
+
+def manner_of(settings: Settings, model: str) -> Manner:
+    """How this language model is to write under these settings, with what its window leaves for the prompt."""
+    options, limits = settings.answer, settings.llm
+    room = (limits.context_window - limits.max_tokens) / margin(model, settings.context.token_margin)
+    return Manner(settings.persona, "json" if options.output == "json" else "prose", options.unsupported, room)
 
 
 def messages(intent: QueryIntent, context: Context, history: Sequence[Turn], manner: Manner) -> Messages:

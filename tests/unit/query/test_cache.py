@@ -1,4 +1,6 @@
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -6,10 +8,12 @@ from typing import Any
 import pytest
 from llama_index.core.schema import QueryBundle
 
-from pipelines.query.cache import FoundCache, Key
-from pipelines.query.searching.find import Found
+from config.settings import EscalationSettings, Settings
+from pipelines.query.searching.cache import CachedSearch, FoundCache, Key
+from pipelines.query.searching.find import Found, Request
 from pipelines.query.trace import Ledger
 from pipelines.store.changes import Mark
+from pipelines.store.moment import Moment
 from pipelines.types import Evidence, Filters, QueryIntent
 from tests.unit.query.builders import hit
 
@@ -157,3 +161,67 @@ def test_many_threads_share_one_cache() -> None:
     for thread in threads:
         thread.join()
     assert (errors, len(cache)) == ([], 4)
+
+
+# A search that is told what was found
+
+
+class StandingStore:
+    """A store whose corpus stands still."""
+
+    @contextmanager
+    def moment(self) -> Iterator[Moment]:
+        yield Moment(KEY.corpus)
+
+
+class CountingFinder:
+    """A finder that finds evidence of this strength, and counts its searches."""
+
+    def __init__(self, tries: str, *, weak: bool = False) -> None:
+        self.settings = Settings(_env_file=None, escalation=EscalationSettings(mode=tries))
+        self.store = StandingStore()
+        self.evidence = replace(EVIDENCE, sufficient=not weak)
+        self.searches = 0
+
+    def find(self, request: Request, intent: QueryIntent, ledger: Ledger) -> Found:
+        self.searches += 1
+        return Found(intent, QueryBundle(intent.search_text), [hit("n1")], [hit("n1")], self.evidence, ledger)
+
+
+REQUEST = Request(INTENT.question, Filters(), "owner", "hybrid", 5)
+
+
+def test_an_equal_request_is_searched_for_once() -> None:
+    finder = CountingFinder("auto", weak=True)
+    search = CachedSearch(finder, FoundCache(8), "f00d")
+    first, again = (search.find(REQUEST, INTENT, Ledger()) for _ in range(2))
+    assert finder.searches == 1
+    assert [held.node.node_id for held in again.ranking] == [held.node.node_id for held in first.ranking]
+
+
+@pytest.mark.parametrize(("weak", "searches"), [(True, 1), (False, 0)])
+def test_what_a_finder_without_second_tries_found_is_kept_only_where_a_second_try_would_not_be_made(
+    weak: bool, searches: int
+) -> None:
+    finder = CountingFinder("auto")
+    search = CachedSearch(finder, FoundCache(8), "f00d")
+    search.find_with(CountingFinder("off", weak=weak), REQUEST, INTENT, Ledger())
+    search.find(REQUEST, INTENT, Ledger())
+    assert finder.searches == searches
+
+
+def test_a_finder_without_second_tries_is_told_what_was_found_with_them() -> None:
+    quick = CountingFinder("off")
+    search = CachedSearch(CountingFinder("auto"), FoundCache(8), "f00d")
+    search.find(REQUEST, INTENT, Ledger())
+    search.find_with(quick, REQUEST, INTENT, Ledger())
+    assert quick.searches == 0
+
+
+def test_without_entries_every_request_is_searched_for() -> None:
+    finder, ledger = CountingFinder("auto"), Ledger()
+    search = CachedSearch(finder, FoundCache(0), "f00d")
+    for _ in range(2):
+        search.find(REQUEST, INTENT, ledger)
+    assert finder.searches == 2
+    assert "recall" not in ledger.timings.as_dict()

@@ -6,7 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import date
 
-from pipelines.query.searching.find import Found
+from pipelines.query.searching.escalate import is_weak
+from pipelines.query.searching.find import Finder, Found, Request
 from pipelines.query.trace import Ledger
 from pipelines.store.changes import Mark
 from pipelines.types import Audience, Filters, Mode, QueryIntent
@@ -79,3 +80,55 @@ class FoundCache:
     def __len__(self) -> int:
         with self._lock:
             return len(self._held)
+
+
+@dataclass(frozen=True, slots=True)
+class CachedSearch:
+    """Searching that is told what was found for an equal request of the same corpus.
+
+    Attributes:
+        finder: Searches.
+        cache: What was found.
+        settings: The fingerprint of the finder's settings and of the embedding model that serves.
+    """
+
+    finder: Finder
+    cache: FoundCache
+    settings: str
+
+    def find(self, request: Request, intent: QueryIntent, ledger: Ledger) -> Found:
+        """What the finder finds, or found for an equal request.
+
+        Raises:
+            ModelError, ServiceUnavailable: If no leg could search.
+        """
+        return self.find_with(self.finder, request, intent, ledger)
+
+    def find_with(self, finder: Finder, request: Request, intent: QueryIntent, ledger: Ledger) -> Found:
+        """What another finder finds, of the same store; one that makes fewer second tries is told what was found.
+
+        What it finds itself is only kept where the own one would find the same.
+
+        Raises:
+            ModelError, ServiceUnavailable: If no leg could search.
+        """
+        if not self.cache.entries:
+            return finder.find(request, intent, ledger)
+        with ledger.timings.stage("recall"):
+            key = self._key(request, intent)
+            held = self.cache.recall(key, ledger)
+        if held is not None:
+            return held
+        noted = tuple(ledger.notes)
+        found = finder.find(request, intent, ledger)
+        tries = self.finder.settings.escalation.mode
+        if finder.settings.escalation.mode == tries or (tries == "auto" and not is_weak(found.evidence)):
+            self.cache.keep(key, found, ledger, before=noted)
+        return found
+
+    def _key(self, request: Request, intent: QueryIntent) -> Key:
+        with self.finder.store.moment() as moment:
+            return Key(
+                intent, request.filters, request.audience, request.mode, request.top_n, self.settings, moment.mark,
+                date.today(),
+            )  # fmt: skip
