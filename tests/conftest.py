@@ -4,13 +4,16 @@ import itertools
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads wait for one another busily, for small matrices too
+
 import psycopg2
 import pytest
-from sqlalchemy import text
 
 from config.settings import EmbeddingSettings, Settings, get_settings
 from pipelines.store import database as store_database
@@ -18,21 +21,37 @@ from pipelines.store.embedded import EmbeddedServer
 
 _numbers = itertools.count(1)
 SECRETS = ("OPENAI_", "OPENROUTER_", "FOOTNOTE_", "DATABASE_URL", "GITHUB_TOKEN", "NOTION_TOKEN")
+_IN_MEMORY, _ENOUGH = Path("/dev/shm"), 4 << 30  # bytes
+
+
+def _has_memory() -> bool:
+    return os.access(_IN_MEMORY, os.W_OK) and shutil.disk_usage(_IN_MEMORY).free > _ENOUGH
 
 
 def open_folder(prefix: str) -> Path:
-    """A new folder that the account which runs Postgres may enter, unlike pytest's own."""
-    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    """A new folder that the account which runs Postgres may enter, unlike pytest's own; in memory if there is room."""
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=_IN_MEMORY if _has_memory() else None))
     folder.chmod(0o755)
     return folder
 
 
-@pytest.fixture(autouse=True)
-def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _forget_settings(patch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(SECRETS):
-            monkeypatch.delenv(name)
+            patch.delenv(name)
     get_settings.cache_clear()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_settings_of_this_machine() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:  # also for what is made once for many tests
+        _forget_settings(patch)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_another_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    _forget_settings(monkeypatch)
     yield
     get_settings.cache_clear()
 
@@ -48,62 +67,90 @@ def server() -> Iterator[EmbeddedServer]:
     shutil.rmtree(home, ignore_errors=True)
 
 
-def _admin(server: EmbeddedServer, statement: str) -> None:
-    connection = psycopg2.connect(host=str(server.socket_dir), user="footnote", dbname="postgres")
-    connection.autocommit = True
-    try:
+def administer(dsn: str, statement: str) -> None:
+    """Run a statement that no transaction may hold, in the database `postgres` of a server."""
+    with closing(psycopg2.connect(dsn)) as connection:
+        connection.autocommit = True
         connection.cursor().execute(statement)
-    finally:
-        connection.close()
+
+
+def drop_database(dsn: str, name: str) -> None:
+    """Drop a database and end who still uses it; `dsn` is that of `postgres` on its server.
+
+    A backend that was told to end is gone in a millisecond, and DROP DATABASE looks again only after 100.
+    """
+    with closing(psycopg2.connect(dsn)) as connection:
+        connection.autocommit = True
+        cursor, until = connection.cursor(), time.monotonic() + 1
+        cursor.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
+        while cursor.rowcount and time.monotonic() < until:
+            time.sleep(0.001)
+            cursor.execute("SELECT FROM pg_stat_activity WHERE datname = %s", (name,))
+        cursor.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+def _dsn(server: EmbeddedServer, name: str = "postgres") -> str:
+    return f"postgresql://footnote@/{name}?host={server.socket_dir}"
 
 
 @pytest.fixture(scope="session")
 def migrated(server: EmbeddedServer) -> str:
     """The name of a migrated, empty database to copy."""
-    _admin(server, "CREATE DATABASE migrated")
+    administer(_dsn(server), "CREATE DATABASE migrated")
     database = store_database.open_database(_settings(server, "migrated", Path("/nonexistent")))
     database.engine.dispose()
     return "migrated"
 
 
 def _settings(server: EmbeddedServer, name: str, home: Path, **changes: Any) -> Settings:
-    url = f"postgresql://footnote@/{name}?host={server.socket_dir}"
     given: dict[str, Any] = {"embedding": EmbeddingSettings(provider="hashed"), **changes}
-    return Settings(_env_file=None, home=home, database_url=url, **given)
+    return Settings(_env_file=None, home=home, database_url=_dsn(server, name), **given)
 
 
-@pytest.fixture
-def make_settings(server: EmbeddedServer, migrated: str) -> Iterator[Callable[..., Settings]]:
-    """Settings on a new database of their own, with hashed embeddings unless said otherwise."""
+MakeSettings = Callable[..., Settings]
+
+
+@contextmanager
+def making_settings(server: EmbeddedServer, migrated: str) -> Iterator[MakeSettings]:
+    """Makes settings, each on a new database (a copy of `of`) and home of their own, which are gone afterwards."""
     made: list[tuple[str, Path]] = []
 
-    def make(**changes: Any) -> Settings:
+    def make(of: str = migrated, **changes: Any) -> Settings:
         name, home = f"test_{next(_numbers)}", open_folder("footnote-home-")
-        _admin(server, f"CREATE DATABASE {name} TEMPLATE {migrated}")
+        administer(_dsn(server), f"CREATE DATABASE {name} TEMPLATE {of}")
         made.append((name, home))
         return _settings(server, name, home, **changes)
 
     yield make
     for name, home in made:
-        _admin(server, f"DROP DATABASE {name} WITH (FORCE)")
+        drop_database(_dsn(server), name)
         shutil.rmtree(home, ignore_errors=True)
 
 
 @pytest.fixture
-def settings(make_settings: Callable[..., Settings]) -> Settings:
+def make_settings(server: EmbeddedServer, migrated: str) -> Iterator[MakeSettings]:
+    """Settings on a new database of their own, with hashed embeddings unless said otherwise."""
+    with making_settings(server, migrated) as make:
+        yield make
+
+
+@pytest.fixture
+def settings(make_settings: MakeSettings) -> Settings:
     """Settings on a new, empty database with hashed embeddings."""
     return make_settings()
 
 
 @pytest.fixture
-def own_databases(settings: Settings) -> Iterator[None]:
+def own_databases(server: EmbeddedServer) -> Iterator[None]:
     """Afterwards the databases are gone that an evaluation made beside the test's own."""
     yield
-    with (
-        store_database.open_database(settings)
-        .engine.connect()
-        .execution_options(isolation_level="AUTOCOMMIT") as connection
-    ):
-        names = connection.execute(text("SELECT datname FROM pg_database WHERE datname LIKE 'footnote_eval_%'"))
-        for name in names.scalars().all():
-            connection.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
+    drop_evaluations(server)
+
+
+def drop_evaluations(server: EmbeddedServer) -> None:
+    """Drop the databases that evaluations made."""
+    with closing(psycopg2.connect(_dsn(server))) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT datname FROM pg_database WHERE datname LIKE 'footnote_eval_%'")
+        names = [name for (name,) in cursor.fetchall()]
+    for name in names:
+        drop_database(_dsn(server), name)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import psycopg2
 from pydantic import SecretStr
 
 from config.settings import Settings
+from tests.conftest import administer, drop_database
 from tests.faults.acts import ACTS, following
 from tests.faults.children import Ended, in_child
 from tests.faults.injectors import Event, Hurt, Injector, Recorder, watch
@@ -62,12 +62,7 @@ class Stage:
 
     def administer(self, statement: str) -> None:
         """Run a statement that no transaction may hold."""
-        connection = psycopg2.connect(self.dsn("postgres"))
-        connection.autocommit = True
-        try:
-            connection.cursor().execute(statement)
-        finally:
-            connection.close()
+        administer(self.dsn("postgres"), statement)
 
     def copy(self, name: str, of: str, *, home: Path | None = None) -> Settings:
         """Settings on a new copy of a database and of its home, which may be elsewhere."""
@@ -85,7 +80,7 @@ class Stage:
 
     def drop(self, name: str) -> None:
         """Forget a database and its home."""
-        self.administer(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        drop_database(self.dsn("postgres"), name)
         shutil.rmtree(self.homes / name, ignore_errors=True)
 
 

@@ -1,5 +1,6 @@
 """A model endpoint that fails in any way leaves every document whole, is not asked without end, and is named."""
 
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -72,6 +73,7 @@ def remote(stage: Stage, endpoint: FakeOpenAI) -> Iterator[Rehearsal]:
     changes = {"embedding": asked, "openai_api_base": endpoint.url}
     with rehearsals(replace(stage, homes=homes, changes=changes), "remote") as rehearsed:
         yield rehearsed
+    shutil.rmtree(homes, ignore_errors=True)
 
 
 @pytest.mark.parametrize("name", OUTAGES)

@@ -1,3 +1,4 @@
+import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -42,6 +43,7 @@ def tcp_postgres() -> Iterator[int]:
     run("pg_ctl", "start", "-w", "-D", data, "-l", f"{home}/log", "-o", options)
     yield port
     run("pg_ctl", "stop", "-w", "-D", data, "-m", "immediate")
+    shutil.rmtree(home, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +60,7 @@ def two_nodes() -> Iterator[Any]:
 
 
 @pytest.fixture
-def on_ray(tcp_postgres: int, two_nodes: Any, request: pytest.FixtureRequest) -> Settings:
+def on_ray(tcp_postgres: int, two_nodes: Any, request: pytest.FixtureRequest) -> Iterator[Settings]:
     """Settings for a database of the test's own on the TCP server, and the two-node cluster."""
     name = f"cluster_{abs(hash(request.node.name))}"
     with (
@@ -67,7 +69,9 @@ def on_ray(tcp_postgres: int, two_nodes: Any, request: pytest.FixtureRequest) ->
         .execution_options(isolation_level="AUTOCOMMIT") as admin
     ):
         admin.execute(text(f"CREATE DATABASE {name}"))
-    return _settings(tcp_postgres, name, executor="ray", ray_address=two_nodes.address)
+    settings = _settings(tcp_postgres, name, executor="ray", ray_address=two_nodes.address)
+    yield settings
+    shutil.rmtree(settings.home, ignore_errors=True)
 
 
 def _settings(port: int, name: str, **ingestion: Any) -> Settings:

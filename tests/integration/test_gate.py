@@ -1,25 +1,38 @@
 """A significant fall of ranking fails here, with no key and no network; `make baseline` writes a meant one."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from config.settings import EmbeddingSettings
+import pytest
+
+from config.settings import EmbeddingSettings, Settings
 from pipelines.evaluation.datasets import load_topics
 from pipelines.evaluation.gate import compare_gate, measure_gate, read_baseline
 from pipelines.evaluation.portfolio import has_facts, portfolio_engine
+from pipelines.store.embedded import EmbeddedServer
+from tests.conftest import drop_evaluations, making_settings
 
 DATA = Path(__file__).parents[2] / "data"
 
 
-def test_no_judged_set_of_the_project_fell_below_its_baseline(make_settings, own_databases: None) -> None:
-    now = measure_gate(make_settings(embedding=EmbeddingSettings(provider="local")), DATA)
+@pytest.fixture(scope="module")
+def settings(server: EmbeddedServer, migrated: str) -> Iterator[Settings]:
+    """Settings with the real local model; what is evaluated on is brought in once for all tests here."""
+    with making_settings(server, migrated) as make:
+        yield make(embedding=EmbeddingSettings(provider="local"))
+    drop_evaluations(server)
+
+
+def test_no_judged_set_of_the_project_fell_below_its_baseline(settings: Settings) -> None:
+    now = measure_gate(settings, DATA)
     verdicts = compare_gate(read_baseline(DATA / "eval" / "baseline.json"), now)
     assert [verdict for verdict in verdicts if verdict.change.fell] == []
 
 
 def test_quotations_answer_the_portfolio_topics_keep_silent_where_it_is_due_and_are_all_supported(
-    make_settings, own_databases: None
+    settings: Settings,
 ) -> None:
-    engine = portfolio_engine(make_settings(embedding=EmbeddingSettings(provider="local")), DATA / "sample")
+    engine = portfolio_engine(settings, DATA / "sample")
     said = [(topic, engine.ask(topic.question, record=False)) for topic in load_topics(DATA / "eval" / "topics.jsonl")]
     assert {sentence.verdict for _, answer in said for sentence in answer.sentences} == {"supported"}
     for _, answer in said:

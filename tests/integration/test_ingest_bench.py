@@ -2,13 +2,16 @@
 
 from pathlib import Path
 
+import pytest
+
 from config.settings import EmbeddingSettings, Settings
 from pipelines.evaluation.ingest_bench import bench_ingest
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 
 
-def test_every_step_is_measured_and_nothing_is_left_behind(settings: Settings) -> None:
+def test_every_step_is_measured_and_nothing_is_left_behind(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOOTNOTE_INGESTION__EXECUTOR", "here")  # a command starts no workers of its own
     asked = settings.model_copy(update={"embedding": EmbeddingSettings(provider="hashed")})
     told: list[tuple[str, int, int]] = []
     report = bench_ingest(asked, [str(SAMPLE)], documents=20, on_progress=lambda *step: told.append(step))

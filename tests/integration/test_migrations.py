@@ -12,7 +12,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, make_url, text
 from typer.testing import CliRunner
 
 from app import cli
@@ -25,16 +25,19 @@ from pipelines.models.identity import identity
 from pipelines.query.engine import build_query_engine
 from pipelines.store import schema, tables
 from pipelines.store.audit import audit
-from pipelines.store.database import migrate, open_database
+from pipelines.store.database import database_url, make_engine, migrate, open_database
 from pipelines.store.doctor import examine
+from pipelines.store.embedded import EmbeddedServer
 from pipelines.store.feedback import Given, give
 from pipelines.store.queries import latest_queries, read_query
 from pipelines.store.run_log import list_runs, read_run
 from pipelines.store.schema import HEAD, REVISIONS, alembic_config, losses
 from pipelines.store.status import coverage
 from pipelines.types import Answer
+from tests.conftest import MakeSettings, making_settings
 from tests.integration.releases import KEPT, TABLE, contents, fill, rows, shape
 
+Shell = Callable[..., tuple[int, str]]
 OLDER = REVISIONS[:-1]
 DOCUMENTS = "SELECT id, name, text, content_sha, file_sha, blocks::text, pages::text FROM documents ORDER BY id"
 NODES = f"SELECT node_id, text, metadata_::text FROM data_{TABLE} ORDER BY node_id"
@@ -401,8 +404,27 @@ VERBS: tuple[tuple[str, ...], ...] = (
 )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def newer(server: EmbeddedServer, migrated: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The name of a filled database that a newer release has migrated, to copy."""
+    with making_settings(server, migrated) as make:
+        database = open_database(settings := make())
+        fill(database.engine, "0003", tmp_path_factory.mktemp("newer") / "docs")
+        migrate(database.engine)
+        with database.engine.begin() as connection:
+            connection.execute(text("UPDATE alembic_version SET version_num = '0099'"))
+        database.engine.dispose()
+        assert settings.database_url is not None
+        yield make_url(settings.database_url.get_secret_value()).database or ""
+
+
 @pytest.fixture
-def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., tuple[int, str]]:
+def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    return calling(settings, monkeypatch, tmp_path)
+
+
+def calling(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    """What calls a verb on a database, and gives its exit code and what it said."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FOOTNOTE_HOME", str(settings.home))
     monkeypatch.setenv("DATABASE_URL", settings.database_url.get_secret_value())
@@ -422,18 +444,21 @@ def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 @pytest.mark.parametrize("words", VERBS, ids=" ".join)
 def test_a_newer_database_is_refused_by_every_verb_and_left_alone(
-    engine: Engine, folder: Path, shell: Callable[..., tuple[int, str]], words: tuple[str, ...]
+    newer: str,
+    make_settings: MakeSettings,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    words: tuple[str, ...],
 ) -> None:
-    fill(engine, "0003", folder)
-    migrate(engine)
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '0099'"))
+    settings = make_settings(newer)
+    engine = make_engine(database_url(settings), embedded=False)
     before = contents(engine)
-    code, said = shell(*words)
+    code, said = calling(settings, monkeypatch, tmp_path)(*words)
     assert code == 3
     assert f"migration 0099, and this Footnote knows none after {HEAD}" in said
     assert f"footnote db migrate --to {HEAD}" in said
     assert contents(engine) == before
+    engine.dispose()
 
 
 def test_the_chat_does_not_start_on_a_newer_database(settings: Settings, engine: Engine) -> None:
@@ -476,7 +501,7 @@ def test_tables_of_another_program_are_not_taken_over(settings: Settings, engine
 
 
 def test_the_way_down_is_asked_about_and_names_what_is_lost_and_how_to_keep_a_copy(
-    engine: Engine, folder: Path, shell: Callable[..., tuple[int, str]]
+    engine: Engine, folder: Path, shell: Shell
 ) -> None:
     fill(engine, "0003", folder)
     migrate(engine)
@@ -494,9 +519,7 @@ def test_the_way_down_is_asked_about_and_names_what_is_lost_and_how_to_keep_a_co
 
 
 @pytest.mark.parametrize(("to", "code"), [("base", 2), ("0099", 3), ("head", 3), ("-1", 3)])
-def test_a_revision_that_there_is_not_is_refused(
-    engine: Engine, shell: Callable[..., tuple[int, str]], to: str, code: int
-) -> None:
+def test_a_revision_that_there_is_not_is_refused(engine: Engine, shell: Shell, to: str, code: int) -> None:
     assert shell("db", "migrate", "--to", to, "--yes")[0] == code
     assert rows(engine, "SELECT version_num FROM alembic_version") == [(HEAD,)]
 

@@ -1,6 +1,7 @@
 import pytest
 
 from pipelines.query.extraction.injection import is_about_commands, is_command
+from tests.linear import assert_linear
 
 
 @pytest.mark.parametrize(
@@ -60,8 +61,6 @@ def test_a_question_about_orders_to_machines_is_told_from_others() -> None:
     assert not is_about_commands("What colour is the harbour crane?")
 
 
-@pytest.mark.parametrize(
-    "text", ["ignore " * 3_000, "a " * 9_000, "<<" * 9_000, "Aa1" * 7_000, "you are now " * 2_000, "\n" * 20_000]
-)
-def test_hostile_sentences_are_read_in_no_time(text: str) -> None:
-    is_command(text)
+@pytest.mark.parametrize("piece", ["ignore ", "a ", "<<", "Aa1", "you are now ", "\n"])
+def test_hostile_sentences_are_read_in_linear_time(piece: str) -> None:
+    assert_linear(lambda length: is_command(piece * (length // len(piece))), 20_000)

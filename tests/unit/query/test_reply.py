@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.query.writing.reply import Reply, is_json, numbers_of, read_json
+from tests.linear import assert_linear
 from tests.unit.query.builders import source
 
 WHOLE = '{"answer": "She joined in 2019 [2].", "sources": [2]}'
@@ -103,6 +104,6 @@ def test_every_whole_json_is_read_as_it_stands(text: str, sources: list[int]) ->
     assert reply == Reply(text.strip(), tuple(sources))
 
 
-@pytest.mark.parametrize("said", ['{"answer": "' + '"' * 30_000, "{'a':" * 8_000, '{"answer": "' + "\\u" * 15_000])
-def test_hostile_json_is_read_in_no_time(said: str) -> None:
-    read_json(said)
+@pytest.mark.parametrize(("head", "piece"), [('{"answer": "', '"'), ("", "{'a':"), ('{"answer": "', "\\u")])
+def test_hostile_json_is_read_in_linear_time(head: str, piece: str) -> None:
+    assert_linear(lambda length: read_json(head + piece * (length // len(piece))), 30_000)
