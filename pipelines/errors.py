@@ -45,6 +45,11 @@ class SourceError(FootnoteError):
         self.wait = wait
 
 
+def as_source_error(error: FootnoteError) -> SourceError:
+    """The same words as what is wrong with a source, which ends the listing and not the run."""
+    return SourceError(error.message, hint=error.hint, wait=error.wait if isinstance(error, SourceError) else 0.0)
+
+
 class LoadError(FootnoteError):
     """Raised when bytes cannot be turned into a Document."""
 

@@ -13,7 +13,7 @@ from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.text import SEARCHABLE_VERSION
 from pipelines.types import Document
 
-LOADER_VERSION = 3
+LOADER_VERSION = 4
 
 
 def content_sha(document: Document, parser: str) -> str:

@@ -20,6 +20,7 @@ from pipelines.ingestion.sources.folders import Folders
 from pipelines.types import IngestItem, IngestReport
 
 _LONGEST_PAUSE = 600.0  # seconds
+_LONGEST_REST = 86_400.0  # seconds, whatever a server asks for
 _Notice = tuple[str, str, str]  # source, document, what is said of it
 
 
@@ -136,7 +137,8 @@ class Watch:
         failed, refused = self._news(plan, report, locations)
         errors = [step.error for step in plan.steps if step.error and step.item.source_kind != "file"]
         waits = [error.wait for error in errors if isinstance(error, SourceError)]
-        again = max(self._pause(locations), *waits, 0.0) if errors else self._is_well(locations)
+        rest = min(max(waits, default=0.0), _LONGEST_REST)
+        again = max(self._pause(locations), rest) if errors else self._is_well(locations)
         return Round(tuple(locations), datetime.now(UTC), report, failed, refused, again=again)
 
     def _plan(self, locations: Sequence[str]) -> Plan:

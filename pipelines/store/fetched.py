@@ -79,8 +79,12 @@ def remember_listing(home: Path, collection: str, source: str, uris: Iterable[st
 
 def recall_listings(home: Path, collection: str) -> dict[str, frozenset[str]]:
     """By source, what each of a collection held when it was looked at last; damaged notes are left out."""
+    return _listings_in(_listings(home, collection))
+
+
+def _listings_in(folder: Path) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for path in sorted(_listings(home, collection).glob("*.json")):
+    for path in sorted(folder.glob("*.json")):
         try:
             told = json.loads(path.read_text("utf-8"))
             found[told["source"]] = frozenset(told["uris"])
@@ -90,9 +94,11 @@ def recall_listings(home: Path, collection: str) -> dict[str, frozenset[str]]:
 
 
 def forget_listing(home: Path, source: str) -> None:
-    """Have a source hold nothing any more, in no collection."""
-    for note in (home / "fetched" / "listings").glob(f"*/{_key(source)}.json"):
-        note.unlink(missing_ok=True)
+    """Have a source hold nothing any more, in no collection; GitHub's in any case of letters, as GitHub takes them."""
+    for folder in (home / "fetched" / "listings").glob("*"):
+        for named in _listings_in(folder):
+            if named == source or (source.startswith("github:") and named.lower() == source.lower()):
+                (folder / f"{_key(named)}.json").unlink(missing_ok=True)
 
 
 def _place(home: Path, uri: str) -> Path:

@@ -43,11 +43,11 @@ def coverage(database: Database, *, outdated: Callable[[Known], str] = lambda _:
 
 
 def from_source(connection: Connection, location: str) -> list[str]:
-    """The ids of the documents that came from a file, a folder or a remote source, whatever its letters' case."""
+    """The ids of the documents that came from a file, a folder or a remote source; GitHub's in any case of letters."""
     uri = Path(location).expanduser().resolve().as_uri()
     d = documents.c
     below = func.left(d.source_uri, len(uri) + 1) == f"{uri}/"
-    named = d.source == location if location.startswith("file:") else func.lower(d.source) == location.lower()
+    named = func.lower(d.source) == location.lower() if location.startswith("github:") else d.source == location
     statement = select(d.id).where((d.source == uri) | named | (d.source_uri == uri) | below)
     return list(connection.execute(statement.order_by(d.name)).scalars())
 

@@ -300,6 +300,7 @@ def test_a_rate_limit_longer_than_the_setting_is_left_for_the_next_run(world: Wo
     world.notion.fail(path, Fault(429, "rate_limited", retry_after="301"))
     error = problem(world.list(f"notion:{root}"))
     assert "301 s" in error.message
+    assert error.wait == 301  # seconds: a watch asks again only then
     assert "WAIT_SECONDS" in error.hint
     assert len(world.list(f"notion:{root}").items) == 2
 

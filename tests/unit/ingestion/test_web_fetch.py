@@ -223,8 +223,9 @@ def test_a_host_that_asks_for_a_long_rest_is_left_alone_for_the_run(
 ) -> None:
     site.pages |= {"/a": Served(status=503, headers={"Retry-After": wait}), "/b": page("B", "Words.")}
     for path in ("/a", "/b"):
-        with pytest.raises(SourceError, match="asks to be left alone"):
+        with pytest.raises(SourceError, match="asks to be left alone") as raised:
             get(fetching, site, path)
+        assert 3_000 < raised.value.wait <= 7_200  # seconds: a watch asks again only then
     assert site.asked_for_pages() == ["/a"]
 
 

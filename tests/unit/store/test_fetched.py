@@ -69,9 +69,15 @@ def test_what_a_source_lists_is_known_in_its_collection_until_it_is_forgotten(tm
     remember_listing(tmp_path, "default", "github:ann", ["c"])
     remember_listing(tmp_path, "other", "notion:1", ["d"])
     assert recall_listings(tmp_path, "default") == {"notion:1": {"a", "b"}, "github:ann": {"c"}}
+    remember_listing(tmp_path, "default", "https://example.org/A", ["e"])
     forget_listing(tmp_path, "notion:1")
+    forget_listing(tmp_path, "https://example.org/a")
+    assert recall_listings(tmp_path, "default") == {"github:ann": {"c"}, "https://example.org/A": {"e"}}
+    forget_listing(tmp_path, "https://example.org/A")
     assert recall_listings(tmp_path, "default") == {"github:ann": {"c"}}
     assert recall_listings(tmp_path, "other") == {}
+    forget_listing(tmp_path, "github:Ann")
+    assert recall_listings(tmp_path, "default") == {}
 
 
 def test_a_damaged_note_of_a_listing_is_none(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from config.sources import DeclaredSource
-from pipelines.errors import FootnoteError, SourceError
+from pipelines.errors import FootnoteError, SourceError, as_source_error
 from pipelines.ingestion.envelope import pack
 from pipelines.ingestion.sources.base import Access, Listing, Read
 from pipelines.ingestion.sources.github.asked import Asked
@@ -63,8 +63,7 @@ class GitHub:
         try:
             return self._repository(place) if place.repository else self._owner(place)
         except FootnoteError as error:
-            problem = SourceError(error.message, hint=error.hint, wait=getattr(error, "wait", 0.0))
-            return Listing(place.location, "github", (), False, problems=((place.location, problem),))
+            return Listing(place.location, "github", (), False, problems=((place.location, as_source_error(error)),))
 
     def read(self, item: SourceItem) -> Read:
         """The README or file of an item, fetched if it changed, and kept with what is told of its repository.

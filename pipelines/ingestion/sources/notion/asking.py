@@ -95,7 +95,7 @@ class Asking:
 
     def _failed(self, said: SourceError) -> SourceError:
         self._failures += 1
-        return Ended(said.message, hint=said.hint) if self._failures >= _MOST_FAILURES else said
+        return Ended(said.message, hint=said.hint, wait=said.wait) if self._failures >= _MOST_FAILURES else said
 
     def _refusal(self, error: Any) -> SourceError:
         """What Notion's own refusal means; that of anything else at its address ends the listing."""
@@ -123,7 +123,7 @@ class Asking:
 
 def _limited(seconds: float, patience: float) -> Ended:
     said = f"Notion asks for a pause of {seconds:g} s, and {patience:g} s is the longest wait."
-    return Ended(said, hint=f"{_HINT} Or raise FOOTNOTE_NOTION__WAIT_SECONDS.")
+    return Ended(said, hint=f"{_HINT} Or raise FOOTNOTE_NOTION__WAIT_SECONDS.", wait=seconds)
 
 
 def _retry_after(told: str | None) -> float | None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pipelines.errors import FootnoteError, SourceError
+from pipelines.errors import FootnoteError, SourceError, as_source_error
 from pipelines.ingestion.sources.base import Listing
 from pipelines.ingestion.sources.notion.address import page_address
 from pipelines.store.fetched import Fetched
@@ -57,7 +57,7 @@ class Found:
 
     def end(self, error: FootnoteError) -> None:
         """Have the listing end there, incomplete."""
-        self._problems.append((self._source, SourceError(error.message, hint=error.hint)))
+        self._problems.append((self._source, as_source_error(error)))
 
     def skip(self, name: str, why: str) -> None:
         """Name what is not listed."""

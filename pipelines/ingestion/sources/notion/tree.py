@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipelines.errors import SourceError
+from pipelines.errors import SourceError, as_source_error
 from pipelines.ingestion.sources.notion.api import Api
 from pipelines.ingestion.sources.notion.asking import Gone, Refused
 from pipelines.ingestion.sources.notion.reduce import block_of, is_gone, synced_from
@@ -88,7 +88,7 @@ class _Fetching:
                 return self.children(asked, depth + 1)
             except (Gone, Refused) as error:
                 if self.tree.fetched != before:  # a cursor is no longer taken: that may go well the next time
-                    raise SourceError(error.message, hint=error.hint) from error
+                    raise as_source_error(error) from error
                 why = error.message
         self.tree.missing.append({"id": block["id"], "type": block["type"], "why": why})
         return []

@@ -45,7 +45,7 @@ class Found:
         names, error = list(unasked), next(iter(unasked.values()))
         first = ", ".join(names[:_FIRST]) + (", ..." if len(names) > _FIRST else "")
         said = f"{len(names):,} pages that {start.name} lists were not asked for: {first}. {error.message}"
-        self.problems.append((start.name, SourceError(said, hint=error.hint)))
+        self.problems.append((start.name, SourceError(said, hint=error.hint, wait=error.wait)))
         self.complete = False
 
 

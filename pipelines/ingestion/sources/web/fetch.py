@@ -162,7 +162,7 @@ class Fetcher:
             return
         rules = self._robots(address)
         if isinstance(rules, SourceError):
-            raise Unasked(rules.message, hint=rules.hint)
+            raise Unasked(rules.message, hint=rules.hint, wait=rules.wait)
         if not rules.allow(address.target):
             hint = "Leave it out, ask who runs the site, or set FOOTNOTE_WEB__ROBOTS=false for a site of your own."
             raise SourceError(f"The robots.txt of {address.netloc} does not allow {address.name}.", hint=hint)

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from config.sources import DeclaredSource
-from pipelines.errors import FootnoteError, SourceError, StoreError
+from pipelines.errors import FootnoteError, SourceError, StoreError, as_source_error
 from pipelines.ingestion.envelope import Envelope, pack
 from pipelines.ingestion.loaders.sniff import HTML
 from pipelines.ingestion.sources.base import Access, Listing, Read
@@ -75,8 +75,7 @@ class Web:
             if options.follow == "page" or (options.follow == "auto" and not self._is_list(start)):
                 self._looked[start.url] = error  # a page that fails is a document that does, and is tried again
                 return Listing(start.url, "web", (_item(start, start.url, ""),), False)
-            problem = SourceError(error.message, hint=error.hint)
-            return Listing(start.url, "web", (), False, problems=((start.name, problem),))
+            return Listing(start.url, "web", (), False, problems=((start.name, as_source_error(error)),))
 
     def read(self, item: SourceItem) -> Read:
         """What a page holds now, its bytes kept among the originals.

@@ -23,7 +23,7 @@ class Rest:
             Unasked: Which says why it does.
         """
         if found := self._resting.get(netloc):
-            raise Unasked(found.message, hint=found.hint)
+            raise Unasked(found.message, hint=found.hint, wait=found.wait)
 
     def begin(self, netloc: str, why: SourceError) -> None:
         """Leave a host alone from now on."""

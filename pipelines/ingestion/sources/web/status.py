@@ -40,7 +40,8 @@ def unanswered(name: str, status: int) -> SourceError:
 def busy(host: str, status: int, wait: float | None) -> SourceError:
     """The error of a host that answers nobody now."""
     asks = f" and asks to be left alone for {wait:.0f} seconds" if wait else ""
-    return SourceError(f"{host} is busy: it answers {status}{asks}.", hint="Run again later: what is stored stays.")
+    hint = "Run again later: what is stored stays."
+    return SourceError(f"{host} is busy: it answers {status}{asks}.", hint=hint, wait=wait or 0.0)
 
 
 def validators_of(headers: Mapping[str, str]) -> dict[str, str]:
