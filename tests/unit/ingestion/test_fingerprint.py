@@ -159,6 +159,6 @@ def test_another_embedding_model_of_a_parser_that_cuts_by_meaning_is_named() -> 
 
 
 def test_a_parser_that_is_no_more_is_named() -> None:
-    assert recipe_changes("poem@1() loaders@3 header@2 searchable@2", recipe("poem", ParsingSettings())) == (
+    assert recipe_changes("poem@1() loaders@4 header@2 searchable@2", recipe("poem", ParsingSettings())) == (
         "there is no parser poem any more"
     )
