@@ -94,17 +94,17 @@ def sweep_home(settings: Settings, *, yes: bool, as_json: bool) -> None:
     from pipelines.store.database import open_database, reading
     from pipelines.store.unused import sweep, unused
 
-    home = settings.home.resolve()
-    with reading(open_database(settings).engine, "looking for unused files") as connection:
+    home, engine = settings.home.resolve(), open_database(settings).engine
+    with reading(engine, "looking for unused files") as connection:
         found = unused(connection, home)
-        held = f"{len(found.paths):,} files, {found.size / 1e6:,.1f} MB"
-        if found.paths and not yes:
-            said = f"{held} in {home} would be deleted: no document and no kept version of one needs them."
-            output.agree(
-                "Delete them? Another database that shares this folder would miss its own.", said, as_json=as_json
-            )
-        gone = sweep(found)
-    _done(f"deleted: {held}" if gone else "nothing to delete", as_json=as_json, deleted=gone, bytes=found.size)
+    if found.paths and not yes:
+        said = f"{found} in {home} would be deleted: no document and no kept version of one needs them."
+        question = "Delete them? Another database that shares this folder would miss its own."
+        output.agree(question, said, as_json=as_json)
+    with reading(engine, "looking for unused files again") as connection:
+        gone = sweep(connection, home, found)
+    said = f"deleted: {gone}" if gone.paths else "nothing to delete"
+    _done(said, as_json=as_json, deleted=len(gone.paths), bytes=gone.size)
 
 
 def fetch_model(*, as_json: bool) -> None:

@@ -13,7 +13,7 @@ from pipelines.ingestion.executors import Executor
 from pipelines.ingestion.failure import Failure
 from pipelines.ingestion.finish import Cut, Embedded, Finisher
 from pipelines.ingestion.flow import flow
-from pipelines.ingestion.guards import Guard, assert_as_planned
+from pipelines.ingestion.guards import Guard, assert_as_planned, changed_meanwhile
 from pipelines.ingestion.plan import Step
 from pipelines.ingestion.prepare import Options, Prepared, Task
 from pipelines.ingestion.together import FOR_ALL, together
@@ -101,7 +101,8 @@ class Execution:
             raise step.error
         if step.error is not None:
             return self._fail(step, Failure.of(step.error, step.stage, step.item.name))
-        held = self.known[step.document_id]
+        if (held := self.known.get(step.document_id)) is None:
+            return self._fail(step, Failure.of(changed_meanwhile(step, "removed"), "store", step.item.name))
         if held.stamp != step.item.stamp:
             document_rows.restamp(self.finisher.store.engine, held.id, step.item.stamp)
         return IngestItem(step.item.name, "unchanged", document_id=step.document_id, nodes=held.nodes)

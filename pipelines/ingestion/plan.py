@@ -16,7 +16,6 @@ from pipelines.store.failures import Standing
 from pipelines.types import SourceItem
 
 Action = Literal["add", "update", "unchanged", "remove", "fail"]
-_SAME_BYTES = "same bytes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ class Step:
     the stored original that is read instead of the source, where a document is made again from it. `stage` is where a
     step that fails already failed. `collection` is where the document belongs; empty = where those of the run do.
     `held_since` is when the version that the plan knows was written, None where it knows none: a document that another
-    run changes between plan and step stays as that left it.
+    run changes between plan and step stays as that left it. `restamps` is whether an unchanged one has a new time.
     """
 
     action: Action
@@ -40,6 +39,7 @@ class Step:
     stage: Literal["list", "read"] = "list"
     collection: str = ""
     held_since: datetime | None = None
+    restamps: bool = False
 
 
 def stored_step(action: Action, document: Known, reason: str, original: str = "") -> Step:
@@ -69,9 +69,7 @@ class Plan:
     @property
     def is_idle(self) -> bool:
         """Whether a run would do nothing, not even note the new time of a file that holds what it held."""
-        return not self.settled and all(
-            step.action == "unchanged" and step.reason != _SAME_BYTES for step in self.steps
-        )
+        return not self.settled and all(step.action == "unchanged" and not step.restamps for step in self.steps)
 
     def count(self, action: Action) -> int:
         """How many steps do this."""
@@ -204,7 +202,7 @@ def _step(item: SourceItem, document: Known | None, terms: Terms) -> Step:
             "update", item, ", ".join(changes), document.id, held.sha, original=original,
             held_since=document.ingested_at,
         )  # fmt: skip
-    return Step("unchanged", item, _SAME_BYTES, document.id, held.sha)
+    return Step("unchanged", item, "same bytes", document.id, held.sha, restamps=document.stamp != item.stamp)
 
 
 def _came_from(alike: list[Known], listed: set[str]) -> Known | None:

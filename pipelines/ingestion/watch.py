@@ -14,7 +14,7 @@ from pipelines.errors import ConfigError, FootnoteError, SourceError
 from pipelines.ingestion.looks import Looks
 from pipelines.ingestion.plan import Plan
 from pipelines.ingestion.run import Ingestion, Overrides, Progress, build_ingestion
-from pipelines.ingestion.sources import kind_of, spelled
+from pipelines.ingestion.sources import alike, kind_of
 from pipelines.ingestion.sources.declared import declared_sources
 from pipelines.ingestion.sources.folders import Folders
 from pipelines.types import IngestItem, IngestReport
@@ -95,8 +95,8 @@ class Watch:
     def every(self) -> dict[str, float]:
         """The seconds between two looks at each location that nothing is told of."""
         declared, usual = declared_sources(self.settings.ingestion), self.settings.ingestion.poll_minutes
-        own = {_alike(location): source.every for location, source in declared.items() if source.every}
-        return {location: 60 * own.get(_alike(location), usual) for location in self.locations}
+        own = {alike(location): source.every for location, source in declared.items() if source.every}
+        return {location: 60 * own.get(alike(location), usual) for location in self.locations}
 
     def rounds(self) -> Iterator[Round]:
         """The rounds, until `stop` is set; the first ones are of all sources.
@@ -209,11 +209,6 @@ class Watch:
         for location in locations:
             self._failures.pop(location, None)
         return 0.0
-
-
-def _alike(location: str) -> str:
-    """The same for what the file of sources and the command line write in their own ways."""
-    return spelled(location).casefold()
 
 
 def _numberless(said: str) -> str:

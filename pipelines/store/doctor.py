@@ -152,7 +152,7 @@ def _originals(connection: Connection, settings: Settings) -> Finding:
 
 def _unused(connection: Connection, settings: Settings) -> Finding:
     found = unused(connection, settings.home.resolve())
-    said = f"{len(found.paths):,} files, {found.size / 1e6:,.1f} MB: footnote doctor --sweep" if found.paths else "none"
+    said = f"{found}: footnote doctor --sweep" if found.paths else "none"
     return Finding("unused files", True, said)
 
 

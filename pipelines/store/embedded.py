@@ -90,17 +90,21 @@ class EmbeddedServer:
         return f"postgresql://{SUPERUSER}@/{DATABASE}?host={self.socket_dir}"
 
     def acquire(self) -> None:
-        """Have the server running for as long as this process lives or until `release`; again does nothing.
+        """Have the server running for as long as this process lives or until `release`; again starts one that died.
 
         Raises:
             ConfigError: If the package is missing, or a folder is closed to the account that runs Postgres.
             ServiceUnavailable: If the server does not start; the message holds the end of its log.
         """
-        if self._in_use is not None and self._owner == os.getpid():
+        held = self._in_use is not None and self._owner == os.getpid()
+        if held and self.is_running():
             return
         binaries()
         try:
-            self._acquire()
+            if held:
+                self._start_again()
+            else:
+                self._acquire()
         except OSError as error:
             if is_full(error):
                 raise ServiceUnavailable(
@@ -129,6 +133,11 @@ class EmbeddedServer:
                 raise
             self._in_use, self._owner = handle, os.getpid()
         atexit.register(self.release)
+
+    def _start_again(self) -> None:
+        with self._exclusive():
+            if not self.is_running():
+                self._start()
 
     def release(self) -> None:
         """Let go of the server, and stop it when no other process holds it and nobody asked to keep it."""

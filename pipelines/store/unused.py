@@ -19,6 +19,9 @@ class Unused:
     paths: tuple[Path, ...]
     size: int
 
+    def __str__(self) -> str:
+        return f"{len(self.paths):,} files, {self.size / 1e6:,.1f} MB"
+
 
 def unused(connection: Connection, home: Path) -> Unused:
     """The originals that no document and no kept version names, by path, and whatever was never written to its end.
@@ -40,19 +43,25 @@ def unused(connection: Connection, home: Path) -> Unused:
     return Unused(tuple(paths), size)
 
 
-def sweep(found: Unused) -> int:
-    """Delete what is unused; how many files.
+def sweep(connection: Connection, home: Path, agreed: Unused) -> Unused:
+    """Delete what was agreed to and is still unused, as a run may have needed it meanwhile; what was deleted.
 
     Raises:
-        StoreError: If one cannot be deleted.
+        StoreError: If a file cannot be deleted.
     """
-    for path in found.paths:
+    still = unused(connection, home)
+    gone = tuple(path for path in still.paths if path in set(agreed.paths))
+    size = 0
+    for path in gone:
         try:
-            path.unlink(missing_ok=True)
+            size += path.stat().st_size
+            path.unlink()
+        except FileNotFoundError:
+            continue  # somebody else swept, too
         except OSError as error:
             hint = "Check the permissions of FOOTNOTE_HOME."
             raise StoreError(f"{path} cannot be deleted: {error.strerror}.", hint=hint) from error
-    return len(found.paths)
+    return Unused(gone, size)
 
 
 def _needed(connection: Connection) -> set[str]:

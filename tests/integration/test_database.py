@@ -80,6 +80,17 @@ def test_after_a_killed_server_the_next_command_recovers_it(home: Path) -> None:
     server.release()
 
 
+def test_a_server_that_died_under_its_process_is_started_again(home: Path) -> None:
+    server = EmbeddedServer(home, durable=False)
+    server.acquire()
+    os.kill(int((server.data / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+    time.sleep(0.2)
+    server.acquire()
+    assert server.is_running()
+    server.release()
+    assert not server.is_running()
+
+
 def test_a_server_in_use_is_not_stopped_by_another(home: Path) -> None:
     owner = hold(home)
     assert EmbeddedServer(home).stop() is False

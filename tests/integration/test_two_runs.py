@@ -7,12 +7,13 @@ from typing import Any
 
 from sqlalchemy import select
 
-from config.settings import ParsingSettings, Settings
+from config.settings import GitHubSettings, ParsingSettings, Settings
 from pipelines.ingestion.reindex import plan_reindex
 from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database
 from pipelines.store.tables import documents
+from tests.fake_github import FakeGitHub, Repository
 
 
 def write_notes(folder: Path, names: range, word: str) -> None:
@@ -85,3 +86,38 @@ def test_a_plan_changes_nothing_that_another_run_changed_meanwhile(
         assert all(part in said[name][document] for document, part in expected.items()), name
     assert {row[0]: row[1] for row in before[0]} == {row[0]: row[1] for row in state(settings)[0]}
     assert ingest(settings, [str(folder)]).count("failed") == 0
+
+
+def test_what_is_fetched_is_no_proof_that_a_source_still_says_what_was_planned(
+    make_settings: Callable[..., Settings],
+) -> None:
+    kiln = Repository("kiln", "A kiln", {"README.md": b"# Kiln\n\nIt fires."})
+    with FakeGitHub(owners={"ann": [kiln, Repository("notes", "Notes", {"README.md": b"# Notes"})]}) as github:
+        settings = make_settings(github=GitHubSettings(api_base=github.url))
+        ingest(settings, ["github:ann"])
+        github.owners["ann"].remove(kiln)
+        ingestion = build_ingestion(settings)
+        stale = ingestion.plan(["github:ann"], allow_removals=True)
+        github.owners["ann"].append(kiln)
+        kiln.push("README.md", b"# Kiln\n\nIt fires clay.", "2026-05-01T00:00:00Z")
+        ingest(settings, ["github:ann/kiln"])
+        (failed,) = [item for item in ingestion.run(stale).items if item.outcome == "failed"]
+        assert failed.message.startswith("ann/kiln was changed by another run meanwhile")
+        assert {row[0] for row in state(settings)[0]} == {"ann/kiln", "ann/notes"}
+
+
+def test_what_a_plan_found_unchanged_and_another_run_removed_fails_alone(
+    make_settings: Callable[..., Settings], tmp_path: Path
+) -> None:
+    settings, folder = make_settings(), tmp_path / "notes"
+    write_notes(folder, range(3), "crane")
+    ingest(settings, [str(folder)])
+    write_notes(folder, range(1), "hoist")
+    ingestion = build_ingestion(settings)
+    plan = ingestion.plan([str(folder)])
+    gone = next(document.id for document in ingestion.known() if document.name == "note-001.md")
+    build_ingestion(settings).remove([gone])
+    report = ingestion.run(plan)
+    assert {item.document: item.outcome for item in report.items} == {
+        "note-000.md": "updated", "note-001.md": "failed", "note-002.md": "unchanged",
+    }  # fmt: skip

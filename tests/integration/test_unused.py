@@ -8,7 +8,7 @@ from config.settings import Settings
 from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.store.database import open_database, reading
 from pipelines.store.originals import keep_original, original_path
-from pipelines.store.unused import sweep, unused
+from pipelines.store.unused import Unused, sweep, unused
 
 SHA = "ab" * 32
 
@@ -49,10 +49,20 @@ def test_what_nothing_names_is_unused_after_a_day_and_can_be_swept(folder: Path,
     age(settings.home)
     assert left(settings) == (half, orphan)
     with reading(open_database(settings).engine, "testing") as connection:
-        assert sweep(unused(connection, settings.home)) == 2
+        assert sweep(connection, settings.home, unused(connection, settings.home)).paths == (half, orphan)
     assert left(settings) == ()
     assert not orphan.exists()
     assert len(list((settings.home / "originals").glob("*/*"))) == 1  # the document's
+
+
+def test_what_a_run_took_up_again_since_it_was_agreed_to_is_not_swept(folder: Path, settings: Settings) -> None:
+    keep_original(settings.home, SHA, b"never ingested", name="a page")
+    age(settings.home)
+    with reading(open_database(settings).engine, "testing") as connection:
+        agreed = unused(connection, settings.home)
+        keep_original(settings.home, SHA, b"never ingested", name="a page")
+        assert sweep(connection, settings.home, agreed) == Unused((), 0)
+    assert original_path(settings.home, SHA).exists()
 
 
 def test_an_original_that_is_needed_again_counts_as_new(folder: Path, settings: Settings) -> None:

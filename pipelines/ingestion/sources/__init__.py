@@ -1,5 +1,6 @@
 """LIST: where documents come from. A lister names everything a source holds, and says whether the list is complete."""
 
+import os
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
@@ -7,6 +8,7 @@ from pipelines.errors import SourceError
 from pipelines.ingestion.sources.base import Access, Listing, Read, SourceKind
 from pipelines.ingestion.sources.files import Files
 from pipelines.ingestion.sources.github import GitHub
+from pipelines.ingestion.sources.github.places import place_of
 from pipelines.ingestion.sources.notion import Notion
 from pipelines.ingestion.sources.notion.address import id_of
 from pipelines.ingestion.sources.web import Web
@@ -14,7 +16,7 @@ from pipelines.ingestion.sources.web.address import read_address
 from pipelines.store.fetched import forget
 from pipelines.types import SourceItem
 
-__all__ = ["SOURCES", "Access", "Listing", "Read", "SourceKind", "Sources", "kind_of", "spelled"]
+__all__ = ["SOURCES", "Access", "Listing", "Read", "SourceKind", "Sources", "alike", "kind_of", "spelled"]
 
 SOURCES: dict[str, Callable[[Access], SourceKind]] = {
     "file": Files,
@@ -39,6 +41,14 @@ def spelled(location: str) -> str:
         return read_address(location).url if kind == "web" else location
     except SourceError:
         return location
+
+
+def alike(location: str) -> str:
+    """The same for what the file of sources and the command line write in their own ways."""
+    kind = kind_of(location)
+    if kind == "github" and (place := place_of(location)):
+        return place.location.casefold()
+    return os.path.abspath(os.path.expanduser(location)) if kind == "file" else spelled(location)
 
 
 class Sources:

@@ -1,10 +1,11 @@
 """What is said of a location that is no file."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from pipelines.ingestion.sources import spelled
+from pipelines.ingestion.sources import alike, spelled
 from pipelines.ingestion.sources.files import list_files
 
 
@@ -48,3 +49,17 @@ def test_a_relative_path_that_leads_nowhere_is_told_where_it_was_looked_for(
 )
 def test_a_location_is_spelled_as_its_listing_spells_it(location: str, said: str) -> None:
     assert spelled(location) == said
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("~/portfolio", os.path.expanduser("~/portfolio/"), True),
+        ("github:Ann/", "github:ann", True),
+        ("github:ann", "github:ann/notes", False),
+        ("https://EXAMPLE.org/a", "https://example.org/a", True),
+        ("https://example.org/A", "https://example.org/a", False),
+    ],
+)
+def test_what_a_location_is_does_not_hang_on_how_it_is_written(first: str, second: str, same: bool) -> None:
+    assert (alike(first) == alike(second)) is same

@@ -100,6 +100,15 @@ def test_a_reason_names_what_changed(
     assert reasons(plan([folder], held, **given))["a.txt"] == reason
 
 
+@pytest.mark.parametrize(("stamp", "idle"), [("", False), (None, True)])
+def test_a_run_is_needed_for_a_new_time_and_not_for_bytes_that_were_only_read_again(
+    folder: Path, stamp: str | None, idle: bool
+) -> None:
+    held = stored(folder)
+    first = held[0] if stamp is None else replace(held[0], stamp=stamp)
+    assert plan([folder], [first, *held[1:]], verify=True).is_idle is idle
+
+
 def test_today_s_recipe_is_made_once_a_parser(folder: Path) -> None:
     asked: list[str] = []
 
