@@ -236,6 +236,12 @@ def test_sources_of_one_kind_are_looked_at_one_after_the_other(github: FakeGitHu
     assert owners == [*sorted(owners[:-1]), "ann"]
 
 
+def test_a_source_that_is_always_due_starves_no_other_of_its_kind(github: FakeGitHub, start: Start) -> None:
+    github.owners["bob"] = [Repository("boats", "His boats", {"README.md": b"# Boats"})]
+    watching = start("github:ann", "github:bob", poll=0.001)
+    assert [counts(watching.next()) for _ in range(2)] == [{"added": 1}] * 2
+
+
 def test_a_round_without_news_is_a_round(github: FakeGitHub, start: Start) -> None:
     watching = start("github:ann", poll=0.05)
     watching.next()
