@@ -17,9 +17,9 @@ from pipelines.observe import configure_logging
 from pipelines.query.engine import Engine, Event, build_query_engine
 from pipelines.query.packs.packing import pack_answer
 from pipelines.query.searching.find import Request
-from pipelines.store import documents as document_rows
 from pipelines.store.database import reading
 from pipelines.store.feedback import Given, give
+from pipelines.store.passages import passage
 from pipelines.store.status import coverage
 from pipelines.types import Answer, Audience, Filters, IngestItem, Turn
 
@@ -86,7 +86,7 @@ class ChatEngine:
     def passage(self, document_id: str, start: int, end: int, around: int) -> tuple[str, str, str] | None:
         """The stored text before, inside and after a span; None when the document is gone."""
         with reading(self._engine.database.engine, "reading a passage") as connection:
-            return document_rows.passage(connection, document_id, (start, end), around=around, audience=AUDIENCE)
+            return passage(connection, document_id, (start, end), around=around, audience=AUDIENCE)
 
     def pack(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> bytes:
         """The archive of an answer that was given; raises what `pack_answer` raises."""

@@ -13,7 +13,7 @@ from pipelines.evaluation.fit import Fit, Values, fit
 from pipelines.evaluation.portfolio import holds
 from pipelines.evaluation.remember import remembering
 from pipelines.query.engine import Engine
-from pipelines.store.documents import names
+from pipelines.store.passages import names
 
 TUNED: dict[str, tuple[Any, ...]] = {
     "retrieval.dense_weight": (0.3, 0.4, 0.5, 0.6, 0.7),

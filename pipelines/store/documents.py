@@ -1,6 +1,6 @@
-"""The documents table: rows to Documents and back, versions, passages."""
+"""The documents table: rows to Documents and back, and versions."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
@@ -8,11 +8,7 @@ from typing import Any
 from sqlalchemy import (
     Connection,
     Engine,
-    Integer,
-    Row,
-    Text,
     cast,
-    column,
     delete,
     func,
     insert,
@@ -20,7 +16,6 @@ from sqlalchemy import (
     select,
     true,
     update,
-    values,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql import insert as upsert
@@ -257,56 +252,6 @@ def from_row(row: Mapping[Any, Any]) -> Document:
         boxes=tuple(LineBox(*box) for box in row["boxes"]),
         metadata=row["metadata"],
     )
-
-
-def passages(
-    connection: Connection, spans: Sequence[tuple[str, int, int]], audience: Audience
-) -> dict[tuple[str, int, int], Row[Any]]:
-    """(text, name, title, source_uri, content_sha, category, pages) of the spans that this audience may see."""
-    if not spans:
-        return {}
-    d = documents.c
-    wanted = values(column("document_id", Text), column("start", Integer), column("end", Integer), name="wanted").data(
-        list(dict.fromkeys(spans))
-    )
-    body = func.substr(d.text, wanted.c.start + 1, wanted.c.end - wanted.c.start).label("text")
-    statement = select(
-        wanted.c.document_id,
-        wanted.c.start,
-        wanted.c.end,
-        body,
-        d.name,
-        d.title,
-        d.source_uri,
-        d.content_sha,
-        d.category,
-        d.pages,
-    ).join_from(wanted, documents, d.id == wanted.c.document_id)
-    statement = statement.where(seen_by(audience))
-    return {(row.document_id, row.start, row.end): row for row in connection.execute(statement)}
-
-
-def names(connection: Connection, document_ids: Iterable[str], audience: Audience) -> dict[str, str]:
-    """The name of each of these documents that this audience may see."""
-    statement = select(documents.c.id, documents.c.name).where(
-        documents.c.id.in_(list(document_ids)), seen_by(audience)
-    )
-    return {row.id: row.name for row in connection.execute(statement)}
-
-
-def passage(
-    connection: Connection, document_id: str, span: tuple[int, int], *, around: int, audience: Audience
-) -> tuple[str, str, str] | None:
-    """The text before, inside and after a span, `around` characters on each side; None when it is not to be seen."""
-    (start, end), body = span, documents.c.text
-    before = max(0, start - around)
-    statement = select(
-        func.substr(body, before + 1, start - before),
-        func.substr(body, start + 1, end - start),
-        func.substr(body, end + 1, around),
-    ).where(documents.c.id == document_id, seen_by(audience))
-    row: Row[Any] | None = connection.execute(statement).one_or_none()
-    return None if row is None else (row[0], row[1], row[2])
 
 
 def find(connection: Connection, named: str) -> list[str]:

@@ -11,8 +11,8 @@ from sqlalchemy import Connection, Engine, delete, func, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from pipelines.errors import RetrievalError
-from pipelines.store import documents as document_rows
 from pipelines.store.database import reading, writing
+from pipelines.store.passages import names
 from pipelines.store.queries import jsonable
 from pipelines.store.tables import feedback, queries
 from pipelines.types import Audience
@@ -132,10 +132,10 @@ def latest_feedback(engine: Engine, limit: int, audience: Audience) -> list[dict
     Each has `at`, `query_id`, `question`, `answered`, `kind`, `value`, `source` (0 = none), `document` (its name;
     empty for one that is gone or not to be seen), `place`, `words`, `session`, `audience`, `settings`, `node_ids`.
     """
-    names = ("at", "query_id", "kind", "value", "source", "document_id", "place", "words", "session", "audience",
-             "settings", "node_ids")  # fmt: skip
+    told = ("at", "query_id", "kind", "value", "source", "document_id", "place", "words", "session", "audience",
+            "settings", "node_ids")  # fmt: skip
     statement = (
-        select(*(feedback.c[name] for name in names), queries.c.question, queries.c.answered)
+        select(*(feedback.c[name] for name in told), queries.c.question, queries.c.answered)
         .join(queries, queries.c.id == feedback.c.query_id)
         .order_by(feedback.c.at.desc(), feedback.c.id.desc())
         .limit(limit)
@@ -144,7 +144,7 @@ def latest_feedback(engine: Engine, limit: int, audience: Audience) -> list[dict
         statement = statement.where(queries.c.audience == audience, feedback.c.audience == audience)
     with reading(engine, "reading feedback") as connection:
         rows = [dict(row._mapping) for row in connection.execute(statement)]
-        named = document_rows.names(connection, {row["document_id"] for row in rows}, audience)
+        named = names(connection, {row["document_id"] for row in rows}, audience)
     documents = [named.get(row.pop("document_id"), "") for row in rows]
     return [jsonable({**row, "document": name}) for row, name in zip(rows, documents, strict=True)]
 

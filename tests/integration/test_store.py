@@ -16,6 +16,7 @@ from pipelines.store import documents as document_rows
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database, reading
 from pipelines.store.nodes import Made, NodeStore, build_node_store
+from pipelines.store.passages import passages
 from pipelines.store.tables import document_versions, documents
 from pipelines.store.vectors import cache_vectors, cached_vectors
 from pipelines.text import searchable
@@ -178,7 +179,7 @@ def test_visitors_see_only_public_documents(store: NodeStore, settings: Settings
     shut = store.window("id-shut.md", 0, 0, **OWNER)[0].node_id
     assert store.fetch([shut], filters=Filters(), audience="visitor") == {}
     with reading(store.engine, "testing") as connection:
-        assert document_rows.passages(connection, [("id-shut.md", 0, 5)], "visitor") == {}
+        assert passages(connection, [("id-shut.md", 0, 5)], "visitor") == {}
 
 
 def test_filters_narrow_by_every_field(store: NodeStore, settings: Settings) -> None:

@@ -10,8 +10,8 @@ from pipelines.query.context.assemble import Budget, assemble
 from pipelines.query.context.spans import Key, Passage
 from pipelines.query.searching.find import Finder, Found
 from pipelines.query.trace import Ledger
-from pipelines.store import documents as document_rows
 from pipelines.store.database import reading
+from pipelines.store.passages import names, passages
 from pipelines.types import Audience, Context
 
 
@@ -42,12 +42,12 @@ def document_names(database: Engine, document_ids: Collection[str], audience: Au
     if not document_ids:
         return {}
     with reading(database, "reading document names") as connection:
-        return document_rows.names(connection, document_ids, audience)
+        return names(connection, document_ids, audience)
 
 
 def _passages(database: Engine, spans: Sequence[Key], audience: Audience) -> Mapping[Key, Passage]:
     with reading(database, "reading passages") as connection:
-        rows = document_rows.passages(connection, spans, audience)
+        rows = passages(connection, spans, audience)
     return {
         key: Passage(row.text, row.name, row.title, row.source_uri, row.content_sha, row.category, (), tuple(row.pages))
         for key, row in rows.items()
