@@ -8,11 +8,13 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
+from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from tests.loopback import Loopback
 
+_SSO = "partial-results; organizations=21955855"
 _BIG = 1_000_000  # bytes; the API sends no content of larger files
 
 
@@ -103,6 +105,7 @@ class FakeGitHub(Loopback):
         faults: One is taken from the left for each request; without any left, and for None, requests succeed.
         limit: After so many answers that count (not 304), one request meets `limited`.
         limited: The primary rate limit, over now.
+        signed_on: Organisations that show what is private by single sign-on only, and say so beside what they show.
         renamed: The full names that repositories have now, by those that they had.
         withheld: Names of repositories that have a place in a page of a listing, and are not shown there.
         truncated: Names of repositories whose trees are cut in half, and of their folders (`notes/docs`).
@@ -116,6 +119,7 @@ class FakeGitHub(Loopback):
     faults: deque[Fault | None] = field(default_factory=deque)
     limit: int = 0
     limited: Fault = Fault(403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "0"}, "API rate limit exceeded.")
+    signed_on: set[str] = field(default_factory=set)
     renamed: dict[str, str] = field(default_factory=dict)
     withheld: set[str] = field(default_factory=set)
     truncated: set[str] = field(default_factory=set)
@@ -222,7 +226,10 @@ class _Handler(BaseHTTPRequestHandler):
         owner = self.fake.user(login)
         if not owner:
             return 404, {"message": "Not Found"}
-        seen = private or (owner in self.fake.organisations and self._user())
+        is_cut = owner in self.fake.signed_on
+        if is_cut:
+            headers["x-github-sso"] = _SSO
+        seen = private or (owner in self.fake.organisations and self._user() and not is_cut)
         rows = [self._row(owner, each) for each in self.fake.owners[owner] if seen or not each.private]
         rows.sort(key=lambda row: row["full_name"].lower())
         size, page = int(query.get("per_page", "30")), int(query.get("page", "1"))
@@ -234,6 +241,8 @@ class _Handler(BaseHTTPRequestHandler):
         user = self._user() or ""
         if query["affiliation"] == "owner":
             return self._owned(user, query, headers, private=True)
+        if self.fake.signed_on:
+            headers["x-github-sso"] = _SSO
         held = [(owner, each) for owner, owned in self.fake.owners.items() for each in owned]
         return [self._row(owner, each) for owner, each in held if user in each.collaborators]
 
@@ -280,7 +289,7 @@ class _Handler(BaseHTTPRequestHandler):
                 {"path": path, "mode": modes.get(path, "100644"), "type": "blob", "sha": _blob(data), "size": len(data)}
                 for path, data in repository.files.items()
             ]
-            folders = {path.rpartition("/")[0] for path in repository.files} - {""}
+            folders = {above.as_posix() for path in repository.files for above in PurePosixPath(path).parents} - {"."}
             rows += [{"path": path, "mode": "040000", "type": "tree", "sha": _blob(path.encode())} for path in folders]
             below = next((f"{path}/" for path in folders if _blob(path.encode()) == sha), "")
             held = [{**row, "path": row["path"][len(below) :]} for row in rows if row["path"].startswith(below)]

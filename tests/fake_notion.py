@@ -4,7 +4,7 @@ import json
 import re
 import uuid
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -76,6 +76,7 @@ class FakeNotion(Loopback):
         refused: Ids whose children the API takes for a wrong request.
         hidden: Ids that are not shared with the integration.
         views: Ids of linked views of databases, which the API does not give.
+        meanwhile: By path, what happens just before its next request is answered.
         faults: By path, what its next requests meet; under "" what any of the next ones does.
         requests: "GET /v1/pages/..." of every request, without its query.
     """
@@ -87,6 +88,7 @@ class FakeNotion(Loopback):
     refused: set[str] = field(default_factory=set)
     hidden: set[str] = field(default_factory=set)
     views: set[str] = field(default_factory=set)
+    meanwhile: dict[str, Callable[[], None]] = field(default_factory=dict)
     faults: dict[str, deque[Fault]] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
     most_rows: int = 10_000
@@ -166,11 +168,13 @@ class FakeNotion(Loopback):
             held[:] = [each for each in held if each["id"] != page_id]
 
     def move(self, page_id: str, to: str, at: str) -> None:
-        """Put a page below another page or a block; only the page where it was is edited at that time."""
+        """Put a page or a row below another page or a block; only the page where it was is edited at that time."""
         for under, held in self.blocks.items():
             for each in [each for each in held if each["id"] == page_id]:
                 held.remove(each)
                 self.pages[under]["last_edited_time"] = at
+        for rows in self.rows.values():
+            rows[:] = [row for row in rows if row != page_id]
         self.pages[page_id]["parent"] = self._parent(to)
         self._append(to, "child_page", {"title": ""}, page_id, has_children=True)
 
@@ -318,6 +322,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, method: str, asked: Mapping[str, Any]) -> None:
         path = urlsplit(self.path).path
         self.fake.requests.append(f"{method} {path}")
+        if happens := self.fake.meanwhile.pop(path, None):
+            happens()
         faults = self.fake.faults.get(path) or self.fake.faults.get("")
         if faults:
             fault = faults.popleft()

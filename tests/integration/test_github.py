@@ -198,6 +198,20 @@ def test_without_the_token_private_repositories_stay_until_a_person_removes_them
         assert (report.count("failed"), report.count("unchanged")) == (0, 6)
 
 
+@pytest.mark.parametrize("first", ["one", "one two"])
+def test_what_one_token_listed_stays_while_another_one_comes_and_goes(
+    github: FakeGitHub, make_settings: Callable[..., Settings], first: str
+) -> None:
+    github.tokens = {"a": "Ann", "b": "Ann"}
+    settings = make_settings(github=GitHubSettings(api_base=github.url), ingestion=IngestionSettings(executor="here"))
+    for token, shown in (("a", first), ("b", "two"), ("b", "two"), ("a", "one"), ("b", "two")):
+        private = [Repository(name, f"Of {name}", private=True) for name in shown.split()]
+        github.owners["Ann"] = [*many(6), *private]
+        report = run(settings.model_copy(update={"github_token": SecretStr(token)}))
+        assert report.count("removed") == 0
+    assert {"Ann/one", "Ann/two"} <= stored(settings)
+
+
 def test_a_repository_is_known_by_its_name(github: FakeGitHub, settings: Settings) -> None:
     run(settings)
     names = dict(build_ingestion(settings).store.stated_names("owner"))

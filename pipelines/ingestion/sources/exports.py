@@ -1,7 +1,8 @@
 """An export of Notion as a ZIP: its pages and tables, without unpacking it anywhere.
 
 Nothing in it is trusted: names are never used as paths, sizes are checked before anything is read, archives within
-archives are opened to a depth of three and only where Notion puts and names its parts so; the others are attachments.
+archives are opened to a depth of three and only where Notion names its parts so. Attachments may have such names too:
+what lies in the folder of a page or table is none of the parts.
 """
 
 import lzma
@@ -10,6 +11,7 @@ import struct
 import tempfile
 import zipfile
 import zlib
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
@@ -17,12 +19,11 @@ from typing import IO, NamedTuple
 from urllib.parse import quote
 
 from pipelines.errors import SourceError
-from pipelines.text import canonical
+from pipelines.ingestion.sources.export_names import folder_of, has_id, place_of, readable
 
 _TAKEN = frozenset({".md", ".csv", ".html"})
-_ID = re.compile(r"(?:^|[ -])[0-9a-f]{32}(?=$|\.|_all\.)")
 _PART = re.compile(r"(?:Export[^/]*|[^/]*Part-\d{1,4})\.zip", re.IGNORECASE)
-_TOP = re.compile(r"Export-[0-9a-f-]{36}", re.IGNORECASE)
+_MOST_ABOVE = 3  # folders that a part lies in
 _DEEPEST = 3
 _MOST_MEMBERS = 100_000
 _MOST_BYTES = 4_000_000_000  # of all that is taken, unpacked
@@ -40,6 +41,12 @@ class _Member(NamedTuple):
     info: zipfile.ZipInfo
 
 
+class _Part(NamedTuple):
+    place: str
+    member: _Member
+    depth: int
+
+
 class Export:
     """An open export; `problems` and `skipped` name what in it is not taken.
 
@@ -52,9 +59,13 @@ class Export:
         self.skipped: list[str] = []
         self._path, self._open = path, ExitStack()
         self._members: dict[str, _Member] = {}
+        self._folders: set[str] = set()  # of pages and tables
+        self._waiting: deque[_Part] = deque()  # those in folders, until all pages are known that others hold
         self._seen = self._unpacked = 0
         try:
             self._scan(self._opened(path), 0)
+            while self._waiting:
+                self._take(self._waiting.popleft())
         except _BROKEN as error:
             self.close()
             refused = error.strerror if isinstance(error, OSError) else None
@@ -67,7 +78,7 @@ class Export:
     @property
     def is_notion(self) -> bool:
         """Whether the names of what it holds end in ids, as Notion writes them."""
-        return any(_ID.search(PurePosixPath(place).name) for place in self._members)
+        return any(has_id(place) for place in self._members)
 
     def places(self) -> Iterator[tuple[str, str]]:
         """(place within the export, readable name without ids) of each page and table, by place.
@@ -77,7 +88,7 @@ class Export:
         for place in sorted(self._members):
             whole = f"{place.removesuffix('.csv')}_all.csv"
             if not (place.endswith(".csv") and whole in self._members):
-                yield place, "/".join(_readable(part) for part in place.split("/"))
+                yield place, readable(place)
 
     def read(self, place: str, limit: int) -> bytes:
         """The bytes at a place, at most `limit` + 1.
@@ -108,26 +119,41 @@ class Export:
             self._seen += 1
             if self._seen > _MOST_MEMBERS:
                 raise SourceError(f"{self._path.name} holds more than {_MOST_MEMBERS:,} files.", hint="Split it.")
-            place = _place(_name(info))
+            place = place_of(info)
             if not place or info.is_dir():
                 continue
             suffix = PurePosixPath(place).suffix.lower()
-            nested = depth < _DEEPEST and _PART.fullmatch(place)
-            if not (nested or suffix in _TAKEN) or place in self._members:
-                self.skipped.append(place)
-            elif wrong := _wrong(info):
-                self.problems.append((place, SourceError(f"{place} in {self._path.name} {wrong}", hint="Unpack it.")))
-            else:
-                self._weigh(info)
-                if nested:
-                    self._scan(self._opened(self._unpack(archive, info)), depth + 1)
+            above, _, name = place.rpartition("/")
+            if depth < _DEEPEST and above.count("/") < _MOST_ABOVE and _PART.fullmatch(name):
+                part = _Part(place, _Member(archive, info), depth)
+                if above:
+                    self._waiting.append(part)
                 else:
+                    self._take(part)
+            elif suffix not in _TAKEN or place in self._members:
+                self.skipped.append(place)
+            else:
+                self._folders.add(folder_of(place))
+                if self._is_sound(place, info):
                     self._members[place] = _Member(archive, info)
 
-    def _weigh(self, info: zipfile.ZipInfo) -> None:
+    def _take(self, part: _Part) -> None:
+        """What a part holds; an attachment is passed over."""
+        archive, info = part.member
+        if any(readable(str(above)) in self._folders for above in PurePosixPath(part.place).parents[:-1]):
+            self.skipped.append(part.place)
+        elif self._is_sound(part.place, info):
+            self._scan(self._opened(self._unpack(archive, info)), part.depth + 1)
+
+    def _is_sound(self, place: str, info: zipfile.ZipInfo) -> bool:
+        """Whether a member can be read; why not, is among the problems."""
+        if wrong := _wrong(info):
+            self.problems.append((place, SourceError(f"{place} in {self._path.name} {wrong}", hint="Unpack it.")))
+            return False
         self._unpacked += info.file_size
         if self._unpacked > _MOST_BYTES:
             raise SourceError(f"{self._path.name} unpacks to more than {_MOST_BYTES:,} bytes.", hint="Split it.")
+        return True
 
     def _unpack(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
         """An archive within the archive, in a temporary file without a name."""
@@ -156,16 +182,6 @@ def inner_uri(path: Path, place: str) -> str:
     return f"{path.as_uri()}#{quote(place)}"
 
 
-def _name(info: zipfile.ZipInfo) -> str:
-    """A member's name; Notion writes UTF-8, but does not always say so."""
-    if info.flag_bits & 0x800:
-        return info.filename
-    try:
-        return info.orig_filename.partition("\0")[0].encode("cp437").decode("utf-8")
-    except UnicodeError:
-        return info.filename
-
-
 def _wrong(info: zipfile.ZipInfo) -> str:
     """Why a member is not read; nothing where it is."""
     if info.flag_bits & 1:
@@ -173,18 +189,3 @@ def _wrong(info: zipfile.ZipInfo) -> str:
     if info.file_size > max(_SMALL, _MOST_RATIO * info.compress_size):
         return f"unpacks to more than {_MOST_RATIO} times its size."
     return ""
-
-
-def _place(name: str) -> str:
-    """A member's name as a path that leads nowhere else; empty where nothing is left of it, and for hidden files."""
-    parts = [canonical(part).strip() for part in name.replace("\\", "/").split("/")]
-    kept = [part for part in parts if part not in ("", ".", "..")]
-    if kept and _TOP.fullmatch(kept[0]):
-        kept = kept[1:]
-    return "" if any(part.startswith((".", "__MACOSX")) for part in kept) else "/".join(kept)
-
-
-def _readable(part: str) -> str:
-    """A part of a path without Notion's id."""
-    bare = _ID.sub("", part, count=1).replace("_all.", ".") if _ID.search(part) else part
-    return f"Untitled{bare}" if not bare or bare.startswith(".") else bare

@@ -108,12 +108,40 @@ def test_parts_within_an_export_are_opened_and_their_names_mean_nothing(write: C
     assert read_file(first.items[0], 100) == b"# Page"
 
 
-@pytest.mark.parametrize("name", ["Page/Export of the pump.zip", "Page/Part-1.zip", "backup.zip"])
+@pytest.mark.parametrize(
+    "name",
+    ["Page/Export of the pump.zip", "Page/Part-1.zip", f"Page {A}/Part-1.zip", "Page/a/b/Part-1.zip", "x/backup.zip"],
+)
 def test_an_archive_attached_to_a_page_is_passed_over_however_it_is_named(
     name: str, write: Callable[..., Path]
 ) -> None:
     listing = list_files(str(write({f"Page {A}.md": "# Page", name: b"no archive at all"})))
     assert (names(listing), listing.skipped, listing.problems) == (["Page.md"], (name,), ())
+
+
+@pytest.mark.parametrize("folder", ["My export", "Downloads/My export", f"Team {C}"])
+def test_parts_that_somebody_put_into_a_folder_are_opened(folder: str, write: Callable[..., Path]) -> None:
+    pages = {f"Page {A}.md": "# Page", "Page/Export of the pump.zip": b"no archive at all"}
+    part = f"{folder}/ExportBlock-1-Part-1.zip"
+    listing = list_files(str(write({part: packed(pages), f"{folder}/photo.png": "PNG"})))
+    assert (names(listing), listing.complete) == (["Page.md"], True)
+    assert listing.skipped == (f"{folder}/photo.png", "Page/Export of the pump.zip")
+    assert read_file(listing.items[0], 100) == b"# Page"
+
+
+def test_an_archive_attached_to_a_page_or_table_of_another_part_is_passed_over(write: Callable[..., Path]) -> None:
+    attached = {"Page/Export-1.zip": b"no archive", "Tasks/Export-2.zip": b"no archive"}
+    owners = {f"Page {A}.html": "<p>Page</p>", f"Tasks {B}.csv": "Name\nPump\n"}
+    for place in ("", "My export/"):
+        parts = {f"{place}Export-Part-1.zip": packed(attached), f"{place}Export-Part-2.zip": packed(owners)}
+        listing = list_files(str(write(parts)))
+        assert (names(listing), listing.skipped) == (["Page.html", "Tasks.csv"], tuple(attached))
+
+
+def test_an_archive_deep_in_folders_is_no_part(write: Callable[..., Path]) -> None:
+    deep = f"{'a/' * 20_000}Export-1.zip"
+    listing = list_files(str(write({f"Page {A}.md": "# Page", "a/b/c/d/Export-1.zip": b"x", deep: b"x"})))
+    assert (names(listing), listing.skipped) == (["Page.md"], ("a/b/c/d/Export-1.zip", deep))
 
 
 def test_names_that_are_utf8_without_saying_so_are_read_as_that(write: Callable[..., Path]) -> None:

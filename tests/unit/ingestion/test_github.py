@@ -1,5 +1,6 @@
 """GitHub as a source, over real HTTP: what is listed, what is asked for, and what is said when GitHub refuses."""
 
+import json
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from config.sources import DeclaredSource
 from pipelines.errors import SourceError
 from pipelines.ingestion.loaders import load
 from pipelines.ingestion.sources import Access, Listing, kind_of
-from pipelines.ingestion.sources.github import GitHub
+from pipelines.ingestion.sources.github import GitHub, owners
 from pipelines.ingestion.sources.github.places import place_of, site_of
 from pipelines.store.originals import original_path
 from pipelines.types import Document
@@ -302,6 +303,35 @@ def test_of_a_repository_too_large_to_be_listed_docs_are_listed_alone(
     assert server.asked() == ["/users/ann", "/users/ann/repos"]
 
 
+@pytest.mark.parametrize("readme", ["README.md", ".github/README.md", ".github/profile/README.md", "src/README.md"])
+@pytest.mark.parametrize("link", [False, True])
+def test_of_a_repository_too_large_to_be_listed_the_same_files_are_taken(
+    server: FakeGitHub, connect: Open, readme: str, link: bool
+) -> None:
+    files = {readme: b"# Shown?", "docs/README.md": b"# D", "docs/a.md": b"# A", "x.c": b"x", "y.c": b"y"}
+    server.owners = {"ann": [Repository("notes", "x", files, links=(readme,) if link else ())]}
+    declared = {"github:ann": DeclaredSource(location="github:ann", docs=True)}
+    whole = connect(declared=declared).list("github:ann")
+    shown = [] if readme in ("README.md", ".github/README.md") else ["ann/notes/docs/README.md"]
+    assert {"ann/notes/docs/README.md"} - set(names(whole)) == set(shown)
+    server.truncated = {"notes"}
+    assert connect(declared=declared, verify=True).list("github:ann") == whole
+
+
+@pytest.mark.parametrize("folder", ["docs", ".github"])
+def test_what_is_no_name_of_git_s_goes_into_no_path(server: FakeGitHub, connect: Open, folder: str) -> None:
+    server.owners, server.truncated = {"ann": [Repository("notes", "x", LARGE)]}, {"notes"}
+    rows = [{"path": folder, "type": "tree", "mode": "040000", "sha": "../../../../../user"}]
+    root = Fault(200, page=json.dumps({"tree": rows, "truncated": False}).encode())
+    server.faults.extend([None, None, None, root])
+    listing = connect(declared={"github:ann": DeclaredSource(location="github:ann", docs=True)}).list("github:ann")
+    assert (names(listing), said_of(listing)) == (
+        ["ann/notes"],
+        "GitHub answered with what cannot be read. Try again later.",
+    )
+    assert server.asked() == ["/users/ann", "/users/ann/repos", *["/repos/ann/notes/git/trees/HEAD"] * 2]
+
+
 def test_a_tree_that_is_cut_is_named_and_what_it_lists_is_taken(server: FakeGitHub, connect: Open) -> None:
     server.owners, server.truncated = {"ann": [Repository("notes", "x", LARGE)]}, {"notes", "notes/docs"}
     listing = connect(declared={"github:ann": DeclaredSource(location="github:ann", docs=True)}).list("github:ann")
@@ -485,6 +515,14 @@ def test_a_second_page_that_fails_leaves_the_listing_incomplete(server: FakeGitH
     assert len(listing.items) == 100
 
 
+def test_more_pages_than_are_read_are_said(server: FakeGitHub, connect: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.owners = {"ann": [Repository(f"r{number:03}", "x") for number in range(130)]}
+    monkeypatch.setattr(owners, "_MOST_PAGES", 1)
+    listing = connect().list("github:ann")
+    assert said_of(listing) == "ann has more repositories than are listed. Name single ones."
+    assert len(listing.items) == 100
+
+
 def test_a_page_that_is_not_full_is_not_taken_for_the_last(server: FakeGitHub, connect: Open) -> None:
     server.owners = {"ann": [Repository(f"r{number:03}", "x") for number in range(130)]}
     server.withheld = {"r007"}
@@ -612,7 +650,9 @@ def test_what_another_user_shares_is_listed_with_what_is_public(server: FakeGitH
         "cem": [Repository("other", "x", private=True, collaborators=("bob",))],
         "bob": [],
     }
-    assert names(connect(token=TOKEN).list("github:ann")) == ["ann/open", "ann/shared"]
+    server.signed_on = {"acme"}  # of which nothing was asked for
+    listing = connect(token=TOKEN).list("github:ann")
+    assert (names(listing), listing.complete) == (["ann/open", "ann/shared"], True)
     assert names(connect(token=TOKEN).list("github:ann/shared")) == ["ann/shared"]
 
 
@@ -641,14 +681,33 @@ def test_a_token_is_in_no_message(server: FakeGitHub, connect: Open) -> None:
 
 
 def test_an_organisation_that_hides_behind_single_sign_on_is_not_complete(server: FakeGitHub, connect: Open) -> None:
+    server.owners = {"acme": [Repository("a", "x"), Repository("b", "x", private=True)]}
+    server.organisations, server.signed_on, server.tokens = {"acme"}, {"acme"}, {TOKEN: "ann"}
+    for _ in range(2):
+        listing = connect(token=TOKEN).list("github:acme")
+        assert "shows only part of /orgs/acme/repos: this GITHUB_TOKEN is not authorised there" in said_of(listing)
+        assert (names(listing), len(listing.problems)) == (["acme/a"], 1)
+        assert server.requests[-1].status == 200  # 304 need not tell that it is a part
+    server.signed_on.clear()
+    listing = connect(token=TOKEN).list("github:acme")
+    assert (names(listing), listing.complete) == (["acme/a", "acme/b"], True)
+
+
+def test_an_organisation_that_comes_to_hide_behind_single_sign_on_is_not_complete(
+    server: FakeGitHub, connect: Open
+) -> None:
     server.owners, server.organisations = {"acme": [Repository("a", "x")]}, {"acme"}
-    sso = {"x-github-sso": "partial-results; organizations=21955855"}
-    server.faults.extend(
-        [Fault(200, sso, page=b'{"login": "acme", "type": "Organization"}'), Fault(200, sso, page=b"[]")]
-    )
-    listing = connect().list("github:acme")
-    assert "shows only part of /orgs/acme/repos: this GITHUB_TOKEN is not authorised there" in said_of(listing)
     assert connect().list("github:acme").complete
+    server.signed_on = {"acme"}
+    listing = connect().list("github:acme")
+    assert (names(listing), listing.complete, server.requests[-1].status) == (["acme/a"], False, 304)
+
+
+def test_every_page_of_an_organisation_behind_single_sign_on_is_listed(server: FakeGitHub, connect: Open) -> None:
+    server.owners = {"acme": [Repository(f"r{number:03}", "x") for number in range(130)]}
+    server.organisations = server.signed_on = {"acme"}
+    listing = connect().list("github:acme")
+    assert (len(listing.items), len(listing.problems), listing.complete) == (130, 1, False)
 
 
 def test_an_organisation_is_listed_with_what_the_token_may_see(server: FakeGitHub, connect: Open) -> None:

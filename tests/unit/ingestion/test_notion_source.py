@@ -511,6 +511,99 @@ def test_what_moves_to_where_the_listing_had_been_is_still_listed(world: World) 
     assert names == ["Root", "Root/First", "Root/First/Page 0", "Root/First/Page 1", "Root/Other", "Root/Second"]
 
 
+def test_a_row_that_leaves_its_database_for_where_the_listing_had_been_is_still_listed(world: World) -> None:
+    notion = world.notion
+    root = notion.page("Root")
+    early, late = (notion.page(title, parent=root) for title in ("Early", "Late"))
+    tasks = notion.database("Tasks", late)
+    row, _ = (notion.row(tasks, title, block("paragraph", title)) for title in ("Mend the pump", "Other"))
+    world.list(f"notion:{root}")
+    notion.meanwhile[f"/v1/databases/{tasks.replace('-', '')}"] = lambda: notion.move(row, early, LATER)
+    listing = world.list(f"notion:{root}")
+    assert "Root/Early/Mend the pump" in [item.name for item in listing.items]
+    assert (len(listing.items), listing.complete) == (6, True)
+
+
+def test_rows_that_are_deleted_or_go_elsewhere_are_asked_for_once_and_not_listed(world: World) -> None:
+    notion = world.notion
+    tasks, away = notion.database("Tasks"), notion.page("Elsewhere")
+    trashed, unshared, moved = (notion.row(tasks, title) for title in ("Trashed", "Unshared", "Moved"))
+    world.list(f"notion:{tasks}")
+    notion.trash(trashed)
+    notion.hidden.add(unshared)
+    notion.move(unshared, away, LATER)
+    notion.move(moved, away, LATER)
+    asked = {"GET /v1/pages/ID": 1, "GET /v1/databases/ID": 1, "POST /v1/data_sources/ID/query": 1}
+    for once in (3, 0):
+        notion.requests.clear()
+        listing = world.list(f"notion:{tasks}")
+        assert ([item.name for item in listing.items], listing.complete) == (["Tasks"], True)
+        assert notion.counts() == {**asked, "GET /v1/pages/ID": 1 + once}  # the first asks what the source is
+
+
+@pytest.mark.parametrize("gone", ["hidden", "in_trash"])
+def test_a_page_that_left_its_page_and_is_gone_leaves_the_listing_complete(gone: str, world: World) -> None:
+    notion = world.notion
+    root = notion.page("Root")
+    page = notion.page("Page", parent=root)
+    world.list(f"notion:{root}")
+    notion.trash(page)
+    notion.pages[page]["in_trash"] = gone == "in_trash"
+    notion.hidden |= {page} if gone == "hidden" else set()
+    notion.edit(root, LATER)
+    listing = world.list(f"notion:{root}")
+    assert ([item.name for item in listing.items], listing.complete) == (["Root"], True)
+
+
+def test_what_left_a_page_of_which_a_block_is_refused_is_listed_where_it_is_now_or_not_at_all(world: World) -> None:
+    notion = world.notion
+    away = notion.page("Elsewhere")
+    root = notion.page("Root", block("toggle", "inside", block("paragraph", "words")))
+    pages = [notion.page(title, parent=root) for title in ("A", "B", "C")]
+    notion.refused.add(notion.blocks[root][0]["id"])
+    world.list(f"notion:{root}")
+    notion.move(pages[1], pages[0], LATER)
+    notion.pages[pages[0]]["last_edited_time"] = LATER
+    notion.move(pages[2], away, LATER)
+    for asked in (1, 0):  # for C; the root's own children are asked for each time
+        notion.requests.clear()
+        listing = world.list(f"notion:{root}")
+        assert ([item.name for item in listing.items], listing.complete) == (["Root", "Root/A", "Root/A/B"], True)
+        assert notion.counts()["GET /v1/pages/ID"] == 3 + asked
+
+
+def test_what_lies_below_refused_blocks_of_pages_below_refused_blocks_stays_listed(world: World) -> None:
+    notion = world.notion
+    root = notion.page("Root", block("toggle", "inside", block("paragraph", "words")))
+    page = notion.page("Page", block("toggle", "inside", block("paragraph", "words")), parent=_first(notion, root))
+    notion.page("Deep", parent=_first(notion, page))
+    names = [item.name for item in world.list(f"notion:{root}").items]
+    for each in (root, page):
+        notion.refused.add(_first(notion, each))
+        notion.edit(each, LATER)
+    for _ in range(2):
+        listing = world.list(f"notion:{root}")
+        assert ([item.name for item in listing.items], listing.complete) == (names, True)
+    assert names == ["Root", "Root/Page", "Root/Page/Deep"]
+
+
+def test_what_left_before_a_listing_that_ended_is_still_looked_for_by_the_next(world: World) -> None:
+    notion = world.notion
+    root = notion.page("Root")
+    first, page = (notion.page(title, parent=root) for title in ("First", "Page"))
+    world.list(f"notion:{root}")
+    notion.move(page, first, LATER)  # and First's own time stays: it is as if it had been listed before
+    path = f"/v1/pages/{page.replace('-', '')}"
+    notion.fail(path, Fault(401, "unauthorized"), *[AGAIN] * 3)
+    assert "token" in problem(world.list(f"notion:{root}")).message
+    assert "status 503" in world.failure(f"notion:{root}").message
+    assert [item.name for item in world.list(f"notion:{root}").items] == ["Root", "Root/First", "Root/First/Page"]
+
+
+def _first(notion: FakeNotion, page: str) -> str:
+    return str(notion.blocks[page][0]["id"])
+
+
 def test_rows_deeper_than_the_declared_depth_are_told(world: World) -> None:
     tasks = world.notion.database("Tasks")
     world.notion.row(tasks, "Mend the pump")
@@ -525,6 +618,30 @@ def test_a_table_of_a_database_that_is_not_shared_is_told_and_the_others_are_rea
     listing = world.list(f"notion:{tasks}")
     assert [item.name for item in listing.items] == ["Tasks", "Tasks/Mend the pump"]
     assert listing.skipped == ("Tasks (partial, without tables that are not shared with the integration: Secrets)",)
+
+
+def test_rows_of_a_table_that_is_no_longer_shared_are_listed_as_long_as_they_are(world: World) -> None:
+    notion = world.notion
+    root = notion.page("Root")
+    tasks = notion.database("Tasks", root)
+    rows = [notion.row(tasks, title, block("paragraph", title)) for title in ("Mend the pump", "Oil it")]
+    before = world.documents(f"notion:{root}")
+    (source,) = notion.rows
+    notion.hidden.add(source)
+    for _ in range(2):
+        listing = world.list(f"notion:{root}")
+        assert (listing.complete, len(listing.skipped)) == (True, 1)
+        assert world.documents(f"notion:{root}") == before
+    notion.edit(rows[0], LATER, block("paragraph", "Soon."))
+    notion.hidden.add(rows[1])
+    after = world.documents(f"notion:{root}")
+    assert list(after) == ["Root", "Root/Tasks", "Root/Tasks/Mend the pump"]
+    assert after["Root/Tasks/Mend the pump"].text.endswith("Soon.")
+    notion.hidden.add(rows[0])
+    world.list(f"notion:{root}")
+    assert world.documents(f"notion:{root}")["Root/Tasks"].text == "# Tasks"  # of rows that nobody may read
+    notion.hidden.clear()
+    assert list(world.documents(f"notion:{root}")) == list(before)
 
 
 def test_what_fails_is_named_by_its_title_where_that_is_known(world: World) -> None:
@@ -606,6 +723,36 @@ def test_a_rollup_of_more_than_25_values_is_asked_for_whole(world: World) -> Non
     notion.fail(f"/v1/pages/{row.replace('-', '')}/properties/p%3APag", Fault(400, "validation_error"))
     cut = world.documents(f"notion:{books}", verify=True)["Books/All"].text
     assert cut == "# All\n\nPages: " + ", ".join(map(str, range(25)))
+
+
+def test_a_row_says_what_its_rollups_come_to_now_and_its_blocks_are_not_fetched_for_that(world: World) -> None:
+    notion = world.notion
+    books = notion.database("Books")
+    row = notion.row(books, "All", block("unsupported"), block("paragraph", "words"), Pages={"rollup": {}})
+    notion.page("Notes", parent=row)
+    for number in range(3):
+        notion.pages[row]["properties"]["Pages"]["rollup"] = {"type": "number", "number": number}
+        notion.requests.clear()
+        listed = world.list(f"notion:{books}")
+        assert notion.counts()["GET /v1/blocks/ID/children"] == (0 if number else 2)
+        assert "1 unsupported" in listed.skipped[0]
+        documents = world.documents(f"notion:{books}")
+        assert documents["Books/All"].text.startswith(f"# All\n\nPages: {number}\n\nwords\n\n")
+        assert (len(documents), documents["Books/All"].metadata["blocks"]) == (3, 3)
+    notion.requests.clear()
+    assert world.list(f"notion:{books}").items[1].stamp == listed.items[1].stamp
+    assert notion.counts()["GET /v1/blocks/ID/children"] == 0
+
+
+@pytest.mark.parametrize("changed", [0, 29])
+def test_a_long_rollup_is_asked_for_each_time_as_it_changes_with_other_pages(changed: int, world: World) -> None:
+    notion = world.notion
+    books = notion.database("Books")
+    values = [{"type": "rich_text", "rich_text": rich(f"value {n}")} for n in range(30)]
+    notion.row(books, "All", Pages={"rollup": {"type": "array", "array": values, "function": "show_original"}})
+    assert f"value {changed}" in world.documents(f"notion:{books}")["Books"].text
+    values[changed]["rich_text"] = rich("another")
+    assert "another" in world.documents(f"notion:{books}")["Books"].text
 
 
 def test_long_relations_of_a_row_edited_a_moment_ago_are_asked_for_again(world: World) -> None:

@@ -2,12 +2,22 @@
 
 import urllib.parse
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pipelines.ingestion.sources.github.client import Client
 from pipelines.ingestion.sources.github.refusals import garbled
 from pipelines.store.fetched import Fetched, recall, remember
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer as it was reduced, as JSON: whether another page may follow, and whether this one lacks something."""
+
+    held: Any
+    more: bool
+    is_cut: bool = False
 
 
 class Asked:
@@ -30,7 +40,7 @@ class Asked:
         allowed: Collection[int] = (),
     ) -> Any:
         """What `reduce` makes of the answer, as JSON; see `page`."""
-        return self.page(path, reduce, parameters, state=state, allowed=allowed)[0]
+        return self.page(path, reduce, parameters, state=state, allowed=allowed).held
 
     def page(
         self,
@@ -40,10 +50,11 @@ class Asked:
         *,
         state: str = "",
         allowed: Collection[int] = (),
-    ) -> tuple[Any, bool]:
-        """(what `reduce` makes of the answer, as JSON, whether another page may follow).
+    ) -> Answer:
+        """What `reduce` makes of the answer.
 
-        An answer that was given at the same `state` is not asked for again. For an `allowed` status `reduce` has None.
+        An answer that was given at the same `state` is not asked for again; one that is cut is asked for whole each
+        time, as only then it surely says so. For an `allowed` status `reduce` has None.
 
         Raises:
             SourceError: If GitHub refuses or cannot be reached.
@@ -52,18 +63,19 @@ class Asked:
         key = f"{self._base}{path}?{urllib.parse.urlencode(parameters or {})}"
         known = self._known(key)
         if known and state and known["state"] == state:
-            return known["held"], known["next"]
+            return Answer(known["held"], known["next"])
         reply = self._client.get(path, parameters, etag=known["etag"] if known else "", allowed=allowed)
         if reply.status == 304:
             if not known:
                 raise garbled()
             fresh = {**known, "state": state}
         else:
-            fresh = {"etag": reply.etag, "held": reduce(reply.body), "next": reply.more, "state": state}
+            etag = "" if reply.is_cut else reply.etag
+            fresh = {"etag": etag, "held": reduce(reply.body), "next": reply.more, "state": state}
         self._now[key] = fresh
         if fresh != known:
             remember(self._home, Fetched(key, "", "", 0, fresh))
-        return fresh["held"], fresh["next"]
+        return Answer(fresh["held"], fresh["next"], reply.is_cut)
 
     def _known(self, key: str) -> Mapping[str, Any] | None:
         if key in self._now or self._verify:

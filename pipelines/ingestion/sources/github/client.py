@@ -14,7 +14,6 @@ from pipelines.ingestion.sources.base import Access
 from pipelines.ingestion.sources.github.limits import asked_to_wait, too_long
 from pipelines.ingestion.sources.github.refusals import (
     failing,
-    partial,
     refused,
     unreachable,
     unusable,
@@ -31,12 +30,16 @@ _MOST_FAILURES = 3  # questions in a row: then nobody is there
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What GitHub answered: `status` is 200, 304 or one that the question allowed; `more` = there is a next page."""
+    """What GitHub answered: `status` is 200, 304 or one that the question allowed; `more` = there is a next page.
+
+    `is_cut`: it leaves out what it would show to a token that single sign-on knows.
+    """
 
     status: int
     body: Any = None
     etag: str = ""
     more: bool = False
+    is_cut: bool = False
 
 
 class Client:
@@ -101,7 +104,7 @@ class Client:
                 self._say(f"GitHub asks to wait {math.ceil(seconds)} s (its rate limit) ...")
                 self._stop.wait(seconds)
             elif status == 304 or status in allowed:
-                return Reply(status)
+                return Reply(status, is_cut=_is_cut(path, headers))
             elif failed and pauses:
                 self._say(f"GitHub failed ({status or message}); it is asked again in {pauses[0]:.0f} s ...")
                 self._stop.wait(pauses.pop(0))
@@ -118,12 +121,11 @@ class Client:
             self._opened.close()
 
     def _reply(self, path: str, headers: Mapping[str, str], text: str) -> Reply:
-        if path.startswith("/orgs/") and headers.get("x-github-sso", "").startswith("partial-results"):
-            raise partial(path)
         body = _parsed(text)
         if body is None:
             raise unusable(self._settings.api_base)
-        return Reply(200, body, headers.get("etag", ""), 'rel="next"' in headers.get("link", ""))
+        more = 'rel="next"' in headers.get("link", "")
+        return Reply(200, body, headers.get("etag", ""), more, _is_cut(path, headers))
 
     def _ask(self, path: str, parameters: Mapping[str, Any], etag: str) -> tuple[int, Mapping[str, str], str]:
         """(status, headers by their names in lower case, body); status 0 and why, where no answer came."""
@@ -181,6 +183,11 @@ class Client:
             return error
         self._until, self._closed_by = math.inf, failing()
         return SourceError(f"{error.message} {self._closed_by.message}", hint=self._closed_by.hint)
+
+
+def _is_cut(path: str, headers: Mapping[str, str]) -> bool:
+    """Whether an organisation's answer is partial; that of a person says so of organisations that nobody asked for."""
+    return path.startswith("/orgs/") and headers.get("x-github-sso", "").startswith("partial-results")
 
 
 def _parsed(text: str) -> Any:

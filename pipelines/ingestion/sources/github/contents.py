@@ -21,6 +21,7 @@ from pipelines.store.originals import original_path
 
 _EMPTY = 409  # what the API answers of a repository without a commit
 _LINK = "120000"  # the mode of a symbolic link
+_GITHUB = ".github"
 _MARKDOWN = (".md", ".markdown")
 
 
@@ -85,7 +86,9 @@ class Contents:
         """What `_tree` keeps of each docs/ alone, which is smaller than the tree of a repository."""
         trees = f"/repos/{told['full_name']}/git/trees"
         root = self._asked.get(f"{trees}/HEAD", _root, state=state)
-        higher = root["readme"]
+        higher = root["readme"] or any(
+            self._asked.get(f"{trees}/{sha}", _root, state=sha)["readme"] for _, sha in root.get("github", ())
+        )
         return [
             self._asked.get(
                 f"{trees}/{sha}",
@@ -105,9 +108,7 @@ class Contents:
         return self._blob(told, path, str(answer.get("sha")))  # which the API answers of a file over 1 MB
 
     def _blob(self, told: Told, path: str, blob: str) -> bytes:
-        if not (blob.isascii() and blob.isalnum()):
-            raise garbled()
-        answer = self._client.get(f"/repos/{told['full_name']}/git/blobs/{blob}").body
+        answer = self._client.get(f"/repos/{told['full_name']}/git/blobs/{_sha(blob)}").body
         if not isinstance(answer, dict):
             raise garbled()
         self._assert_small(told, path, answer.get("size"))
@@ -147,15 +148,13 @@ def _tree(answer: Any, *, below: str = "", higher: bool = False) -> dict[str, An
     """
     if answer is None:
         return {"docs": [], "truncated": False}
-    files = [row for row in _rows(answer) if row.get("type") == "blob" and row.get("mode") != _LINK]
-    paths = {f"{below}{row.get('path')}": str(row.get("sha")) for row in files}
-    higher = higher or any(
-        _is_readme(path) and PurePosixPath(path).parent.as_posix() in (".", ".github") for path in paths
-    )
+    files = {f"{below}{row.get('path')}": row for row in _rows(answer) if row.get("type") == "blob"}
+    higher = higher or any(_is_readme(path) and path.rpartition("/")[0] in ("", _GITHUB) for path in files)
     docs = sorted(
-        [path, blob]
-        for path, blob in paths.items()
-        if path.lower().startswith("docs/")
+        [path, str(row.get("sha"))]
+        for path, row in files.items()
+        if row.get("mode") != _LINK
+        and path.lower().startswith("docs/")
         and path.lower().endswith(_MARKDOWN)
         and (higher or path.count("/") > 1 or not _is_readme(path))
     )
@@ -163,12 +162,14 @@ def _tree(answer: Any, *, below: str = "", higher: bool = False) -> dict[str, An
 
 
 def _root(answer: Any) -> dict[str, Any]:
-    """What is kept of the topmost folder: the docs/ in it, and whether it has a README."""
+    """What is kept of a folder alone: the docs/ and .github/ in it, and whether it has a README."""
     rows = [(str(row.get("path")), row) for row in _rows(answer)]
-    docs = [[name, str(row.get("sha"))] for name, row in rows if row.get("type") == "tree" and name.lower() == "docs"]
-    if not all(sha.isascii() and sha.isalnum() for _, sha in docs):
-        raise garbled()
-    return {"docs": docs, "readme": any(row.get("type") == "blob" and _is_readme(name) for name, row in rows)}
+    trees = [(name, str(row.get("sha"))) for name, row in rows if row.get("type") == "tree"]
+    return {
+        "docs": [[name, _sha(sha)] for name, sha in trees if name.lower() == "docs"],
+        "github": [[name, _sha(sha)] for name, sha in trees if name == _GITHUB],
+        "readme": any(row.get("type") == "blob" and _is_readme(name) for name, row in rows),
+    }
 
 
 def _rows(answer: Any) -> list[Mapping[str, Any]]:
@@ -176,6 +177,13 @@ def _rows(answer: Any) -> list[Mapping[str, Any]]:
     if not isinstance(answer, dict) or not isinstance(answer.get("tree"), list):
         raise garbled()
     return [row for row in answer["tree"] if isinstance(row, dict)]
+
+
+def _sha(said: str) -> str:
+    """A name that Git gives, which goes into a path."""
+    if not (said.isascii() and said.isalnum()):
+        raise garbled()
+    return said
 
 
 def _is_readme(path: str) -> bool:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.errors import SourceError
-from pipelines.ingestion.sources.github.asked import Asked
+from pipelines.ingestion.sources.github.asked import Answer, Asked
 from pipelines.ingestion.sources.github.client import Client
 from pipelines.ingestion.sources.github.places import place_of
-from pipelines.ingestion.sources.github.refusals import garbled
+from pipelines.ingestion.sources.github.refusals import garbled, partial
 from pipelines.ingestion.sources.github.told import Told, repositories_in
 from pipelines.store.fetched import Fetched, recall, remember
 
@@ -64,41 +64,44 @@ class Owners:
         return Owned(login, tuple({told["full_name"]: told for told in found}.values()), tuple(problems))
 
     def note_private(self, owned: Owned, uris: Mapping[str, Collection[str]], *, complete: bool) -> None:
-        """Keep which documents, by repository, this token alone shows; of an incomplete listing, and those before.
+        """Keep which documents, by repository, this token alone shows; of an incomplete listing, beside those before.
+
+        Each repository with the token that listed it last: what that one does not list any more is gone.
 
         Raises:
             StoreError: If it cannot be kept.
         """
         key = f"github:{owned.login}"
         note = None if complete else recall(self._home, key)
-        before = note.more.get("private", {}) if note else {}
-        asker = note.more.get("asker", "") if note else self._client.asker
+        before = note.more.get("shown", {}) if note else {}
         if uris or complete:
-            private = {name: sorted(below) for name, below in {**before, **uris}.items()}
-            remember(self._home, Fetched(key, "", "", 0, {"private": private, "asker": asker}))
+            now = {name: {"asker": self._client.asker, "uris": sorted(below)} for name, below in uris.items()}
+            remember(self._home, Fetched(key, "", "", 0, {"shown": {**before, **now}}))
 
     def _pages(self, login: str, path: str, parameters: dict[str, Any]) -> tuple[list[Told], list[SourceError]]:
         found: list[Told] = []
         names: list[set[str]] = []
+        problems: list[SourceError] = []
         try:
             for number in range(1, _MOST_PAGES + 1):
-                page, more = self._page(path, parameters, number)
-                found += page
-                names.append({told["full_name"] for told in page})
-                if not more and len(page) < _PER_PAGE:
+                page = self._page(path, parameters, number)
+                found += page.held
+                names.append({told["full_name"] for told in page.held})
+                problems = problems or ([partial(path)] if page.is_cut else [])
+                if not page.more and len(page.held) < _PER_PAGE:
                     break
                 self._say(f"github:{login}: {len(found):,} repositories listed ...")
             else:
-                return found, [SourceError(f"{login} has more repositories than are listed.", hint="Name single ones.")]
+                raise SourceError(f"{login} has more repositories than are listed.", hint="Name single ones.")
             # A repository that was deleted from an early page meanwhile moved another one out of sight.
             for number, before in enumerate(names[:-1], start=1):
-                if {told["full_name"] for told in self._page(path, parameters, number)[0]} != before:
+                if {told["full_name"] for told in self._page(path, parameters, number).held} != before:
                     raise SourceError(f"The repositories of {login} changed while they were listed.", hint="Try again.")
         except SourceError as error:
-            return found, [error]
-        return found, []
+            problems.append(error)
+        return found, problems
 
-    def _page(self, path: str, parameters: dict[str, Any], number: int) -> tuple[list[Told], bool]:
+    def _page(self, path: str, parameters: dict[str, Any], number: int) -> Answer:
         asked = {**parameters, "sort": "full_name", "per_page": _PER_PAGE, "page": number}
         return self._asked.page(path, repositories_in, asked)
 
@@ -111,12 +114,14 @@ class Owners:
 
         What a person removed meanwhile is no longer among what was fetched, and nobody misses it.
         """
-        note = recall(self._home, f"github:{login}")
-        if note is None or note.more.get("asker") == self._client.asker:
-            return []
-        seen = {told["full_name"] for told in found}
-        before = note.more.get("private", {})
-        lost = [name for name in before if name not in seen and any(recall(self._home, uri) for uri in before[name])]
+        note, seen = recall(self._home, f"github:{login}"), {told["full_name"] for told in found}
+        lost = [
+            name
+            for name, shown in (note.more.get("shown", {}) if note else {}).items()
+            if name not in seen
+            and shown["asker"] != self._client.asker
+            and any(recall(self._home, uri) for uri in shown["uris"])
+        ]
         if not lost:
             return []
         named = ", ".join(lost[:_MOST_NAMED]) + (", ..." if len(lost) > _MOST_NAMED else "")

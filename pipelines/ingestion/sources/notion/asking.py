@@ -88,7 +88,7 @@ class Asking:
         except (RequestTimeoutError, httpx.TransportError) as error:
             said = SourceError(f"{self._host} does not answer ({type(error).__name__}).", hint=_HINT)
             return said, self._pause
-        except (NotionClientErrorBase, httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError):
+        except (NotionClientErrorBase, httpx.HTTPError, httpx.InvalidURL, ValueError):
             raise self.nonsense() from None  # they may show the request
         self._failures = 0
         return answer, None

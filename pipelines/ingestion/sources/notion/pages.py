@@ -31,15 +31,24 @@ def keep_page(home: Path, page: Told, title: str, properties: Sequence[Sequence[
     Raises:
         StoreError: If it cannot be kept.
     """
-    edited = str(page.get("last_edited_time") or "")
     told = _told("page", page, title, properties) | {"blocks": tree.fetched, "missing": tree.missing}
-    more = {"below": tree.below, "missing": tree.missing, "unread": dict(unread(tree.blocks))}
-    stamp = edited if is_settled(edited) and not tree.missing else ""
+    below = {"below": tree.below, "left": tree.left}
+    more = {**below, "missing": tree.missing, "unread": dict(unread(tree.blocks))}
+    stamp = _stamp(page, properties) if is_settled(_edited(page)) and not tree.missing else ""
     return _kept(home, page, Envelope(told, _json(tree.blocks)), stamp, more, name=title)
 
 
-def keep_database(home: Path, database: Told, title: str, tables: Sequence[Told], asked: Told) -> Fetched:
-    """The note of a database with its rows; its envelope is kept, and its stamp says whether that changed.
+def is_as(stamp: str, page: Told, properties: Sequence[Sequence[str]] | None) -> bool:
+    """Whether a page is as it was at that stamp: its time, and what its properties say, if that is known.
+
+    Rollups, formulas and relations change with other pages, when the page's own time stays.
+    """
+    known = stamp.partition(" ")[0] == _edited(page) if properties is None else stamp == _stamp(page, properties)
+    return known and stamp != ""
+
+
+def keep_database(home: Path, database: Told, title: str, tables: Sequence[Told], more: Told) -> Fetched:
+    """The note of a database with its rows, and with `more`; its envelope is kept, its stamp says whether that changed.
 
     Raises:
         StoreError: If it cannot be kept.
@@ -48,7 +57,7 @@ def keep_database(home: Path, database: Told, title: str, tables: Sequence[Told]
     told = _told("database", database, title, ()) | {"description": description}
     body = _json(tables)
     stamp = hashlib.sha256(pack(Envelope(told, body))).hexdigest()[:32]
-    return _kept(home, database, Envelope(told, body), stamp, {"asked": asked}, name=title)
+    return _kept(home, database, Envelope(told, body), stamp, more, name=title)
 
 
 def table_of(name: str, pages: Sequence[Told], found: Sequence[list[list[str]]]) -> dict[str, Any]:
@@ -59,6 +68,15 @@ def table_of(name: str, pages: Sequence[Told], found: Sequence[list[list[str]]])
         [title_of(page), *(row.get(column, "") for column in columns)] for page, row in zip(pages, texts, strict=True)
     ]
     return {"name": name, "columns": [_title_column(pages), *columns], "rows": rows}
+
+
+def _stamp(page: Told, properties: Sequence[Sequence[str]]) -> str:
+    said = hashlib.sha256(_json([list(each) for each in properties])).hexdigest()[:32]
+    return f"{_edited(page)} {said}" if properties else _edited(page)
+
+
+def _edited(page: Told) -> str:
+    return str(page.get("last_edited_time") or "")
 
 
 def _told(what: str, told: Told, title: str, properties: Sequence[Sequence[str]]) -> dict[str, Any]:

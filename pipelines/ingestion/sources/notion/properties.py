@@ -31,17 +31,20 @@ class Properties:
     def of(self, page: Told, asked: Mapping[str, str]) -> tuple[list[list[str]], dict[str, str]]:
         """([name, text] of the properties that say something, by name; what of them took requests of its own).
 
+        Rollups are not among the latter: they change with other pages, when the page's own time stays.
+
         Args:
             page: What Notion says of the page.
             asked: What took requests the last time, where the page did not change since.
         """
-        found, took = [], {}
+        found, took = [], dict[str, str]()
         for name, told in sorted((page.get("properties") or {}).items()):
             if told["type"] == "title":
                 continue
             if self._is_asked(told):
-                text = asked[name] if name in asked else self._asked(page, told)
-                took[name] = text
+                is_own = told["type"] != "rollup"
+                text = asked[name] if is_own and name in asked else self._asked(page, told)
+                took |= {name: text} if is_own else {}
             else:
                 text = property_text(told, self._titles)
             if text.strip():

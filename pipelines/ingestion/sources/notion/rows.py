@@ -32,6 +32,12 @@ class Rows:
     asked: dict[str, Any] = field(default_factory=dict)
     hidden: list[str] = field(default_factory=list)
 
+    @property
+    def below(self) -> list[list[str]]:
+        """[`page` or `database`, id] of each row."""
+        pages = (["page", digits(page["id"])] for page, _ in self.pages)
+        return [*pages, *(["database", each] for each in self.databases)]
+
 
 def fetch_rows(api: Api, properties: Properties, database: Told, before: Told) -> Rows:
     """All rows of a database; `before` is what took requests the last time.

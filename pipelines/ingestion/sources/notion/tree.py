@@ -1,13 +1,18 @@
 """The blocks of a page, at every depth."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from pipelines.errors import SourceError, as_source_error
+from pipelines.errors import LoadError, SourceError, as_source_error
+from pipelines.ingestion.envelope import unpack
 from pipelines.ingestion.sources.notion.api import Api
 from pipelines.ingestion.sources.notion.asking import Gone, Refused
 from pipelines.ingestion.sources.notion.reduce import block_of, is_gone, synced_from
+from pipelines.store.fetched import Fetched
+from pipelines.store.originals import original_path
 
 _DEEPEST = 100
 _MOST = 50_000
@@ -22,12 +27,14 @@ class Tree:
         blocks: Those right below it, each with its `children`.
         fetched: How many there are at all depths.
         below: [`page` or `database`, id] of each child page and database, once each.
+        left: The same of those that earlier listings knew there and this one does not.
         missing: The blocks whose children Notion refuses: id, type, and why.
     """
 
     blocks: list[dict[str, Any]] = field(default_factory=list)
     fetched: int = 0
     below: list[list[str]] = field(default_factory=list)
+    left: list[list[str]] = field(default_factory=list)
     missing: list[dict[str, str]] = field(default_factory=list)
 
 
@@ -40,6 +47,16 @@ def fetch_tree(api: Api, page_id: str) -> Tree:
     fetching = _Fetching(api, page_id)
     fetching.tree.blocks = fetching.children(page_id, 0)
     return fetching.tree
+
+
+def kept_tree(home: Path, held: Fetched) -> Tree | None:
+    """The blocks of a page as they were when it was fetched; None where they can no longer be read."""
+    try:
+        envelope = unpack(original_path(home, held.sha).read_bytes(), held.uri)
+        blocks = json.loads(envelope.body)
+    except (OSError, ValueError, LoadError):
+        return None
+    return Tree(blocks, envelope.told["blocks"], held.more["below"], held.more.get("left", []), held.more["missing"])
 
 
 class _Fetching:

@@ -3,8 +3,8 @@
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from pipelines.errors import SourceError, StoreError
 from pipelines.ingestion.sources.base import Access, Listing
@@ -12,12 +12,13 @@ from pipelines.ingestion.sources.notion.address import digits, page_address
 from pipelines.ingestion.sources.notion.api import Api
 from pipelines.ingestion.sources.notion.asking import Ended, Gone, Refused
 from pipelines.ingestion.sources.notion.found import Found
-from pipelines.ingestion.sources.notion.pages import keep_database, keep_page
+from pipelines.ingestion.sources.notion.pages import is_as, keep_database, keep_page
+from pipelines.ingestion.sources.notion.place import Place, left_since
 from pipelines.ingestion.sources.notion.properties import Properties
 from pipelines.ingestion.sources.notion.reduce import is_gone, pieces
-from pipelines.ingestion.sources.notion.rows import fetch_rows
-from pipelines.ingestion.sources.notion.tree import fetch_tree
-from pipelines.store.fetched import Fetched, recall
+from pipelines.ingestion.sources.notion.rows import Rows, fetch_rows
+from pipelines.ingestion.sources.notion.tree import fetch_tree, kept_tree
+from pipelines.store.fetched import Fetched, recall, remember
 from pipelines.text import canonical
 
 _LONGEST_TITLE = 80
@@ -28,18 +29,7 @@ _SHARE = (
 _NONSENSE = (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError)
 
 Told = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """What is to be visited: a page or a database, where it lies, and what is known of it."""
-
-    what: str
-    id: str
-    above: tuple[str, ...] = ()
-    depth: int = 0
-    told: Told | None = None
-    properties: tuple[list[str], ...] | None = None
+_T = TypeVar("_T")
 
 
 class Walk:
@@ -50,24 +40,23 @@ class Walk:
         self._api, self._home = api, access.settings.home
         self._verify, self._most_depth = access.verify, most_depth
         self._properties = Properties(api)
-        self._queue: deque[_Place] = deque()
-        self._seen: set[str] = set()
-        self._left: dict[str, _Place] = {}
+        self._queue: deque[Place] = deque()
+        self._seen: dict[str, tuple[str, ...]] = {}  # the titles down to each place, once they are known
+        self._left: list[tuple[Fetched, list[Place]]] = []
 
     def listing(self, root: str) -> Listing:
         """Everything below the page or database with that id; what cannot be fetched is a problem of the listing."""
         try:
             self._queue.append(self._root(root))
             self._visit()
-            self._queue.extend(self._moved())
-            self._visit()
+            self._find_again()
         except _NONSENSE:
             self.found.end(SourceError(f"What Notion answers of {root} is not of its API."))
         except (SourceError, StoreError) as error:
             self.found.end(error)
         return self.found.listing()
 
-    def _root(self, root: str) -> _Place:
+    def _root(self, root: str) -> Place:
         """The page of that id, else the database, else the database of that data source.
 
         Raises:
@@ -81,37 +70,51 @@ class Walk:
             raise SourceError(f"Notion shares no page or database {root} with the integration.", hint=_SHARE)
         if is_gone(told):
             raise SourceError(f"{page_address(root)} lies in the trash of Notion.", hint="Restore it, or name another.")
-        return _Place(told["object"], digits(told["id"]), told=told)
+        return Place(told["object"], digits(told["id"]), told=told)
 
     def _visit(self) -> None:
         while self._queue:
             self._try(self._queue.popleft())
 
-    def _moved(self) -> list[_Place]:
-        """The places that left a page but are there: some move to where this listing had been before they arrived."""
-        found = []
-        for place in self._left.values():
-            if place.id in self._seen:
-                continue
-            with suppress(Gone):
-                told = (self._api.page if place.what == "page" else self._api.database)(place.id)
-                parent = told.get("parent") or {}
-                above = parent.get("page_id") or parent.get("database_id")
-                is_here = digits(above) in self._seen if above else "block_id" in parent  # no block says of which page
-                if is_here:
-                    found.append(replace(place, told=told))
-        return found
+    def _find_again(self) -> None:
+        """Ask of all that left its page or database where it is now, and visit what is still below the source.
 
-    def _try(self, place: _Place) -> None:
-        """Visit a place; what goes wrong there alone fails alone, and the walk goes on."""
-        if place.id in self._seen or place.depth > self._most_depth:
-            return
-        self._seen.add(place.id)
+        Nothing else stays noted as having left: it is asked again the next time, as it may lie below a block that is
+        refused, in a table that is not shared, or where this listing had been before it arrived.
+        """
+        while self._left:
+            held, places = self._left.pop()
+            left = [each for each in places if each.id not in self._seen and not self._alone(each, self._is_away)]
+            if len(left) < len(places):
+                noted = [[each.what, each.id] for each in left]
+                remember(self._home, replace(held, more={**held.more, "left": noted}))
+            self._visit()
+
+    def _is_away(self, place: Place) -> bool:
+        """Whether a place is no longer below the source; else it is to be visited, where it is now."""
         try:
-            if place.what == "page":
-                self._page(place)
-            else:
-                self._database(place)
+            told = (self._api.page if place.what == "page" else self._api.database)(place.id)
+        except Gone:
+            return True
+        parent = told.get("parent") or {}
+        above = parent.get("page_id") or parent.get("database_id")
+        is_here = digits(above) in self._seen if above else "block_id" in parent  # no block says of which page
+        if is_gone(told) or not is_here:
+            return True
+        names = self._seen[digits(above)] if above else ()
+        self._queue.append(replace(place, above=names or place.above, told=told))
+        return False
+
+    def _try(self, place: Place) -> None:
+        """Visit a place, unless that was done or it lies too deep."""
+        if place.id not in self._seen and place.depth <= self._most_depth:
+            self._seen[place.id] = ()
+            self._alone(place, self._page if place.what == "page" else self._database)
+
+    def _alone(self, place: Place, visit: Callable[[Place], _T]) -> _T | None:
+        """What a visit comes to; what goes wrong there alone fails alone, and the walk goes on."""
+        try:
+            return visit(place)
         except Ended:
             raise
         except SourceError as error:
@@ -119,8 +122,9 @@ class Walk:
         except _NONSENSE:
             said = f"What Notion answers of {self.found.called(place.id, place.above)} is not of its API."
             self.found.fail(place.id, place.above, SourceError(said, hint="Try again later."))
+        return None
 
-    def _asked(self, place: _Place, ask: Callable[[str], Told]) -> Told | None:
+    def _asked(self, place: Place, ask: Callable[[str], Told]) -> Told | None:
         """What Notion says of a page or a database; None where it is gone, in the trash, or not shared."""
         try:
             told = place.told or ask(place.id)
@@ -129,41 +133,39 @@ class Walk:
             return None
         return None if is_gone(told) else told
 
-    def _enter(self, place: _Place, names: tuple[str, ...], below: Sequence[_Place]) -> None:
-        """Have what lies below a place visited, unless it lies too deep."""
-        if below and place.depth == self._most_depth:
+    def _enter(self, place: Place, names: tuple[str, ...], below: Sequence[Place], held: Fetched) -> None:
+        """Have what lies below a place visited and what left it looked for, unless it lies too deep."""
+        self._seen[place.id] = names
+        if place.depth < self._most_depth:
+            self._queue.extend(replace(each, above=names) for each in below)
+            self._left.append((held, [Place(what, digits(left), names) for what, left in held.more.get("left", ())]))
+        elif below:
             self.found.skip(f"{'/'.join(names)}/...", f"{len(below)} below it, deeper than {self._most_depth}")
-        else:
-            self._queue.extend(replace(each, above=names, depth=place.depth + 1) for each in below)
 
-    def _page(self, place: _Place) -> None:
+    def _page(self, place: Place) -> None:
         page = self._asked(place, self._api.page)
         if page is None:
             return
         title = self._properties.know(page)
         names = (*place.above, _name(title))
         name = self.found.name(place.id, names)
-        edited = str(page.get("last_edited_time") or "")
         held = self._held(place, "below")
-        if held is None or not edited or held.stamp != edited:
-            held = self._fetch(place, page, title, names)
+        if held is None or not is_as(held.stamp, page, place.properties):
+            held = self._fetch(place, page, title, held)
             self.found.count(held, name)
         self.found.add(held, name)
-        self._enter(place, names, [_Place(what, digits(below)) for what, below in held.more["below"]])
+        self._enter(place, names, [Place(what, digits(below)) for what, below in held.more["below"]], held)
         self.found.warn(name, held.more)
 
-    def _fetch(self, place: _Place, page: Told, title: str, names: tuple[str, ...]) -> Fetched:
+    def _fetch(self, place: Place, page: Told, title: str, held: Fetched | None) -> Fetched:
         properties = place.properties if place.properties is not None else self._properties.of(page, {})[0]
-        tree = fetch_tree(self._api, place.id)
-        old, now = recall(self._home, page_address(place.id)), {below for _, below in tree.below}
-        left = [each for each in (old.more.get("below", ()) if old else ()) if each[1] not in now]
-        if tree.missing:  # they may lie below what is refused
-            tree.below += left
-        else:
-            self._left |= {below: _Place(what, digits(below), names, place.depth + 1) for what, below in left}
+        tree = kept_tree(self._home, held) if held and is_as(held.stamp, page, None) else None
+        if tree is None:
+            tree = fetch_tree(self._api, place.id)
+            tree.left = left_since(self._home, place.id, tree.below)
         return keep_page(self._home, page, title, properties, tree)
 
-    def _database(self, place: _Place) -> None:
+    def _database(self, place: Place) -> None:
         database = self._asked(place, self._api.database)
         if database is None:
             return
@@ -172,18 +174,29 @@ class Walk:
         name = self.found.name(place.id, names)
         old = self._held(place, "asked")
         rows = fetch_rows(self._api, self._properties, database, old.more["asked"] if old else {})
-        fresh = keep_database(self._home, database, title, rows.tables, rows.asked)
+        fresh = self._keep_rows(place, database, title, rows)
         if old is None or old.sha != fresh.sha:
             self.found.count(fresh, name)
         self.found.fetched[fresh.uri] = fresh.sha
         self.found.add(fresh, name)
-        pages = [_Place("page", digits(page["id"]), told=page, properties=tuple(said)) for page, said in rows.pages]
-        self._enter(place, names, [*pages, *(_Place("database", each) for each in rows.databases)])
+        pages = [Place("page", digits(page["id"]), told=page, properties=tuple(said)) for page, said in rows.pages]
+        self._enter(place, names, [*pages, *(Place("database", each) for each in rows.databases)], fresh)
         if rows.hidden or not rows.tables:
             hidden = ", ".join(rows.hidden) or "all"
             self.found.without(name, f"tables that are not shared with the integration: {hidden}")
 
-    def _held(self, place: _Place, has: str) -> Fetched | None:
+    def _keep_rows(self, place: Place, database: Told, title: str, rows: Rows) -> Fetched:
+        """The note of a database; its table stays as it was where none is shared but rows were there still."""
+        left = left_since(self._home, place.id, rows.below)
+        more = {"asked": rows.asked, "below": rows.below, "left": left}
+        old = recall(self._home, page_address(place.id))
+        if rows.tables or not left or old is None:
+            return keep_database(self._home, database, title, rows.tables, more)
+        kept = replace(old, more=more)
+        remember(self._home, kept)
+        return kept
+
+    def _held(self, place: Place, has: str) -> Fetched | None:
         """The note of an earlier fetching; none where everything is to be read anew, or where the note lacks this."""
         held = None if self._verify else recall(self._home, page_address(place.id))
         return held if held and has in held.more else None
