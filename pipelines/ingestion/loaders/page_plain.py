@@ -3,32 +3,41 @@
 import re
 from typing import Any
 
+from pipelines.ingestion.loaders.html_source import is_too_deep
 from pipelines.ingestion.loaders.rendering import Rendering
 from pipelines.ingestion.structure import MAX_TITLE
 from pipelines.markup import INLINE_TAGS
 
 _MANY = 20_000  # elements: trafilatura takes seconds for so many, and ever longer for each that comes on top
-_MANY_IN_LINE = 2_000  # elements in one paragraph: the time for them grows with their cube
+_MANY_IN_LINE = 2_000  # elements in line in one block: the time for them grows with their cube
+_DEEPEST = 200  # elements in each other: below 255 libxml2 drops what stands there, unless it is asked not to
 _ELEMENT = re.compile(r"<[a-zA-Z]")
-_LINES = INLINE_TAGS - {"code"} | {"p"}
+# What ends a line for trafilatura, too: it takes other elements away, and leaves a piece of text for each.
+_BLOCKS = frozenset(
+    "html head body article aside blockquote caption center dd details dialog div dl dt fieldset figcaption figure"
+    " footer form h1 h2 h3 h4 h5 h6 header li main menu nav ol p section summary table td th tr ul".split()
+)
+_QUICK = frozenset({"pre", "svg", "math", "select"})  # however much stands in them
 _UNREAD = frozenset({"title", "nav", "footer", "script", "style", "noscript", "template", "svg", "iframe", "select"})
 _HEADING = re.compile(r"h([1-6])")
 
 
 def is_vast(page: str) -> bool:
-    """Whether a page, or one paragraph of it, has more elements than its article is looked for among."""
+    """Whether a page, or one line of it, has more elements than its article is looked for among, or deeper ones."""
     count = sum(1 for _ in _ELEMENT.finditer(page))
+    if count > _DEEPEST and is_too_deep(page, _DEEPEST):
+        return True
     if not _MANY_IN_LINE < count <= _MANY:
         return count > _MANY
-    tree = _tree(page)
-    return tree is not None and any(len(one) > _MANY_IN_LINE for one in tree.iter(*_LINES))
+    tree = tree_of(page)
+    return tree is not None and _most_in_line(tree) > _MANY_IN_LINE
 
 
 def plain_of(page: str) -> tuple[Rendering, str]:
     """(all that a page says outside menus and footers, its title): headings, list items and paragraphs, in order."""
     from lxml import etree
 
-    tree = _tree(page)
+    tree = tree_of(page)
     if tree is None:
         return Rendering(), ""
     walk = _Walk()
@@ -46,14 +55,32 @@ def plain_of(page: str) -> tuple[Rendering, str]:
     return walk.rendering, next((one.text_content() for one in tree.iter("title")), "")
 
 
-def _tree(page: str) -> Any:
+def tree_of(page: str) -> Any:
     """The elements of a page; None where it has none."""
     from lxml import etree, html
 
     try:
-        return html.document_fromstring(page.encode(), parser=html.HTMLParser(encoding="utf-8"))
+        return html.document_fromstring(page.encode(), parser=html.HTMLParser(encoding="utf-8", huge_tree=True))
     except (etree.LxmlError, ValueError):
         return None
+
+
+def _most_in_line(tree: Any) -> int:
+    """The most elements (line breaks apart), and words that follow a block, in one block and in no block within it."""
+    from lxml import etree
+
+    most, counts = 0, [0]
+    for event, element in etree.iterwalk(tree, events=("start", "end")):
+        is_quick = element.tag in _QUICK
+        if not is_quick and element.tag not in _BLOCKS:
+            counts[-1] += event == "start" and element.tag != "br"
+        elif event == "start":
+            counts.append(0)
+        else:
+            count = counts.pop()
+            most = most if is_quick else max(most, count)
+            counts[-1] += bool(element.tail and element.tail.strip())
+    return max(most, *counts)
 
 
 class _Walk:

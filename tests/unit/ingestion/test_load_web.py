@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import pytest
@@ -9,9 +10,11 @@ import pytest
 from pipelines.errors import LoadError
 from pipelines.ingestion.envelope import Envelope, pack
 from pipelines.ingestion.loaders import Limits, load
+from pipelines.ingestion.loaders.page_plain import is_vast
 from pipelines.ingestion.loaders.page_text import page_text
 from pipelines.types import Document, SourceItem
 from tests.fake_web import FILLER, SCRIPTED, page
+from tests.linear import assert_linear
 
 HTML = "text/html"
 URL = "https://example.org/blog/notes?id=1"
@@ -147,6 +150,53 @@ def test_a_page_that_only_leads_on_is_reported_as_that(source: str) -> None:
         loaded(source)
 
 
+SHORT = (
+    "<h1>Hours</h1><p>The office in Bern is open on weekdays from nine to five and closed on all public holidays.</p>"
+)
+TABLE = "<table><tr><td>Office</td><td>Bern</td><td>9-17</td></tr></table>"
+
+
+def refresh(content: str) -> str:
+    return f"<meta http-equiv='refresh' content='{content}'>"
+
+
+@pytest.mark.parametrize("body", [SHORT, TABLE])
+@pytest.mark.parametrize(
+    "head",
+    [
+        refresh(f"300; url={URL}"),
+        refresh("0; url=?id=1#top"),
+        refresh("60"),
+        f"<!--[if lt IE 9]>{refresh('0; url=/old.html')}<![endif]-->",
+        f"<noscript>{refresh('0; url=/nojs.html')}</noscript>",
+        refresh("0; url=//["),
+    ],
+)
+def test_a_short_page_that_leads_readers_nowhere_else_is_read(head: str, body: str) -> None:
+    text = loaded(f"<html><head><title>T</title>{head}</head><body><article>{body}</article></body></html>").text
+    assert "Bern" in text
+
+
+@pytest.mark.parametrize(
+    ("wait", "body", "is_read"), [(300, SHORT, True), (5, SHORT, False), (300, TABLE, False), (0, TABLE, False)]
+)
+def test_a_short_page_that_leads_on_is_read_if_it_leaves_the_time_to(wait: int, body: str, is_read: bool) -> None:
+    source = f"<html><head><title>T</title>{refresh(f'{wait}; url=/new')}</head><body><p>{body}</p></body></html>"
+    if is_read:
+        assert "Bern" in loaded(source).text
+    else:
+        with pytest.raises(LoadError, match="leads on to /new"):
+            loaded(source)
+
+
+def test_where_a_page_leads_on_to_is_looked_for_in_time_that_grows_with_it_alone() -> None:
+    def read(count: int) -> None:
+        with suppress(LoadError):
+            loaded(f"<html><body><p>a {refresh('0;' + 'url' * 9) * count}")
+
+    assert_linear(read, 20_000)
+
+
 def test_a_page_that_says_something_and_leads_on_after_a_while_is_read() -> None:
     assert "Footnotes point" in loaded(ARTICLE.replace("</head>", "<meta http-equiv=refresh content='9; url=/'>")).text
 
@@ -192,6 +242,18 @@ def test_bytes_that_are_no_envelope_or_not_of_their_type_are_refused() -> None:
         loaded(b"<html>no PDF</html>", "application/pdf")
 
 
+@pytest.mark.parametrize("deep", ["<b>word ", "<p><font>word ", "<div>word ", "word<wbr> "])
+def test_no_word_is_lost_where_hundreds_of_elements_lie_in_each_other(deep: str) -> None:
+    body = f"<html><body><article><h1>Deep</h1><p>{FILLER}</p>{deep * 400}<p>Then the end.</p></article></body></html>"
+    text = loaded(body).text
+    assert (text.split().count("word"), "Then the end." in text) == (400, True)
+
+
+def test_a_page_of_thousands_of_elements_in_each_other_is_refused() -> None:
+    with pytest.raises(LoadError, match="over 2,000 elements inside each other"):
+        loaded(f"<html><body>{'<div>word ' * 3_000}</body></html>")
+
+
 def test_a_page_of_very_many_elements_is_read_as_plain_words_in_little_time() -> None:
     source = (
         f"<title>All of it</title><nav>Menu</nav><h2>A list</h2><p>It <b>is</b> long.{'<p>a' * 100_000}<ul><li>last"
@@ -204,13 +266,45 @@ def test_a_page_of_very_many_elements_is_read_as_plain_words_in_little_time() ->
     assert (len(blocks), blocks[-1], document.title) == (100_003, ("list", 0, "- last"), "All of it")
 
 
-@pytest.mark.parametrize("inline", ["<a href='/x'>a</a>, some words ", "<span>a</span> b "])
-def test_a_paragraph_of_very_many_elements_in_line_is_read_in_little_time(inline: str) -> None:
-    source = f"<html><title>All of it</title><article><p>{FILLER}</p><p>{inline * 9_000}</p></article></html>"
+LINK = "<a href='/x'>words and more words </a> text "
+NESTED = f"<b>{'<i>words</i> text ' * 9}</b> "
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        f"<div>{LINK * 9_000}</div>",
+        f"<p>{NESTED * 1_500}</p>",
+        f"<div>{'<h3>words</h3> text ' * 18_000}</div>",
+    ],
+)
+def test_a_block_of_very_many_elements_in_line_is_read_in_little_time(lines: str) -> None:
+    source = f"<html><title>All of it</title><article><h1>All</h1>{lines}</article></html>"
     began = time.process_time()
     document = loaded(source)
-    assert time.process_time() - began < 5  # links took half a minute
-    assert (document.text.count(" a") >= 9_000, document.title) == (True, "All of it")
+    assert time.process_time() - began < 5  # it took ten seconds and more
+    assert (document.text.count("text"), document.title) == (lines.count("text"), "All of it")
+
+
+@pytest.mark.parametrize("block", ["p", "div", "td", "li", "blockquote", "h2", "dd", "section"])
+@pytest.mark.parametrize("one", [LINK, NESTED, "<span>a</span> b ", "<bdi>a</bdi> b ", "<code><b>a</b></code>"])
+def test_a_page_is_vast_that_has_very_many_elements_in_one_line(block: str, one: str) -> None:
+    few, many = (f"<h1>All</h1><p>Words.</p><{block}>{one * count}</{block}>" for count in (100, 2_001))
+    assert (is_vast(few), is_vast(many)) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "many",
+    [
+        f"<pre><code>{'<b>a</b> = <i>b</i>;' * 1_200}</code></pre>",  # code in colours
+        f"<div>{'A line of it.<br>' * 2_400}</div>",
+        f"<svg>{'<path></path>' * 2_400}</svg>",
+        "<ul>" + f"<li>One <b>of</b> them and <i>a</i> note.</li>{' ' * 9}" * 1_200 + "</ul>",
+    ],
+)
+def test_many_elements_that_are_not_all_in_one_line_do_not_keep_the_article_from_being_found(many: str) -> None:
+    document = loaded(ARTICLE.replace("<h2>Why", f"{many}<h2>Why"))
+    assert (document.author, "First!" in document.text) == ("Ann Example", False)
 
 
 def test_a_very_long_run_of_blanks_costs_no_time() -> None:

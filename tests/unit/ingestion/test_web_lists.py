@@ -188,6 +188,30 @@ def test_a_private_list_that_moved_to_a_public_host_does_not_lead_back_to_a_priv
     assert "/secret" not in site.asked
 
 
+def test_a_sitemap_of_an_index_that_moved_to_a_public_host_does_not_lead_back_to_a_private_one(
+    site: FakeSite, access: Access
+) -> None:
+    site.pages["/index.xml"] = sitemap_index(["/1.xml"])
+    site.pages["/1.xml"] = redirect("http://example.org/public.xml")
+    site.pages["/public.xml"] = sitemap({"http://intranet/secret": ""})
+    web_settings = access.settings.web.model_copy(update={"private_hosts": ("intranet",)})
+    settings = access.settings.model_copy(update={"web": web_settings})
+    names = {"example.org": ["93.184.216.34"], "intranet": ["10.0.0.7"]}
+    web = Web(replace(access, settings=settings), network(site, names))
+    listing = web.list("http://intranet/index.xml")
+    web.close()
+    assert listing.items == ()
+    assert "example.org/public.xml lists the private intranet/secret" in listing.problems[0][1].message
+    assert "/secret" not in site.asked
+
+
+def test_a_sitemap_that_moved_is_asked_for_once_though_it_lists_itself(site: FakeSite, listed: Listed) -> None:
+    site.pages |= {"/old.xml": redirect("/new.xml"), "/new.xml": sitemap_index(["/new.xml", "/1.xml"])}
+    site.pages |= {"/1.xml": sitemap({"/a": ""}), "/a": page("A", "Words.")}
+    assert paths(listed("/old.xml")) == ["/a"]
+    assert site.asked_for_pages() == ["/old.xml", "/new.xml", "/1.xml", "/a"]
+
+
 def test_a_sitemap_that_moved_with_its_site_lists_the_pages_where_they_are_now(site: FakeSite, access: Access) -> None:
     site.pages |= {"/sitemap.xml": redirect("http://new.example/all.xml", 301), "/a": page("A", "Words.")}
     site.pages["/all.xml"] = sitemap_index(["http://new.example/1.xml"])
@@ -331,6 +355,14 @@ def test_the_next_run_asks_whether_pages_changed_and_not_at_all_where_the_sitema
     listed("/sitemap.xml", verify=True)
     assert site.asked_for_pages() == ["/sitemap.xml", "/a", "/b"]
     assert "If-None-Match" not in site.headers[-2]
+
+
+def test_a_page_that_is_redirected_is_asked_whether_it_changed_where_it_is_now(site: FakeSite, listed: Listed) -> None:
+    site.pages |= {"/sitemap.xml": sitemap({"/a": ""}), "/a": redirect("/b"), "/b": page("B", "Words.", etag='"1"')}
+    listed("/sitemap.xml")
+    site.headers.clear()
+    listed("/sitemap.xml")
+    assert [headers.get("If-None-Match") for headers in site.headers[-2:]] == [None, '"1"']
 
 
 def test_a_page_that_cannot_be_reached_any_more_stays_the_item_that_it_was(site: FakeSite, listed: Listed) -> None:
