@@ -14,6 +14,7 @@ from app.options import (
     EXIT_STOPPED,
     PART_NAMES,
     STOPPED,
+    STOPPED_WHOLE,
     Author,
     Category,
     CategoryName,
@@ -45,6 +46,8 @@ app = typer.Typer(
 for _name, _group in (("db", db), ("models", models), ("eval", evaluate), ("bench", bench), ("feedback", feedback)):
     app.add_typer(_group, name=_name)
 
+_IN_PARTS = (("ingest",), ("reindex",), ("models", "add"))  # the same command goes on from where it was stopped
+
 
 def main() -> NoReturn:
     """Run the command line; errors become one sentence and the exit code that DESIGN.md gives them."""
@@ -65,16 +68,19 @@ def main() -> NoReturn:
             raise
         _report(error)
         sys.exit(exit_code(error))
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is registered for the exit takes a moment, and is done
     sys.exit(0)
 
 
 def _interruptible() -> threading.Event:
     """Set once Ctrl-C was pressed, which is said and raised; never where it is ignored, as in a shell's background."""
     pressed = threading.Event()
+    said = STOPPED if any(sys.argv[1 : 1 + len(verb)] == list(verb) for verb in _IN_PARTS) else STOPPED_WHOLE
 
     def stopped(*_: object) -> None:
         pressed.set()
-        os.write(2, STOPPED)  # whatever was interrupted may hold the lock of a stream
+        os.write(2, said)  # whatever was interrupted may hold the lock of a stream
         raise KeyboardInterrupt
 
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:

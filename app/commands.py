@@ -13,6 +13,7 @@ from pipelines.types import Answer, Filters, Footnote, Token
 
 if TYPE_CHECKING:
     from pipelines.ingestion.run import Ingestion
+    from pipelines.store.documents import Known
     from pipelines.store.failures import Standing
 
 
@@ -76,19 +77,18 @@ def run_remove(settings: Settings, named: Sequence[str], source: str, *, yes: bo
     from pipelines.store.fetched import forget_listing
 
     ingestion = build_ingestion(settings)
-    everything = {document.id: document.name for document in ingestion.known()}
+    everything = {document.id: document for document in ingestion.known()}
     chosen, failed = _unwanted(ingestion, named, spelled(source) if source else "", everything)
     if not (chosen or failed):
         if source:
             raise RetrievalError(f"No document came from {source}.", hint="`footnote status --json` has places.")
         raise RetrievalError("No document was named.", hint="Name one, or use --source; `footnote status` lists them.")
     if not yes:
-        names = [*(everything[document_id] for document_id in chosen), *(failure.document for failure in failed)]
-        for name in names:
-            output.warn(f"   remove  {name}")
-        output.agree(
-            "Remove these?", f"{len(names)} document{'s' * (len(names) != 1)} would be removed.", as_json=as_json
-        )
+        for document_id in chosen:
+            output.warn(f"   remove  {everything[document_id].name}")
+        for failure in failed:
+            output.warn(f"   forget  {failure.document} ({failure.source})")
+        output.agree("Remove these?", _said(len(chosen), len(failed)), as_json=as_json)
     report = ingestion.remove(chosen, failed)
     if source:
         forget_listing(settings.home, spelled(source))
@@ -104,34 +104,46 @@ def run_remove(settings: Settings, named: Sequence[str], source: str, *, yes: bo
         output.say(f"{len(gone)} removed; `footnote rollback {report.run_id}` brings them back", "bold")
 
 
+def _said(stored: int, failed: int) -> str:
+    if not stored:
+        return f"{failed} document{'s' * (failed != 1)} that failed would be forgotten."
+    also = f" and {failed} that failed forgotten" if failed else ""
+    return f"{stored} document{'s' * (stored != 1)} would be removed{also}."
+
+
 def _unwanted(
-    ingestion: "Ingestion", named: Sequence[str], source: str, everything: Mapping[str, str]
+    ingestion: "Ingestion", named: Sequence[str], source: str, everything: "Mapping[str, Known]"
 ) -> tuple[list[str], list["Standing"]]:
-    """(the ids of the documents of these names and of that source, what failed of it and is not stored)."""
+    """(the ids of the documents of these names and of that source, what failed of it and is not stored).
+
+    A whole name is that of a stored document before it is that of a failure, and a failure's before it is a guess.
+    """
     from pipelines.store.database import reading
     from pipelines.store.documents import find
-    from pipelines.store.failures import failures_of
+    from pipelines.store.failures import failures_from, failures_named, unstored_failures
     from pipelines.store.status import from_source
 
+    whole = {name for known in everything.values() for name in (known.id, known.source_uri, known.name)}
+    chosen, failed = list[str](), list["Standing"]()
     with reading(ingestion.database.engine, "looking documents up") as connection:
-        failed = failures_of(connection, named, source)
-        missed = {name for failure in failed for name in (failure.document, failure.source_uri)}
-        found = {name: find(connection, name) for name in named}
-        chosen = [_one(found[name], name, everything) for name in named if found[name] or name not in missed]
-        return list(dict.fromkeys((*chosen, *(from_source(connection, source) if source else ())))), failed
+        failures = unstored_failures(connection)
+        for name in named:
+            missed = [] if name in whole else failures_named(failures, name)
+            failed += missed
+            chosen += [] if missed else [_one(find(connection, name), name, everything)]
+        if source:
+            chosen += from_source(connection, source)
+            failed += failures_from(failures, source)
+    return list(dict.fromkeys(chosen)), list(dict.fromkeys(failed))
 
 
-def _one(found: list[str], name: str, everything: Mapping[str, str]) -> str:
-    if len(_some(found, name)) > 1:
-        names = ", ".join(everything.get(document_id, document_id) for document_id in found[:5])
-        raise RetrievalError(f"{name!r} could be {len(found)} documents: {names}.", hint="Give the whole name.")
-    return found[0]
-
-
-def _some(found: list[str], name: str) -> list[str]:
+def _one(found: list[str], name: str, everything: "Mapping[str, Known]") -> str:
     if not found:
         raise RetrievalError(f"No document is called {name!r}.", hint="`footnote status` lists them.")
-    return found
+    if len(found) > 1:
+        names = ", ".join(everything[document_id].name for document_id in found[:5] if document_id in everything)
+        raise RetrievalError(f"{name!r} could be {len(found)} documents: {names}.", hint="Give the whole name.")
+    return found[0]
 
 
 def run_doctor(settings: Settings, *, fix: bool, as_json: bool) -> None:

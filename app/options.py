@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 EXIT_FELL, EXIT_FAILED_DOCUMENTS, EXIT_STOPPED = 1, 4, 130
 STOPPED = b"\nStopped. What was finished stays; the same command goes on from there.\n"
+STOPPED_WHOLE = b"\nStopped.\n"  # where nothing is finished in parts
 CategoryName = Literal["resume", "linkedin", "journey", "github", "blog", "notion", "web", "generic"]
 PART_NAMES = (
     "dense", "sparse", "completion", "whitening", "pairs", "headers", "typos", "trim", "phrases", "names", "category",

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.ending import FINDING, how_it_ended, read_as
+from app.options import EXIT_STOPPED
 from app.sources import (
     address,
     by_document,
@@ -77,12 +78,27 @@ def agree(question: str, said: str, *, as_json: bool) -> None:
 
     Raises:
         RetrievalError: Where nobody can be asked.
-        typer.Abort: If the answer is no.
+        typer.Exit: With 130, if the answer is no or none.
     """
     if as_json or not sys.stdin.isatty():
         raise RetrievalError(said, hint="Say --yes to do it.")
     warn(said)
-    typer.confirm(question, abort=True)
+    confirm(question)
+
+
+def confirm(question: str) -> None:
+    """Ask a person, and go on only when the answer is yes.
+
+    Raises:
+        typer.Exit: With 130, if it is no or none.
+    """
+    try:
+        if typer.confirm(question):
+            return
+        warn("Nothing was done.")
+    except typer.Abort:  # Ctrl-C, which was said, or the end of the input
+        pass
+    raise typer.Exit(EXIT_STOPPED)
 
 
 def warn(text: str, style: str = "yellow") -> None:

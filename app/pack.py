@@ -10,6 +10,7 @@ from app.sources import is_converted, page_or_lines
 from app.typeset import literal
 from pipelines.errors import PackError
 from pipelines.query.packs.pack import MAX_BYTES, Pack, PackedSource, pack_json, read_pack
+from pipelines.store.originals import named_path
 
 _SUFFIXES = (".md", ".json")
 _NAME = "answer"  # of both files in an archive
@@ -22,7 +23,7 @@ def files_of(named: str) -> tuple[Path, ...]:
     Raises:
         PackError: If nothing can be written there.
     """
-    path = Path(named).expanduser()
+    path = named_path(named)
     stem = path.with_suffix("") if path.suffix.lower() in _SUFFIXES else path
     paths = (path,) if path.suffix.lower() == ".zip" else tuple(stem.with_name(stem.name + end) for end in _SUFFIXES)
     taken = next((one for one in paths if one.is_dir()), None)
@@ -56,7 +57,7 @@ def load_pack(named: str) -> Pack:
     Raises:
         PackError: If there is no such file, or it is damaged or no answer pack.
     """
-    path = Path(named).expanduser()
+    path = named_path(named)
     if path.suffix.lower() == ".md" or not path.is_file():
         stem = path.with_suffix("") if path.suffix.lower() in _SUFFIXES else path
         path = next((one for end in (".json", ".zip") if (one := stem.with_name(stem.name + end)).is_file()), path)

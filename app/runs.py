@@ -66,11 +66,9 @@ def _why(step: "Step") -> str:
 def _ask(run_id: int, steps: "tuple[Step, ...]", *, as_json: bool) -> None:
     import sys
 
-    import typer
-
     if not as_json and sys.stdin.isatty():
         _show_undo(run_id, steps, as_json=False)
-        typer.confirm(f"Undo run {run_id}?", abort=True)
+        output.confirm(f"Undo run {run_id}?")
 
 
 def run_reindex(settings: Settings, source: str, *, plan_only: bool, as_json: bool) -> None:

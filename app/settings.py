@@ -1,15 +1,22 @@
 """The settings as a person meets them: a wrong one is one sentence that names it; and where the sample is."""
 
+import json
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
+from typing import get_origin
 
 from pydantic import BaseModel, ValidationError
-from pydantic_settings import SettingsError
+from pydantic.fields import FieldInfo
+from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, SettingsError
 
-from config.settings import Settings
+from config.settings import Settings, SourceRule
 from pipelines.errors import ConfigError
 
 _ALIKE = 0.85  # of 1: many names begin alike
+_PREFIX = "FOOTNOTE_"
+_OF_TESTS = "FOOTNOTE_FAULT_"  # what `make faults` sets
+_RULE = '[{"match": "*/cv/*", "category": "resume"}]'
 SAMPLE = Path(__file__).parent.parent / "data" / "sample"
 
 
@@ -17,33 +24,81 @@ def read_settings() -> Settings:
     """The settings as they stand now.
 
     Raises:
-        ConfigError: If one of them is wrong.
+        ConfigError: If one of them is wrong, or a name that begins like one of ours is none.
     """
+    for given in _given():
+        for name in given:
+            if name.startswith(_PREFIX) and not name.startswith(_OF_TESTS) and name not in _names():
+                raise _unknown(name)
     try:
         return Settings()
     except SettingsError as error:
-        hint = 'Write it as JSON, such as ["github:ann", "~/portfolio"]; see .env.example.'
-        raise ConfigError(f"A setting that is a list cannot be read: {error}.", hint=hint) from error
+        raise _no_json(error) from error
     except ValidationError as error:
         first = error.errors()[0]
-        name = "FOOTNOTE_" + "__".join(str(part).upper() for part in first["loc"])
+        name = _PREFIX + "__".join(str(part).upper() for part in first["loc"])
         if first["type"] == "extra_forbidden":
-            meant = get_close_matches(name, _names(Settings, "FOOTNOTE_"), 1, _ALIKE)
-            hint = f"Did you mean {meant[0]}?" if meant else "See .env.example."
-            raise ConfigError(f"There is no setting {name}.", hint=hint) from error
+            raise _unknown(name) from error
         raise ConfigError(f"The setting {name} is wrong: {first['msg']}.", hint="See .env.example.") from error
 
 
-def _names(stage: type[BaseModel], prefix: str) -> list[str]:
-    """The names of the settings of a stage, as the environment has them."""
-    found: list[str] = []
+def _given() -> Iterator[Mapping[str, str]]:
+    """The variables of the environment and those of `.env`, by their names in capitals; any other program's, too."""
+    for source in (EnvSettingsSource(Settings), DotEnvSettingsSource(Settings)):
+        yield {name.upper(): value or "" for name, value in source.env_vars.items()}
+
+
+def _names(stage: type[BaseModel] = Settings, prefix: str = _PREFIX) -> dict[str, FieldInfo]:
+    """The settings of a stage and its inner stages, by their names in the environment."""
+    found: dict[str, FieldInfo] = {}
     for name, field in stage.model_fields.items():
-        inner, full = field.annotation, f"{prefix}{name.upper()}"
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            found += _names(inner, f"{full}__")
-        else:
-            found.append(full)
+        full = f"{prefix}{name.upper()}"
+        found[full] = field
+        if inner := _stage_of(field):
+            found |= _names(inner, f"{full}__")
     return found
+
+
+def _stage_of(field: FieldInfo) -> type[BaseModel] | None:
+    inner = field.annotation
+    return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
+
+
+def _unknown(name: str) -> ConfigError:
+    names = [known for known, field in _names().items() if not _stage_of(field)]
+    ends_so = [known for known in names if known.endswith(f"__{name.removeprefix(_PREFIX)}")]
+    meant = get_close_matches(name, names, 1, _ALIKE) or ends_so
+    hint = f"Did you mean {' or '.join(meant)}?" if meant else "See .env.example."
+    return ConfigError(f"There is no setting {name}.", hint=hint)
+
+
+def _no_json(error: SettingsError) -> ConfigError:
+    """What to say of the first list or stage that is no JSON, with a right one."""
+    for given in _given():
+        for name, field in _names().items():
+            inner, value = _stage_of(field), given.get(name, "")
+            if value and (inner or get_origin(field.annotation) is tuple) and not _is_json(value):
+                said = f"The setting {name} is no JSON."
+                return ConfigError(said, hint=f"Write it so: {name}={_right(field, value)}")
+    return ConfigError(f"A setting cannot be read: {error}.", hint="See .env.example.")
+
+
+def _is_json(value: str) -> bool:
+    try:
+        json.loads(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _right(field: FieldInfo, value: str) -> str:
+    """A right value: for a list the words that were given."""
+    if inner := _stage_of(field):
+        name, first = next(iter(inner.model_fields.items()))
+        return json.dumps({name: first.default})
+    if field.annotation == tuple[SourceRule, ...]:
+        return _RULE
+    return json.dumps([word for part in value.split(",") if (word := part.strip(" []'\""))], ensure_ascii=False)
 
 
 def with_executor(settings: Settings, executor: str | None, workers: int | None) -> Settings:

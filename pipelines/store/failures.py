@@ -1,13 +1,14 @@
 """The documents whose last attempt failed, until one does not."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from sqlalchemy import Connection, Engine, exists, select
 
+from pipelines.errors import RetrievalError
 from pipelines.store.database import writing
+from pipelines.store.originals import named_uri
 from pipelines.store.runs import Logged, write_items
 from pipelines.store.tables import documents, ingest_items, ingest_runs
 from pipelines.types import IngestItem, SourceItem
@@ -52,19 +53,35 @@ def standing_failures(connection: Connection, collection: str | None = None) -> 
     return [Standing(**row._mapping) for row in connection.execute(statement)]
 
 
-def failures_of(connection: Connection, named: Collection[str], location: str = "") -> list[Standing]:
-    """What failed of which nothing is stored: by its name or address, or by the file, folder or source it came from."""
-    uri = Path(location).expanduser().resolve().as_uri() if location else ""
-    places = {location.lower(), uri.lower()} - {""}
+def unstored_failures(connection: Connection) -> list[Standing]:
+    """What failed of which nothing is stored, by name; of every collection."""
+    return [failure for failure in standing_failures(connection) if not failure.stored]
+
+
+def failures_named(failures: Iterable[Standing], named: str) -> list[Standing]:
+    """Those of one document, by its name or address; of each collection where it failed.
+
+    Raises:
+        RetrievalError: If it could be several documents.
+    """
+    found = [failure for failure in failures if named in (failure.document, failure.source_uri)]
+    if len(addresses := dict.fromkeys(failure.source_uri for failure in found)) > 1:
+        listed = ", ".join(list(addresses)[:5])
+        said = f"{named!r} could be {len(addresses)} documents that failed: {listed}."
+        raise RetrievalError(said, hint="Give the address.")
+    return found
+
+
+def failures_from(failures: Iterable[Standing], location: str) -> list[Standing]:
+    """Those of a file, of a folder with all below it, or of a remote source; GitHub's in any case of letters."""
+    uri = named_uri(location)
+    alike = str.lower if location.startswith("github:") else str
+    places = {alike(location), uri}
     return [
         failure
-        for failure in standing_failures(connection)
-        if not failure.stored
-        and (
-            not {failure.document, failure.source_uri}.isdisjoint(named)
-            or not {failure.source.lower(), failure.source_uri.lower()}.isdisjoint(places)
-            or (uri and failure.source_uri.startswith(f"{uri}/"))
-        )
+        for failure in failures
+        if not {alike(failure.source), alike(failure.source_uri)}.isdisjoint(places)
+        or failure.source_uri.startswith(f"{uri}/")
     ]
 
 

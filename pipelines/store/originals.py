@@ -62,6 +62,16 @@ def original_path(home: Path, sha: str) -> Path:
     return home / "originals" / sha[:2] / sha
 
 
+def named_path(location: str) -> Path:
+    """The path that a person names; the `~` of a user who does not exist stays as it is, as in a shell."""
+    return Path(os.path.expanduser(location))
+
+
+def named_uri(location: str) -> str:
+    """The `file:` URI of what a person names, links followed as far as they lead; nothing has to be there."""
+    return Path(os.path.realpath(named_path(location))).as_uri()
+
+
 def path_of(uri: str) -> Path:
     """The path that a `file:` URI names; of what lies in an archive (after a `#`), the archive's."""
     return Path(os.fsdecode(unquote_to_bytes(uri.removeprefix("file://").partition("#")[0])))

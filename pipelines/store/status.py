@@ -1,7 +1,6 @@
 """Coverage: what is indexed, how much of it, what failed and why, and what was parsed by older rules."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -9,6 +8,7 @@ from sqlalchemy import Connection, func, select
 from pipelines.store.database import Database, reading
 from pipelines.store.documents import Known, known
 from pipelines.store.failures import Standing, standing_failures
+from pipelines.store.originals import named_uri
 from pipelines.store.tables import documents, embedding_models
 
 
@@ -44,7 +44,7 @@ def coverage(database: Database, *, outdated: Callable[[Known], str] = lambda _:
 
 def from_source(connection: Connection, location: str) -> list[str]:
     """The ids of the documents that came from a file, a folder or a remote source; GitHub's in any case of letters."""
-    uri = Path(location).expanduser().resolve().as_uri()
+    uri = named_uri(location)
     d = documents.c
     below = func.left(d.source_uri, len(uri) + 1) == f"{uri}/"
     named = func.lower(d.source) == location.lower() if location.startswith("github:") else d.source == location

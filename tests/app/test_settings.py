@@ -1,9 +1,17 @@
 """What is said of settings that are wrong."""
 
+from pathlib import Path
+
 import pytest
 
 from app.settings import read_settings
 from pipelines.errors import ConfigError
+
+
+def refusal() -> str:
+    with pytest.raises(ConfigError) as caught:
+        read_settings()
+    return str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -14,7 +22,6 @@ from pipelines.errors import ConfigError
             "There is no setting FOOTNOTE_INGESTION__SOURCE_FILE. Did you mean FOOTNOTE_INGESTION__SOURCES_FILE?",
         ),
         ("FOOTNOTE_WEB__XYZ", "1", "There is no setting FOOTNOTE_WEB__XYZ. See .env.example."),
-        ("FOOTNOTE_INGESTION__SOURCES", "github:ann", 'Write it as JSON, such as ["github:ann", "~/portfolio"]'),
         ("FOOTNOTE_INGESTION__POLL_MINUTES", "soon", "The setting FOOTNOTE_INGESTION__POLL_MINUTES is wrong: "),
     ],
 )  # fmt: skip
@@ -22,6 +29,58 @@ def test_a_setting_that_is_wrong_is_named_with_what_to_do(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
 ) -> None:
     monkeypatch.setenv(name, value)
-    with pytest.raises(ConfigError) as caught:
-        read_settings()
-    assert said in str(caught.value)
+    assert said in refusal()
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("FOOTNOTE_INGESTION_SOURCES_FILE", "Did you mean FOOTNOTE_INGESTION__SOURCES_FILE?"),
+        ("FOOTNOTE_GITUB__API_BASE", "Did you mean FOOTNOTE_GITHUB__API_BASE?"),
+        ("FOOTNOTE_POLL_MINUTES", "Did you mean FOOTNOTE_INGESTION__POLL_MINUTES?"),
+        ("FOOTNOTE_XYZ", "See .env.example."),
+    ],
+)
+@pytest.mark.parametrize("where", ["environment", "file"])
+def test_a_name_of_no_stage_is_refused_in_the_environment_and_in_the_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, where: str, name: str, meant: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if where == "environment":
+        monkeypatch.setenv(name, "x")
+    else:
+        (tmp_path / ".env").write_text(f"{name}=x\n")
+    assert refusal() == f"There is no setting {name}. {meant}"
+
+
+def test_every_way_to_write_a_setting_that_there_is_goes_on_working(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text('GITHUB_TOKEN=x\nSOMETHING_ELSE=1\nfootnote_web={"redirects": 2}\n')
+    monkeypatch.setenv("footnote_collection", "notes")
+    monkeypatch.setenv("FOOTNOTE_INGESTION__SOURCES", '["github:ann"]')
+    monkeypatch.setenv("FOOTNOTE_FAULT_SEEDS", "500")
+    settings = read_settings()
+    assert (settings.collection, settings.ingestion.sources, settings.web.redirects) == ("notes", ("github:ann",), 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "right"),
+    [
+        ("FOOTNOTE_INGESTION__SOURCES", "github:ann, ~/portfolio", '["github:ann", "~/portfolio"]'),
+        ("FOOTNOTE_WEB__PRIVATE_HOSTS", "['wiki.local']", '["wiki.local"]'),
+        ("FOOTNOTE_INGESTION__RULES", "cv/*", '[{"match": "*/cv/*", "category": "resume"}]'),
+        ("FOOTNOTE_WEB", "slow", '{"delay_seconds": 1.0}'),
+    ],
+)
+@pytest.mark.parametrize("where", ["environment", "file"])
+def test_a_list_that_is_no_json_is_named_with_a_right_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, where: str, name: str, value: str, right: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if where == "environment":
+        monkeypatch.setenv(name, value)
+    else:
+        (tmp_path / ".env").write_text(f'{name}="{value}"\n')
+    assert refusal() == f"The setting {name} is no JSON. Write it so: {name}={right}"

@@ -1,5 +1,7 @@
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -21,12 +23,13 @@ class Shell:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.monkeypatch = monkeypatch
+        self.said = ""  # on stderr, by the last command
 
     def __call__(self, *words: str) -> tuple[int, str]:
         get_settings.cache_clear()
         self.monkeypatch.setattr(sys, "argv", ["footnote", *words])
         result: Result = CliRunner().invoke(cli.app, list(words))
-        error = result.exception
+        self.said, error = result.stderr, result.exception
         if error is not None and not isinstance(error, SystemExit):
             from pipelines.errors import FootnoteError
 
@@ -78,6 +81,26 @@ def test_a_failed_document_gives_exit_code_4_and_its_reason(shell: Shell, folder
 def test_a_missing_path_fails_by_name_and_the_rest_goes_in(shell: Shell, folder: Path) -> None:
     report = shell.json("ingest", str(folder), "nowhere.md", code=4)
     assert (report["added"], report["failed"]) == (2, 1)
+
+
+def test_the_home_of_nobody_is_a_place_that_does_not_exist(shell: Shell, folder: Path) -> None:
+    report = shell.json("ingest", str(folder), "~nobody-here/docs", code=4)
+    assert report["added"] == 2
+    (failure,) = (item for item in report["items"] if item["outcome"] == "failed")
+    assert (failure["error"], failure["hint"]) == (
+        "~nobody-here/docs does not exist.", "No user is called nobody-here.",
+    )  # fmt: skip
+    code, said = shell("remove", "--source", "~nobody-here/docs")
+    assert (code, said.startswith("No document came from ~nobody-here/docs.")) == (2, True)
+    code, said = shell("reindex", "--source", "~nobody-here/docs")
+    assert code == 2
+
+
+def test_a_link_to_itself_fails_by_name(shell: Shell, folder: Path) -> None:
+    (folder / "loop").symlink_to(folder / "loop")
+    report = shell.json("ingest", str(folder / "loop"), code=4)
+    assert "loop cannot be read: " in report["items"][0]["error"]
+    assert shell("remove", "--source", str(folder / "loop"))[0] == 2
 
 
 def test_a_plan_changes_nothing(shell: Shell, folder: Path) -> None:
@@ -283,6 +306,75 @@ def test_what_failed_and_is_not_stored_is_forgotten_when_it_is_removed(
     assert shell("ingest", "--retry-failed") == (0, "Nothing failed the last time it was tried.\n")
 
 
+def failing_in(place: Path, *names: str) -> None:
+    for name in names:
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text("")
+
+
+def failed(shell: Shell) -> list[str]:
+    """The addresses of what failed, below the folder of the test."""
+    return [row["uri"].partition("/docs")[2] for row in shell.json("status", "--failed", code=4)["documents"]]
+
+
+def test_a_name_that_two_failures_share_is_refused_and_their_address_is_taken(shell: Shell, folder: Path) -> None:
+    failing_in(folder / "a", "x.md")
+    failing_in(folder / "b", "x.md")
+    shell("ingest", str(folder / "a"), str(folder / "b"))
+    one, other = ((folder / place / "x.md").as_uri() for place in ("a", "b"))
+    code, said = shell("remove", "x.md", "--yes")
+    assert (code, said) == (2, f"'x.md' could be 2 documents that failed: {one}, {other}. Give the address.")
+    assert shell.json("remove", one, "--yes")["forgotten"] == ["x.md"]
+    assert failed(shell) == ["/b/x.md"]
+
+
+def test_a_name_takes_what_is_stored_and_leaves_a_failure_of_the_same_name(shell: Shell, folder: Path) -> None:
+    failing_in(folder.with_name("docs-2"), "crane.md")
+    shell("ingest", str(folder), str(folder.with_name("docs-2")))
+    assert shell("remove", "crane.md")[0] == 2
+    assert shell.said == "   remove  crane.md\n"
+    found = shell.json("remove", "crane.md", "--yes")
+    assert ([each["document"] for each in found["removed"]], found["forgotten"]) == (["crane.md"], [])
+    assert failed(shell) == ["-2/crane.md"]
+
+
+def test_the_whole_name_of_a_failure_is_no_guess_at_a_stored_document(shell: Shell, folder: Path) -> None:
+    (folder / "a").mkdir()
+    (folder / "a" / "hull.md").write_text("# Hull\n\nThe hull is of steel.\n")
+    failing_in(folder, "hull.md")
+    shell("ingest", str(folder))
+    found = shell.json("remove", "hull.md", "--yes")
+    assert (found["removed"], found["forgotten"]) == ([], ["hull.md"])
+    assert [each["document"] for each in shell.json("remove", "hull.md", "--yes")["removed"]] == ["a/hull.md"]
+
+
+def test_what_would_be_forgotten_is_told_with_its_source_before_it_is_done(shell: Shell, folder: Path) -> None:
+    failing_in(folder, "x.md")
+    shell("ingest", str(folder))
+    code, said = shell("remove", "crane.md", "x.md")
+    assert (code, said) == (2, "1 document would be removed and 1 that failed forgotten. Say --yes to do it.")
+    assert shell.said == f"   remove  crane.md\n   forget  x.md ({folder.as_uri()})\n"
+    assert shell("remove", "x.md") == (2, "1 document that failed would be forgotten. Say --yes to do it.")
+
+
+def test_a_failure_of_a_document_that_is_stored_is_never_forgotten(shell: Shell, folder: Path) -> None:
+    shell("ingest", str(folder))
+    failing_in(folder, "crane.md")
+    shell("ingest", str(folder), "--yes")
+    assert failed(shell) == ["/crane.md"]
+    assert shell("remove", "--source", str(folder))[0] == 2
+    assert shell.said == "   remove  crane.md\n   remove  garden.md\n"
+
+
+def test_removing_a_folder_forgets_what_failed_anywhere_below_it(shell: Shell, folder: Path) -> None:
+    failing_in(folder / "a", "x.md")
+    failing_in(folder.with_name("docs-2"), "x.md")
+    shell("ingest", str(folder / "a"), str(folder.with_name("docs-2")))
+    found = shell.json("remove", "--source", str(folder), "--yes")
+    assert found["forgotten"] == ["x.md"]
+    assert failed(shell) == ["-2/x.md"]
+
+
 def test_remove_prefers_the_exact_name_and_refuses_a_guess(shell: Shell, folder: Path) -> None:
     for place in ("a", "b"):
         (folder / place).mkdir()
@@ -345,6 +437,10 @@ def test_audit_finds_nothing_wrong(shell: Shell, folder: Path) -> None:
         (["search", "x"], {"FOOTNOTE_EMBEDDING__PROVIDER": "openai"}, 3),
         (["db", "start"], {}, 3),
         (["eval", "portfolio", "nowhere.jsonl"], {}, 2),
+        (["ask", "x", "--pack", "~nobody-here/x"], {}, 2),
+        (["replay", "~nobody-here/x"], {}, 2),
+        (["ingest"], {"FOOTNOTE_INGESTION__SOURCES_FILE": "~nobody-here/x.toml"}, 3),
+        (["ingest"], {"FOOTNOTE_INGESTION_SOURCES_FILE": "sources.toml"}, 3),
     ],
 )
 def test_exit_codes_say_whose_fault_it_is(
@@ -367,8 +463,6 @@ def test_help_has_an_example_for_every_command() -> None:
 
 
 def _run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    import os
-
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("FOOTNOTE_", "OPENAI_"))}
     return subprocess.run(
         [sys.executable, *words], capture_output=True, text=True, check=False, timeout=120, env=clean | environment
@@ -395,22 +489,70 @@ def test_an_error_is_one_json_document_and_one_line_without_a_traceback(tmp_path
     assert "hunter2" not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("made", ["KeyboardInterrupt", "ValueError('as a library that is loaded makes of it')"])
-def test_ctrl_c_before_anything_is_under_way_is_said_without_a_traceback(made: str) -> None:
-    code = (
-        "import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "import app.settings\n"
-        "from app import cli\n"
-        "def pressed():\n"
-        "    try: os.kill(os.getpid(), signal.SIGINT)\n"
-        f"    except KeyboardInterrupt: raise {made}\n"
-        "app.settings.read_settings = pressed\n"
-        "sys.argv = ['footnote', 'ingest', 'x']\n"
-        "cli.main()"
-    )
-    done = _run("-c", code)
-    assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr == "\nStopped. What was finished stays; the same command goes on from there.\n"
+GOES_ON = "\nStopped. What was finished stays; the same command goes on from there.\n"
+PRESSED = """
+import atexit, os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)
+import app.settings
+from app import cli, output
+def press(): os.kill(os.getpid(), signal.SIGINT)
+def pressed(made):
+    try: press()
+    except KeyboardInterrupt: raise made
+{then}
+sys.argv = ["footnote", *{words!r}]
+cli.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "made", "said"),
+    [
+        (["ingest", "x"], "KeyboardInterrupt", GOES_ON),
+        (["ingest", "x"], "ValueError('as a library that is loaded makes of it')", GOES_ON),
+        (["models", "add", "x"], "KeyboardInterrupt", GOES_ON),
+        (["models", "list"], "KeyboardInterrupt", "\nStopped.\n"),
+        (["remove", "ingest"], "KeyboardInterrupt", "\nStopped.\n"),
+    ],
+)
+def test_ctrl_c_before_anything_is_under_way_is_said_without_a_traceback(
+    words: list[str], made: str, said: str
+) -> None:
+    done = _run("-c", PRESSED.format(then=f"app.settings.read_settings = lambda: pressed({made})", words=words))
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("interrupt", "\nStopped.\n"),
+        ("n\n", "Nothing was done.\n"),
+        ("\x04", ""),
+    ],
+)
+def test_who_does_not_agree_ends_the_command_with_the_code_of_what_was_stopped(typed: str, said: str) -> None:
+    then = 'app.settings.read_settings = lambda: output.agree("Remove it?", "1 document.", as_json=False)'
+    ours, theirs = os.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", PRESSED.format(then=then, words=["remove", "x"])],
+        stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with process, open(ours, "wb", buffering=0) as keyboard:
+        os.close(theirs)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stderr.readline() == "1 document.\n"
+        assert process.stdout.read(10) == "Remove it?"
+        if typed == "interrupt":
+            process.send_signal(signal.SIGINT)
+        else:
+            keyboard.write(typed.encode())
+        assert (process.wait(20), process.stderr.read()) == (130, said)
+
+
+def test_ctrl_c_while_the_command_ends_changes_nothing() -> None:
+    then = "app.settings.read_settings = lambda: sys.exit(int(4))\natexit.register(press)"
+    done = _run("-c", PRESSED.format(then=then, words=["ingest", "x"]))
+    assert (done.returncode, done.stdout, done.stderr) == (4, "", "")
 
 
 def test_the_module_does_what_the_command_does(folder: Path) -> None:

@@ -1,11 +1,11 @@
 """The sources that the settings name, in a list or in a TOML file."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from config.settings import IngestionSettings
 from config.sources import DeclaredSource, read_declared
 from pipelines.errors import ConfigError
+from pipelines.store.originals import named_path
 
 
 def declared_sources(settings: IngestionSettings) -> Mapping[str, DeclaredSource]:
@@ -17,7 +17,7 @@ def declared_sources(settings: IngestionSettings) -> Mapping[str, DeclaredSource
     if not settings.sources_file:
         return {}
     try:
-        found = read_declared(Path(settings.sources_file).expanduser())
+        found = read_declared(named_path(settings.sources_file))
     except ValueError as error:
         hint = "Mend it, or change FOOTNOTE_INGESTION__SOURCES_FILE; config/sources.example.toml shows how it looks."
         raise ConfigError(str(error), hint=hint) from error

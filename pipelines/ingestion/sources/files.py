@@ -12,7 +12,7 @@ from pipelines.errors import SourceError
 from pipelines.ingestion.loaders import SUFFIXES
 from pipelines.ingestion.sources.base import Access, Listing, Read
 from pipelines.ingestion.sources.exports import Export, export_of, inner_uri
-from pipelines.store.originals import keep_original, path_of
+from pipelines.store.originals import keep_original, named_path, path_of
 from pipelines.types import SourceItem
 
 _PASSED_OVER = {"node_modules", "__pycache__", "venv"}  # beside every name that starts with a dot
@@ -65,7 +65,7 @@ def list_files(location: str) -> Listing:
     licence texts are passed over. A folder that cannot be read makes the listing incomplete. A ZIP that Notion exported
     is like a folder; one of another kind is no document.
     """
-    path = Path(location).expanduser()
+    path = named_path(location)
     shown = location.encode("utf-8", "replace").decode()
     try:
         if not location.strip():
@@ -81,7 +81,7 @@ def list_files(location: str) -> Listing:
         return Listing(path.as_uri(), "file", (_item(path, path.name, path.as_uri()),), False)
     except FileNotFoundError:
         error = SourceError(f"{shown or repr(shown)} does not exist.", hint=_meant(shown))
-    except (OSError, ValueError) as cause:
+    except (OSError, ValueError, RuntimeError) as cause:  # the last of a link to itself
         error = SourceError(f"{shown} cannot be read: {cause}.", hint="Check its permissions.")
     except SourceError as cause:
         error = cause
@@ -97,7 +97,10 @@ def _meant(location: str) -> str:
         return "Name a file, a folder, github:OWNER, notion:ID or an address that begins with https://."
     if location.lower().startswith("www."):
         return f"Did you mean https://{location}?"
-    relative = location.strip() and not Path(location).expanduser().is_absolute()
+    path = named_path(location)
+    if path.parts[:1] and path.parts[0].startswith("~"):
+        return f"No user is called {path.parts[0][1:]}."
+    relative = location.strip() and not path.is_absolute()
     return f"Check the path; it was looked for in {Path.cwd()}." if relative else "Check the path."
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.ingestion.loaders import SUFFIXES
 from pipelines.ingestion.sources.files import is_passed_over, list_files
+from pipelines.store.originals import named_path
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
@@ -60,7 +61,7 @@ class Folders:
         self._settle, self._apart_from, self._look, self._now = settle, apart_from.resolve(), look, now
         self._lock, self._touched = Lock(), dict[str, tuple[float, float]]()
         self._observer = _observer() if told else None
-        self._spots = [_Spot(location, Path(location).expanduser()) for location in locations]
+        self._spots = [_Spot(location, named_path(location)) for location in locations]
         for spot in self._spots:
             self._attend(spot)
         self._look_at = now() + look

@@ -44,6 +44,13 @@ def grow(folder: Path) -> None:
     (folder / "new" / "b.md").write_text("# B")
 
 
+def test_the_home_of_nobody_is_a_place_that_is_not_there(folder: Path, told: bool) -> None:
+    with watching(Path("~nobody-here/docs"), folder, told=told) as folders:
+        assert folders.changed() == set()
+        (folder / "a.md").write_text("# A, changed")
+        assert seen(folders) == {str(folder)}
+
+
 @pytest.mark.parametrize(
     "act",
     [
