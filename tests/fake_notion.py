@@ -245,6 +245,11 @@ class FakeNotion(Loopback):
                 if block_id in self.refused:
                     return _refusal(400, "validation_error", "Block type ai_block is not supported via the API.")
                 return self._part(self.blocks[block_id], asked, "block")
+            case ["GET", "v1", "blocks", block_id]:
+                for under, held in self.blocks.items():
+                    for told in held:
+                        if told["id"] == block_id and told["id"] not in self.pages:
+                            return 200, {**told, "parent": self._parent(under)}
             case [_, "v1", "databases", _, "query"]:
                 return _refusal(400, "invalid_request_url", "Invalid request URL.")
         return _refusal(404, "object_not_found", f"Could not find object with ID: {parts[-1]}.")

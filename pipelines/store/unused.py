@@ -49,8 +49,8 @@ def sweep(connection: Connection, home: Path, agreed: Unused) -> Unused:
     Raises:
         StoreError: If a file cannot be deleted.
     """
-    still = unused(connection, home)
-    gone = tuple(path for path in still.paths if path in set(agreed.paths))
+    still, meant = unused(connection, home), set(agreed.paths)
+    gone = tuple(path for path in still.paths if path in meant)
     size = 0
     for path in gone:
         try:

@@ -39,6 +39,7 @@ def test_a_setting_that_is_wrong_is_named_with_what_to_do(
         ("FOOTNOTE_GITUB__API_BASE", "Did you mean FOOTNOTE_GITHUB__API_BASE?"),
         ("FOOTNOTE_POLL_MINUTES", "Did you mean FOOTNOTE_INGESTION__POLL_MINUTES?"),
         ("FOOTNOTE_XYZ", "See .env.example."),
+        ("FOOTNOTE_PORT", "Did you mean FOOTNOTE_CHAT__PORT?"),
     ],
 )
 @pytest.mark.parametrize("where", ["environment", "file"])
@@ -61,6 +62,9 @@ def test_every_way_to_write_a_setting_that_there_is_goes_on_working(
     monkeypatch.setenv("footnote_collection", "notes")
     monkeypatch.setenv("FOOTNOTE_INGESTION__SOURCES", '["github:ann"]')
     monkeypatch.setenv("FOOTNOTE_FAULT_SEEDS", "500")
+    monkeypatch.setenv("FOOTNOTE_SERVICE_HOST", "10.0.0.1")  # a cluster says it of a service called footnote
+    monkeypatch.setenv("FOOTNOTE_PORT", "tcp://10.0.0.1:8501")
+    monkeypatch.setenv("FOOTNOTE_PORT_8501_TCP_ADDR", "10.0.0.1")
     settings = read_settings()
     assert (settings.collection, settings.ingestion.sources, settings.web.redirects) == ("notes", ("github:ann",), 2)
 

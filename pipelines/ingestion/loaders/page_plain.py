@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-from pipelines.ingestion.loaders.html_source import is_too_deep
 from pipelines.ingestion.loaders.rendering import Rendering
 from pipelines.ingestion.structure import MAX_TITLE
 from pipelines.markup import INLINE_TAGS
@@ -25,7 +24,7 @@ _HEADING = re.compile(r"h([1-6])")
 def is_vast(page: str) -> bool:
     """Whether a page, or one line of it, has more elements than its article is looked for among, or deeper ones."""
     count = sum(1 for _ in _ELEMENT.finditer(page))
-    if count > _DEEPEST and is_too_deep(page, _DEEPEST):
+    if count > _DEEPEST and is_deeper(tree_of(page), _DEEPEST):
         return True
     if not _MANY_IN_LINE < count <= _MANY:
         return count > _MANY
@@ -63,6 +62,18 @@ def tree_of(page: str) -> Any:
         return html.document_fromstring(page.encode(), parser=html.HTMLParser(encoding="utf-8", huge_tree=True))
     except (etree.LxmlError, ValueError):
         return None
+
+
+def is_deeper(tree: Any, most: int) -> bool:
+    """Whether more elements than `most` lie in each other."""
+    from lxml import etree
+
+    depth = 0
+    for event, _ in etree.iterwalk(tree, events=("start", "end")) if tree is not None else ():
+        depth += 1 if event == "start" else -1
+        if depth > most:
+            return True
+    return False
 
 
 def _most_in_line(tree: Any) -> int:

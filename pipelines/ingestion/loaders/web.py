@@ -13,8 +13,7 @@ from pipelines.ingestion.loaders.article import Article, article_of
 from pipelines.ingestion.loaders.base import Content, Limits, as_document
 from pipelines.ingestion.loaders.front_matter import moment
 from pipelines.ingestion.loaders.html import load_html
-from pipelines.ingestion.loaders.html_source import is_too_deep
-from pipelines.ingestion.loaders.page_plain import is_vast, plain_of, tree_of
+from pipelines.ingestion.loaders.page_plain import is_deeper, is_vast, plain_of, tree_of
 from pipelines.ingestion.loaders.page_text import page_text
 from pipelines.ingestion.loaders.sniff import BINARY, HTML, PLAIN, sniff
 from pipelines.text import canonical
@@ -87,7 +86,7 @@ def _whole(source: str, address: str, item: SourceItem, limits: Limits) -> Conte
 
 def _words(source: str, address: str, item: SourceItem) -> Content:
     """The words of a page that has too many elements, or too deep ones, to look for its article."""
-    if is_too_deep(source, _DEEPEST):
+    if is_deeper(tree_of(source), _DEEPEST):
         hint = "Save it from a browser as PDF and ingest that file."
         raise LoadError(f"{item.name} has over {_DEEPEST:,} elements inside each other.", hint=hint)
     rendering, title = plain_of(source)
@@ -113,11 +112,13 @@ def _assert_written(text: str, source: str, address: str, item: SourceItem, *, i
 def _onward(source: str, address: str, longest: float) -> str:
     """Where a page sends its readers by a `refresh` within so many seconds; empty where it does not, or to itself.
 
-    What stands in comments and in `noscript` sends nobody.
+    What stands in comments, in `noscript` and in `template` sends nobody.
     """
     tree = tree_of(source)
     for meta in tree.iter("meta") if tree is not None else ():
-        if meta.get("http-equiv", "").strip().lower() != "refresh" or any(True for _ in meta.iterancestors("noscript")):
+        if meta.get("http-equiv", "").strip().lower() != "refresh" or any(
+            True for _ in meta.iterancestors("noscript", "template")
+        ):
             continue
         told = _REFRESH.match(meta.get("content", ""))
         if told and float(told[1] or 0) <= longest and _leads_elsewhere(address, told[2]):
@@ -131,9 +132,7 @@ def _leads_elsewhere(address: str, link: str) -> bool:
         here, there = urlsplit(address), urlsplit(urljoin(address, link))
     except ValueError:
         return False
-    return (there.scheme, there.netloc.lower(), there.path or "/", there.query) != (
-        here.scheme, here.netloc.lower(), here.path or "/", here.query,
-    )  # fmt: skip
+    return (there.hostname, there.path.rstrip("/"), there.query) != (here.hostname, here.path.rstrip("/"), here.query)
 
 
 def _with(content: Content, facts: Mapping[str, Any]) -> Content:

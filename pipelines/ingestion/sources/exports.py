@@ -65,7 +65,12 @@ class Export:
         try:
             self._scan(self._opened(path), 0)
             while self._waiting:
-                self._take(self._waiting.popleft())
+                part = self._waiting.popleft()
+                try:
+                    self._take(part)
+                except _BROKEN:  # a part, or an attachment whose page is none of these: nobody can tell
+                    said = f"{part.place} in {path.name} is damaged or no ZIP at all."
+                    self.problems.append((part.place, SourceError(said, hint="Export it again.")))
         except _BROKEN as error:
             self.close()
             refused = error.strerror if isinstance(error, OSError) else None

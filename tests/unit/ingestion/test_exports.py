@@ -256,6 +256,14 @@ def test_a_member_with_a_password_is_named(write: Callable[..., Path]) -> None:
     assert "password" in listing.problems[0][1].message
 
 
+def test_an_attachment_that_may_be_a_part_and_is_damaged_costs_no_page(write: Callable[..., Path]) -> None:
+    path = write({f"A title {A}.md": "# A title", "Files/Export old.zip": "no zip"})
+    listing = list_files(str(path))
+    assert [item.name.rpartition("/")[2] for item in listing.items] == ["A title.md"]
+    assert "damaged" in listing.problems[0][1].message
+    assert not listing.complete
+
+
 def test_a_member_that_is_damaged_fails_alone(write: Callable[..., Path]) -> None:
     path = write({f"Page {A}.md": os.urandom(500).hex(), f"Other {B}.md": "# Other"})
     data = bytearray(path.read_bytes())

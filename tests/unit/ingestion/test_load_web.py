@@ -167,6 +167,8 @@ def refresh(content: str) -> str:
         refresh(f"300; url={URL}"),
         refresh("0; url=?id=1#top"),
         refresh("60"),
+        refresh("0; url=http://EXAMPLE.org:80/blog/notes/?id=1"),
+        f"<template>{refresh('0; url=/old.html')}</template>",
         f"<!--[if lt IE 9]>{refresh('0; url=/old.html')}<![endif]-->",
         f"<noscript>{refresh('0; url=/nojs.html')}</noscript>",
         refresh("0; url=//["),
@@ -247,6 +249,14 @@ def test_no_word_is_lost_where_hundreds_of_elements_lie_in_each_other(deep: str)
     body = f"<html><body><article><h1>Deep</h1><p>{FILLER}</p>{deep * 400}<p>Then the end.</p></article></body></html>"
     text = loaded(body).text
     assert (text.split().count("word"), "Then the end." in text) == (400, True)
+
+
+@pytest.mark.parametrize(
+    "counted", ["<script>" + "for(i=0;i<n;i++)if(a>b)c();" * 2_100 + "</script>", f"<!-- {'<div>' * 2_100} -->"]
+)
+def test_what_scripts_and_comments_hold_is_no_depth(counted: str) -> None:
+    document = loaded(ARTICLE.replace("<body>", f"<body>{counted}"))
+    assert (document.author, document.text) == ("Ann Example", loaded(ARTICLE).text)
 
 
 def test_a_page_of_thousands_of_elements_in_each_other_is_refused() -> None:

@@ -845,3 +845,50 @@ def test_a_server_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
     world = World(gone, tmp_path)
     world.stop.wait = lambda seconds=None: False  # type: ignore[method-assign]
     assert "does not answer" in problem(world.list(f"notion:{ID}")).message
+
+
+def test_a_page_that_moved_below_another_that_moved_is_found_with_it(world: World) -> None:
+    root = world.notion.page("Root")
+    first, a, b = (world.notion.page(title, parent=root) for title in ("First", "A", "B"))
+    y, x = world.notion.page("Y", parent=a), world.notion.page("X", parent=b)
+    world.list(f"notion:{root}")
+    world.notion.move(y, first, LATER)
+    world.notion.move(x, y, LATER)
+    for _ in range(2):
+        listing = world.list(f"notion:{root}")
+        assert listing.complete
+        assert "Root/First/Y/X" in [item.name for item in listing.items]
+
+
+def test_a_page_that_moved_below_one_that_failed_is_looked_for_again(world: World) -> None:
+    root = world.notion.page("Root")
+    z, a = (world.notion.page(title, parent=root) for title in ("Z", "A"))
+    y, x = world.notion.page("Y", parent=z), world.notion.page("X", parent=a)
+    world.list(f"notion:{root}")
+    world.notion.move(x, y, LATER)
+    world.notion.edit(z, LATER)
+    world.notion.fail(f"/v1/pages/{z.replace('-', '')}", *[Fault(503, "service_unavailable", retry_after="0")] * 3)
+    world.list(f"notion:{root}")
+    again = world.list(f"notion:{root}")
+    assert again.complete
+    assert "Root/Z/Y/X" in [item.name for item in again.items]
+
+
+def test_a_page_that_moved_into_a_block_outside_is_no_longer_there(world: World) -> None:
+    root, outside = world.notion.page("Root"), world.notion.page("Private")
+    (toggle,) = world.notion.write(outside, block("toggle", "t"))
+    x = world.notion.page("X", parent=root)
+    world.list(f"notion:{root}")
+    world.notion.move(x, toggle, LATER)
+    listing = world.list(f"notion:{root}")
+    assert (listing.complete, [item.name for item in listing.items]) == (True, ["Root"])
+
+
+def test_a_page_that_moved_below_the_declared_depth_is_told(world: World) -> None:
+    root = world.notion.page("Root")
+    first, x = world.notion.page("First", parent=root), world.notion.page("X", parent=root)
+    world.list(f"notion:{root}", depth=1, under=f"notion:{root}")
+    world.notion.move(x, first, LATER)
+    listing = world.list(f"notion:{root}", depth=1, under=f"notion:{root}")
+    assert [item.name for item in listing.items] == ["Root", "Root/First"]
+    assert any("deeper than 1" in told for told in listing.skipped)

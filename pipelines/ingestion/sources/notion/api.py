@@ -80,6 +80,10 @@ class Api:
         told = self._one("data_source", partial(self._client.data_sources.retrieve, data_source_id))
         return self.database(digits((told.get("parent") or {}).get("database_id")))
 
+    def block(self, block_id: str) -> Told:
+        """What is said of a block, without those below it."""
+        return self._one("block", partial(self._client.blocks.retrieve, block_id))
+
     def children(self, block_id: str) -> Iterator[Told]:
         """The blocks right below a page or a block."""
         return self._all(partial(self._client.blocks.children.list, block_id))

@@ -22,6 +22,7 @@ from pipelines.store.fetched import Fetched, recall, remember
 from pipelines.text import canonical
 
 _LONGEST_TITLE = 80
+_DEEPEST_BLOCK = 100
 _SHARE = (
     "Open it in Notion, and under ... > Connections add the integration; or check the id: of a linked view, "
     "name the database that it shows."
@@ -43,6 +44,8 @@ class Walk:
         self._queue: deque[Place] = deque()
         self._seen: dict[str, tuple[str, ...]] = {}  # the titles down to each place, once they are known
         self._left: list[tuple[Fetched, list[Place]]] = []
+        self._again: set[str] = set()
+        self._astray: dict[str, list[Place]] = {}
 
     def listing(self, root: str) -> Listing:
         """Everything below the page or database with that id; what cannot be fetched is a problem of the listing."""
@@ -82,32 +85,55 @@ class Walk:
         Nothing else stays noted as having left: it is asked again the next time, as it may lie below a block that is
         refused, in a table that is not shared, or where this listing had been before it arrived.
         """
+        asked: list[tuple[Fetched, list[Place]]] = []
         while self._left:
             held, places = self._left.pop()
-            left = [each for each in places if each.id not in self._seen and not self._alone(each, self._is_away)]
-            if len(left) < len(places):
-                noted = [[each.what, each.id] for each in left]
-                remember(self._home, replace(held, more={**held.more, "left": noted}))
+            asked.append((held, places))
+            for each in places:
+                if each.id not in self._seen:
+                    self._alone(each, self._ask_where)
             self._visit()
+        for held, places in asked if not self.found.failed else ():  # below what failed, more may be
+            left = [[each.what, each.id] for each in places if each.id in self._again]
+            if len(left) < len(places):
+                remember(self._home, replace(held, more={**held.more, "left": left}))
 
-    def _is_away(self, place: Place) -> bool:
-        """Whether a place is no longer below the source; else it is to be visited, where it is now."""
+    def _ask_where(self, place: Place) -> None:
+        """Have a place visited where it is now, at once or as soon as what holds it turns up."""
         try:
             told = (self._api.page if place.what == "page" else self._api.database)(place.id)
         except Gone:
-            return True
-        parent = told.get("parent") or {}
+            return
+        parent = self._holder(told.get("parent") or {})
         above = parent.get("page_id") or parent.get("database_id")
-        is_here = digits(above) in self._seen if above else "block_id" in parent  # no block says of which page
-        if is_gone(told) or not is_here:
-            return True
-        names = self._seen[digits(above)] if above else ()
-        self._queue.append(replace(place, above=names or place.above, told=told))
-        return False
+        if is_gone(told) or not (above or "block_id" in parent):
+            return
+        place = replace(place, told=told)
+        if above and digits(above) not in self._seen:
+            self._astray.setdefault(digits(above), []).append(place)
+        else:
+            self._find(place, self._seen[digits(above)] if above else ())
+
+    def _holder(self, parent: Told) -> Told:
+        """The page or database that holds a block; the block where Notion does not say: it may be a refused one."""
+        for _ in range(_DEEPEST_BLOCK):
+            if "block_id" not in parent:
+                break
+            try:
+                parent = self._api.block(digits(parent["block_id"])).get("parent") or {}
+            except (Gone, Refused):
+                break
+        return parent
+
+    def _find(self, place: Place, names: tuple[str, ...]) -> None:
+        self._again.add(place.id)
+        self._queue.append(replace(place, above=names or place.above))
 
     def _try(self, place: Place) -> None:
         """Visit a place, unless that was done or it lies too deep."""
-        if place.id not in self._seen and place.depth <= self._most_depth:
+        if place.depth > self._most_depth:
+            self.found.skip(f"{'/'.join(place.above)}/...", f"1 moved below it, deeper than {self._most_depth}")
+        elif place.id not in self._seen:
             self._seen[place.id] = ()
             self._alone(place, self._page if place.what == "page" else self._database)
 
@@ -136,6 +162,8 @@ class Walk:
     def _enter(self, place: Place, names: tuple[str, ...], below: Sequence[Place], held: Fetched) -> None:
         """Have what lies below a place visited and what left it looked for, unless it lies too deep."""
         self._seen[place.id] = names
+        for each in self._astray.pop(place.id, ()):
+            self._find(each, names)
         if place.depth < self._most_depth:
             self._queue.extend(replace(each, above=names) for each in below)
             self._left.append((held, [Place(what, digits(left), names) for what, left in held.more.get("left", ())]))
