@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Engine, exists, select
 
 from pipelines.errors import RetrievalError
 from pipelines.store.database import writing
+from pipelines.store.fetched import folded
 from pipelines.store.originals import named_uri
 from pipelines.store.runs import Logged, write_items
 from pipelines.store.tables import documents, ingest_items, ingest_runs
@@ -75,12 +76,11 @@ def failures_named(failures: Iterable[Standing], named: str) -> list[Standing]:
 def failures_from(failures: Iterable[Standing], location: str) -> list[Standing]:
     """Those of a file, of a folder with all below it, or of a remote source; GitHub's in any case of letters."""
     uri = named_uri(location)
-    alike = str.lower if location.startswith("github:") else str
-    places = {alike(location), uri}
+    places = {folded(location), uri}
     return [
         failure
         for failure in failures
-        if not {alike(failure.source), alike(failure.source_uri)}.isdisjoint(places)
+        if not {folded(failure.source), folded(failure.source_uri)}.isdisjoint(places)
         or failure.source_uri.startswith(f"{uri}/")
     ]
 

@@ -93,11 +93,16 @@ def _listings_in(folder: Path) -> dict[str, frozenset[str]]:
     return found
 
 
+def folded(source: str) -> str:
+    """What two spellings of one remote source have in common: GitHub takes its names in any case of letters."""
+    return source.lower() if source.startswith("github:") else source
+
+
 def forget_listing(home: Path, source: str) -> None:
     """Have a source hold nothing any more, in no collection; GitHub's in any case of letters, as GitHub takes them."""
     for folder in (home / "fetched" / "listings").glob("*"):
         for named in _listings_in(folder):
-            if named == source or (source.startswith("github:") and named.lower() == source.lower()):
+            if folded(named) == folded(source):
                 (folder / f"{_key(named)}.json").unlink(missing_ok=True)
 
 

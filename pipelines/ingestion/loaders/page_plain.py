@@ -24,12 +24,12 @@ _HEADING = re.compile(r"h([1-6])")
 def is_vast(page: str) -> bool:
     """Whether a page, or one line of it, has more elements than its article is looked for among, or deeper ones."""
     count = sum(1 for _ in _ELEMENT.finditer(page))
-    if count > _DEEPEST and is_deeper(tree_of(page), _DEEPEST):
-        return True
-    if not _MANY_IN_LINE < count <= _MANY:
+    if not _DEEPEST < count <= _MANY:
         return count > _MANY
     tree = tree_of(page)
-    return tree is not None and _most_in_line(tree) > _MANY_IN_LINE
+    if tree is None:
+        return False
+    return is_deeper(tree, _DEEPEST) or (count > _MANY_IN_LINE and _most_in_line(tree) > _MANY_IN_LINE)
 
 
 def plain_of(page: str) -> tuple[Rendering, str]:

@@ -1,6 +1,5 @@
 """LIST: where documents come from. A lister names everything a source holds, and says whether the list is complete."""
 
-import os
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
@@ -14,6 +13,7 @@ from pipelines.ingestion.sources.notion.address import id_of
 from pipelines.ingestion.sources.web import Web
 from pipelines.ingestion.sources.web.address import read_address
 from pipelines.store.fetched import forget
+from pipelines.store.originals import named_uri
 from pipelines.types import SourceItem
 
 __all__ = ["SOURCES", "Access", "Listing", "Read", "SourceKind", "Sources", "alike", "kind_of", "spelled"]
@@ -48,7 +48,7 @@ def alike(location: str) -> str:
     kind = kind_of(location)
     if kind == "github" and (place := place_of(location)):
         return place.location.casefold()
-    return os.path.abspath(os.path.expanduser(location)) if kind == "file" else spelled(location)
+    return named_uri(location) if kind == "file" else spelled(location)
 
 
 class Sources:

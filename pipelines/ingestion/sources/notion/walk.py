@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from pipelines.errors import SourceError, StoreError
 from pipelines.ingestion.sources.base import Access, Listing
@@ -30,7 +30,6 @@ _SHARE = (
 _NONSENSE = (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError)
 
 Told = Mapping[str, Any]
-_T = TypeVar("_T")
 
 
 class Walk:
@@ -137,10 +136,10 @@ class Walk:
             self._seen[place.id] = ()
             self._alone(place, self._page if place.what == "page" else self._database)
 
-    def _alone(self, place: Place, visit: Callable[[Place], _T]) -> _T | None:
-        """What a visit comes to; what goes wrong there alone fails alone, and the walk goes on."""
+    def _alone(self, place: Place, visit: Callable[[Place], None]) -> None:
+        """Make a visit; what goes wrong there alone fails alone, and the walk goes on."""
         try:
-            return visit(place)
+            visit(place)
         except Ended:
             raise
         except SourceError as error:
@@ -148,7 +147,6 @@ class Walk:
         except _NONSENSE:
             said = f"What Notion answers of {self.found.called(place.id, place.above)} is not of its API."
             self.found.fail(place.id, place.above, SourceError(said, hint="Try again later."))
-        return None
 
     def _asked(self, place: Place, ask: Callable[[str], Told]) -> Told | None:
         """What Notion says of a page or a database; None where it is gone, in the trash, or not shared."""
