@@ -74,10 +74,10 @@ def without_original(connection: Connection, home: Path) -> list[tuple[str, str,
     Those of another length are not, either. Only of sources that originals are kept of.
     """
     d = documents.c
-    wanted = select(d.name, d.source_uri, d.file_sha, d.bytes).where(d.source_kind != "eval").order_by(d.name)
+    wanted = select(d.name, d.source_uri, d.file_sha, d.bytes).where(d.source_kind != "eval")
     return [
         (row.name, row.source_uri, row.file_sha)
-        for row in connection.execute(wanted)
+        for row in connection.execute(wanted.order_by(d.name, d.source_uri))
         if not is_kept(home, row.file_sha, row.bytes)
     ]
 

@@ -228,7 +228,7 @@ def known(connection: Connection, node_table: str, *, collection: str | None = N
             func.jsonb_array_length(d.pages_without_text).label("pages_without_text"),
         )
         .outerjoin(document_indexes, (i.document_id == d.id) & (i.node_table == node_table))
-        .order_by(d.name, d.id)
+        .order_by(d.name, d.source_uri, d.collection)
     )  # fmt: skip
     if collection is not None:
         statement = statement.where(d.collection == collection)
@@ -263,9 +263,10 @@ def find(connection: Connection, named: str) -> list[str]:
     """
     check(Filters(document=(named,)))
     d = documents.c
-    exact = select(d.id).where(or_(d.id == named, d.source_uri == named, d.name == named)).order_by(d.name)
+    ids = select(d.id).order_by(d.name, d.source_uri)
+    exact = ids.where(or_(d.id == named, d.source_uri == named, d.name == named))
     found = list(connection.execute(exact).scalars())
     if not found:
         ending = func.right(d.name, len(named) + 1) == f"/{named}"
-        found = list(connection.execute(select(d.id).where(or_(d.title == named, ending)).order_by(d.name)).scalars())
+        found = list(connection.execute(ids.where(or_(d.title == named, ending))).scalars())
     return found

@@ -32,7 +32,7 @@ class Standing:
 
 
 def standing_failures(connection: Connection, collection: str | None = None) -> list[Standing]:
-    """What failed the last time it was tried, by name; of every collection unless one is named.
+    """What failed the last time it was tried, by name and address; of every collection unless one is named.
 
     A place that could not even be listed is no document; its run says so. A rollback tries no file.
     """
@@ -47,7 +47,7 @@ def standing_failures(connection: Connection, collection: str | None = None) -> 
     statement = (
         select(*wanted, stored.label("stored"))
         .where(item.outcome == "failed", item.stage != "list", item.run_id.not_in(rollbacks), ~tried_again)
-        .order_by(item.document, item.id)
+        .order_by(item.document, item.source_uri, item.id)
     )
     if collection is not None:
         statement = statement.where(item.collection == collection)

@@ -13,7 +13,7 @@ from pipelines.store.tables import documents, embedding_models
 
 
 def coverage(database: Database, *, outdated: Callable[[Known], str] = lambda _: "") -> dict[str, Any]:
-    """`documents`, by name, and `totals`, as the embedding model that serves holds them; no model is loaded.
+    """`documents`, by name and address, and `totals`, as the model that serves holds them; no model is loaded.
 
     A document's `state` is `indexed`; `stale` where the last attempt failed and an older version serves; `unindexed`
     where it is stored but has no nodes; `failed` where nothing of it is stored. `coverage` is the share of characters,
@@ -39,7 +39,7 @@ def coverage(database: Database, *, outdated: Callable[[Known], str] = lambda _:
         "pages_without_text": sum(row["pages_without_text"] for row in rows),
         "coverage": round(sum(each.covered for each in stored) / characters, 4) if characters else 0.0,
     }
-    return {"documents": sorted(rows, key=lambda row: row["document"]), "totals": totals}
+    return {"documents": sorted(rows, key=lambda row: (row["document"], row["uri"])), "totals": totals}
 
 
 def from_source(connection: Connection, location: str) -> list[str]:
@@ -49,7 +49,7 @@ def from_source(connection: Connection, location: str) -> list[str]:
     below = func.left(d.source_uri, len(uri) + 1) == f"{uri}/"
     named = func.lower(d.source) == location.lower() if location.startswith("github:") else d.source == location
     statement = select(d.id).where((d.source == uri) | named | (d.source_uri == uri) | below)
-    return list(connection.execute(statement.order_by(d.name)).scalars())
+    return list(connection.execute(statement.order_by(d.name, d.source_uri)).scalars())
 
 
 def _serving_table(connection: Connection) -> str:
