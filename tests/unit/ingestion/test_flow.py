@@ -13,15 +13,9 @@ def left_behind() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("flow-")]
 
 
-def numbers(count: int, *, pause: float = 0.0) -> Iterator[int]:
-    for number in range(count):
-        time.sleep(pause)
-        yield number
-
-
 def test_what_both_steps_make_comes_in_the_order_of_arrival() -> None:
     done = flow(
-        numbers(50), lambda some: [-one for one in some], lambda some: [10 * one for one in some], weigh=lambda _: 0.3
+        range(50), lambda some: [-one for one in some], lambda some: [10 * one for one in some], weigh=lambda _: 0.3
     )
     assert list(done) == [-10 * number for number in range(50)]
     assert not left_behind()
@@ -34,24 +28,36 @@ def test_nothing_that_arrives_makes_nothing() -> None:
 
 def test_what_arrives_while_the_first_step_is_at_work_becomes_groups_that_weigh_one() -> None:
     groups: list[list[int]] = []
+    all_arrived = threading.Event()
+
+    def arriving() -> Iterator[int]:
+        yield from range(13)
+        all_arrived.set()
 
     def first(some: list[int]) -> list[int]:
-        time.sleep(0.05)
+        all_arrived.wait(5)
         groups.append(list(some))
         return list(some)
 
-    assert list(flow(numbers(13), first, list, weigh=lambda _: 0.25)) == list(range(13))
+    assert list(flow(arriving(), first, list, weigh=lambda _: 0.25)) == list(range(13))
     assert groups == [[0], [1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]]
 
 
 def test_what_arrives_slowly_is_not_held_back() -> None:
     groups: list[list[int]] = []
+    done = [threading.Event() for _ in range(4)]
 
-    def first(some: list[int]) -> list[int]:
+    def arriving() -> Iterator[int]:
+        for number in range(4):
+            yield number
+            assert done[number].wait(5)
+
+    def then(some: list[int]) -> list[int]:
         groups.append(list(some))
+        done[some[-1]].set()
         return list(some)
 
-    assert list(flow(numbers(4, pause=0.1), first, list, weigh=lambda _: 0.01)) == [0, 1, 2, 3]
+    assert list(flow(arriving(), list, then, weigh=lambda _: 0.01)) == [0, 1, 2, 3]
     assert groups == [[0], [1], [2], [3]]
 
 
@@ -68,7 +74,7 @@ def test_the_second_step_is_at_one_group_while_the_first_is_at_the_next() -> Non
             meeting.wait()
         return list(some)
 
-    assert list(flow(numbers(3), meet, then, weigh=lambda _: 1.0)) == [0, 1, 2]
+    assert list(flow(range(3), meet, then, weigh=lambda _: 1.0)) == [0, 1, 2]
 
 
 def test_no_more_is_taken_than_a_few_groups_ahead() -> None:
@@ -103,7 +109,7 @@ def test_the_first_error_is_raised_and_no_thread_is_left(where: str) -> None:
         return list(some)
 
     def arriving() -> Iterator[int]:
-        for number in numbers(100):
+        for number in range(100):
             fail_at("arriving", [number])
             yield number
 
@@ -124,7 +130,7 @@ def test_what_is_under_way_when_nobody_wants_more_is_finished_and_no_thread_is_l
         finished.extend(some)
         return list(some)
 
-    done = flow(numbers(100), list, then, weigh=lambda _: 1.0)
+    done = flow(range(100), list, then, weigh=lambda _: 1.0)
     assert next(done) == 0
     done.close()
     assert finished == list(range(len(finished)))

@@ -18,6 +18,7 @@ from pipelines.ingestion.sources.web.status import Gone
 from pipelines.ingestion.sources.web.unpack import body_of
 from pipelines.ingestion.sources.web.wire import Network
 from tests.fake_web import FakeSite, Served, network, packed, page, redirect, website
+from tests.linear import assert_linear
 
 MOST = 50_000
 
@@ -64,13 +65,13 @@ def test_too_many_redirects_are_not_followed(site: FakeSite, fetching: Fetcher) 
 
 
 def test_a_page_that_drips_is_given_up_in_time(site: FakeSite, settings: WebSettings) -> None:
-    site.pages["/slow"] = Served(b"x" * 400, "text/plain", pause=0.02)
+    site.pages["/slow"] = Served(b"x" * 4_000, "text/plain", pause=0.02)
     fetching = Fetcher(settings.model_copy(update={"timeout_seconds": 0.2, "robots": False}), threading.Event())
     began = time.monotonic()
     with pytest.raises(SourceError, match="took too long"):
         get(fetching, site, "/slow")
     fetching.close()
-    assert time.monotonic() - began < 1.5  # all of it would take two seconds
+    assert time.monotonic() - began < 5  # all of it would take twenty seconds
 
 
 def test_what_a_server_sends_too_much_is_no_answer_to_the_next_request(site: FakeSite, fetching: Fetcher) -> None:
@@ -333,10 +334,11 @@ def test_without_a_group_of_its_own_the_one_for_all_decides_and_nonsense_allows(
 
 
 def test_a_hostile_pattern_is_matched_in_linear_time() -> None:
-    rules = read_robots(b"User-agent: *\nDisallow: /" + b"*a" * 5_000 + b"$", "Footnote")
-    began = time.monotonic()
-    rules.allow("/" + "a" * 1_700)
-    assert time.monotonic() - began < 0.2
+    def read(size: int) -> object:
+        rules = read_robots(b"User-agent: *\nDisallow: /" + b"*a" * size + b"$", "Footnote")
+        return rules.allow("/" + "a" * (size // 3))
+
+    assert_linear(read, 5_000)
 
 
 def test_a_host_with_an_address_that_does_not_answer_is_reached_at_its_next(site: FakeSite) -> None:

@@ -17,8 +17,8 @@ def test_a_reply_is_what_the_model_says() -> None:
 def test_a_model_that_takes_too_long_is_given_up() -> None:
     began = time.perf_counter()
     with pytest.raises(ServiceUnavailable, match=r"took more than 0\.1 s"):
-        consult(Voice(replies=["late"], wait=1.0), ASKED, seconds=0.1, limit=100)
-    assert time.perf_counter() - began < 0.9
+        consult(Voice(replies=["late"], wait=10.0), ASKED, seconds=0.1, limit=100)
+    assert time.perf_counter() - began < 5
 
 
 def test_a_model_that_was_given_up_does_not_keep_the_process_alive() -> None:

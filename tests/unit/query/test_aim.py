@@ -156,11 +156,11 @@ def test_questions_that_leave_the_kind_open_are_fitted_by_any_line_by_half() -> 
 )
 def test_long_hostile_texts_are_read_in_linear_time(piece: str) -> None:
     text = piece * (2_000 // len(piece))
-    started = time.perf_counter()
+    started = time.process_time()
     asked = aim_of(analyse(text))
     for kind in ("why", "money", "share", "duration", "when", "count", "who", "where", "comparison"):
         fits(kind, text * 10, asked.terms)
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0
 
 
 @pytest.mark.parametrize(

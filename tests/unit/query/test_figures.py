@@ -73,8 +73,8 @@ def test_dates_differ_where_no_date_goes_with_one_of_a_month(claim: str, text: s
 @pytest.mark.parametrize("piece", ["two ", "two-", "two and ", "5 ", "May ", "1", "$", "may 1 ", "5.", "1-"])
 def test_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> None:
     text = piece * 5_000
-    begun = time.perf_counter()
+    begun = time.process_time()
     said = levelled(text)
     units_differ(said, said)
     dates_differ(said, said)
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2

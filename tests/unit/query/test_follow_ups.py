@@ -87,7 +87,7 @@ def test_what_the_writer_would_not_answer_is_not_suggested() -> None:
 
 def test_what_was_not_checked_in_time_is_not_suggested() -> None:
     finds = {f"{n}?": found(f"{n}/1") for n in range(3)}
-    until = time.perf_counter() + 0.1
+    until = time.perf_counter() + 0.5
 
     def slow(checked: Found) -> bool:
         while checked is finds["1?"] and time.perf_counter() < until:
@@ -103,10 +103,10 @@ def test_no_check_is_begun_that_would_take_longer_than_is_left() -> None:
 
     def find(question: str) -> Found:
         asked.append(question)
-        time.sleep(0.06)
+        time.sleep(0.5)
         return finds[question]
 
-    until = time.perf_counter() + 0.1
+    until = time.perf_counter() + 0.9
     assert answerable([*map(Proposal, finds)], NOTHING_SAID, find, lambda _: True, limit=3, until=until) == ("0?",)
     assert asked == ["0?"]
 
