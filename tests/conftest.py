@@ -14,10 +14,15 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads wait for one a
 
 import psycopg2
 import pytest
+from hypothesis import settings as searches
 
 from config.settings import EmbeddingSettings, Settings, get_settings
 from pipelines.store import database as store_database
 from pipelines.store.embedded import EmbeddedServer
+
+searches.register_profile("repeatable", deadline=None, derandomize=True)  # what fails here fails everywhere
+searches.register_profile("searching", deadline=None, print_blob=True)  # pytest --hypothesis-profile=searching
+searches.load_profile("repeatable")
 
 _numbers = itertools.count(1)
 SECRETS = ("OPENAI_", "OPENROUTER_", "FOOTNOTE_", "DATABASE_URL", "GITHUB_TOKEN", "NOTION_TOKEN")

@@ -78,7 +78,7 @@ TEXTS = st.text() | st.text(alphabet=st.sampled_from("aB.!?â€¦\"')] \n\n-*>#|`1ã
 
 
 @given(TEXTS)
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_spans_ascend_apart_trimmed_and_bounded(text: str) -> None:
     last = 0
     for start, end in sentences(text):
@@ -89,7 +89,7 @@ def test_spans_ascend_apart_trimmed_and_bounded(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_only_markers_and_space_lie_outside(text: str) -> None:
     outside, last = [], 0
     for start, end in [*sentences(text), (len(text), len(text))]:

@@ -6,7 +6,7 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.text import canonical, count_tokens, fold, plain, searchable
@@ -16,14 +16,12 @@ NASTY = st.text(alphabet=st.sampled_from("ae\u0301K\u212a\u200b\u200c\u200d\ufef
 
 
 @given(st.text() | NASTY)
-@settings(deadline=None)
 def test_canonical_is_idempotent(raw: str) -> None:
     once = canonical(raw)
     assert canonical(once) == once
 
 
 @given(st.text() | NASTY)
-@settings(deadline=None)
 def test_canonical_is_nfc_without_controls(raw: str) -> None:
     text = canonical(raw)
     assert unicodedata.normalize("NFC", text) == text
@@ -58,7 +56,6 @@ def test_fold_makes_case_accents_quotes_and_space_equal() -> None:
 
 
 @given(st.text())
-@settings(deadline=None)
 def test_fold_leaves_no_runs_of_space(text: str) -> None:
     assert "  " not in fold(text)
     assert fold(text) == fold(text).strip()
@@ -92,7 +89,6 @@ def test_plain_keeps_the_words_and_drops_the_marks(marked: str, expected: str) -
 
 
 @given(st.text(alphabet=st.sampled_from("ab *_`[]()!<>-|#~\\&;{}%:\n\"'="), max_size=200))
-@settings(deadline=None)
 def test_plain_never_fails_and_ends_trimmed(text: str) -> None:
     assert plain(text) == plain(text).strip()
 

@@ -285,7 +285,7 @@ def test_a_date_in_the_name_is_the_published_date_where_none_is_stated() -> None
         "\n".join
     )
 )
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_any_text_gets_a_category_a_confidence_and_no_impossible_year(text: str) -> None:
     found = classify(document("a.txt", canonical(text), mime="text/plain"))
     assert found.category in CATEGORIES

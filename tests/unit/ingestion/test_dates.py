@@ -139,7 +139,7 @@ ODD = st.lists(
 
 
 @given(ODD | st.text())
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_spans_are_exact_ascending_and_apart(text: str) -> None:
     done = 0
     for date in date_ranges(text):

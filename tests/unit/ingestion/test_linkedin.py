@@ -392,7 +392,7 @@ LINES = [
 
 
 @given(st.lists(st.sampled_from(LINES) | st.text(max_size=40), max_size=60).map("\n".join))
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 def test_pieces_cover_the_text_within_the_limit_and_state_what_stands_there(raw: str) -> None:
     noted = document(raw)
     covered = bytearray(len(noted.text))

@@ -75,7 +75,7 @@ def coverage(text: str, spans: Sequence[tuple[int, int]]) -> float:
 
 @pytest.mark.parametrize("name", PARSERS)
 @given(text=NASTY | st.text(), blocks=READERS)
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_nodes_are_exact_spans_within_their_limit_that_cover_the_text(name: str, text: str, blocks) -> None:
     noted = document(text)
     noted = noted.with_(blocks=blocks(noted.text))
@@ -92,7 +92,7 @@ def test_nodes_are_exact_spans_within_their_limit_that_cover_the_text(name: str,
 
 @pytest.mark.parametrize("name", PARSERS)
 @given(text=NASTY)
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_facts_stand_in_the_span_of_their_node(name: str, text: str) -> None:
     noted = document(text)
     for node in parsed(noted.with_(blocks=text_blocks(noted.text)), name):
@@ -212,7 +212,7 @@ def test_blocks_of_the_loader_come_before_our_own_reading() -> None:
 
 
 @given(NASTY | st.text())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_blocks_are_trimmed_ascending_and_apart(raw: str) -> None:
     text = canonical(raw)
     for blocks in (markdown_blocks(text), text_blocks(text)):

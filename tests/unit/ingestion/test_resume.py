@@ -268,7 +268,7 @@ NASTY = st.lists(st.sampled_from([*LINES, *ODD]) | st.text(max_size=30), max_siz
 
 
 @given(NASTY, st.booleans())
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_pieces_cover_the_text_in_order_within_their_limit(raw: str, marked_up: bool) -> None:
     text = canonical(raw)
     pieces = split_resume(text, markdown_blocks(text) if marked_up else None, max_tokens=60)
@@ -280,7 +280,7 @@ def test_pieces_cover_the_text_in_order_within_their_limit(raw: str, marked_up: 
 
 
 @given(NASTY)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_every_fact_stands_in_its_piece_or_in_the_line_above_it(raw: str) -> None:
     text = canonical(raw)
     for piece in split_resume(text):

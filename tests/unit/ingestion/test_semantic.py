@@ -93,7 +93,7 @@ def test_fewer_than_five_sentences_are_cut_by_length_and_nothing_is_embedded() -
 
 
 @given(st.lists(st.sampled_from(LINES), max_size=15).map("\n".join) | st.text(), st.integers(1, 4))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_no_piece_is_too_long_and_none_overlaps_where_sentences_are_many(raw: str, group: int) -> None:
     text = canonical(raw)
     model = Subjects()

@@ -76,7 +76,7 @@ def test_a_windows_section_is_that_of_the_nearest_heading_before_it() -> None:
 
 
 @given(NASTY)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_no_window_is_over_its_tokens_whatever_the_words(raw: str) -> None:
     text = canonical(raw)
     found = split_windows(text, (), tokens=20, overlap=10)
@@ -131,7 +131,7 @@ def test_a_bullet_stays_with_its_item() -> None:
 
 
 @given(NASTY, st.integers(0, 60))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_no_section_window_is_over_its_characters_and_each_goes_on(raw: str, overlap: int) -> None:
     text = canonical(raw)
     found = split_sections(text, (), characters=50, overlap=overlap)

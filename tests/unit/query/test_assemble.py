@@ -243,7 +243,7 @@ def corpora(draw: st.DrawFn):
     return texts, hits
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(corpora())
 def test_merging_agrees_with_an_oracle_that_colours_characters(corpus) -> None:
     texts, hits = corpus
@@ -269,7 +269,7 @@ def test_merging_agrees_with_an_oracle_that_colours_characters(corpus) -> None:
         assert all(end < start and (texts[name][end:start].strip() or start - end > 16) for end, start in edges)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(corpora(), st.integers(200, 900), st.integers(60, 300), st.sampled_from([1.0, 1.15, 2.0]))
 def test_whatever_the_budget_each_sentence_is_of_one_source_and_nothing_exceeds_it(
     corpus, characters: int, tokens: int, margin: float

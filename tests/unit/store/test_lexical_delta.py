@@ -6,7 +6,7 @@ from pathlib import Path
 
 import bm25s
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.store.changes import Mark
@@ -42,7 +42,6 @@ def assert_same(index: LexicalIndex, segments: Sequence[Segment], parameters: Pa
     assert index.nearest("kuberntes") == anew.nearest("kuberntes")
 
 
-@settings(deadline=None)
 @given(
     st.dictionaries(st.sampled_from("abcde"), st.lists(node, max_size=3)),
     st.lists(st.lists(edit, max_size=3), max_size=5),
