@@ -451,11 +451,11 @@ class Answer:
     """What comes out: sentences with verified citations, or an abstention that says what was searched.
 
     `notes` are what a reader should know of how it was found: a search that failed, a guess that was given up, a word
-    that was respelt. `fallback_reason` says how the language model failed, if it did. `model` is that of the language
-    model, `career facts` for a sentence that was computed from them, else empty. `usage` counts the tokens of all
-    models that were asked for it (`Meter.usage`), and `cost` is what they cost in US dollars: 0 for models on this
-    machine, None where a price is not known. `condensed` is what a follow-up was read as, and `condensed_by` says who
-    made it so.
+    that was respelt, a document of which its source gave only a part. `fallback_reason` says how the language model
+    failed, if it did. `model` is that of the language model, `career facts` for a sentence that was computed from them,
+    else empty. `usage` counts the tokens of all models that were asked for it (`Meter.usage`), and `cost` is what they
+    cost in US dollars: 0 for models on this machine, None where a price is not known. `condensed` is what a follow-up
+    was read as, and `condensed_by` says who made it so.
     """
 
     question: str

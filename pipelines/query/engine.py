@@ -18,6 +18,7 @@ from pipelines.query.careers.reckoning import Reckoning
 from pipelines.query.conflicts.conflicts import with_conflicts
 from pipelines.query.conflicts.disputed import disputed
 from pipelines.query.gather import gather
+from pipelines.query.in_part import note_parts
 from pipelines.query.parts import changed
 from pipelines.query.record import closed, logged
 from pipelines.query.searching.cache import CachedSearch, FoundCache
@@ -177,6 +178,7 @@ class Engine:
         draft = replace(draft, condensed=intent.condensed, condensed_by=intent.condensed_by)
         with metering(meter):
             follow_ups = suggested(draft, gathered, search) if suggest else ()
+        note_parts(draft, self.database.engine, request.audience, ledger)
         trace = closed(ledger, intent, request, settings=search.settings, corpus_version=gathered.corpus_version)
         usage = meter.usage()
         answer = replace(

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, func, select
 from pipelines.store.database import Database, reading
 from pipelines.store.documents import Known, known
 from pipelines.store.failures import Standing, standing_failures
+from pipelines.store.in_part import how_much
 from pipelines.store.originals import named_uri
 from pipelines.store.tables import documents, embedding_models
 
@@ -66,9 +67,7 @@ def _row(document: Known, failure: Standing | None, outdated: str) -> dict[str, 
     elif outdated:
         reason, hint = outdated, "Run `footnote reindex`."
     elif document.partial:
-        refused = len(document.partial.get("refused") or ())
-        reason = f"in part: {document.partial.get('rendered')} of its {document.partial.get('fetched')} blocks"
-        reason += f", nothing of what lies below {refused} of them" if refused else ""
+        reason = f"in part: {how_much(document.partial)}"
     elif document.pages_without_text:
         reason = f"{document.pages_without_text} pages without text"
     return {

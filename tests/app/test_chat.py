@@ -12,6 +12,7 @@ from app.session import Opened
 from app.starters import starters
 from config.prompts import NO_ANSWER
 from pipelines.errors import ConfigError, ModelError
+from pipelines.store.in_part import only_part
 from pipelines.types import Answer, Filters, IngestItem, Token, Turn
 from tests.app.conftest import answers, ask, html, words
 from tests.app.fakes import POST, RESUME, FakeEngine, abstained, answered, sentence, shelved, source
@@ -90,7 +91,8 @@ def test_a_model_that_failed_is_not_hidden(engine: FakeEngine, chat: Open) -> No
 
 
 def test_how_an_answer_was_found_is_noted_under_it(engine: FakeEngine, chat: Open) -> None:
-    notes = ("The dense search failed: The model is gone.", '"red" was not found; searched for "reed".')
+    partly = only_part("Roadmap", {"rendered": 8, "fetched": 12})
+    notes = ("The dense search failed: The model is gone.", '"red" was not found; searched for "reed".', partly)
     engine.script[REEDS] = answered(REEDS, [brass], [reeds], notes=notes)
     engine.script["Who?"] = abstained("Who?", [resume], ["Who? (hybrid: nothing like it)"], notes=notes)
     at = ask(ask(chat(), REEDS), "Who?")
