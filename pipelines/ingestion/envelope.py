@@ -4,12 +4,15 @@ These bytes are the document's original: they are hashed, kept and read again li
 of a remote source can be made again with no network. What changes at each fetch, such as an ETag, has no place in them.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pipelines.errors import LoadError
+from pipelines.store.originals import original_path
 
 _MARK = b"footnote envelope 1\n"
 
@@ -42,3 +45,12 @@ def unpack(data: bytes, name: str) -> Envelope:
     except ValueError as error:
         raise LoadError(f"What was fetched of {name} is damaged.", hint="Ingest it again with --verify.") from error
     return Envelope(facts, body)
+
+
+def kept_envelope(home: Path, sha: str, name: str) -> Envelope | None:
+    """The envelope that is kept under this SHA-256; None where its bytes are gone, or are no longer those."""
+    try:
+        data = original_path(home, sha).read_bytes()
+        return unpack(data, name) if hashlib.sha256(data).hexdigest() == sha else None
+    except (OSError, LoadError):
+        return None

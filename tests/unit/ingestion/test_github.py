@@ -487,6 +487,18 @@ def test_a_server_that_fails_at_three_files_is_asked_for_no_other(server: FakeGi
     assert connect().list("github:ann").complete
 
 
+def test_a_file_that_failed_is_not_asked_for_again_in_the_same_run(server: FakeGitHub, connect: Open) -> None:
+    server.owners = {"ann": [Repository(name, "", {"README.md": b"# R"}) for name in ("r0", "r1", "r2")]}
+    server.faults.extend([None, None, *[Fault(502)] * 4])
+    github = connect()
+    items = github.list("github:ann").items
+    for item in items[:2]:
+        with pytest.raises(SourceError, match="with 502"):
+            github.read(item)
+    assert github.read(items[2]).kept
+    assert not server.faults
+
+
 def test_a_server_that_fails_at_three_trees_leaves_the_listing_incomplete(server: FakeGitHub, connect: Open) -> None:
     server.owners = {"ann": [Repository(f"r{number}", "x", {"docs/a.md": b"# A"}) for number in range(9)]}
     server.faults.extend([None, None, *[Fault(0)] * 50])

@@ -744,6 +744,18 @@ def test_a_row_says_what_its_rollups_come_to_now_and_its_blocks_are_not_fetched_
     assert notion.counts()["GET /v1/blocks/ID/children"] == 0
 
 
+def test_words_of_a_kept_row_that_were_damaged_are_not_kept_anew_with_its_next_rollup(world: World) -> None:
+    notion = world.notion
+    books = notion.database("Books")
+    row = notion.row(books, "All", block("paragraph", "words"), Pages={"rollup": {"type": "number", "number": 1}})
+    listed = world.opened()
+    sha = listed.read(listed.list(f"notion:{books}").items[1]).sha
+    path = original_path(world.home, sha)
+    path.write_bytes(path.read_bytes().replace(b"words", b"wards"))
+    notion.pages[row]["properties"]["Pages"]["rollup"]["number"] = 2
+    assert world.documents(f"notion:{books}")["Books/All"].text.startswith("# All\n\nPages: 2\n\nwords")
+
+
 @pytest.mark.parametrize("changed", [0, 29])
 def test_a_long_rollup_is_asked_for_each_time_as_it_changes_with_other_pages(changed: int, world: World) -> None:
     notion = world.notion

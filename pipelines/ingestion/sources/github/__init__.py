@@ -47,7 +47,7 @@ class GitHub:
         self._owners = Owners(self._client, self._asked, self._home, access.say)
         self._contents = Contents(self._client, self._asked, self._home, settings.ingestion.max_text_bytes)
         self._entries: dict[str, _Entry] = {}
-        self._read: dict[str, Read] = {}
+        self._read: dict[str, Read | FootnoteError] = {}
         self._looked_at = 0
 
     def list(self, location: str) -> Listing:
@@ -75,8 +75,14 @@ class GitHub:
         if item.uri not in self._read:
             note = None if self._access.verify else recall(self._home, item.uri)
             same = note is not None and note.sha and note.stamp == item.stamp
-            self._read[item.uri] = Read(note.sha, kept=True) if note and same else self._fetched(item, note)
-        return self._read[item.uri]
+            try:
+                self._read[item.uri] = Read(note.sha, kept=True) if note and same else self._fetched(item, note)
+            except FootnoteError as error:
+                self._read[item.uri] = error
+        found = self._read[item.uri]
+        if isinstance(found, FootnoteError):
+            raise found
+        return found
 
     def close(self) -> None:
         """Let go of the connection."""

@@ -3,21 +3,19 @@
 import base64
 import binascii
 import codecs
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pipelines.errors import FootnoteError, SourceError
-from pipelines.ingestion.envelope import Envelope, unpack
+from pipelines.errors import SourceError
+from pipelines.ingestion.envelope import Envelope, kept_envelope
 from pipelines.ingestion.sources.github.asked import Asked
 from pipelines.ingestion.sources.github.client import Client
 from pipelines.ingestion.sources.github.refusals import garbled
 from pipelines.ingestion.sources.github.told import Told, content_of, line
 from pipelines.store.fetched import Fetched
-from pipelines.store.originals import original_path
 
 _EMPTY = 409  # what the API answers of a repository without a commit
 _LINK = "120000"  # the mode of a symbolic link
@@ -123,11 +121,7 @@ class Contents:
         """The file that was fetched before; None where its bytes are damaged or gone."""
         if not note.sha:
             return File("", b"", note.more)
-        try:
-            data = original_path(self._home, note.sha).read_bytes()
-            envelope = unpack(data, note.uri) if hashlib.sha256(data).hexdigest() == note.sha else None
-        except (OSError, FootnoteError):
-            return None
+        envelope = kept_envelope(self._home, note.sha, note.uri)
         return File(str(envelope.told["path"]), envelope.body, note.more) if envelope else None
 
 

@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pipelines.errors import LoadError, SourceError, as_source_error
-from pipelines.ingestion.envelope import unpack
+from pipelines.errors import SourceError, as_source_error
+from pipelines.ingestion.envelope import kept_envelope
 from pipelines.ingestion.sources.notion.api import Api
 from pipelines.ingestion.sources.notion.asking import Gone, Refused
 from pipelines.ingestion.sources.notion.reduce import block_of, is_gone, synced_from
 from pipelines.store.fetched import Fetched
-from pipelines.store.originals import original_path
 
 _DEEPEST = 100
 _MOST = 50_000
@@ -51,11 +50,10 @@ def fetch_tree(api: Api, page_id: str) -> Tree:
 
 def kept_tree(home: Path, held: Fetched) -> Tree | None:
     """The blocks of a page as they were when it was fetched; None where they can no longer be read."""
-    try:
-        envelope = unpack(original_path(home, held.sha).read_bytes(), held.uri)
-        blocks = json.loads(envelope.body)
-    except (OSError, ValueError, LoadError):
+    envelope = kept_envelope(home, held.sha, held.uri)
+    if envelope is None:
         return None
+    blocks = json.loads(envelope.body)
     return Tree(blocks, envelope.told["blocks"], held.more["below"], held.more.get("left", []), held.more["missing"])
 
 
