@@ -78,7 +78,8 @@ def run_remove(settings: Settings, named: Sequence[str], source: str, *, yes: bo
 
     ingestion = build_ingestion(settings)
     everything = {document.id: document for document in ingestion.known()}
-    chosen, failed = _unwanted(ingestion, named, spelled(source) if source else "", everything)
+    place = spelled(source, settings.web.private_hosts) if source else ""
+    chosen, failed = _unwanted(ingestion, named, place, everything)
     if not (chosen or failed):
         if source:
             raise RetrievalError(f"No document came from {source}.", hint="`footnote status --json` has places.")
@@ -91,7 +92,7 @@ def run_remove(settings: Settings, named: Sequence[str], source: str, *, yes: bo
         output.agree("Remove these?", _said(len(chosen), len(failed)), as_json=as_json)
     report = ingestion.remove(chosen, failed)
     if source:
-        forget_listing(settings.home, spelled(source))
+        forget_listing(settings.home, place)
     gone = [item for item in report.items if item.outcome == "removed"]
     forgotten = [failure.document for failure in failed]
     if as_json:

@@ -23,7 +23,7 @@ def plan_reindex(ingestion: Ingestion, source: str = "") -> Plan:
     known = ingestion.known()
     if source:
         with reading(ingestion.database.engine, "looking documents up") as connection:
-            chosen = set(from_source(connection, spelled(source)))
+            chosen = set(from_source(connection, spelled(source, ingestion.settings.web.private_hosts)))
         known = [document for document in known if document.id in chosen]
         if not known:
             raise RetrievalError(f"No document came from {source}.", hint="`footnote status --json` has their places.")

@@ -95,8 +95,9 @@ class Watch:
     def every(self) -> dict[str, float]:
         """The seconds between two looks at each location that nothing is told of."""
         declared, usual = declared_sources(self.settings.ingestion), self.settings.ingestion.poll_minutes
-        own = {alike(location): source.every for location, source in declared.items() if source.every}
-        return {location: 60 * own.get(alike(location), usual) for location in self.locations}
+        hosts = self.settings.web.private_hosts
+        own = {alike(location, hosts): source.every for location, source in declared.items() if source.every}
+        return {location: 60 * own.get(alike(location, hosts), usual) for location in self.locations}
 
     def rounds(self) -> Iterator[Round]:
         """The rounds, until `stop` is set; the first ones are of all sources.

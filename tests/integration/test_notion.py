@@ -182,7 +182,7 @@ def test_a_page_that_is_stored_in_part_says_so_and_is_found_by_its_source_howeve
     database = open_database(settings)
     (row,) = coverage(database)["documents"]
     with database.engine.connect() as connection:
-        found = from_source(connection, spelled(f"notion:{root.upper()}"))
+        found = from_source(connection, spelled(f"notion:{root.upper()}", ()))
     assert (row["state"], row["reason"]) == ("indexed", "in part: 1 of its 2 blocks")
     assert found == [row["id"]]
 

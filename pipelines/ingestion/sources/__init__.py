@@ -12,7 +12,7 @@ from pipelines.ingestion.sources.notion import Notion
 from pipelines.ingestion.sources.notion.address import id_of
 from pipelines.ingestion.sources.web import Web
 from pipelines.ingestion.sources.web.address import read_address
-from pipelines.store.fetched import forget
+from pipelines.store.fetched import folded, forget
 from pipelines.store.originals import named_uri
 from pipelines.types import SourceItem
 
@@ -32,23 +32,28 @@ def kind_of(location: str) -> str:
     return _SCHEMES.get(location.partition(":")[0].lower(), "file")
 
 
-def spelled(location: str) -> str:
-    """A location as its listing would spell it, as far as that can be told without asking."""
+def spelled(location: str, private_hosts: tuple[str, ...]) -> str:
+    """A location as its listing would spell it, as far as that can be told without asking.
+
+    `private_hosts` are those of the settings: their ports are addresses, too.
+    """
     kind = kind_of(location)
     try:
         if kind == "notion":
             return f"notion:{id_of(location)}"
-        return read_address(location).url if kind == "web" else location
+        if kind == "web":
+            return read_address(location, private_hosts).url
     except SourceError:
         return location
+    place = place_of(location) if kind == "github" else None
+    return place.location if place else location
 
 
-def alike(location: str) -> str:
+def alike(location: str, private_hosts: tuple[str, ...]) -> str:
     """The same for what the file of sources and the command line write in their own ways."""
-    kind = kind_of(location)
-    if kind == "github" and (place := place_of(location)):
-        return place.location.casefold()
-    return named_uri(location) if kind == "file" else spelled(location)
+    if kind_of(location) == "file":
+        return named_uri(location)
+    return folded(spelled(location, private_hosts))
 
 
 class Sources:
@@ -59,8 +64,14 @@ class Sources:
         self._open: dict[str, SourceKind] = {}
 
     def list(self, locations: Sequence[str]) -> list[Listing]:
-        """The listings of several locations, in order; one that cannot be listed becomes a problem of its own."""
-        return [self._kind(kind_of(location)).list(location) for location in locations]
+        """The listings of several locations, in order; one that cannot be listed becomes a problem of its own.
+
+        A declared source is listed as it is declared, however its location is written here.
+        """
+        hosts = self._access.settings.web.private_hosts
+        declared = {alike(location, hosts): location for location in reversed([*self._access.declared])}
+        meant = [declared.get(alike(location, hosts), location) for location in locations]
+        return [self._kind(kind_of(location)).list(location) for location in meant]
 
     def read(self, item: SourceItem) -> Read:
         """What an item holds now.

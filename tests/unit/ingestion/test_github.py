@@ -13,7 +13,7 @@ from config.settings import GitHubSettings, Settings
 from config.sources import DeclaredSource
 from pipelines.errors import SourceError
 from pipelines.ingestion.loaders import load
-from pipelines.ingestion.sources import Access, Listing, kind_of
+from pipelines.ingestion.sources import Access, Listing, Sources, kind_of
 from pipelines.ingestion.sources.github import GitHub, owners
 from pipelines.ingestion.sources.github.places import place_of, site_of
 from pipelines.store.originals import original_path
@@ -255,9 +255,20 @@ def test_forks_and_archived_repositories_are_taken_by_choice_and_always_by_name(
     listing = connect().list("github:ann")
     assert (names(listing), listing.skipped) == (["ann/old", "ann/own"], ("ann/fork (a fork)",))
     declared = {"github:ann": DeclaredSource(location="github:ann", forks=True, archived=False)}
-    listing = connect(declared=declared).list("github:Ann")
+    listing = connect(declared=declared).list("github:ann")
     assert (names(listing), listing.skipped) == (["ann/fork", "ann/own"], ("ann/old (archived)",))
     assert names(connect().list("github:ann/fork")) == ["ann/fork"]
+
+
+def test_a_declared_source_is_listed_as_it_is_declared_however_its_location_is_written(
+    server: FakeGitHub, tmp_path: Path
+) -> None:
+    server.owners = {"ann": [Repository("fork", "x", fork=True)]}
+    settings = Settings(_env_file=None, home=tmp_path, github=GitHubSettings(api_base=server.url))
+    declared = {"github:ann": DeclaredSource(location="github:ann", forks=True)}
+    with Sources(Access(settings, 10_000_000, declared)) as sources:
+        (listing,) = sources.list(["GitHub:Ann/"])
+    assert names(listing) == ["ann/fork"]
 
 
 def test_docs_are_taken_by_choice_without_the_readme_that_is_shown(

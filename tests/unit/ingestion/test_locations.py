@@ -44,11 +44,15 @@ def test_a_relative_path_that_leads_nowhere_is_told_where_it_was_looked_for(
         ("notion:01234567-89ab-cdef-0123-456789abcdef", "notion:0123456789abcdef0123456789abcdef"),
         ("notion:nothing", "notion:nothing"),
         ("http://localhost:99999", "http://localhost:99999"),
+        ("http://intranet:9000", "http://intranet:9000/"),
+        ("GitHub:ann/notes.git", "github:ann/notes"),
+        ("github:ann/", "github:ann"),
+        ("github:../users", "github:../users"),
         ("Notes", "Notes"),
     ],
 )
 def test_a_location_is_spelled_as_its_listing_spells_it(location: str, said: str) -> None:
-    assert spelled(location) == said
+    assert spelled(location, ("intranet:9000",)) == said
 
 
 @pytest.mark.parametrize(
@@ -62,4 +66,4 @@ def test_a_location_is_spelled_as_its_listing_spells_it(location: str, said: str
     ],
 )
 def test_what_a_location_is_does_not_hang_on_how_it_is_written(first: str, second: str, same: bool) -> None:
-    assert (alike(first) == alike(second)) is same
+    assert (alike(first, ()) == alike(second, ())) is same

@@ -313,13 +313,6 @@ def test_a_page_that_became_a_feed_is_listed_as_one_from_the_next_run_on(
     assert paths(listed("/x")) == ["/a"]
 
 
-def test_a_declared_source_is_known_however_its_address_is_written(site: FakeSite, listed: Listed) -> None:
-    site.pages |= {f"/{number}": page(str(number), f"Words of {number}.") for number in range(3)}
-    site.pages["/"] = sitemap({f"/{number}": "" for number in range(3)})
-    declared = DeclaredSource(location=f"HTTP://{site.host}", most_pages=1)
-    assert len(listed("/", declared={declared.location: declared}).items) == 1
-
-
 def test_an_address_that_is_refused_is_a_problem_and_shows_no_password(access: Access) -> None:
     listing = Web(access).list("https://ann:secret@example.org/")
     ((_, error),) = listing.problems

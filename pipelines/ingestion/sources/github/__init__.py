@@ -61,7 +61,8 @@ class GitHub:
             error = SourceError(f"{location} names nothing on GitHub.", hint="Say github:OWNER or github:OWNER/REPO.")
             return Listing(location, "github", (), False, problems=((location, error),))
         try:
-            return self._repository(place) if place.repository else self._owner(place)
+            list_all = self._repository if place.repository else self._owner
+            return list_all(place, self._access.options(location))
         except FootnoteError as error:
             return Listing(place.location, "github", (), False, problems=((place.location, as_source_error(error)),))
 
@@ -88,8 +89,7 @@ class GitHub:
         """Let go of the connection."""
         self._client.close()
 
-    def _owner(self, place: Place) -> Listing:
-        asked = self._options(place)
+    def _owner(self, place: Place, asked: DeclaredSource) -> Listing:
         found = self._owners.repositories(place.owner)
         source = f"github:{found.login}"
         taken, skipped = [], []
@@ -106,12 +106,12 @@ class GitHub:
         self._owners.note_private(found, private, complete=listing.complete)
         return listing
 
-    def _repository(self, place: Place) -> Listing:
+    def _repository(self, place: Place, asked: DeclaredSource) -> Listing:
         found = self._asked.get(f"/repos/{place.full_name}", lambda answer: repositories_in([answer]))
         source = f"github:{found[0]['full_name']}"
         if not place.is_same(place_of(source)):
             self._access.say(f"{place.location} is called {source} now.")
-        return self._listing(source, found, self._options(place), [], [])
+        return self._listing(source, found, asked, [], [])
 
     def _listing(
         self,
@@ -180,12 +180,6 @@ class GitHub:
         if entry.path:
             return self._contents.document(entry.told, entry.path, entry.blob, note)
         return self._contents.readme(entry.told, note)
-
-    def _options(self, place: Place) -> DeclaredSource:
-        """How a place is listed: as it was declared, however its name was written there."""
-        declared = self._access.declared.values()
-        same = (source for source in declared if place.is_same(place_of(source.location)))
-        return next(same, None) or self._access.options(place.location)
 
 
 def _left_out(told: Told, asked: DeclaredSource) -> str:

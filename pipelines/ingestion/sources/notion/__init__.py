@@ -1,8 +1,5 @@
 """Notion as a source: a page or a database, with all pages and databases below it."""
 
-from collections.abc import Mapping
-
-from config.sources import DeclaredSource
 from pipelines.errors import SourceError
 from pipelines.ingestion.sources.base import Access, Listing, Read
 from pipelines.ingestion.sources.notion.address import id_of
@@ -33,7 +30,7 @@ class Notion:
         try:
             root = id_of(location)
             source = f"notion:{root}"
-            walk = Walk(self._opened(), self._access, source, _options(self._access, location, root).depth)
+            walk = Walk(self._opened(), self._access, source, self._access.options(location).depth)
         except SourceError as error:
             return Listing(source, "notion", (), False, problems=((location, error),))
         listing = walk.listing(root)
@@ -66,19 +63,3 @@ class Notion:
         if self._api is None:
             self._api = open_api(self._access)
         return self._api
-
-
-def _options(access: Access, location: str, root: str) -> DeclaredSource:
-    """How the source is listed, however its address is spelt there and here."""
-    declared: Mapping[str, DeclaredSource] = access.declared
-    for spelt, source in declared.items():
-        if spelt.lower().startswith("notion:") and _is(spelt, root):
-            return source
-    return access.options(location)
-
-
-def _is(location: str, root: str) -> bool:
-    try:
-        return id_of(location) == root
-    except SourceError:
-        return False

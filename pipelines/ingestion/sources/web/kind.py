@@ -6,7 +6,6 @@ and are left out) and which are copies of each other. `read` then gives what is 
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -66,7 +65,7 @@ class Web:
             start = self._fetcher.address(location)
         except SourceError as error:
             return Listing(shown(location), "web", (), False, problems=((shown(location), error),))
-        options = self._options(location, start)
+        options = self._access.options(location)
         if whole := taken_whole_by(start):
             self._access.say(f"{start.name} is taken as a page of the web; {whole} takes all of it.")
         try:
@@ -93,14 +92,6 @@ class Web:
         """Let go of the connections."""
         if "_fetcher" in self.__dict__:
             self._fetcher.close()
-
-    def _options(self, location: str, start: Address) -> DeclaredSource:
-        """How an address is listed, however the file of sources and the command line write it."""
-        for declared in self._access.declared.values():
-            with suppress(SourceError):
-                if self._fetcher.address(declared.location) == start:
-                    return declared
-        return self._access.options(location)
 
     def _is_list(self, start: Address) -> bool:
         """Whether an address is a sitemap or a feed, by its name or as it was before."""
