@@ -351,7 +351,7 @@ def remove(
 
 @app.command()
 def reindex(
-    source: Annotated[str, typer.Option(help="Only what came from this file or folder, even if that is gone.")] = "",
+    source: Annotated[str, typer.Option(help="Only what came from this file, folder or source, gone or not.")] = "",
     plan: Annotated[bool, typer.Option("--plan", help="Say what would be done, and do nothing.")] = False,
     as_json: Json = False,
 ) -> None:

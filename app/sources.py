@@ -63,7 +63,7 @@ def cited_at(cited: Iterable[Citation], *, converted: bool = False) -> str:
 def is_converted(name: str, uri: str) -> bool:
     """Whether the lines of a document's text are not those of its file: HTML, office documents, pages on the web."""
     suffix, link = PurePosixPath(name).suffix.lower(), address(uri)
-    return suffix in _CONVERTED or bool(link and suffix not in _AS_IT_IS and "://github.com/" not in link)
+    return suffix in _CONVERTED or bool(link and suffix not in _AS_IT_IS and not link.endswith("#readme"))
 
 
 def _range(source: Source) -> str:

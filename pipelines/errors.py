@@ -2,14 +2,14 @@
 
 FootnoteError
 ├── ConfigError          a setting, a missing package or a database that does not fit; exit code 3
-├── SourceError          a source cannot be listed (missing path, refused address)
+├── SourceError          a source cannot be listed or read (missing path, refused address, no answer)
 ├── LoadError            a file cannot be read as its type (encrypted, truncated, binary, too large)
 ├── ParseError           a parser broke its contract for a document
 ├── StoreError           the database refused a write, or an invariant does not hold
 ├── RetrievalError       a question cannot be searched (empty, too long)
 ├── PackError            an answer pack cannot be read or written
 ├── ModelError           an embedding or language model answered with an error or with nonsense
-└── ServiceUnavailable   the database, a model or a source cannot be reached; exit code 5
+└── ServiceUnavailable   the database, a model or a cluster cannot be reached; exit code 5
 
 Each says what happened, to which document or question, and what to do (`hint`).
 """
@@ -34,7 +34,7 @@ class ConfigError(FootnoteError):
 
 
 class SourceError(FootnoteError):
-    """Raised when a source cannot be listed.
+    """Raised when a source cannot be listed, or something of it not be read.
 
     Attributes:
         wait: Seconds for which it asks to be left alone; 0 where it says none.
@@ -75,4 +75,4 @@ class ModelError(FootnoteError):
 
 
 class ServiceUnavailable(FootnoteError):
-    """Raised when a database, a model endpoint or a source cannot be reached."""
+    """Raised when a database, a model endpoint or a cluster cannot be reached."""

@@ -1,4 +1,4 @@
-"""PLAN: listing x database -> what is to be done with each document. Writes nothing."""
+"""PLAN: listing x database -> what is to be done with each document. Keeps what it fetches, writes nothing else."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -12,7 +12,7 @@ from pipelines.store.status import from_source
 
 
 def plan_reindex(ingestion: Ingestion, source: str = "") -> Plan:
-    """An update of every stored document, or of those from a file or folder; `Ingestion.run` executes it.
+    """An update of every stored document, or of those from a file, folder or source; `Ingestion.run` executes it.
 
     Documents keep their identity, their place and what was said of them; the rules of the settings apply anew. One
     whose original is missing fails.

@@ -41,7 +41,7 @@ def roll_back(ingestion: Ingestion, undo: Rollback, on_progress: Progress | None
             if on_progress:
                 on_progress(len(items), len(undo.steps), item)
         in_order = [items[place] for place in sorted(items)]
-        return ingestion.close(run_id, in_order, began=began, stopped=len(items) < len(undo.steps))
+        return ingestion.finish(run_id, in_order, began=began, stopped=len(items) < len(undo.steps))
 
 
 def _items(ingestion: Ingestion, undo: Rollback, run_id: int) -> Iterator[Placed]:

@@ -186,9 +186,9 @@ class Ingestion:
             if on_progress:
                 on_progress(len(items), len(plan.steps), item)
         in_order = [items[place] for place in sorted(items)]
-        return self.close(run_id, in_order, began=began, stopped=len(items) < len(plan.steps))
+        return self.finish(run_id, in_order, began=began, stopped=len(items) < len(plan.steps))
 
-    def close(self, run_id: int, items: Sequence[IngestItem], *, began: float, stopped: bool) -> IngestReport:
+    def finish(self, run_id: int, items: Sequence[IngestItem], *, began: float, stopped: bool) -> IngestReport:
         """End a run that `began` at that reading of the clock: its row, its report, and the indexes."""
         with ThreadPoolExecutor(1) as beside:
             made = beside.submit(make_vector_index, self.database.engine, self.store.table, self.store.dimension)
@@ -277,9 +277,10 @@ def ingest(
 
     Args:
         settings: Where to, and how.
-        locations: Files and folders; none = the sources of the settings.
+        locations: As on the command line: files, folders, `github:...`, `notion:...`, `https://...`; none = the sources
+            of the settings.
         overrides: What to say of every document instead of finding it out.
-        verify: Read every file, even where size and time are as they were.
+        verify: Read everything, even what its source says is as it was.
         allow_removals: Remove even more than a fifth of a source.
         on_progress: Told (done, of how many, item) after each document.
     """

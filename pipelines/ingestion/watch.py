@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -62,11 +62,11 @@ class Watch:
     beside everything else, so that folders go on while one waits for a rate limit.
 
     Attributes:
-        overrides, verify, allow_removals: As for `Ingestion.plan`; a location is verified the first time only.
+        overrides, verify, allow_removals: As for `Ingestion.plan`; a location is verified once, when it can be listed.
         stop: Once set, the rounds end after the documents that are under way.
         say: Told what takes long, in any thread.
         running: Around a run of so many documents; gives what is told of each.
-        build: Makes what plans and runs; it stays open until a round fails as a whole.
+        build: Makes what plans and runs; it stays open until a round fails as a whole, or the rounds end.
         first_pause: Seconds after which a failure is tried again; twice as long each time, at most 10 minutes.
         tick: Seconds between two looks at the clock.
         look: Least seconds between two looks at what the operating system does not tell of.
@@ -84,12 +84,12 @@ class Watch:
     first_pause: float = 5.0
     tick: float = 0.25
     look: float = 2.0
-    _open: Ingestion | None = None
-    _opening: Lock = field(default_factory=Lock)
-    _began: bool = False
-    _failures: dict[str, int] = field(default_factory=dict)
-    _said: set[_Notice] = field(default_factory=set)
-    _seen: set[str] = field(default_factory=set)
+    _open: Ingestion | None = field(init=False, default=None)
+    _opening: Lock = field(init=False, default_factory=Lock)
+    _began: bool = field(init=False, default=False)
+    _failures: dict[str, int] = field(init=False, default_factory=dict)
+    _said: set[_Notice] = field(init=False, default_factory=set)
+    _seen: set[str] = field(init=False, default_factory=set)
 
     @property
     def every(self) -> dict[str, float]:
@@ -109,8 +109,10 @@ class Watch:
         local = [location for location in every if kind_of(location) == "file"]
         remote = [location for location in every if location not in local]
         due = dict.fromkeys(every, 0.0)
-        told = Folders(local, settle=settle, apart_from=self.settings.home, look=self.look)
-        with told as folders, Looks(lambda location: self._plan([location]), self.stop) as looks:
+        with ExitStack() as end:
+            end.callback(self._let_go)
+            folders = end.enter_context(Folders(local, settle=settle, apart_from=self.settings.home, look=self.look))
+            looks = end.enter_context(Looks(lambda location: self._plan([location]), self.stop))
             while not self.stop.is_set():
                 due |= dict.fromkeys(folders.changed(), 0.0)
                 ready = [location for location, at in due.items() if at <= time.monotonic()]
@@ -151,7 +153,8 @@ class Watch:
             allow_removals=self.allow_removals,
             say=self.say,
         )
-        self._seen.update(locations)
+        if not plan.steps or any(not step.error or step.stage == "read" for step in plan.steps):
+            self._seen.update(locations)
         return plan
 
     def _carried_out(self, plan: Plan) -> IngestReport | None:
@@ -170,6 +173,13 @@ class Watch:
                 self._open = self.build(self.settings)
                 self._open.stop = self.stop
             return self._open
+
+    def _let_go(self) -> None:
+        """Close what is open; looks that are under way end with the connections they have."""
+        with self._opening:
+            if self._open is not None:
+                self._open.database.engine.dispose()
+                self._open = None
 
     def _news(
         self, plan: Plan, report: IngestReport | None, locations: Sequence[str]
@@ -190,10 +200,7 @@ class Watch:
 
     def _failed(self, error: FootnoteError, locations: Sequence[str]) -> Round:
         """A round that failed as a whole; everything is opened anew for the next one."""
-        with self._opening:
-            if self._open is not None:
-                self._open.database.engine.dispose()
-                self._open = None
+        self._let_go()
         notice = ("", "", _numberless(error.message))
         said, self._said = notice in self._said, self._said | {notice}
         shown = None if said else error

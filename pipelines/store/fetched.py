@@ -22,7 +22,7 @@ class Fetched:
     """What a URI held when it was fetched last.
 
     Attributes:
-        stamp: What the source said of its state: a revision, a time, an ETag.
+        stamp: What the source said of its state: a time, a hash of what it tells; empty = it is looked at each time.
         sha: SHA-256 of the bytes, which are kept among the originals; empty where `more` says all of it.
         size: How many bytes.
         more: What its source wants to know again, such as validators or the pages below it; JSON.

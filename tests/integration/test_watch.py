@@ -19,7 +19,7 @@ import pytest
 
 from config.settings import GitHubSettings, IngestionSettings, Settings
 from pipelines.errors import ConfigError, ServiceUnavailable
-from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion
+from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion, ingest
 from pipelines.ingestion.watch import Round, Watch
 from pipelines.store.database import open_database
 from pipelines.store.embedded import EmbeddedServer
@@ -376,3 +376,18 @@ def test_the_command_prints_a_document_on_a_line_for_each_round_and_ctrl_c_ends_
     assert (process.returncode, out) == (0, ""), said
     runs = list_runs(open_database(settings).engine, 9)
     assert [(run["state"], run["counts"]["added"]) for run in runs] == [("done", 1), ("done", 10)]
+
+
+def test_a_source_that_could_not_be_listed_is_verified_once_it_can(
+    github: FakeGitHub, make_settings: Callable[..., Settings]
+) -> None:
+    settings = make_settings(github=GitHubSettings(api_base=github.url), ingestion=IngestionSettings(executor="here"))
+    ingest(settings, ["github:ann"])
+    github.requests.clear()
+    github.faults.append(Fault(422))
+    watch = Watch(settings, ["github:ann"], Overrides(), verify=True, first_pause=0.05, tick=0.01)
+    rounds = watch.rounds()
+    assert next(rounds).failed
+    next(rounds)
+    rounds.close()
+    assert [request.status for request in github.requests] == [422, 200, 200, 200]

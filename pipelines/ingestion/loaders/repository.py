@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from pipelines.errors import LoadError
 from pipelines.facts import RepositoryFacts
 from pipelines.ingestion.envelope import unpack
 from pipelines.ingestion.loaders.base import Content, Limits, as_document
+from pipelines.ingestion.loaders.front_matter import moment
 from pipelines.ingestion.loaders.html import load_html
 from pipelines.ingestion.loaders.markdown import load_markdown
 from pipelines.ingestion.loaders.restructured import is_restructured, load_restructured
@@ -50,7 +50,7 @@ def load_repository(data: bytes, item: SourceItem, limits: Limits) -> Document:
     content = replace(
         content,
         title=content.title if is_file else facts.name,
-        modified_at=_time(facts.pushed_at) or content.modified_at,
+        modified_at=moment(facts.pushed_at) or content.modified_at,
         metadata=metadata,
     )
     return as_document(content, data, item, mime)
@@ -74,10 +74,3 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
     listed = {"Language": told["language"], "Topics": ", ".join(told["topics"])}
     linked = {"Homepage": told["homepage"], "Licence": told["licence"]}
     yield from (f"- {label}: {value}" for label, value in {**listed, **linked}.items() if value)
-
-
-def _time(said: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(said) if said else None
-    except ValueError:
-        return None

@@ -47,7 +47,7 @@ class Access:
 
     Attributes:
         settings: Keys, addresses, limits, and the home where what is fetched is kept.
-        most_bytes: Of one document.
+        most_bytes: Of a file; what is fetched has the limits of its kind.
         declared: How sources are listed, by location, where a file of the settings says it.
         verify: Whether everything is read anew, whatever tells cheaply that it did not change.
         say: Told what takes long, for a person: a wait for a rate limit, how far a long listing is.

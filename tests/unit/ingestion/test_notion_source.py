@@ -274,8 +274,9 @@ def test_three_failures_in_a_row_end_the_listing(world: World) -> None:
     assert len(world.notion.requests) == 1 + 3 * 3
 
 
-def test_no_client_is_loaded_before_a_page_is_asked_for() -> None:
-    asked = "import sys, pipelines.ingestion.run; print('notion_client' in sys.modules)"
+def test_no_client_is_loaded_before_a_source_is_asked() -> None:
+    clients = "{'github', 'notion_client', 'httpcore', 'httpx', 'trafilatura'}"
+    asked = f"import sys, pipelines.ingestion.sources; print(bool({clients} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "False"
 

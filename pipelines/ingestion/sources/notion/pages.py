@@ -10,6 +10,7 @@ from typing import Any
 from pipelines.ingestion.envelope import Envelope, pack
 from pipelines.ingestion.loaders.front_matter import moment
 from pipelines.ingestion.loaders.notion.load import unread
+from pipelines.ingestion.loaders.notion.words import bare
 from pipelines.ingestion.sources.notion.address import digits, page_address
 from pipelines.ingestion.sources.notion.properties import title_of
 from pipelines.ingestion.sources.notion.reduce import pieces
@@ -53,7 +54,7 @@ def keep_database(home: Path, database: Told, title: str, tables: Sequence[Told]
     Raises:
         StoreError: If it cannot be kept.
     """
-    description = "".join(text for text, _ in pieces(database.get("description")))
+    description = bare(pieces(database.get("description")))
     told = _told("database", database, title, ()) | {"description": description}
     body = _json(tables)
     stamp = hashlib.sha256(pack(Envelope(told, body))).hexdigest()[:32]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pipelines.ingestion.loaders.notion.words import words
+from pipelines.ingestion.loaders.notion.words import bare, words
 from pipelines.ingestion.sources.notion.address import digits
 from pipelines.ingestion.sources.notion.api import Api
 from pipelines.ingestion.sources.notion.asking import Gone, Refused
@@ -101,7 +101,7 @@ def title_of(page: Told) -> str:
     """The words of a page's title on one line; empty where it has none."""
     for told in (page.get("properties") or {}).values():
         if told.get("type") == "title":
-            return " ".join("".join(text for text, _ in pieces(told.get("title"))).split())
+            return " ".join(bare(pieces(told.get("title"))).split())
     return ""
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pipelines.errors import SourceError, StoreError
+from pipelines.ingestion.loaders.notion.words import bare
 from pipelines.ingestion.sources.base import Access, Listing
 from pipelines.ingestion.sources.notion.address import digits, page_address
 from pipelines.ingestion.sources.notion.api import Api
@@ -18,6 +19,7 @@ from pipelines.ingestion.sources.notion.properties import Properties
 from pipelines.ingestion.sources.notion.reduce import is_gone, pieces
 from pipelines.ingestion.sources.notion.rows import Rows, fetch_rows
 from pipelines.ingestion.sources.notion.tree import fetch_tree, kept_tree
+from pipelines.observe import log_failure
 from pipelines.store.fetched import Fetched, recall, remember
 from pipelines.text import canonical
 
@@ -52,7 +54,8 @@ class Walk:
             self._queue.append(self._root(root))
             self._visit()
             self._find_again()
-        except _NONSENSE:
+        except _NONSENSE as error:
+            log_failure("an answer of Notion cannot be read", error, source=root)
             self.found.end(SourceError(f"What Notion answers of {root} is not of its API."))
         except (SourceError, StoreError) as error:
             self.found.end(error)
@@ -144,7 +147,8 @@ class Walk:
             raise
         except SourceError as error:
             self.found.fail(place.id, place.above, error)
-        except _NONSENSE:
+        except _NONSENSE as error:
+            log_failure("an answer of Notion cannot be read", error, place=place.id)
             said = f"What Notion answers of {self.found.called(place.id, place.above)} is not of its API."
             self.found.fail(place.id, place.above, SourceError(said, hint="Try again later."))
 
@@ -195,7 +199,7 @@ class Walk:
         database = self._asked(place, self._api.database)
         if database is None:
             return
-        title = " ".join("".join(text for text, _ in pieces(database.get("title"))).split())
+        title = " ".join(bare(pieces(database.get("title"))).split())
         names = (*place.above, _name(title))
         name = self.found.name(place.id, names)
         old = self._held(place, "asked")
