@@ -460,7 +460,7 @@ def test_a_rollback_beside_an_ingest_of_the_same_documents_ends_with_whole_docum
     reports: list[IngestReport] = []
     threads = [
         threading.Thread(target=lambda: reports.append(ingest(settings, [str(folder)]))),
-        threading.Thread(target=lambda: reports.append(undo(settings, run.run_id))),
+        threading.Thread(target=lambda: reports.append(undo(settings, run.run_id, keep_later=True))),
     ]
     for thread in threads:
         thread.start()
