@@ -334,6 +334,7 @@ class Settings(BaseSettings):
     openrouter_api_base: str = Field(OPENROUTER_BASE, validation_alias="OPENROUTER_API_BASE")
     github_token: SecretStr | None = Field(None, validation_alias="GITHUB_TOKEN")
     notion_token: SecretStr | None = Field(None, validation_alias="NOTION_TOKEN")
+    ca_file: str = Field("", description="a PEM file of authorities that are trusted beside the usual ones")
 
     embedding: EmbeddingSettings = EmbeddingSettings()
     llm: LLMSettings = LLMSettings()

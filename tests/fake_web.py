@@ -11,7 +11,7 @@ connection is made to the server, and `connected` says to which address it would
 """
 
 import gzip
-import ssl
+import json
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -63,10 +63,6 @@ class FakeSite(Loopback):
     def url(self) -> str:
         """Where it begins, without a slash."""
         return f"http://{self.host}"
-
-    def encrypt(self, context: ssl.SSLContext) -> None:
-        """Speak TLS from now on."""
-        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
 
     def asked_for_pages(self) -> list[str]:
         """The paths that were asked for since last time, without robots.txt."""
@@ -186,6 +182,12 @@ def atom(links: Mapping[str, str]) -> Served:
     )
     source = f"<feed xmlns='http://www.w3.org/2005/Atom'><title>F</title>{entries}</feed>"
     return Served(source.encode(), "application/atom+xml")
+
+
+def json_feed(items: Sequence[Mapping[str, object]], **told: object) -> Served:
+    """A JSON Feed of these items."""
+    feed = {"version": "https://jsonfeed.org/version/1.1", "title": "F", "items": items, **told}
+    return Served(json.dumps(feed).encode(), "application/feed+json")
 
 
 def packed(served: Served, encoding: str = "gzip") -> Served:

@@ -1,5 +1,6 @@
 """HTTP servers on loopback, which the fakes of other people's services are made of."""
 
+import ssl
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,6 +19,10 @@ class Loopback:
     def handled_by(self) -> type[BaseHTTPRequestHandler]:
         """The class of the handlers."""
         raise NotImplementedError
+
+    def encrypt(self, context: ssl.SSLContext) -> None:
+        """Speak TLS from now on."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
 
     def __enter__(self) -> Self:
         self._server: Any = _Server(("127.0.0.1", 0), type("_Bound", (self.handled_by(),), {"fake": self}))

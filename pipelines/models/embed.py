@@ -125,6 +125,7 @@ def _remote(settings: Settings, chosen: EmbeddingIdentity) -> BaseEmbedding:
         retries=asked.retries,
         key_variable="OPENAI_API_KEY",
         model_variable="FOOTNOTE_EMBEDDING__MODEL",
+        ca_file=settings.ca_file,
     )
     return RemoteEmbedding(
         endpoint,

@@ -15,7 +15,7 @@ from pipelines.errors import ConfigError, FootnoteError, ModelError
 from pipelines.models.identity import LLMIdentity, llm_identity
 from pipelines.models.meter import Call, count
 from pipelines.models.prompt_tokens import learn
-from pipelines.models.remote import HIDDEN_KEY, REQUEST_ERRORS, Endpoint, ask, explain, secret
+from pipelines.models.remote import HIDDEN_KEY, REQUEST_ERRORS, Endpoint, ask, client_of, explain, secret
 from pipelines.text import count_tokens
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # what a terminal would obey
@@ -26,7 +26,7 @@ def build_llm(settings: Settings) -> LLM | None:
     """The language model of `llm_identity(settings)`, None when there is none; nothing is asked yet.
 
     Raises:
-        ConfigError: If a key or a model's name is missing.
+        ConfigError: If a key or a model's name is missing, or FOOTNOTE_CA_FILE cannot be used.
     """
     chosen, asked = llm_identity(settings), settings.llm
     if chosen is None:
@@ -196,6 +196,7 @@ def _endpoint(settings: Settings, chosen: LLMIdentity) -> Endpoint:
         retries=settings.llm.retries,
         key_variable=variable,
         model_variable="FOOTNOTE_LLM__MODEL",
+        ca_file=settings.ca_file,
     )
 
 
@@ -208,6 +209,7 @@ def _arguments(endpoint: Endpoint) -> dict[str, Any]:
         "model": endpoint.model,
         "api_base": endpoint.url,
         "api_key": HIDDEN_KEY,
+        "http_client": client_of(endpoint),
         "max_retries": 0,
         "additional_kwargs": {"stream_options": {"include_usage": True}},
     }

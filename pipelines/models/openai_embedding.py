@@ -10,7 +10,7 @@ from llama_index.embeddings.openai import OpenAIEmbedding
 
 from pipelines.errors import ModelError
 from pipelines.models.meter import Call, count
-from pipelines.models.remote import HIDDEN_KEY, Endpoint, ask
+from pipelines.models.remote import HIDDEN_KEY, Endpoint, ask, client_of
 from pipelines.text import count_tokens
 
 
@@ -43,6 +43,7 @@ class RemoteEmbedding(OpenAIEmbedding):
             model_name=endpoint.model,
             api_base=endpoint.url,
             api_key=HIDDEN_KEY,
+            http_client=client_of(endpoint),
             dimensions=send_dimensions,
             embed_batch_size=batch_size,
             timeout=timeout_seconds,

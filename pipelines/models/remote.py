@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from pipelines.errors import ConfigError, FootnoteError, ModelError, ServiceUnavailable
 from pipelines.observe import log
+from pipelines.trust import OWN_AUTHORITY, is_unknown, trusting, usual_authorities
 
 HIDDEN_KEY = "hidden"
 REQUEST_ERRORS = (openai.OpenAIError, httpx.HTTPError, ValueError, TypeError, AttributeError, LookupError)
@@ -33,6 +34,7 @@ class Endpoint:
     retries: int
     key_variable: str
     model_variable: str
+    ca_file: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a key that no header can carry; the error of the HTTP client would quote it."""
@@ -45,6 +47,24 @@ class Endpoint:
         """The server's address without credentials or query."""
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def client_of(endpoint: Endpoint) -> httpx.Client | None:
+    """A client that believes the authorities of FOOTNOTE_CA_FILE, too; None without any: then OpenAI's own serves.
+
+    Raises:
+        ConfigError: If that file, or SSL_CERT_FILE, cannot be used.
+    """
+    usual_authorities("SSL_CERT_FILE")
+    trusted = trusting(endpoint.ca_file, httpx.create_ssl_context)
+    return _Client(verify=trusted) if trusted else None
+
+
+class _Client(openai.DefaultHttpxClient):
+    """A client that lets go of its connections when nobody holds it any more, as OpenAI's own does."""
+
+    def __del__(self) -> None:
+        self.close()
 
 
 def secret(key: SecretStr | None) -> SecretStr:
@@ -99,7 +119,8 @@ def explain(error: Exception, endpoint: Endpoint) -> FootnoteError:
     if isinstance(error, openai.APIConnectionError | httpx.TransportError):
         never = isinstance(error, openai.APIConnectionError)
         what = f"{'cannot be reached' if never else 'broke off'} ({_said(error.__cause__ or error, endpoint)})"
-        return ServiceUnavailable(f"{server} {what}.", hint="Check the address, the network and whether it runs.")
+        hint = OWN_AUTHORITY if is_unknown(what) else "Check the address, the network and whether it runs."
+        return ServiceUnavailable(f"{server} {what}.", hint=hint)
     said = _said(error, endpoint)
     if not isinstance(error, openai.APIStatusError):
         if isinstance(error, openai.APIError):

@@ -13,8 +13,9 @@ from config.sources import DeclaredSource
 from pipelines.errors import SourceError
 from pipelines.ingestion.sources import Access, Listing, kind_of
 from pipelines.ingestion.sources.web import Web
-from pipelines.ingestion.sources.web.lists import Link, read_list
+from pipelines.ingestion.sources.web.listed import Link
 from pipelines.ingestion.sources.web.stamps import settled
+from pipelines.ingestion.sources.web.xml_lists import read_xml_list
 from pipelines.store.originals import original_path
 from tests.fake_web import FakeSite, Served, atom, network, packed, page, redirect, rss, sitemap, sitemap_index, website
 
@@ -258,8 +259,8 @@ def test_who_gives_a_page_of_what_another_source_takes_whole_is_told(
 
 
 def test_a_feed_of_another_site_lists_that_site() -> None:
-    found = read_list(rss(["http://a.example/1", "http://b.example/2"], site="http://a.example/").body, "feed")
-    assert (found.kind, found.site) == ("feed", "http://a.example/")
+    found = read_xml_list(rss(["http://a.example/1", "http://b.example/2"], site="http://a.example/").body, "feed")
+    assert (found.kind, found.site) == ("feed", Link("http://a.example/"))
     assert found.links == (Link("http://a.example/1"), Link("http://b.example/2"))
 
 
@@ -424,7 +425,16 @@ def test_a_stamp_is_relied_on_once_a_later_edit_would_have_another(stamp: str, r
 
 
 @pytest.mark.parametrize(
-    "path", ["/sitemap.xml", "/blog/feed/", "/posts.rss?x=1", "/sitemap_index.xml.gz", "/sitemap.txt", "/sitemap"]
+    "path",
+    [
+        "/sitemap.xml",
+        "/blog/feed/",
+        "/posts.rss?x=1",
+        "/sitemap_index.xml.gz",
+        "/sitemap.txt",
+        "/sitemap",
+        "/blog/index.json",
+    ],
 )
 @pytest.mark.parametrize("kind", ["text/html", "text/plain"])
 def test_a_sitemap_that_answers_something_else_never_becomes_a_page(

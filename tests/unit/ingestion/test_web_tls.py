@@ -16,6 +16,7 @@ from cryptography.x509.oid import NameOID
 from config.settings import WebSettings
 from pipelines.errors import SourceError
 from pipelines.ingestion.sources.web.fetch import Fetcher
+from pipelines.trust import OWN_AUTHORITY
 from tests.fake_web import FakeSite, network, page, website
 
 PUBLIC = "93.184.216.34"
@@ -74,13 +75,14 @@ def test_a_certificate_of_another_host_is_refused(
     site: FakeSite, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(certifi, "where", lambda: str(certificate))
-    with pytest.raises(SourceError, match=r"not valid for 'other\.example'"):
+    with pytest.raises(SourceError, match=r"not valid for 'other\.example'") as refused:
         get(site, "https://other.example/")
+    assert refused.value.hint == "Tell who runs the site."
     assert site.asked == []
 
 
 def test_a_certificate_of_nobody_who_is_believed_is_refused(site: FakeSite) -> None:
     with pytest.raises(SourceError, match="certificate verify failed") as refused:
         get(site, "https://example.org/")
-    assert refused.value.hint == "Tell who runs the site."
+    assert refused.value.hint == f"Tell who runs the site. {OWN_AUTHORITY}"
     assert site.asked == []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import SourceError
 from pipelines.ingestion.sources.base import Access
+from pipelines.ingestion.sources.github.bundle import Bundle
 from pipelines.ingestion.sources.github.limits import asked_to_wait, too_long
 from pipelines.ingestion.sources.github.refusals import (
     failing,
@@ -46,12 +47,16 @@ class Client:
     """A connection to GitHub, opened by the first question.
 
     PyGithub's own retries and its pause before every request are off: they sleep without a word, and cannot be stopped.
+
+    Raises:
+        ConfigError: If FOOTNOTE_CA_FILE, or REQUESTS_CA_BUNDLE, cannot be used.
     """
 
     def __init__(self, access: Access, now: Callable[[], float] = time.time) -> None:
         self._settings = access.settings.github
         self._token = access.settings.github_token
         self._say, self._stop, self._now = access.say, access.stop, now
+        self._bundle = Bundle(access.settings.ca_file)
         self._opened: Requester | None = None
         self._until, self._closed_by = 0.0, SourceError("")
         self._failures = 0
@@ -119,6 +124,7 @@ class Client:
         """Let go of the connection."""
         if self._opened is not None:
             self._opened.close()
+        self._bundle.close()
 
     def _reply(self, path: str, headers: Mapping[str, str], text: str) -> Reply:
         body = _parsed(text)
@@ -156,6 +162,7 @@ class Client:
                 base_url=base,
                 timeout=math.ceil(self._settings.timeout_seconds),
                 user_agent="Footnote",
+                verify=self._bundle.verify(),
                 retry=None,
                 seconds_between_requests=None,
                 seconds_between_writes=None,

@@ -4,6 +4,7 @@ from urllib.parse import urlsplit
 
 from pipelines.errors import SourceError
 from pipelines.text import canonical
+from pipelines.trust import OWN_AUTHORITY
 
 _LONGEST = 200  # characters of what GitHub says itself
 
@@ -37,9 +38,8 @@ def partial(what: str) -> SourceError:
 def unreachable(base: str, why: str) -> SourceError:
     """No answer came."""
     host = urlsplit(base).hostname or base
-    return SourceError(
-        f"GitHub cannot be reached at {host} ({why}).", hint="Check the network and FOOTNOTE_GITHUB__API_BASE."
-    )
+    hint = OWN_AUTHORITY if why == "SSLError" else "Check the network and FOOTNOTE_GITHUB__API_BASE."
+    return SourceError(f"GitHub cannot be reached at {host} ({why}).", hint=hint)
 
 
 def failing() -> SourceError:

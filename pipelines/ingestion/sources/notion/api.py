@@ -8,6 +8,7 @@ from pipelines.errors import SourceError
 from pipelines.ingestion.sources.base import Access
 from pipelines.ingestion.sources.notion.address import digits
 from pipelines.ingestion.sources.notion.asking import Asking, Call
+from pipelines.trust import trusting, usual_authorities
 
 if TYPE_CHECKING:
     from notion_client import Client
@@ -25,6 +26,7 @@ def open_api(access: Access) -> "Api":
 
     Raises:
         SourceError: If there is none, or none that can be sent.
+        ConfigError: If FOOTNOTE_CA_FILE, or SSL_CERT_FILE, cannot be used.
     """
     import logging
 
@@ -43,7 +45,10 @@ def open_api(access: Access) -> "Api":
         raise SourceError("NOTION_TOKEN holds characters that no token has.", hint="Copy it again.")
     try:
         asking = Asking(access)
+        usual_authorities("SSL_CERT_FILE")
+        trusted = trusting(access.settings.ca_file, httpx.create_ssl_context)
         client = Client(
+            client=httpx.Client(verify=trusted or True),
             auth=secret,
             base_url=held.api_base.rstrip("/"),
             timeout_ms=round(held.timeout_seconds * 1000),

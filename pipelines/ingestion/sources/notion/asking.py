@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from pipelines.errors import SourceError
 from pipelines.ingestion.sources.base import Access
 from pipelines.text import canonical
+from pipelines.trust import OWN_AUTHORITY, is_unknown
 
 _TRIES = 3  # of a request that fails at Notion's end
 _MOST_WAITS = 30
@@ -86,7 +87,8 @@ class Asking:
                 return said, self._pause if pause is None else min(pause, self._patience)
             raise self._refusal(error) from None
         except (RequestTimeoutError, httpx.TransportError) as error:
-            said = SourceError(f"{self._host} does not answer ({type(error).__name__}).", hint=_HINT)
+            hint = OWN_AUTHORITY if is_unknown(error) else _HINT
+            said = SourceError(f"{self._host} does not answer ({type(error).__name__}).", hint=hint)
             return said, self._pause
         except (NotionClientErrorBase, httpx.HTTPError, httpx.InvalidURL, ValueError):
             raise self.nonsense() from None  # they may show the request

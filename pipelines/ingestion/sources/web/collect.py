@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pipelines.errors import SourceError
 from pipelines.ingestion.sources.web.address import Address, join, shown
-from pipelines.ingestion.sources.web.lists import WebList
+from pipelines.ingestion.sources.web.listed import Link, WebList
 from pipelines.ingestion.sources.web.status import Unasked
 
 _MOST_LISTS = 1_000
@@ -107,7 +107,7 @@ class _Collection:
         links = []
         for link in held.links:
             try:
-                address = join(where, link.url, self._private_hosts)
+                address = self._address(where, link)
                 if address.private and not where.private:
                     hint = "Name it as a source of its own if it is meant."
                     raise SourceError(f"{where.name} lists the private {address.name}.", hint=hint)
@@ -117,6 +117,12 @@ class _Collection:
                 if self._unfetchable <= _MOST_NAMED:
                     self.found.problems.append((shown(link.url), error))
         return links
+
+    def _address(self, where: Address, link: Link) -> Address:
+        """Where a link in a list leads; what it is relative to is judged like an address itself."""
+        for said in (*link.bases, link.url):
+            where = join(where, said, self._private_hosts)
+        return where
 
     def _opened(self, child: Address) -> Opened:
         """What another sitemap lists; nothing where it cannot be read."""
@@ -136,7 +142,7 @@ class _Collection:
         """Those of the list's own site; all of a feed that has none of its host nor of the site that it names."""
         sites = {*self._sites}
         with suppress(SourceError):
-            sites.add(join(where, held.site, self._private_hosts).site)
+            sites.add(self._address(where, held.site).site)
         own = [link for link in links if link[0].site in sites]
         if not own and held.kind == "feed":
             return links

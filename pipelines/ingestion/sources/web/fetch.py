@@ -36,7 +36,7 @@ class Page:
 
     Attributes:
         address: Where it stood at last.
-        type: One that a loader reads, or XML; empty of a robots.txt, and when `fresh` is not so.
+        type: One that a loader reads, or of `LISTS`; empty of a robots.txt, and when `fresh` is not so.
         charset: As the server named it.
         body: Unpacked.
         validators: What asks next time whether it changed.
@@ -60,11 +60,17 @@ class Fetcher:
         stop: Event,
         say: Callable[[str], None] = lambda said: None,
         network: Network | None = None,
+        ca_file: str = "",
     ) -> None:
+        """Nothing is asked yet.
+
+        Raises:
+            ConfigError: If `ca_file`, the one of the settings, cannot be used.
+        """
         self._settings = settings
         self._stop = stop
         self._say = say
-        self._wire = Wire(network or Network(), settings.private_hosts, settings.agent)
+        self._wire = Wire(network or Network(), settings.private_hosts, settings.agent, ca_file)
         self._rules: dict[str, Rules | SourceError] = {}
         self._asked: dict[str, float] = {}
         self._rest = Rest()
@@ -154,7 +160,7 @@ class Fetcher:
         if kind in (UNSAID, XML) and not for_robots:
             body = gunzip(body, most, address.name)
         if not for_robots:
-            kind = told_by(body, address.target, address.name) if kind == UNSAID else as_told(kind, body)
+            kind = told_by(body, address.target, address.name) if kind == UNSAID else as_told(kind, body, address.name)
         return Page(address, kind, charset_of(said), body, validators_of(told))
 
     def _assert_allowed(self, address: Address) -> None:

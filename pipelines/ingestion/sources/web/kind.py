@@ -21,7 +21,7 @@ from pipelines.ingestion.sources.web.collect import Found, Opened, collect
 from pipelines.ingestion.sources.web.elsewhere import taken_whole_by
 from pipelines.ingestion.sources.web.head import Head, copies, head_of
 from pipelines.ingestion.sources.web.lists import is_named_as_list, list_of
-from pipelines.ingestion.sources.web.media import XML
+from pipelines.ingestion.sources.web.media import LISTS
 from pipelines.ingestion.sources.web.noted import (
     note_list,
     noted_head,
@@ -57,7 +57,8 @@ class Web:
     def _fetcher(self) -> "Fetcher":
         from pipelines.ingestion.sources.web.fetch import Fetcher
 
-        return Fetcher(self._web, self._access.stop, self._access.say, self._network)
+        ca_file = self._access.settings.ca_file
+        return Fetcher(self._web, self._access.stop, self._access.say, self._network, ca_file)
 
     def list(self, location: str) -> Listing:
         """A page, or what a sitemap or a feed lists; complete only when every sitemap was read."""
@@ -103,7 +104,7 @@ class Web:
         if options.follow == "page" or (options.follow == "auto" and not listed and page_note(self._home, start.url)):
             return Listing(start.url, "web", (item,), False)
         page = self._fetcher.get(start)
-        if options.follow == "auto" and page.type != XML and not listed:
+        if options.follow == "auto" and page.type not in LISTS and not listed:
             self._looked[start.url] = self._keep(item, page)
             return Listing(start.url, "web", (item,), False)
         held = list_of(page.body, page.type, start.name)
@@ -173,13 +174,13 @@ class Web:
 
     def _keep(self, item: SourceItem, page: "Page", note: Fetched | None = None) -> Read:
         """Keep a page, unless it says just what it said when it was noted."""
-        if page.type == XML:
+        if page.type in LISTS:
             hint = "If it is a sitemap or a feed, name it as a source of its own."
             if page_note(self._home, item.uri):
                 forget(self._home, item.uri)  # it was a page once; the next listing looks again
             if item.uri == item.source:
                 hint = "If it is a sitemap or a feed now, run again: then it is listed as one."
-            raise SourceError(f"{item.name} is XML, not a page.", hint=hint)
+            raise SourceError(f"{item.name} is {LISTS[page.type]}, not a page.", hint=hint)
         told = {"url": page.address.url, "type": page.type, "charset": page.charset}
         head = head_of(page.body, page.address, self._web.private_hosts) if page.type == HTML else Head()
         head = head._replace(canonical=(head.title and head.canonical) or page.address.url)

@@ -9,7 +9,10 @@ from pipelines.ingestion.loaders.sniff import BINARY, CSV, HTML, IMAGES, MARKDOW
 from pipelines.ingestion.sources.web.address import readable
 
 XML = "application/xml"
+JSON_FEED = "application/feed+json"
+LISTS: Mapping[str, str] = {XML: "XML", JSON_FEED: "a JSON Feed"}  # as they are called
 UNSAID = ""  # told by its first bytes
+_JSON = "application/json"  # a feed, or not read
 
 _READ: Mapping[str, str] = {
     HTML: HTML,
@@ -26,6 +29,8 @@ _READ: Mapping[str, str] = {
     "application/rss+xml": XML,
     "application/atom+xml": XML,
     "application/rdf+xml": XML,
+    JSON_FEED: JSON_FEED,
+    _JSON: _JSON,
     **dict.fromkeys(
         ("application/gzip", "application/x-gzip", "application/octet-stream", "binary/octet-stream"), UNSAID
     ),
@@ -34,6 +39,7 @@ _READ: Mapping[str, str] = {
 _LIST = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s|<\?[^<>]{0,500}>|<!--[^<>]{0,500}-->)*<(?:rss|feed|urlset|sitemapindex|rdf:RDF)[\s>]"
 )
+_FEED_VERSION = re.compile(rb"\"version\"\s{0,9}:\s{0,9}\"https?:\\?/\\?/(?:www\.)?jsonfeed\.org\\?/version\\?/")
 _HEAD = 4_096
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 _SPACE = b"\xef\xbb\xbf \t\r\n"
@@ -47,8 +53,7 @@ def media_type(header: str, name: str) -> str:
     """
     said = header.partition(";")[0].strip().lower()
     if said not in _READ:
-        hint = "Pages, plain text, Markdown, CSV, PDF and office files are read. Leave it out."
-        raise SourceError(f"{name} is of the type {readable(said)[:60]}, which is not read.", hint=hint)
+        raise _not_read(said, name)
     return _READ[said]
 
 
@@ -69,6 +74,8 @@ def told_by(body: bytes, path: str, name: str) -> str:
         return HTML
     if head.startswith((b"<?xml", b"<rss", b"<feed", b"<urlset", b"<sitemapindex")):
         return XML
+    if _is_json_feed(body):
+        return JSON_FEED
     if head.startswith(b"%pdf-"):
         return PDF
     suffix = PurePosixPath(path.partition("?")[0]).suffix.lower()
@@ -78,6 +85,26 @@ def told_by(body: bytes, path: str, name: str) -> str:
     return found
 
 
-def as_told(kind: str, body: bytes) -> str:
-    """The type that a server named, but XML where it calls a sitemap or a feed a page or plain text, as many do."""
-    return XML if kind in (HTML, PLAIN) and _LIST.match(body[:_HEAD]) else kind
+def as_told(kind: str, body: bytes, name: str) -> str:
+    """The type that a server named, but that of the list where it calls a sitemap or a feed something else, as many do.
+
+    Raises:
+        SourceError: If it is JSON that is no feed.
+    """
+    if kind in (HTML, PLAIN) and _LIST.match(body[:_HEAD]):
+        return XML
+    if kind in (HTML, PLAIN, _JSON) and _is_json_feed(body):
+        return JSON_FEED
+    if kind == _JSON:
+        raise _not_read(kind, name)
+    return kind
+
+
+def _is_json_feed(body: bytes) -> bool:
+    """Whether bytes look like a JSON Feed; its version may stand at its end."""
+    return body[:_HEAD].lstrip(_SPACE).startswith(b"{") and bool(_FEED_VERSION.search(body))
+
+
+def _not_read(kind: str, name: str) -> SourceError:
+    hint = "Pages, plain text, Markdown, CSV, PDF and office files are read. Leave it out."
+    return SourceError(f"{name} is of the type {readable(kind)[:60]}, which is not read.", hint=hint)

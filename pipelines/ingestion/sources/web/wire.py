@@ -12,6 +12,7 @@ from pipelines.errors import SourceError
 from pipelines.ingestion.sources.web.address import Address, is_named, readable
 from pipelines.ingestion.sources.web.public import Resolve, addresses_of, system_resolve
 from pipelines.ingestion.sources.web.status import Unreached
+from pipelines.trust import OWN_AUTHORITY, is_unknown, trusting
 
 Dial = Callable[[str, int, float], httpcore.NetworkStream]
 _TRIED = 3  # addresses of a host
@@ -120,13 +121,23 @@ class Reply:
 class Wire:
     """Sends requests. The environment's proxies are not used, no redirect is followed, and no cookie is kept."""
 
-    def __init__(self, network: Network, private_hosts: tuple[str, ...], agent: str) -> None:
+    def __init__(self, network: Network, private_hosts: tuple[str, ...], agent: str, ca_file: str = "") -> None:
+        """Nothing is asked yet.
+
+        Raises:
+            ConfigError: If `ca_file`, the one of the settings, cannot be used.
+        """
         self.deadline = Deadline()
         self._agent = agent
         backend = _Guarded(network, private_hosts, self.deadline)
         # No connection is used twice: what a server sends too much would be the answer to the next request, and one
         # that it closes after some seconds would be lost in the middle of a polite pause.
-        self._pool = httpcore.ConnectionPool(network_backend=backend, max_connections=4, max_keepalive_connections=0)
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=trusting(ca_file, httpcore.default_ssl_context),
+            network_backend=backend,
+            max_connections=4,
+            max_keepalive_connections=0,
+        )
 
     @contextmanager
     def get(self, address: Address, headers: Mapping[str, str]) -> Iterator[Reply]:
@@ -156,12 +167,17 @@ class Wire:
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
             why = readable(str(error))[:200] or type(error).__name__
             raised = Unreached if isinstance(error, httpcore.NetworkError) else SourceError
-            hint = "Tell who runs the site." if "certificate" in why else "Try again later."
-            raise raised(f"{address.name} cannot be fetched: {why.rstrip('.')}.", hint=hint) from error
+            raise raised(f"{address.name} cannot be fetched: {why.rstrip('.')}.", hint=_hint(why)) from error
 
     def close(self) -> None:
         """Let go of the connections."""
         self._pool.close()
+
+
+def _hint(why: str) -> str:
+    if is_unknown(why):
+        return f"Tell who runs the site. {OWN_AUTHORITY}"
+    return "Tell who runs the site." if "certificate" in why else "Try again later."
 
 
 def _readable(value: bytes) -> str:
