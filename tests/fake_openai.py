@@ -38,6 +38,7 @@ class Fault:
     code: str = ""
     after: int = 1
     seconds: float = 1.0
+    texts: int = 0  # the least to embed of a request that meets it; those of fewer succeed meanwhile
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.fake.requests.append(Request(self.path, headers, body))
-        fault = self.fake.faults.popleft() if self.fake.faults else None
+        due = bool(self.fake.faults) and len(body.get("input", ())) >= self.fake.faults[0].texts
+        fault = self.fake.faults.popleft() if due else None
         kind = fault.kind if fault else ""
         if fault and kind == "slow":
             time.sleep(fault.seconds)

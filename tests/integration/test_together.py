@@ -188,9 +188,10 @@ def test_a_request_that_is_refused_is_asked_again_for_each_document_of_its_group
 ) -> None:
     with FakeOpenAI(dimension=8) as server:
         settings = remote(make_settings, server)
-        server.fail(Fault("shuffled"), Fault("shuffled"), Fault("status", status=429))
+        server.fail(Fault("status", status=429, texts=5))  # of several documents: each of them has two
         report = ingest(settings, [str(folder)])
-        refused, plain, *singly = server.requests[2:]
+        met = next(at for at, request in enumerate(server.requests) if len(request.body["input"]) >= 5)
+        refused, plain, *singly = server.requests[met:]
         assert report.count("added") == COUNT + 1
         assert len(plain.body["input"]) == 1  # which is answered, so that the texts may be at fault
         assert [text for request in singly for text in request.body["input"]][: len(refused.body["input"])] == (
