@@ -1,5 +1,6 @@
 """The state of a browser's session, and the engine that all sessions share."""
 
+import gc
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -36,7 +37,11 @@ def get_engine() -> ChatEngine:
     max_entries=1, show_spinner="Opening the library …", hash_funcs={Settings: hash}, on_release=ChatEngine.close
 )
 def _engine(settings: Settings) -> ChatEngine:
-    return build_chat_engine(settings)
+    engine = build_chat_engine(settings)
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()  # or Streamlit would go through all that is loaded after every run of a page, for a fifth of a second
+    return engine
 
 
 def keep_widgets() -> None:

@@ -1,5 +1,6 @@
 """One embedded Postgres for the whole run, one database for each test that asks for one."""
 
+import gc
 import itertools
 import os
 import shutil
@@ -15,6 +16,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads wait for one a
 import psycopg2
 import pytest
 from hypothesis import settings as searches
+from sqlalchemy import make_url
 
 from config.settings import EmbeddingSettings, Settings, get_settings
 from pipelines.store import database as store_database
@@ -24,9 +26,19 @@ searches.register_profile("repeatable", deadline=None, derandomize=True)  # what
 searches.register_profile("searching", deadline=None, print_blob=True)  # pytest --hypothesis-profile=searching
 searches.load_profile("repeatable")
 
+gc.disable()  # until the tests are collected: what is imported stays
+
 _numbers = itertools.count(1)
 SECRETS = ("OPENAI_", "OPENROUTER_", "FOOTNOTE_", "DATABASE_URL", "GITHUB_TOKEN", "NOTION_TOKEN")
 _IN_MEMORY, _ENOUGH = Path("/dev/shm"), 4 << 30  # bytes
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector what was imported: it would go through all of it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(7_000, 10, 10)
+    gc.enable()
 
 
 def _has_memory() -> bool:
@@ -84,6 +96,12 @@ def drop_database(dsn: str, name: str) -> None:
 
     A backend that was told to end is gone in a millisecond, and DROP DATABASE looks again only after 100.
     """
+    _leave(dsn, name)
+    administer(dsn, f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+def _leave(dsn: str, name: str) -> None:
+    """End who uses a database, and wait until they are gone."""
     with closing(psycopg2.connect(dsn)) as connection:
         connection.autocommit = True
         cursor, until = connection.cursor(), time.monotonic() + 1
@@ -91,7 +109,6 @@ def drop_database(dsn: str, name: str) -> None:
         while cursor.rowcount and time.monotonic() < until:
             time.sleep(0.001)
             cursor.execute("SELECT FROM pg_stat_activity WHERE datname = %s", (name,))
-        cursor.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 
 def _dsn(server: EmbeddedServer, name: str = "postgres") -> str:
@@ -117,11 +134,20 @@ MakeSettings = Callable[..., Settings]
 
 @contextmanager
 def making_settings(server: EmbeddedServer, migrated: str) -> Iterator[MakeSettings]:
-    """Makes settings, each on a new database (a copy of `of`) and home of their own, which are gone afterwards."""
+    """Makes settings, each on a database and home of their own, which are gone afterwards.
+
+    They are empty, or copies of what the settings `like` stand on, which then must not be used any more but for this.
+    """
     made: list[tuple[str, Path]] = []
 
-    def make(of: str = migrated, **changes: Any) -> Settings:
+    def make(like: Settings | None = None, **changes: Any) -> Settings:
         name, home = f"test_{next(_numbers)}", open_folder("footnote-home-")
+        of = migrated
+        if like is not None:
+            assert like.database_url
+            of = make_url(like.database_url.get_secret_value()).database or ""
+            _leave(_dsn(server), of)  # a database in use cannot be copied
+            shutil.copytree(like.home, home, dirs_exist_ok=True)
         administer(_dsn(server), f"CREATE DATABASE {name} TEMPLATE {of}")
         made.append((name, home))
         return _settings(server, name, home, **changes)
@@ -135,6 +161,13 @@ def making_settings(server: EmbeddedServer, migrated: str) -> Iterator[MakeSetti
 @pytest.fixture
 def make_settings(server: EmbeddedServer, migrated: str) -> Iterator[MakeSettings]:
     """Settings on a new database of their own, with hashed embeddings unless said otherwise."""
+    with making_settings(server, migrated) as make:
+        yield make
+
+
+@pytest.fixture(scope="module")
+def stock(server: EmbeddedServer, migrated: str) -> Iterator[MakeSettings]:
+    """Settings to take documents in with once, for many tests: each uses a copy, `make_settings(like=...)`."""
     with making_settings(server, migrated) as make:
         yield make
 

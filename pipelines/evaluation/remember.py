@@ -34,6 +34,7 @@ class QueryCache(BaseEmbedding):
     """An embedding model that embeds a question once: in this process, and with a database once for all.
 
     Vectors are float32 from the first run on, so that a second run ranks as the first did. `save` keeps the new ones.
+    What is no question, such as the sentences of found passages, is embedded once in this process.
     """
 
     inner: BaseEmbedding
@@ -42,6 +43,7 @@ class QueryCache(BaseEmbedding):
     _database: sqlalchemy.Engine | None = PrivateAttr(default=None)
     _known: dict[str, list[float]] = PrivateAttr(default_factory=dict)
     _new: dict[str, np.ndarray] = PrivateAttr(default_factory=dict)
+    _texts: dict[str, np.ndarray] = PrivateAttr(default_factory=dict)
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
     @classmethod
@@ -89,10 +91,13 @@ class QueryCache(BaseEmbedding):
         return self._get_query_embedding(query)
 
     def _get_text_embedding(self, text: str) -> list[float]:
-        return self.inner.get_text_embedding(text)
+        return self._get_text_embeddings([text])[0]
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        return self.inner.get_text_embedding_batch(texts)
+        if new := [text for text in dict.fromkeys(texts) if text not in self._texts]:
+            vectors = np.asarray(self.inner.get_text_embedding_batch(new), dtype=np.float32)
+            self._texts |= zip(new, vectors, strict=True)
+        return [self._texts[text].tolist() for text in texts]
 
 
 class StillStore(NodeStore):

@@ -56,8 +56,9 @@ def live_chat() -> Iterator[LiveChat]:
     environment |= {"FOOTNOTE_EMBEDDING__PROVIDER": "hashed", **guarded_environment(log)}
     footnote = [sys.executable, "-m", "app.cli"]
     subprocess.run(
-        [*footnote, "ingest", str(home / "corpus")], env=environment, check=True, capture_output=True, timeout=60
-    )
+        [*footnote, "ingest", str(home / "corpus")], env=environment | {"FOOTNOTE_INGESTION__EXECUTOR": "here"},
+        check=True, capture_output=True, timeout=60,
+    )  # fmt: skip
     with (home / "chat.log").open("w") as errors:
         process = subprocess.Popen(
             [*footnote, "chat", "--headless"], env=environment, text=True, stdout=subprocess.PIPE, stderr=errors

@@ -17,6 +17,7 @@ from pipelines.store.audit import audit
 from pipelines.store.documents import load
 from pipelines.store.tables import queries
 from pipelines.types import Answer, Filters, Footnote, Token, Turn, Verdict
+from tests.conftest import MakeSettings
 from tests.fake_openai import FakeOpenAI, Fault
 
 POSTS = {
@@ -28,26 +29,32 @@ POSTS = {
 }
 
 
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("docs")
     for name, text in POSTS.items():
-        (tmp_path / name).write_text(text)
-    return tmp_path
+        (folder / name).write_text(text)
+    return folder
 
 
-@pytest.fixture
-def engine(corpus: Path, settings: Settings) -> Engine:
+@pytest.fixture(scope="module")
+def taken_in(corpus: Path, stock: MakeSettings) -> Settings:
+    """What the tests have copies of."""
+    settings = stock()
     ingest(settings, [str(corpus)])
-    return build_query_engine(settings)
+    return settings
 
 
 @pytest.fixture
-def talking(corpus: Path, make_settings: Callable[..., Settings], openai: FakeOpenAI) -> Engine:
+def engine(taken_in: Settings, make_settings: MakeSettings) -> Engine:
+    return build_query_engine(make_settings(taken_in))
+
+
+@pytest.fixture
+def talking(taken_in: Settings, make_settings: MakeSettings, openai: FakeOpenAI) -> Engine:
     """An engine whose answers a fake model writes."""
     llm = LLMSettings(provider="openai", model="fake", api_base=openai.url, retries=0, timeout_seconds=5)
-    settings = make_settings(llm=llm)
-    ingest(settings, [str(corpus)])
-    return build_query_engine(settings)
+    return build_query_engine(make_settings(taken_in, llm=llm))
 
 
 @pytest.fixture

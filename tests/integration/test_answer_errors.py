@@ -17,6 +17,7 @@ from pipelines.ingestion.run import Overrides, ingest
 from pipelines.query.engine import Engine, build_query_engine
 from pipelines.store.embedded import EmbeddedServer
 from pipelines.types import Answer, Filters
+from tests.conftest import MakeSettings
 from tests.fake_openai import FakeOpenAI, Fault
 from tests.integration.test_answer import POSTS
 from tests.integration.test_cli import Shell
@@ -31,22 +32,28 @@ def openai() -> Iterator[FakeOpenAI]:
         yield fake
 
 
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    place = tmp_path / "docs"
-    place.mkdir()
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("docs")
     for name, text in POSTS.items():
         (place / name).write_text(text)
     return place
 
 
+@pytest.fixture(scope="module")
+def stored(corpus: Path, stock: MakeSettings) -> Settings:
+    """What the tests have copies of."""
+    settings = stock()
+    ingest(settings, [str(corpus)])
+    return settings
+
+
 @pytest.fixture
-def make_engine(corpus: Path, make_settings: Callable[..., Settings]) -> Callable[..., Engine]:
+def make_engine(stored: Settings, make_settings: MakeSettings) -> Callable[..., Engine]:
     def make(url: str = "", seconds: float = 5.0, **changes: Any) -> Engine:
         model = LLMSettings(provider="openai", model="fake", api_base=url, retries=0, timeout_seconds=seconds)
-        settings = make_settings(**({"llm": model} if url else {}), openai_api_key=SecretStr("sk-secret"), **changes)
-        ingest(settings, [str(corpus)])
-        return build_query_engine(settings)
+        more = {"llm": model} if url else {}
+        return build_query_engine(make_settings(stored, **more, openai_api_key=SecretStr("sk-secret"), **changes))
 
     return make
 
@@ -185,11 +192,13 @@ def test_a_stream_that_broke_is_told_as_such(make_engine: Callable[..., Engine],
 
 
 def test_when_the_embedding_server_is_down_the_words_are_searched_and_the_answer_says_so(
-    make_engine: Callable[..., Engine],
+    corpus: Path, make_settings: MakeSettings
 ) -> None:
     with FakeOpenAI(dimension=256) as fake:
         embedding = EmbeddingSettings(provider="openai", model="m", dimension=256, pause_ms=0, retries=0)
-        engine = make_engine(embedding=embedding, openai_api_base=fake.url)
+        settings = make_settings(embedding=embedding, openai_api_base=fake.url, openai_api_key=SecretStr("sk-secret"))
+        ingest(settings, [str(corpus)])
+        engine = build_query_engine(settings)
     answer = engine.ask(QUESTION, record=False)
     assert "40 containers" in answer.answer
     (note,) = answer.notes

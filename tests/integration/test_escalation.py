@@ -15,6 +15,7 @@ from pipelines.ingestion.run import ingest
 from pipelines.query.engine import Engine, build_query_engine
 from pipelines.query.searching.find import Finder, Found
 from pipelines.types import Filters, SearchReport
+from tests.conftest import MakeSettings
 
 ROOT = Path(__file__).parent.parent.parent
 POSTS = {
@@ -28,12 +29,19 @@ GOOD = "how did the battery life of the buoys at sea grow so long"
 FAR = "when should tomatoes get water"
 
 
-@pytest.fixture
-def engine(tmp_path: Path, settings: Settings) -> Engine:
+@pytest.fixture(scope="module")
+def stored(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """What the tests have copies of."""
+    folder, settings = tmp_path_factory.mktemp("docs"), stock()
     for name, text in POSTS.items():
-        (tmp_path / name).write_text(text)
-    ingest(settings, [str(tmp_path)])
-    return build_query_engine(settings)
+        (folder / name).write_text(text)
+    ingest(settings, [str(folder)])
+    return settings
+
+
+@pytest.fixture
+def engine(stored: Settings, make_settings: MakeSettings) -> Engine:
+    return build_query_engine(make_settings(stored))
 
 
 def asked(engine: Engine, reply: str = "", question: str = QUESTION, **changes: Any) -> SearchReport:

@@ -13,6 +13,7 @@ from pipelines.ingestion.run import Overrides, ingest
 from pipelines.query.engine import Engine, build_query_engine
 from pipelines.store.feedback import MOST_WORDS, Given, give, latest_feedback
 from pipelines.types import Answer, Audience, Filters, Turn
+from tests.conftest import MakeSettings
 from tests.integration.releases import rows
 from tests.integration.test_cli import Shell
 
@@ -25,13 +26,24 @@ CRANE = "How many containers did the harbour crane move?"
 Say = Callable[..., None]
 
 
-@pytest.fixture
-def engine(tmp_path: Path, settings: Settings) -> Engine:
-    (tmp_path / "docs").mkdir()
+@pytest.fixture(scope="module")
+def stored(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """What the tests have copies of; the lock is private."""
+    folder, settings = tmp_path_factory.mktemp("docs"), stock()
     for name, body in POSTS.items():
-        (tmp_path / "docs" / name).write_text(body)
-    ingest(settings, [str(tmp_path / "docs" / "crane.md"), str(tmp_path / "docs" / "garden.md")])
-    ingest(settings, [str(tmp_path / "docs" / "lock.md")], overrides=Overrides(visibility="private"))
+        (folder / name).write_text(body)
+    ingest(settings, [str(folder / "crane.md"), str(folder / "garden.md")])
+    ingest(settings, [str(folder / "lock.md")], overrides=Overrides(visibility="private"))
+    return settings
+
+
+@pytest.fixture
+def settings(stored: Settings, make_settings: MakeSettings) -> Settings:
+    return make_settings(stored)
+
+
+@pytest.fixture
+def engine(settings: Settings) -> Engine:
     return build_query_engine(settings)
 
 
@@ -136,7 +148,7 @@ def test_a_session_can_say_only_so_much_but_still_change_its_mind(engine: Engine
     say("opened", source=2, limit=2, session="another")
 
 
-def test_feedback_goes_with_its_query_and_outlives_its_document(engine: Engine, settings: Settings, say: Say) -> None:
+def test_feedback_goes_with_its_query_and_outlives_its_document(engine: Engine, say: Say) -> None:
     say("opened", source=1)
     with engine.database.engine.begin() as connection:
         connection.execute(text("DELETE FROM documents"))

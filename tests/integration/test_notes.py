@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -15,6 +14,7 @@ from config.settings import Settings, get_settings
 from pipelines.errors import ServiceUnavailable
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import Engine, build_query_engine
+from tests.conftest import MakeSettings
 
 QUESTION = "How many containers did the crane move?"
 FACT = "The crane moved 40 containers an hour."
@@ -36,14 +36,19 @@ class DeadEmbedding(BaseEmbedding):
         raise ServiceUnavailable(GONE)
 
 
-@pytest.fixture
-def engine(settings: Settings, tmp_path: Path) -> Engine:
-    folder = tmp_path / "docs"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def stored(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """What the tests have copies of."""
+    folder, settings = tmp_path_factory.mktemp("docs"), stock()
     (folder / "crane.md").write_text(f"# Crane\n\n{FACT}\n")
     (folder / "garden.md").write_text("# Garden\n\nTomatoes need sun every day.\n")
     ingest(settings, [str(folder)])
-    return build_query_engine(settings)
+    return settings
+
+
+@pytest.fixture
+def engine(stored: Settings, make_settings: MakeSettings) -> Engine:
+    return build_query_engine(make_settings(stored))
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Two people's resumes and a post, from the files to the answer: what somebody has is never taken from the other."""
 
-from pathlib import Path
-
 import pytest
 
 from config.settings import Settings
@@ -11,6 +9,7 @@ from pipelines.query.writing.write import BY_FACTS
 from pipelines.store.audit import audit
 from pipelines.store.documents import load
 from pipelines.types import Answer, Footnote, Token, Verdict
+from tests.conftest import MakeSettings
 
 LENA = """# Lena Brandt
 
@@ -57,12 +56,19 @@ Languages: Python, R
 POST = "# Late parcels\n\nLena Brandt and I counted late parcels at Kieker. Lena has the rare skill of saying no.\n"
 
 
-@pytest.fixture
-def engine(tmp_path: Path, settings: Settings) -> Engine:
+@pytest.fixture(scope="module")
+def stored(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """What the tests have copies of."""
+    folder, settings = tmp_path_factory.mktemp("docs"), stock()
     for name, text in {"lena-resume.md": LENA, "omar-resume.md": OMAR, "post.md": POST}.items():
-        (tmp_path / name).write_text(text)
-    ingest(settings, [str(tmp_path)])
-    return build_query_engine(settings)
+        (folder / name).write_text(text)
+    ingest(settings, [str(folder)])
+    return settings
+
+
+@pytest.fixture
+def engine(stored: Settings, make_settings: MakeSettings) -> Engine:
+    return build_query_engine(make_settings(stored))
 
 
 def assert_checked(engine: Engine, answer: Answer) -> None:

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 from sqlalchemy import select, update
 
@@ -9,6 +7,7 @@ from pipelines.query.engine import Engine, build_query_engine
 from pipelines.store.tables import lexical_segments
 from pipelines.store.tokens import TOKENISER_VERSION
 from pipelines.types import Filters
+from tests.conftest import MakeSettings
 
 DOCUMENTS = {
     "crane.md": "# Harbour crane\n\nA controller in C++.\n\n# Afterwards\n\nIt ran on Kubernetes for six years.\n",
@@ -17,12 +16,19 @@ DOCUMENTS = {
 }
 
 
-@pytest.fixture
-def engine(tmp_path: Path, settings: Settings) -> Engine:
+@pytest.fixture(scope="module")
+def stored(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """What the tests have copies of."""
+    folder, settings = tmp_path_factory.mktemp("docs"), stock()
     for name, text in DOCUMENTS.items():
-        (tmp_path / name).write_text(text)
-    ingest(settings, [str(tmp_path)])
-    return build_query_engine(settings)
+        (folder / name).write_text(text)
+    ingest(settings, [str(folder)])
+    return settings
+
+
+@pytest.fixture
+def engine(stored: Settings, make_settings: MakeSettings) -> Engine:
+    return build_query_engine(make_settings(stored))
 
 
 def test_a_segment_parts_the_terms_of_the_header_from_those_of_the_text(engine: Engine) -> None:

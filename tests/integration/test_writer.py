@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from pipelines.query.writing.answer_json import answer_json, answer_schema, read
 from pipelines.store.queries import read_query
 from pipelines.text import count_tokens
 from pipelines.types import Answer, Token, Turn
+from tests.conftest import MakeSettings
 from tests.fake_openai import FakeOpenAI, Fault
 from tests.integration.test_cli import Shell
 
@@ -30,22 +30,21 @@ def openai() -> Iterator[FakeOpenAI]:
         yield fake
 
 
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    place = tmp_path / "docs"
-    place.mkdir()
+@pytest.fixture(scope="module")
+def stored(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """What the tests have copies of."""
+    place, settings = tmp_path_factory.mktemp("docs"), stock()
     (place / "crane.md").write_text(f"# Crane\n\n{TRUE}. Marit built it in 2014.\n")
     (place / "ship.md").write_text("# Ships\n\nIn 2023 Marit moved to Garboard Systems. She leads five people there.\n")
-    return place
+    ingest(settings, [str(place)])
+    return settings
 
 
 @pytest.fixture
-def make_engine(corpus: Path, make_settings: Callable[..., Settings], openai: FakeOpenAI) -> Callable[..., Engine]:
+def make_engine(stored: Settings, make_settings: MakeSettings, openai: FakeOpenAI) -> Callable[..., Engine]:
     def make(llm: dict[str, Any] | None = None, **changes: Any) -> Engine:
         model = LLMSettings(provider="openai", model="fake", api_base=openai.url, retries=0, **(llm or {}))
-        settings = make_settings(llm=model, **changes)
-        ingest(settings, [str(corpus)])
-        return build_query_engine(settings)
+        return build_query_engine(make_settings(stored, llm=model, **changes))
 
     return make
 

@@ -21,7 +21,8 @@ class CountingEmbedding(BaseEmbedding):
         return [1 / 3, 2 / 3]
 
     def _get_text_embedding(self, text: str) -> list[float]:
-        return [0.0, 1.0]
+        self.asked.append(text)
+        return [0.0, float(len(text))]
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
         return self._get_query_embedding(query)
@@ -59,7 +60,17 @@ def test_a_question_is_embedded_once() -> None:
 
 def test_texts_reach_the_model_as_texts() -> None:
     cache = QueryCache.over(CountingEmbedding(model_name="counting"), IDENTITY, None)
-    assert cache.get_text_embedding_batch(["t", "u"]) == [[0.0, 1.0], [0.0, 1.0]]
+    assert cache.get_text_embedding_batch(["t", "uu"]) == [[0.0, 1.0], [0.0, 2.0]]
+
+
+def test_a_text_is_embedded_once_and_each_keeps_its_vector() -> None:
+    model = CountingEmbedding(model_name="counting")
+    cache = QueryCache.over(model, IDENTITY, None)
+    cache.get_query_embedding("t")
+    assert cache.get_text_embedding_batch(["t", "uu", "t"]) == [[0.0, 1.0], [0.0, 2.0], [0.0, 1.0]]
+    assert cache.get_text_embedding_batch(["www", "uu"]) == [[0.0, 3.0], [0.0, 2.0]]
+    assert cache.get_text_embedding("www") == [0.0, 3.0]
+    assert model.asked == ["t", "t", "uu", "www"]
 
 
 def test_what_was_read_once_is_not_read_again() -> None:
