@@ -1,9 +1,7 @@
 """The `footnote` command: a thin shell over pipelines. Heavy imports live inside the commands."""
 
-import os
 import signal
 import sys
-import threading
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
@@ -11,10 +9,7 @@ import typer
 from app.database_verbs import db, models
 from app.evaluation_verbs import bench, evaluate
 from app.options import (
-    EXIT_STOPPED,
     PART_NAMES,
-    STOPPED,
-    STOPPED_WHOLE,
     Author,
     Category,
     CategoryName,
@@ -31,6 +26,7 @@ from app.options import (
     settings_now,
 )
 from app.reader_verbs import feedback
+from app.stopping import STOPPED, STOPPED_WHOLE, ending_well
 
 if TYPE_CHECKING:
     from pipelines.errors import FootnoteError
@@ -53,17 +49,16 @@ def main() -> NoReturn:
     """Run the command line; errors become one sentence and the exit code that DESIGN.md gives them."""
     from pipelines.errors import FootnoteError
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(143))  # so that what is registered for the exit runs
-    interrupted = _interruptible()
+    in_parts = any(sys.argv[1 : 1 + len(verb)] == list(verb) for verb in _IN_PARTS)
+    stopped = ending_well(STOPPED if in_parts else STOPPED_WHOLE)
     try:
         app(standalone_mode=True)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
     except Exception as error:
-        if interrupted.is_set():  # libraries that are interrupted while they load make other errors of it
-            sys.exit(EXIT_STOPPED)
+        if code := stopped():  # libraries that are interrupted while they load make other errors of it
+            sys.exit(code)
         if not isinstance(error, FootnoteError):
             raise
         _report(error)
@@ -71,21 +66,6 @@ def main() -> NoReturn:
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is registered for the exit takes a moment, and is done
     sys.exit(0)
-
-
-def _interruptible() -> threading.Event:
-    """Set once Ctrl-C was pressed, which is said and raised; never where it is ignored, as in a shell's background."""
-    pressed = threading.Event()
-    said = STOPPED if any(sys.argv[1 : 1 + len(verb)] == list(verb) for verb in _IN_PARTS) else STOPPED_WHOLE
-
-    def stopped(*_: object) -> None:
-        pressed.set()
-        os.write(2, said)  # whatever was interrupted may hold the lock of a stream
-        raise KeyboardInterrupt
-
-    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
-        signal.signal(signal.SIGINT, stopped)
-    return pressed
 
 
 def exit_code(error: "FootnoteError") -> int:
@@ -115,7 +95,10 @@ def ingest(
             help="Files, folders, github:OWNER, github:OWNER/REPO, notion:ID, https://...; none = as the settings say."
         ),
     ] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Say what would be done, and do nothing.")] = False,
+    plan: Annotated[
+        bool,
+        typer.Option("--plan", help="Say what would be done, and do nothing; exit code 4 where something would fail."),
+    ] = False,
     collection: Annotated[str, typer.Option(help="Put the documents into this collection.")] = "",
     category: Annotated[CategoryName | None, typer.Option(help="Say what the documents are; it is remembered.")] = None,
     visibility: Annotated[
@@ -147,23 +130,25 @@ def ingest(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Bring documents in; what did not change costs nothing. Ctrl-C ends after the documents that are under way.
+    """Bring documents in; what did not change costs nothing. Ctrl-C or SIGTERM ends it after what is under way.
 
     Example: footnote ingest ~/portfolio --plan
 
     Example: footnote ingest github:ann notion:0123456789abcdef https://example.com/feed.xml
 
-    Example: footnote ingest ~/portfolio github:ann --watch --json (a JSON document on a line for each round)
+    Example: footnote ingest ~/portfolio github:ann --watch --json (JSON lines: what is watched, then what is new)
     """
     from app.ingesting import Asked, run_ingest
     from app.settings import with_executor
     from app.watching import run_watch
     from pipelines.ingestion.run import Overrides
+    from pipelines.ingestion.sources import each_once
 
     overrides = Overrides(collection, category or "", visibility or "", parser)
     settings = with_executor(settings_now(), executor, workers)
+    locations = each_once(sources or (), settings.web.private_hosts)  # or say what can never be one, before a run
     (run_watch if watch else run_ingest)(
-        settings, sources or [], overrides, Asked(plan, verify, yes, retry_failed, as_json)
+        settings, locations, overrides, Asked(plan, verify, yes, retry_failed, as_json)
     )
 
 
@@ -173,7 +158,7 @@ def status(
     everything: Annotated[bool, typer.Option("--all", help="Show every document, even of many.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Coverage: every document, its nodes, and what failed and why; exit code 4 when something did.
+    """Coverage: every document and source, what failed and why; exit code 4 when something did.
 
     Example: footnote status --failed
     """
@@ -352,7 +337,10 @@ def remove(
 @app.command()
 def reindex(
     source: Annotated[str, typer.Option(help="Only what came from this file, folder or source, gone or not.")] = "",
-    plan: Annotated[bool, typer.Option("--plan", help="Say what would be done, and do nothing.")] = False,
+    plan: Annotated[
+        bool,
+        typer.Option("--plan", help="Say what would be done, and do nothing; exit code 4 where something would fail."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Load the stored originals again: parse and embed with today's settings; until then the old nodes serve.
@@ -385,7 +373,10 @@ def runs(
 @app.command()
 def rollback(
     run: Annotated[int, typer.Argument(metavar="RUN_ID", help="As `footnote runs` lists it.")],
-    plan: Annotated[bool, typer.Option("--plan", help="Say what would be done, and do nothing.")] = False,
+    plan: Annotated[
+        bool,
+        typer.Option("--plan", help="Say what would be done, and do nothing; exit code 4 where something would fail."),
+    ] = False,
     keep_later: Annotated[
         bool, typer.Option("--keep-later", help="Leave documents alone that later runs changed again.")
     ] = False,

@@ -9,7 +9,9 @@ import typer
 from app import output
 from config.settings import Settings
 from pipelines.errors import RetrievalError, ServiceUnavailable
+from pipelines.store.originals import named_place
 from pipelines.types import Answer, Filters, Footnote, Token
+from pipelines.wording import counted
 
 if TYPE_CHECKING:
     from pipelines.ingestion.run import Ingestion
@@ -72,9 +74,11 @@ def run_remove(settings: Settings, named: Sequence[str], source: str, *, yes: bo
 
     What failed, and of which nothing is stored, is forgotten.
     """
+    from app.planning import say_sources_stay
     from pipelines.ingestion.run import build_ingestion
     from pipelines.ingestion.sources import spelled
     from pipelines.store.fetched import forget_listing
+    from pipelines.store.status import nothing_from
 
     ingestion = build_ingestion(settings)
     everything = {document.id: document for document in ingestion.known()}
@@ -82,13 +86,13 @@ def run_remove(settings: Settings, named: Sequence[str], source: str, *, yes: bo
     chosen, failed = _unwanted(ingestion, named, place, everything)
     if not (chosen or failed):
         if source:
-            raise RetrievalError(f"No document came from {source}.", hint="`footnote status --json` has places.")
+            raise nothing_from(source, [document.source for document in everything.values()])
         raise RetrievalError("No document was named.", hint="Name one, or use --source; `footnote status` lists them.")
     if not yes:
         for document_id in chosen:
             output.warn(f"   remove  {everything[document_id].name}")
         for failure in failed:
-            output.warn(f"   forget  {failure.document} ({failure.source})")
+            output.warn(f"   forget  {failure.document} ({named_place(failure.source)})")
         output.agree("Remove these?", _said(len(chosen), len(failed)), as_json=as_json)
     report = ingestion.remove(chosen, failed)
     if source:
@@ -102,14 +106,15 @@ def run_remove(settings: Settings, named: Sequence[str], source: str, *, yes: bo
     for name in forgotten:
         output.say(f"{name}, which failed, is forgotten")
     if gone:
-        output.say(f"{len(gone)} removed; `footnote rollback {report.run_id}` brings them back", "bold")
+        output.say(f"{len(gone):,} removed; `footnote rollback {report.run_id}` brings them back", "bold")
+        say_sources_stay(everything[item.document_id].source for item in gone)
 
 
 def _said(stored: int, failed: int) -> str:
     if not stored:
-        return f"{failed} document{'s' * (failed != 1)} that failed would be forgotten."
-    also = f" and {failed} that failed forgotten" if failed else ""
-    return f"{stored} document{'s' * (stored != 1)} would be removed{also}."
+        return f"{counted(failed, 'failure')} would be forgotten."
+    also = f" and {counted(failed, 'failure')} forgotten" if failed else ""
+    return f"{counted(stored, 'document')} would be removed{also}."
 
 
 def _unwanted(

@@ -1,8 +1,5 @@
 """What `ingest` does: plan, show or run the plan, print what became of each document."""
 
-import os
-import signal
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,18 +9,16 @@ from typing import TYPE_CHECKING, Any, get_args
 import typer
 
 from app import output
-from app.options import EXIT_FAILED_DOCUMENTS, EXIT_STOPPED, STOPPED
-from app.planning import plan_json, print_plan, refused_json, say_passed_over, say_refused
+from app.options import EXIT_FAILED_DOCUMENTS
+from app.planning import noted_json, plan_json, print_plan, refused_json, say_noted, say_refused
 from app.settings import SAMPLE
+from app.stopping import ExitCode, stopping
 from config.settings import Settings
 from pipelines.types import IngestItem, IngestReport, Outcome
 
 if TYPE_CHECKING:
     from pipelines.ingestion.plan import Plan
     from pipelines.ingestion.run import Ingestion, Overrides
-
-STOPPING = b"\nStopping after the documents that are under way; Ctrl-C again stops at once.\n"
-_PATIENCE = 2.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +33,14 @@ class Asked:
 
 
 def run_ingest(settings: Settings, sources: Sequence[str], overrides: "Overrides", asked: Asked) -> None:
-    """Plan, then show the plan, or run it with a progress bar; exit 4 when a document failed, 130 when stopped."""
+    """Plan, then show the plan, or run it with a progress bar; exit 4 when one failed, 130 or 143 when stopped."""
     from pipelines.ingestion.parsers import build_parser
     from pipelines.ingestion.run import build_ingestion
 
     if overrides.parser:
         build_parser(overrides.parser)  # or say which there are, before anything is done
     ingestion = build_ingestion(settings)
-    with output.under_way("looking at the sources", quiet=asked.as_json) as say:
+    with output.under_way("looking at the sources", quiet=asked.as_json) as (say, far):
         plan = ingestion.plan(
             sources if sources or asked.retry_failed else own_sources(settings),
             overrides=overrides,
@@ -53,6 +48,7 @@ def run_ingest(settings: Settings, sources: Sequence[str], overrides: "Overrides
             allow_removals=asked.yes,
             only_failed=asked.retry_failed,
             say=say,
+            far=far,
         )
     if asked.retry_failed and not (plan.steps or plan.settled or asked.as_json):
         output.say(_nothing_to_retry(ingestion, overrides))
@@ -60,10 +56,10 @@ def run_ingest(settings: Settings, sources: Sequence[str], overrides: "Overrides
     if asked.plan_only:
         show_plan(ingestion, plan, overrides, as_json=asked.as_json)
         return
-    with stopping(ingestion.stop), ingest_progress(len(plan.steps), quiet=asked.as_json) as advance:
+    with stopping(ingestion.stop) as stopped, ingest_progress(len(plan.steps), quiet=asked.as_json) as advance:
         report = ingestion.run(plan, overrides=overrides, on_progress=advance)
     show_report(report, plan, as_json=asked.as_json)
-    leave(report)
+    leave(report, stopped)
 
 
 def _nothing_to_retry(ingestion: "Ingestion", overrides: "Overrides") -> str:
@@ -78,7 +74,10 @@ def _nothing_to_retry(ingestion: "Ingestion", overrides: "Overrides") -> str:
 
 
 def show_plan(ingestion: "Ingestion", plan: "Plan", overrides: "Overrides", *, as_json: bool) -> None:
-    """Print what a run of the plan would do and cost; the documents are read and parsed for it, nothing is written."""
+    """Print what a run of the plan would do and cost; exit 4 when something would fail.
+
+    The documents are read and parsed for it, nothing is written.
+    """
     from pipelines.ingestion.preview import preview
 
     with output.progress(quiet=as_json) as advance:
@@ -87,13 +86,15 @@ def show_plan(ingestion: "Ingestion", plan: "Plan", overrides: "Overrides", *, a
         output.print_json(plan_json(plan, seen))
     else:
         print_plan(plan, seen, ingestion.identity.model)
+    if seen.count("failed"):
+        raise typer.Exit(EXIT_FAILED_DOCUMENTS)
 
 
 def own_sources(settings: Settings) -> Sequence[str]:
     """The sources of the settings; the sample that they name by default is found from any folder."""
     from pipelines.ingestion.sources.declared import own_locations
 
-    own = own_locations(settings.ingestion)
+    own = own_locations(settings)
     return [str(SAMPLE)] if own == type(settings.ingestion)().sources else own
 
 
@@ -105,6 +106,7 @@ def ingest_json(report: IngestReport) -> dict[str, Any]:
         "nodes": report.nodes,
         "embedded": report.embedded,
         "seconds": report.seconds,
+        "seconds_at_sources": report.looked,
         "stopped": report.stopped,
         "items": [item_json(item) for item in report.items],
     }
@@ -124,58 +126,28 @@ def item_json(item: IngestItem) -> dict[str, Any]:
     }
 
 
-def leave(report: IngestReport) -> None:
-    """Exit with 130 where the run was stopped, with 4 where a document failed."""
+def leave(report: IngestReport, stopped: ExitCode) -> None:
+    """Exit with the code of what stopped the run where it was stopped, with 4 where a document failed."""
     if report.stopped:
-        raise typer.Exit(EXIT_STOPPED)
+        raise typer.Exit(stopped())
     if report.count("failed"):
         raise typer.Exit(EXIT_FAILED_DOCUMENTS)
 
 
 def show_report(report: IngestReport, plan: "Plan", *, as_json: bool) -> None:
     """Print what became of each document of a run, and what to do about the rest."""
-    shown = ingest_json(report) | {"skipped": list(plan.skipped), "refused_removals": refused_json(plan)}
+    shown = ingest_json(report) | noted_json(plan) | {"refused_removals": refused_json(plan)}
     if as_json:
         output.print_json(shown)
         return
     output.print_ingest(shown)
-    say_passed_over(plan)
+    say_noted(plan)
     say_refused(plan)
     if report.stopped:
         output.warn(
             f"Stopped after {len(report.items):,} of {len(plan.steps):,} documents. What was finished stays; the same "
             "command goes on from there."
         )
-
-
-@contextmanager
-def stopping(stop: threading.Event) -> Iterator[None]:
-    """Meanwhile the first Ctrl-C sets `stop`, and the second raises KeyboardInterrupt.
-
-    A process that is still there two seconds later, as a thread of it embeds or waits for a server, is ended: each
-    document is written in one transaction, so nothing is lost. Where Ctrl-C was ignored before, as in a shell's
-    background, it stays so.
-    """
-    before = signal.getsignal(signal.SIGINT)
-    if before == signal.SIG_IGN or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupted(*_: object) -> None:
-        if stop.is_set():
-            last = threading.Timer(_PATIENCE, os._exit, [EXIT_STOPPED])
-            last.daemon = True
-            last.start()
-            os.write(2, STOPPED)
-            raise KeyboardInterrupt
-        stop.set()
-        os.write(2, STOPPING)  # whatever was interrupted may hold the lock of a stream
-
-    signal.signal(signal.SIGINT, interrupted)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

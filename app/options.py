@@ -7,9 +7,7 @@ import typer
 if TYPE_CHECKING:
     from pipelines.types import Filters
 
-EXIT_FELL, EXIT_FAILED_DOCUMENTS, EXIT_STOPPED = 1, 4, 130
-STOPPED = b"\nStopped. What was finished stays; the same command goes on from there.\n"
-STOPPED_WHOLE = b"\nStopped.\n"  # where nothing is finished in parts
+EXIT_FELL, EXIT_FAILED_DOCUMENTS, EXIT_STOPPED, EXIT_ENDED = 1, 4, 130, 143
 CategoryName = Literal["resume", "linkedin", "journey", "github", "blog", "notion", "web", "generic"]
 PART_NAMES = (
     "dense", "sparse", "completion", "whitening", "pairs", "headers", "typos", "trim", "phrases", "names", "category",

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -15,25 +15,32 @@ from rich.text import Text
 from app.ending import FINDING, how_it_ended, read_as
 from app.options import EXIT_STOPPED
 from app.sources import (
-    address,
     by_document,
     citations_of,
     cited_at,
     cited_numbers,
     conflict_of,
-    is_converted,
-    page_or_lines,
+    is_made,
+    link,
+    place,
     place_and_others,
+    result_source,
     source_of,
 )
 from config.prompts import GREETING
 from pipelines.errors import RetrievalError
 from pipelines.query.verification.markers import unmarked
 from pipelines.types import Source
+from pipelines.wording import counted, told_of
 
 console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
 stderr = Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
 _OUTCOME_STYLE = {"added": "green", "updated": "cyan", "metadata": "cyan", "removed": "yellow", "failed": "red"}
+
+
+def moment(iso: str, shape: str = "%Y-%m-%d %H:%M") -> str:
+    """A time of the database by the clock of this machine."""
+    return datetime.fromisoformat(iso).astimezone().strftime(shape)
 
 
 def print_json(value: Any) -> None:
@@ -120,13 +127,17 @@ def progress_bar(*, quiet: bool) -> Any:
 
 
 @contextmanager
-def under_way(what: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Something that takes long; gives what is told how far it is, and why it waits: each stays as a line on stderr.
+def under_way(what: str, *, quiet: bool) -> Iterator[tuple[Callable[[str], None], Callable[[str], None] | None]]:
+    """Something that takes long; gives (what is told why it waits, what is told at each step how far it is).
 
-    On a terminal a line below them says what it is, as long as it lasts; for a program (`quiet`) there is none.
+    Each wait stays as a line on stderr. How far it is shows on a terminal in a line below them, as long as it lasts;
+    off one, and for a program (`quiet`), nothing is there to be told.
     """
-    with nullcontext() if quiet or not stderr.is_terminal else stderr.status(Text(what)):
-        yield note
+    if quiet or not stderr.is_terminal:
+        yield note, None
+        return
+    with stderr.status(Text(what)) as shown:
+        yield note, lambda far: shown.update(Text(clip(f"{what}: {far}", max(stderr.width - 4, 20))))
 
 
 def note(said: str) -> None:
@@ -154,17 +165,20 @@ def print_ingest(report: Mapping[str, Any]) -> None:
     """What changed and what failed; unchanged documents are counted only."""
     for item in report["items"]:
         if item["outcome"] in _OUTCOME_STYLE and item["outcome"] != "failed":
-            say(f"{item['outcome']:>9}  {item['document']}  ({item['nodes']} nodes)", _OUTCOME_STYLE[item["outcome"]])
+            made = f"  ({counted(item['nodes'], 'node')})" if item["nodes"] else ""
+            say(f"{item['outcome']:>9}  {item['document']}{made}", _OUTCOME_STYLE[item["outcome"]])
     for item in report["items"]:
         if item["outcome"] == "failed":
-            say(f"   failed  {item['document']}: {item['error']} {item['hint']}".rstrip(), "red")
+            say(f"   failed  {told_of(item['document'], item['error'], item['hint'])}", "red")
     names = ("added", "updated", "metadata", "unchanged", "removed", "failed")
     counts = ", ".join(f"{report[name]} {name}" for name in names if report[name])
     kept = sum(refused["documents"] for refused in report.get("refused_removals", ()))
+    at_sources = report["seconds_at_sources"]
+    looked = f", {at_sources:.1f} s of them at the sources" if at_sources >= 1 else ""
     idle = f"{kept} that are gone were kept" if kept else "nothing done" if report.get("stopped") else "nothing to do"
     say(
-        f"{counts or idle}; {report['nodes']} nodes, {report['embedded']} embedded "
-        f"in {report['seconds']:.1f} s (run {report['run_id']})",
+        f"{counts or idle}; {counted(report['nodes'], 'node')}, {report['embedded']:,} embedded "
+        f"in {report['seconds']:.1f} s{looked} (run {report['run_id']})",
         "bold",
     )
 
@@ -172,13 +186,13 @@ def print_ingest(report: Mapping[str, Any]) -> None:
 def print_results(report: Mapping[str, Any]) -> None:
     """Ranked passages."""
     for result in report["results"]:
-        converted = is_converted(result["document_name"], "")
-        where = page_or_lines(result["page"], result["line_start"], result["line_end"], converted=converted)
-        path = " > ".join(result["section_path"])
-        say(f"{result['rank']}. {result['title']}, {where}  {path}".rstrip(), "bold")
-        say(f"   {clip(result['text'], 320)}")
-        if result["also_in"]:
-            say(f"   also in {', '.join(result['also_in'])}", "dim")
+        source = result_source(result)
+        say(f"{result['rank']}. {source.title}, {place(source)}", "bold")
+        say(f"   {clip(source.snippet, 320)}")
+        if shown_at := link(source):
+            say(f"   {shown_at}", "dim")
+        if source.near_copies:
+            say(f"   nearly the same in {', '.join(source.near_copies)}", "dim")
     if not report["results"]:
         say(GREETING if report["intent"]["greeting"] else "Nothing was found.")
 
@@ -258,18 +272,20 @@ def print_follow_ups(answer: Mapping[str, Any]) -> None:
 def print_documents(
     sources: Iterable[Source], sentences: Sequence[Mapping[str, Any]] = (), *, quoted: bool = False
 ) -> None:
-    """Sources by document, each with its number, its place and that of the words which the sentences cite.
+    """Sources by document, each with its number, its place and that of the words which the sentences cite, and a link.
 
     `quoted` ones have their first words for a number.
     """
     for document in by_document(sources):
         say(f"{document.title} ({document.name})" if document.name else document.title, "bold dim")
-        if link := address(document.sources[0].uri):
-            say(f"  {link}", "dim")
+        first = document.sources[0]
+        if shown_at := "" if first.lines_uri else link(first):
+            say(f"  {shown_at}", "dim")
         for source in document.sources:
             number, words = ("", f": {clip(source.snippet, 120)}") if quoted else (f"[{source.n}] ", "")
-            converted = is_converted(source.documentName, source.uri)
-            where = place_and_others(source)
-            cited = cited_at(citations_of(sentences, source.n), converted=converted)
+            where, citations = place_and_others(source), citations_of(sentences, source.n)
+            cited = cited_at(citations, converted=is_made(source))
             narrower = f" (cited: {cited})" if cited and not where.startswith(cited) else ""
             say(f"  {number}{where}{narrower}{words}", "dim")
+            if source.lines_uri:
+                say(f"  {' ' * len(number)}{link(source, citations)}", "dim")

@@ -1,9 +1,13 @@
 """How a plan is shown: what would become of each document, and what the run would cost."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, get_args
 
 from app import output
+from app.tables import Entry, print_entries
+from pipelines.store.originals import named_place
 from pipelines.types import IngestItem, Outcome
+from pipelines.wording import counted, unlabelled
 
 if TYPE_CHECKING:
     from pipelines.ingestion.plan import Plan, Step
@@ -11,7 +15,8 @@ if TYPE_CHECKING:
     from pipelines.ingestion.watch import Round
 
 _ROWS = 200  # of a table on a terminal
-_NAMED = 3
+_NAMED = 10
+_PLACES = 3
 _VERBS = {"added": "add", "updated": "update", "metadata": "metadata", "removed": "remove", "failed": "fail"}
 _TOTALS = {
     "added": "to add", "updated": "to update", "metadata": "to update in metadata only", "removed": "to remove",
@@ -31,7 +36,7 @@ def plan_json(plan: "Plan", seen: "Preview") -> dict[str, Any]:
         "counts": {action: plan.count(action) for action in actions},  # type: ignore[arg-type]
         "outcomes": {outcome: seen.count(outcome) for outcome in get_args(Outcome)},
         "steps": steps,
-        "skipped": list(plan.skipped),
+        **noted_json(plan),
         "refused_removals": refused_json(plan),
         "settled": [{"document": item.name, "reason": why} for item, why in plan.settled.items()],
         "embeddings": seen.embeddings,
@@ -70,23 +75,24 @@ def is_estimated(seen: "Preview") -> bool:
 def print_plan(plan: "Plan", seen: "Preview", model: str) -> None:
     """A table of what changes and what would fail, then the totals."""
     pairs = [(step, item) for step, item in zip(plan.steps, seen.items, strict=True) if item.outcome != "unchanged"]
-    rows = [
-        [_VERBS[item.outcome], item.document, _why(step, item), item.nodes or "", item.embedded or ""]
-        for step, item in pairs
-    ]
-    output.listing(["action", "document", "reason", "nodes", "embeddings"], rows, most=_ROWS)
+    rows = [_entry(step, item) for step, item in pairs]
+    print_entries(["action", "nodes", "embeddings", "document"], rows, most=_ROWS)
     counts = ", ".join(f"{count:,} {said}" for name, said in _TOTALS.items() if (count := seen.count(name)))  # type: ignore[arg-type]
     output.say(counts or "nothing to do", "bold")
     for line in cost_lines(seen, model):
         output.say(line)
     for item, why in plan.settled.items():
         output.say(f"{item.name} failed before, and does no longer: {why}", "dim")
-    say_passed_over(plan)
+    say_noted(plan)
     say_refused(plan)
 
 
-def _why(step: "Step", item: IngestItem) -> str:
-    return f"{item.message} {item.hint}".strip() if item.outcome == "failed" else step.reason
+def _entry(step: "Step", item: IngestItem) -> Entry:
+    numbers = [item.nodes or "", item.embedded or ""]
+    if item.outcome != "failed":
+        return Entry([_VERBS[item.outcome], *numbers, f"{item.document} ({step.reason})"])
+    why = f"{unlabelled(item.document, item.message)} {item.hint}".strip()
+    return Entry([_VERBS[item.outcome], *numbers, item.document], why, "red")
 
 
 def cost_lines(seen: "Preview", model: str) -> list[str]:
@@ -96,7 +102,7 @@ def cost_lines(seen: "Preview", model: str) -> list[str]:
         most = "at most " if is_estimated(seen) else ""
         groups = f", {seen.sentence_groups:,} of them groups of sentences" if seen.sentence_groups else ""
         lines.append(
-            f"{most}{seen.embeddings:,} text{'s' * (seen.embeddings > 1)} to embed{groups}: {seen.tokens:,} tokens, "
+            f"{most}{counted(seen.embeddings, 'text')} to embed{groups}: {counted(seen.tokens, 'token')}, "
             f"{_money(seen.embedding_cost, 'FOOTNOTE_EMBEDDING__PRICE')} with {model}"
         )
     if seen.headers.calls:
@@ -118,11 +124,30 @@ def refused_json(plan: "Plan | Round") -> list[dict[str, Any]]:
     return [{"source": source, "documents": absent, "of": held} for source, absent, held in plan.refused]
 
 
-def say_passed_over(plan: "Plan") -> None:
-    """Say what was there but is not taken."""
-    if plan.skipped:
-        more = " (--json names all)" if len(plan.skipped) > _NAMED else ""
-        output.say(f"{len(plan.skipped):,} passed over: {', '.join(plan.skipped[:_NAMED])}{more}", "dim")
+def noted_json(plan: "Plan") -> dict[str, Any]:
+    """What is passed over and what is stored in part, and why; `skipped` has the names of the first alone.
+
+    `empty` are the sources in which there is nothing that is read.
+    """
+    return {
+        "skipped": [each.name for each in plan.skipped],
+        "passed_over": [{"name": each.name, "reason": each.said} for each in plan.skipped],
+        "stored_in_part": [{"document": each.name, "reason": each.said} for each in plan.partial],
+        "empty": list(plan.empty),
+    }
+
+
+def say_noted(plan: "Plan") -> None:
+    """Say what is not taken, and what is taken in part: a line each with the reason."""
+    for said, remarks in (("passed over", plan.skipped), ("stored in part", plan.partial)):
+        if remarks:
+            output.say(f"{len(remarks):,} {said}:", "dim")
+        for each in remarks[:_NAMED]:
+            output.say(f"          {each.name}: {each.said}", "dim")
+        if len(remarks) > _NAMED:
+            output.say(f"          and {len(remarks) - _NAMED:,} more: --json has all", "dim")
+    for source in plan.empty:
+        output.say(f"Nothing that is read is in {named_place(source)}.", "yellow")
 
 
 def say_refused(plan: "Plan | Round") -> None:
@@ -132,3 +157,13 @@ def say_refused(plan: "Plan | Round") -> None:
             f"{absent} of {held} documents are no longer in {source}; that is more than a fifth, so they stay. "
             "Run again with --yes to remove them."
         )
+
+
+def say_sources_stay(sources: Iterable[str]) -> None:
+    """Say what a removal or a rollback does not do: anything where the documents come from."""
+    places = list(dict.fromkeys(map(named_place, sources)))
+    more = f" and {len(places) - _PLACES:,} more" if len(places) > _PLACES else ""
+    if places:
+        named = f"{', '.join(places[:_PLACES])}{more}"
+        stay = "The sources stay as they are"
+        output.say(f"{stay}: the next `footnote ingest` of {named} takes in again what is there.", "dim")

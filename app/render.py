@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app.answer import answer_data
 from app.conversation import Exchange, Intake, as_markdown
 from app.ending import FINDING
-from app.sources import address, cited_place, readable
+from app.sources import cited_place, link, readable
 from app.typeset import AROUND, passage_html, running_html
 from pipelines.types import Citation, IngestItem, Source
 
@@ -112,16 +112,16 @@ def panel(said: Exchange, n: int, sentence: int | None, read: Read) -> None:
     category = f"{escape(source.category)} · " if source.category else ""
     st.html(
         f'<div class="fn-panel"><h3>{number}{escape(readable(source.title, source.documentName))}</h3>'
-        f'<div class="fn-name">{_linked(source)}</div>'
+        f'<div class="fn-name">{_linked(source, evidence)}</div>'
         f'<div class="fn-place">{category}{escape(cited_place(source, evidence))}</div>{_said_of(said, sentence)}'
         f'<blockquote class="fn-passage">{_passage(source, evidence, read)}</blockquote></div>'
     )
 
 
-def _linked(source: Source) -> str:
+def _linked(source: Source, evidence: Sequence[Citation]) -> str:
     """The document's name, which leads to where it is on the web."""
-    name, link = escape(source.documentName), escape(address(source.uri))
-    return f'<a href="{link}" target="_blank" rel="noopener noreferrer">{name}</a>' if link else name
+    name, shown_at = escape(source.documentName), escape(link(source, evidence))
+    return f'<a href="{shown_at}" target="_blank" rel="noopener noreferrer">{name}</a>' if shown_at else name
 
 
 def _said_of(said: Exchange, sentence: int | None) -> str:

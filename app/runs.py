@@ -3,21 +3,31 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from app import output
-from app.ingesting import ingest_progress, leave, show_plan, show_report, stopping
+from app.ingesting import ingest_progress, leave, show_plan, show_report
+from app.options import EXIT_FAILED_DOCUMENTS
+from app.planning import say_sources_stay
+from app.stopping import stopping
+from app.tables import Entry, print_entries
 from config.settings import Settings
+from pipelines.store.originals import named_place
+from pipelines.wording import counted, unlabelled
 
 if TYPE_CHECKING:
     from pipelines.ingestion.plan import Step
 
 _VERBS = {"add": "bring back", "update": "restore", "remove": "remove", "unchanged": "leave", "fail": "fail"}
-_FILES_STAY = "Files stay as they are: the next `footnote ingest` of their sources takes them in as they are now."
 
 
 def run_rollback(
     settings: Settings, run_id: int, *, plan_only: bool, keep_later: bool, yes: bool, as_json: bool
 ) -> None:
-    """Undo a run, after asking where somebody can be asked: it can be undone itself. Exit 4 when a document failed."""
+    """Undo a run, after asking where somebody can be asked: it can be undone itself.
+
+    Exit 4 when a document failed, or would, where only a plan is asked for.
+    """
     from pipelines.ingestion.rollback import roll_back
     from pipelines.ingestion.run import build_ingestion
     from pipelines.ingestion.undo import plan_rollback
@@ -26,15 +36,17 @@ def run_rollback(
     undo = plan_rollback(ingestion.database, run_id, keep_later=keep_later)
     if plan_only:
         _show_undo(run_id, undo.steps, as_json=as_json)
+        if undo.plan.count("fail"):
+            raise typer.Exit(EXIT_FAILED_DOCUMENTS)
         return
     if not yes:
         _ask(run_id, undo.steps, as_json=as_json)
-    with stopping(ingestion.stop), ingest_progress(len(undo.steps), quiet=as_json) as advance:
+    with stopping(ingestion.stop) as stopped, ingest_progress(len(undo.steps), quiet=as_json) as advance:
         report = roll_back(ingestion, undo, on_progress=advance)
     show_report(report, undo.plan, as_json=as_json)
     if not as_json:
-        output.say(_FILES_STAY)
-    leave(report)
+        say_sources_stay(step.item.source for step in undo.steps)
+    leave(report, stopped)
 
 
 def _show_undo(run_id: int, steps: "tuple[Step, ...]", *, as_json: bool) -> None:
@@ -52,11 +64,14 @@ def _show_undo(run_id: int, steps: "tuple[Step, ...]", *, as_json: bool) -> None
         ]
         output.print_json({"undoes": run_id, "counts": counts, "steps": shown})
         return
-    rows = [[_VERBS[step.action], step.item.name, _why(step)] for step in steps]
-    output.listing(["action", "document", "reason"], rows, most=200)
+    rows = [
+        Entry([_VERBS[step.action], step.item.name], _why(step), "red" if step.action == "fail" else "dim")
+        for step in steps
+    ]
+    print_entries(["action", "document"], rows, most=200)
     totals = ", ".join(f"{count} to {verb}" for verb, count in counts.items() if count)
     output.say(totals or f"run {run_id} changed nothing", "bold")
-    output.say(_FILES_STAY)
+    say_sources_stay(step.item.source for step in steps)
 
 
 def _why(step: "Step") -> str:
@@ -72,7 +87,7 @@ def _ask(run_id: int, steps: "tuple[Step, ...]", *, as_json: bool) -> None:
 
 
 def run_reindex(settings: Settings, source: str, *, plan_only: bool, as_json: bool) -> None:
-    """Make stored documents again from their originals, by today's settings; exit 4 when one failed."""
+    """Make stored documents again from their originals, by today's settings; exit 4 when one failed, or would."""
     from pipelines.ingestion.reindex import plan_reindex
     from pipelines.ingestion.run import Overrides, build_ingestion
 
@@ -81,10 +96,10 @@ def run_reindex(settings: Settings, source: str, *, plan_only: bool, as_json: bo
     if plan_only:
         show_plan(ingestion, plan, Overrides(), as_json=as_json)
         return
-    with stopping(ingestion.stop), ingest_progress(len(plan.steps), quiet=as_json) as advance:
+    with stopping(ingestion.stop) as stopped, ingest_progress(len(plan.steps), quiet=as_json) as advance:
         report = ingestion.run(plan, on_progress=advance, kind="reindex")
     show_report(report, plan, as_json=as_json)
-    leave(report)
+    leave(report, stopped)
 
 
 def show_runs(settings: Settings, run_id: int | None, *, limit: int, snapshots: bool, as_json: bool) -> None:
@@ -109,36 +124,34 @@ def show_runs(settings: Settings, run_id: int | None, *, limit: int, snapshots: 
 
 def _print_runs(shown: dict[str, Any]) -> None:
     rows = [
-        [run["id"], run["kind"], _state(run), _moment(run["started_at"]), _number(run["seconds"], "{:.1f} s"),
-         _number(run["documents_per_second"], "{:.1f}/s"), _counts(run["counts"]), ", ".join(run["sources"])]
+        Entry([run["id"], run["kind"], _state(run), output.moment(run["started_at"]),
+               _number(run["seconds"], "{:.1f} s"), _number(run["documents_per_second"], "{:.1f}/s"),
+               _counts(run["counts"])], _sources(run))
         for run in shown["runs"]
     ]  # fmt: skip
-    columns = ["run", "kind", "state", "started", "took", "documents", "outcome", "sources"]
-    output.listing(columns, rows)
+    print_entries(["run", "kind", "state", "started", "took", "speed", "outcome"], rows)
     if not rows:
         output.say("There was no run yet.")
 
 
 def _print_run(run: dict[str, Any]) -> None:
-    output.say(f"run {run['id']}: {run['kind']}, {_state(run)}, started {_moment(run['started_at'])}", "bold")
-    for source in run["sources"]:
-        output.say(f"  from {source}", "dim")
+    output.say(f"run {run['id']}: {run['kind']}, {_state(run)}, started {_started(run)}", "bold")
+    if run["sources"]:
+        output.say(f"  from {_sources(run)}", "dim")
     rows = [
-        [item["outcome"], item["document"], item["nodes"] or "", item["embedded"] or "",
-         f"{item['seconds']:.2f} s", item["version"] or "", _reason(item)]
+        Entry([item["outcome"], item["nodes"] or "", item["embedded"] or "", f"{item['seconds']:.2f} s",
+               item["version"] or "", item["document"]], _reason(item), "red" if item["outcome"] == "failed" else "dim")
         for item in run["items"]
     ]  # fmt: skip
-    output.listing(["outcome", "document", "nodes", "embedded", "took", "version kept", "reason"], rows, most=200)
+    print_entries(["outcome", "nodes", "embedded", "took", "version kept", "document"], rows, most=200)
     rate = _number(run["documents_per_second"], ", {:.1f} documents/s")
     lasted = _number(run["seconds"], " in {:.1f} s")
-    made = f"{run['nodes']} nodes, {run['embedded']} embedded{lasted}{rate}"
+    made = f"{counted(run['nodes'], 'node')}, {run['embedded']:,} embedded{lasted}{rate}"
     output.say(f"{_counts(run['counts']) or 'nothing was done'}; {made}", "bold")
 
 
 def _reason(item: dict[str, Any]) -> str:
-    if item["outcome"] != "failed":
-        return str(item["error"])
-    return f"{item['stage']}: {item['error_class']}: {item['error']} {item['hint']}".rstrip()
+    return f"{unlabelled(item['document'], item['error'])} {item['hint']}".strip()
 
 
 def _print_snapshots(shown: dict[str, Any]) -> None:
@@ -162,10 +175,12 @@ def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items() if count)
 
 
-def _moment(iso: str) -> str:
-    from datetime import datetime
+def _sources(run: dict[str, Any]) -> str:
+    return ", ".join(map(named_place, run["sources"]))
 
-    return datetime.fromisoformat(iso).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+def _started(run: dict[str, Any]) -> str:
+    return output.moment(run["started_at"], "%Y-%m-%d %H:%M:%S")
 
 
 def _number(value: float | None, shape: str) -> str:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import get_origin
+from typing import TYPE_CHECKING, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -14,11 +14,26 @@ from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, SettingsE
 from config.settings import Settings, SourceRule
 from pipelines.errors import ConfigError
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
 _ALIKE = 0.85  # of 1: many names begin alike
 _PREFIX = "FOOTNOTE_"
 _OF_OTHERS = re.compile(  # what `make faults` sets, and containers' links to a service that is called footnote
     r"FOOTNOTE_(FAULT_\w+=|(\w+_)?SERVICE_(HOST|PORT(_\w+)?)=|PORT_\d+_(TCP|UDP)(_\w+)?=|PORT=\w+://)"
 )
+_HAS_TO_BE = {
+    **dict.fromkeys(("float_parsing", "float_type"), "a number"),
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "true or false"),
+    "finite_number": "a finite number",
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+    "literal_error": "{expected}",
+    "string_type": "a text",
+}
 _RULE = '[{"match": "*/cv/*", "category": "resume"}]'
 SAMPLE = Path(__file__).parent.parent / "data" / "sample"
 
@@ -42,7 +57,15 @@ def read_settings() -> Settings:
         name = _PREFIX + "__".join(str(part).upper() for part in first["loc"])
         if first["type"] == "extra_forbidden":
             raise _unknown(name) from error
-        raise ConfigError(f"The setting {name} is wrong: {first['msg']}.", hint="See .env.example.") from error
+        raise ConfigError(f"The setting {name} is wrong: {_in_words(first)}.", hint="See .env.example.") from error
+
+
+def _in_words(wrong: "ErrorDetails") -> str:
+    """What a setting has to be that is not so; its value stays unsaid, for it may be a key."""
+    kind, limits = wrong["type"], wrong.get("ctx", {})
+    if kind in _HAS_TO_BE:
+        return f"it has to be {_HAS_TO_BE[kind].format(**limits)}"
+    return wrong["msg"].removeprefix("Value error, ").rstrip(".")
 
 
 def _given() -> Iterator[Mapping[str, str]]:

@@ -49,8 +49,7 @@ def place(source: Source) -> str:
 
 def cited_place(source: Source, cited: Sequence[Citation]) -> str:
     """Where the words stand that a source is cited for, and the sections above it; its own place without any."""
-    converted = is_converted(source.documentName, source.uri)
-    return _under(source, cited_at(cited, converted=converted) or _range(source))
+    return _under(source, cited_at(cited, converted=is_made(source)) or _range(source))
 
 
 def cited_at(cited: Iterable[Citation], *, converted: bool = False) -> str:
@@ -60,18 +59,24 @@ def cited_at(cited: Iterable[Citation], *, converted: bool = False) -> str:
     return ", ".join(dict.fromkeys(spots))
 
 
+def is_made(source: Source) -> bool:
+    """Whether the lines of a source are not those of a file, but of the text that was made of one."""
+    return not source.lines_uri and is_converted(source.documentName, source.uri)
+
+
 def is_converted(name: str, uri: str) -> bool:
-    """Whether the lines of a document's text are not those of its file: HTML, office documents, pages on the web."""
-    suffix, link = PurePosixPath(name).suffix.lower(), address(uri)
-    return suffix in _CONVERTED or bool(link and suffix not in _AS_IT_IS and not link.endswith("#readme"))
+    """Whether a file was made into text, as its name or address tells: HTML, office documents, pages on the web."""
+    remote = address(uri)
+    suffix = PurePosixPath(remote.partition("?")[0].partition("#")[0] or name).suffix.lower()
+    told = bool(remote) and (suffix not in _AS_IT_IS or remote.endswith("#readme"))
+    return suffix in _CONVERTED or told
 
 
 def _range(source: Source) -> str:
     """The page or pages, else the lines that a source reaches over."""
     if source.page and source.page_breaks:
         return f"pp. {source.page}–{source.page + len(source.page_breaks)}"
-    converted = is_converted(source.documentName, source.uri)
-    return page_or_lines(source.page, source.line_start, source.line_end, converted=converted)
+    return page_or_lines(source.page, source.line_start, source.line_end, converted=is_made(source))
 
 
 def _under(source: Source, where: str) -> str:
@@ -88,8 +93,21 @@ def page_or_lines(page: int | None, first: int, last: int, *, converted: bool = 
     return f"line {first}{of}" if first == last else f"lines {first}–{last}{of}"
 
 
+def link(source: Source, cited: Iterable[Citation] = ()) -> str:
+    """Where a browser shows a source: its document, and where that is a file whose lines are shown, those cited of it.
+
+    Its own lines without any that are noted; empty for a file of this machine.
+    """
+    if not address(source.lines_uri):
+        return address(source.uri)
+    noted = [(each.line_start, each.line_end) for each in cited if each.line_start]
+    lines = noted or [(source.line_start, source.line_end)]
+    first, last = min(start for start, _ in lines), max(end for _, end in lines)
+    return f"{source.lines_uri}?plain=1#L{first}" + (f"-L{last}" if last > first else "")
+
+
 def place_and_others(source: Source) -> str:
-    """Where it stands, and which other documents say the same."""
+    """Where it stands, and which other documents hold the words that it is cited for."""
     return f"{place(source)} · also in {', '.join(source.also_in)}" if source.also_in else place(source)
 
 
@@ -109,12 +127,17 @@ def readable(title: str, name: str) -> str:
 
 def source_of(row: Mapping[str, Any]) -> Source:
     """A source that was stored as JSON, by whatever release: what it lacks is empty."""
-    lists = {"section_path", "node_ids", "also_in", "page_breaks"}
+    lists = {"section_path", "node_ids", "also_in", "page_breaks", "near_copies"}
     numbers = {"n", "line_start", "line_end", "start", "end"}
     given: dict[str, Any] = {each.name: row.get(each.name, "") for each in fields(Source)}
     given |= {name: tuple(row.get(name, ())) for name in lists}
     given |= {name: row.get(name, 0) for name in numbers}
     return Source(**given | {"page": row.get("page")})
+
+
+def result_source(row: Mapping[str, Any]) -> Source:
+    """A passage that a search found, as JSON has it, as the source that it would be."""
+    return source_of({**row, "documentName": row["document_name"], "snippet": row["text"]})
 
 
 def conflict_of(row: Mapping[str, Any] | str) -> tuple[str, tuple[int, ...]]:

@@ -8,32 +8,40 @@ import typer
 
 from app import output
 from app.options import EXIT_FAILED_DOCUMENTS
+from app.tables import Entry, print_entries
 from config.settings import Settings
+from pipelines.store.originals import named_place
+from pipelines.wording import counted, told_of, unlabelled
 
 if TYPE_CHECKING:
     from pipelines.store.database import Database
     from pipelines.store.documents import Known
 
 _MANY = 200  # documents, of which a terminal shows a summary instead
+_SOURCES = 50  # of which a terminal shows no more
 _FAILED = ("failed", "stale")
 
 
 def show_status(settings: Settings, *, failed: bool, everything: bool, as_json: bool) -> None:
-    """Print the coverage; exit 4 when a document failed the last time it was tried."""
+    """Print the coverage; exit 4 when a document or the listing of a source failed the last time it was tried."""
     from pipelines.store.database import open_database
+    from pipelines.store.fetched import listed_at
     from pipelines.store.status import coverage
 
     database = open_database(settings)
-    report = coverage(database, outdated=outdated_in(settings, database))
-    totals, rows = report["totals"], report["documents"]
-    wanted = [row for row in rows if row["state"] in _FAILED] if failed else rows
+    report = coverage(database, outdated=outdated_in(settings, database), looks=listed_at(settings.home))
+    totals, rows, sources = report["totals"], report["documents"], report["sources"]
+    if failed:
+        rows = [row for row in rows if row["state"] in _FAILED]
+        sources = [source for source in sources if source["failed"]]
     if as_json:
-        output.print_json({"documents": wanted, "totals": totals})
+        output.print_json({"documents": rows, "sources": sources, "totals": totals})
     else:
-        if len(wanted) > _MANY and not everything and output.console.is_terminal:
-            _print_summary(wanted)
-        elif wanted:
-            _print_rows(wanted)
+        if len(rows) > _MANY and not everything and output.console.is_terminal:
+            _print_summary(rows)
+        else:
+            _print_rows(rows)
+        _print_sources(sources)
         _print_totals(totals)
     if totals["failed"]:
         raise typer.Exit(EXIT_FAILED_DOCUMENTS)
@@ -63,17 +71,48 @@ def outdated_in(settings: Settings, database: "Database") -> "Callable[[Known], 
 
 
 def _print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
-    columns = ["document", "category", "state", "nodes", "coverage", "last success", "reason"]
-    output.listing(
-        columns,
+    cells = [
         [
-            [
-                row["document"], row["category"], row["state"], row["nodes"], f"{row['coverage']:.1%}",
-                (row["last_success"] or "never")[:10], _reason(row),
-            ]
-            for row in rows
-        ],
-    )  # fmt: skip
+            row["state"], row["nodes"], f"{row['coverage']:.1%}", (row["last_success"] or "never")[:10],
+            row["category"], row["document"],
+        ]
+        for row in rows
+    ]  # fmt: skip
+    styles = ["red" if row["state"] in _FAILED else "yellow" for row in rows]
+    columns = ["state", "nodes", "coverage", "last success", "category", "document"]
+    print_entries(columns, [Entry(*each) for each in zip(cells, map(_reason, rows), styles, strict=True)])
+
+
+_RESULTS = {"ok": "ok", "failed": "some failed", "unlisted": "not all listed"}
+
+
+def _print_sources(sources: Sequence[Mapping[str, Any]]) -> None:
+    """What each source holds, and what came of the last look at it."""
+    if not sources:
+        return
+    output.say("")
+    cells = [
+        [
+            source["documents"], source["failed"], output.moment(source["last_look"]) if source["last_look"] else "",
+            _result(source), named_place(source["source"]),
+        ]
+        for source in sources
+    ]  # fmt: skip
+    columns = ["documents", "failed", "last look", "result", "source"]
+    print_entries(columns, [Entry(row) for row in cells], most=_SOURCES)
+    if any(source["result"] == "unlisted" for source in sources):
+        output.say(
+            "What could not be listed is asked again by `footnote ingest --retry-failed`, and forgotten by "
+            "`footnote remove --source SOURCE`.",
+            "dim",
+        )
+    output.say("")
+
+
+def _result(source: Mapping[str, Any]) -> str:
+    if source["result"] == "unlisted" and not source["documents"]:
+        return "not listed"
+    return _RESULTS[source["result"]]
 
 
 def _print_summary(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -89,23 +128,23 @@ def _print_summary(rows: Sequence[Mapping[str, Any]]) -> None:
         output.say(f"{count:,} x {reason}", "yellow")
     for row in rows:
         if row["state"] in _FAILED:
-            output.say(f"{row['state']:>9}  {row['document']}: {_reason(row)}", "red")
+            output.say(f"{row['state']:>9}  {told_of(row['document'], row['reason'], row['hint'])}", "red")
     output.say("--all shows every document, --failed what failed.", "dim")
 
 
 def _reason(row: Mapping[str, Any]) -> str:
-    return f"{row['reason']} {row['hint']}".strip()
+    return f"{unlabelled(row['document'], row['reason'])} {row['hint']}".strip()
 
 
 def _print_totals(totals: Mapping[str, Any]) -> None:
     parts = [
-        f"{totals['indexed']:,} of {totals['documents']:,} documents indexed",
-        f"{totals['nodes']:,} nodes",
+        f"{totals['indexed']:,} of {counted(totals['documents'], 'document')} indexed",
+        counted(totals["nodes"], "node"),
         f"{totals['coverage']:.1%} of the characters covered",
         f"{totals['failed']:,} failed",
     ]
     if totals["pages_without_text"]:
-        parts.append(f"{totals['pages_without_text']:,} pages without text")
+        parts.append(f"{counted(totals['pages_without_text'], 'page')} without text")
     if totals["outdated"]:
         parts.append(f"{totals['outdated']:,} parsed by older rules")
     output.say(", ".join(parts), "bold")

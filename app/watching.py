@@ -1,18 +1,21 @@
-"""What `ingest --watch` prints: a line for each round that did something, until Ctrl-C."""
+"""What `ingest --watch` prints: a line for each round that did something, until Ctrl-C or SIGTERM."""
 
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from app import output
-from app.ingesting import Asked, ingest_json, ingest_progress, own_sources, stopping
+from app.ingesting import Asked, ingest_json, ingest_progress, own_sources
 from app.planning import refused_json, say_refused
+from app.stopping import stopping
 from config.settings import Settings
 from pipelines.ingestion.sources import kind_of
+from pipelines.wording import lasting, told_of
 
 if TYPE_CHECKING:
     from pipelines.ingestion.run import Overrides
@@ -22,10 +25,11 @@ _DONE = ("added", "updated", "metadata", "removed", "failed")
 
 
 def run_watch(settings: Settings, sources: Sequence[str], overrides: "Overrides", asked: Asked) -> None:
-    """Keep the database in step with sources until Ctrl-C; with `--json`, a document on a line for each round.
+    """Keep the database in step with sources until a signal ends it; with `--json`, a document on each line.
 
     Raises:
         typer.BadParameter: With options that are for one run.
+        typer.Exit: With 130 after Ctrl-C, 143 after SIGTERM.
     """
     from pipelines.ingestion.parsers import build_parser
     from pipelines.ingestion.watch import Watch
@@ -45,48 +49,52 @@ def run_watch(settings: Settings, sources: Sequence[str], overrides: "Overrides"
         say=output.note,
         running=lambda total: ingest_progress(total, quiet=asked.as_json),
     )
-    if not asked.as_json:
-        say_watched(watch.every)
-    with stopping(stop):
+    (print_watched if asked.as_json else say_watched)(watch.every)
+    with stopping(stop) as stopped:
         print_rounds(watch.rounds(), stop, as_json=asked.as_json)
     if not asked.as_json:
         output.warn("Not watching any more.", "dim")
+    raise typer.Exit(stopped())
 
 
 def print_rounds(rounds: Iterable["Round"], stop: Event, *, as_json: bool) -> None:
-    """Print the rounds that are news, and for people that others found nothing: off a terminal once a source."""
-    quiet = set[tuple[str, ...]]()
+    """Print the rounds that are news, and that others found nothing: on a terminal each time, else once a source."""
+    quiet, always = set[tuple[str, ...]](), output.stderr.is_terminal and not as_json
     for found in rounds:
-        if as_json:
-            print_round(found)
-        elif found.is_news:
-            show_round(found)
-        elif not (found.again or stop.is_set()) and (output.stderr.is_terminal or found.locations not in quiet):
+        if found.is_news:
+            (print_round if as_json else show_round)(found)
+        elif not (found.again or stop.is_set()) and (always or found.locations not in quiet):
             quiet.add(found.locations)
-            output.note(f"nothing new in {', '.join(found.locations)}")
+            (print_round if as_json else note_quiet)(found)
         if found.again:  # that it is well again is said, too
             quiet.discard(found.locations)
 
 
 def say_watched(every: Mapping[str, float]) -> None:
     """Say on stderr what is watched, and when each is looked at."""
-    output.warn("Watching until Ctrl-C:", "dim")
+    output.warn("Watching until Ctrl-C or SIGTERM:", "dim")
     for location, seconds in every.items():
         told = "whenever it changes, and " if kind_of(location) == "file" else ""
         output.warn(f"          {location}  {told}every {lasting(seconds)}", "dim")
 
 
-def lasting(seconds: float) -> str:
-    """So many seconds in words: 40 s, 6 min, 1.5 h."""
-    size, unit = (3600, "h") if seconds >= 3600 else (60, "min") if seconds >= 60 else (1, "s")
-    return f"{round(seconds / size, 1):g} {unit}"
+def print_watched(every: Mapping[str, float]) -> None:
+    """Print what is watched as a JSON document on a line, the first of a watch."""
+    watched = [
+        {"source": location, "every_seconds": seconds, "on_change": kind_of(location) == "file"}
+        for location, seconds in every.items()
+    ]
+    _print_line({"at": datetime.now(UTC).isoformat(timespec="seconds"), "watching": watched})
 
 
 def print_round(found: "Round") -> None:
-    """Print a round that is news as a JSON document on a line."""
-    if found.is_news:
-        sys.stdout.write(json.dumps(round_json(found), ensure_ascii=False, default=str) + "\n")
-        sys.stdout.flush()
+    """Print a round as a JSON document on a line."""
+    _print_line(round_json(found))
+
+
+def _print_line(told: Mapping[str, Any]) -> None:
+    sys.stdout.write(json.dumps(told, ensure_ascii=False, default=str) + "\n")
+    sys.stdout.flush()
 
 
 def round_json(found: "Round") -> dict[str, Any]:
@@ -105,19 +113,24 @@ def round_json(found: "Round") -> dict[str, Any]:
     }
 
 
+def note_quiet(found: "Round") -> None:
+    """Say on stderr that a round found nothing."""
+    output.note(f"nothing new in {', '.join(found.locations)}")
+
+
 def show_round(found: "Round") -> None:
     """Print what a round did on a line, and below it what it has to say."""
-    at = f"{found.at.astimezone():%H:%M:%S}"
+    at, where = f"{found.at.astimezone():%H:%M:%S}", ", ".join(found.locations)
     if found.report:
         counts = ((name, found.report.count(name)) for name in _DONE)  # type: ignore[arg-type]
         said = ", ".join(f"{count} {name}" for name, count in counts if count)
-        where = ", ".join(found.locations)
-        cost = f"({found.report.embedded} embedded, run {found.report.run_id})"
-        output.say(f"{at}  {where}: {said or 'nothing to do'} {cost}")
+        embedded = f"{found.report.embedded:,} embedded, " if found.report.embedded else ""
+        stopped = ", stopped" if found.report.stopped else ""
+        output.say(f"{at}  {where}: {said or 'nothing done'}{stopped} ({embedded}run {found.report.run_id})")
     for item in found.failed:
-        output.say(f"          {item.document}: {item.message} {item.hint}".rstrip(), "red")
+        output.say(f"          {told_of(item.document, item.message, item.hint)}", "red")
     say_refused(found)
     if found.error:
         output.warn(f"{at}  {found.error.message} {found.error.hint}".rstrip(), "red")
     if found.again:
-        output.warn(f"{at}  Trying again in {found.again:.0f} s.", "dim")
+        output.warn(f"{at}  Trying {where} again in {lasting(found.again)}.", "dim")

@@ -14,6 +14,10 @@ FootnoteError
 Each says what happened, to which document or question, and what to do (`hint`).
 """
 
+import math
+
+UNTIL_MENDED = math.inf  # seconds: as long as nobody mends what is refused, asking again is no use
+
 
 class FootnoteError(Exception):
     """The base of every error that Footnote raises on purpose.
@@ -37,7 +41,8 @@ class SourceError(FootnoteError):
     """Raised when a source cannot be listed, or something of it not be read.
 
     Attributes:
-        wait: Seconds for which it asks to be left alone; 0 where it says none.
+        wait: Seconds for which it asks to be left alone; 0 where it says none, infinite (`UNTIL_MENDED`) where it
+            refuses a key, a right or an address.
     """
 
     def __init__(self, message: str, *, hint: str = "", wait: float = 0.0) -> None:

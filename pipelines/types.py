@@ -357,9 +357,11 @@ class Trace:
 class Source:
     """A numbered, contiguous span of a stored document, as the writer and the reader see it.
 
-    `snippet == document.text[start:end]`; `node_ids` are the nodes that were merged into it; `also_in` names other
-    documents that say the same, and are not shown for that; `about` is what is told of its repository;
-    `page_breaks` are where in the document the pages after `page` begin that it reaches.
+    `snippet == document.text[start:end]`; `node_ids` are the nodes that were merged into it; `near_copies` names other
+    documents that say nearly the same, and are not shown for that; `also_in` those that hold the words that it is cited
+    for, which is known when the answer is; `about` is what is told of its repository; `page_breaks` are where in the
+    document the pages after `page` begin that it reaches; `lines_uri` is where a repository's host shows the file whose
+    lines these are.
     """
 
     n: int
@@ -380,6 +382,8 @@ class Source:
     also_in: tuple[str, ...] = ()
     about: str = ""
     page_breaks: tuple[int, ...] = ()
+    near_copies: tuple[str, ...] = ()
+    lines_uri: str = ""
 
     def place(self, start: int, end: int) -> tuple[int | None, int, int]:
         """(page, first line, last line) of `document.text[start:end]`, which is a part of this source."""
@@ -528,7 +532,10 @@ class IngestItem:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What a run did: one item a document, in the order of the plan; `stopped` when it was told to end early."""
+    """What a run did: one item a document, in the order of the plan; `stopped` when it was told to end early.
+
+    `seconds` are those of all of it; for the first `looked` of them it looked at its sources, fetched, and waited.
+    """
 
     run_id: int
     items: tuple[IngestItem, ...]
@@ -536,6 +543,7 @@ class IngestReport:
     embedded: int
     seconds: float
     stopped: bool = False
+    looked: float = 0.0
 
     def count(self, outcome: Outcome) -> int:
         """How many documents ended so."""
@@ -546,7 +554,8 @@ class IngestReport:
 class SearchResult:
     """One ranked node with its place in the document and its scores by stage.
 
-    `also_in` names other documents that say the same, and are not shown for that.
+    `near_copies` names other documents that say nearly the same, and are not shown for that; `lines_uri` is as a
+    Source has it.
     """
 
     rank: int
@@ -568,7 +577,9 @@ class SearchResult:
     sparse: LegScore | None
     fused: float
     factors: Mapping[str, float]
-    also_in: tuple[str, ...] = ()
+    near_copies: tuple[str, ...] = ()
+    uri: str = ""
+    lines_uri: str = ""
 
 
 @dataclass(frozen=True, slots=True)

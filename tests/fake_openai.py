@@ -99,8 +99,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.fake.requests.append(Request(self.path, headers, body))
-        due = bool(self.fake.faults) and len(body.get("input", ())) >= self.fake.faults[0].texts
-        fault = self.fake.faults.popleft() if due else None
+        faults = self.fake.faults
+        waits = faults and faults[0] and len(body.get("input", ())) < faults[0].texts
+        fault = faults.popleft() if faults and not waits else None
         kind = fault.kind if fault else ""
         if fault and kind == "slow":
             time.sleep(fault.seconds)

@@ -27,7 +27,7 @@ INNER = {
     "store": {"store", "ground"},
     "ground": {"ground"},
 }
-GROUND = {"types", "facts", "months", "errors", "observe", "text", "sentences", "markup", "trust"}
+GROUND = {"types", "facts", "months", "errors", "observe", "text", "sentences", "markup", "trust", "wording"}
 SOURCES = sorted(path for room in LAYER for path in (ROOT / room).rglob("*.py"))
 
 

@@ -128,10 +128,10 @@ def moved(topic: Topic, before: Sequence[SearchResult], after: Sequence[SearchRe
 
 
 def _ranks(results: Sequence[SearchResult]) -> Mapping[str, int]:
-    """The best rank of each document, also of those that say the same and were cut for it."""
+    """The best rank of each document, also of those that say nearly the same and were cut for it."""
     ranks: dict[str, int] = {}
     for result in results:
-        for name in (result.document_name, *result.also_in):
+        for name in (result.document_name, *result.near_copies):
             ranks.setdefault(name, result.rank)
     return ranks
 

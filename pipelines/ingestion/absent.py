@@ -7,6 +7,7 @@ from types import MappingProxyType
 from pipelines.ingestion.sources import Listing, kind_of
 from pipelines.store.documents import Known
 from pipelines.store.failures import Standing
+from pipelines.store.fetched import folded
 from pipelines.store.originals import path_of
 from pipelines.types import SourceItem
 
@@ -68,11 +69,22 @@ def has_left(document: Known, listed: set[str]) -> bool:
     return uri not in listed and uri.startswith("file://") and not path_of(uri).exists()
 
 
+def unlisted(listing: Listing, name: str) -> SourceItem:
+    """What stands for a source, or a part of it, that could not be listed: a source is one however it was named."""
+    part = name if listing.items or len(listing.problems) > 1 else ""
+    return SourceItem(f"{listing.source}#{part}", name, listing.source, listing.kind)
+
+
 def sources_of(failed: Sequence[Standing]) -> list[str]:
-    """Where the documents that failed came from, each place once, without those that are gone."""
+    """Where what failed came from, each place once; a place that is gone only where it could not be listed itself."""
+    asked = {failure.source for failure in failed if failure.is_listing}
     places = dict.fromkeys(failure.source for failure in failed)
     paths = {place: path_of(place) for place in places if place.startswith("file://")}
-    return [str(paths.get(place, place)) for place in places if place not in paths or paths[place].exists()]
+    return [
+        str(paths.get(place, place)).removeprefix("file:")
+        for place in places
+        if place not in paths or place in asked or paths[place].exists()
+    ]
 
 
 def settled(
@@ -85,6 +97,8 @@ def settled(
 ) -> Mapping[SourceItem, str]:
     """The past failures that hold no longer, each with the reason: nothing of them is stored and their file is gone.
 
+    What could not be listed is over once its source was looked at and does not say the same again.
+
     Args:
         failed: What failed the last time.
         listings: What the sources hold now.
@@ -93,16 +107,32 @@ def settled(
         unchanged: The URIs whose files are again as they are stored.
     """
     found: dict[SourceItem, str] = {}
+    again = {unlisted(listing, name).uri for listing in listings for name, _ in listing.problems}
     for failure in failed:
         uri, source = failure.source_uri, failure.source
         item = SourceItem(uri, failure.document, source, kind_of(source))
-        if uri in unchanged:
+        if failure.is_listing:
+            if why := _over_as_listing(failure, listings, again):
+                found[item] = why
+        elif uri in unchanged:
             found[item] = "it is again as it is stored"
         elif uri in moved:
             found[item] = "it moved"
         elif not failure.stored and uri not in listed and _over(source, uri, listings):
             found[item] = "its file is gone"
     return found
+
+
+def _over_as_listing(failure: Standing, listings: Sequence[Listing], again: Collection[str]) -> str:
+    """Why what could not be listed does not stand any longer; empty where it does."""
+    source = failure.source
+    if failure.source_uri in again:
+        return ""
+    if any(folded(source) in listing.places for listing in listings):
+        return "its source was looked at again"
+    gone = source.startswith("file://") and not path_of(source).exists()
+    within = any(listing.complete and _below(source, source, listing) for listing in listings)
+    return "its place is gone" if gone and within else ""
 
 
 def _over(source: str, uri: str, listings: Sequence[Listing]) -> bool:

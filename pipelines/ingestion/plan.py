@@ -8,11 +8,13 @@ from functools import cache
 from typing import Any, Literal
 
 from pipelines.errors import FootnoteError
-from pipelines.ingestion.absent import Absence, absences, has_left, settled
+from pipelines.ingestion.absent import Absence, absences, has_left, settled, unlisted
 from pipelines.ingestion.fingerprint import recipe_changes
 from pipelines.ingestion.sources import Listing, Read
+from pipelines.ingestion.sources.base import Remark
 from pipelines.store.documents import Known
 from pipelines.store.failures import Standing
+from pipelines.store.fetched import folded
 from pipelines.types import SourceItem
 
 Action = Literal["add", "update", "unchanged", "remove", "fail"]
@@ -57,14 +59,19 @@ class Plan:
 
     `refused` holds removals that exceed the guard: each is (source, how many, of how many). `settled` holds what failed
     before and needs nothing now, with the reason. `held` is what each remote source holds that was listed without a
-    problem, with what it refuses to have removed.
+    problem, with what it refuses to have removed. `seconds` is how long the look at the sources took, fetching and
+    waiting included. `skipped` is what is passed over, with the reason; `partial` what is stored without something;
+    `empty` the sources in which there is nothing that is read.
     """
 
     steps: tuple[Step, ...]
-    skipped: tuple[str, ...]
+    skipped: tuple[Remark, ...]
     refused: tuple[tuple[str, int, int], ...]
     settled: Mapping[SourceItem, str] = field(default_factory=dict)
     held: Mapping[str, Collection[str]] = field(default_factory=dict)
+    seconds: float = 0.0
+    partial: tuple[Remark, ...] = ()
+    empty: tuple[str, ...] = ()
 
     @property
     def is_idle(self) -> bool:
@@ -88,7 +95,7 @@ class Terms:
         verify: Read everything, even where its source tells cheaply that it is as it was.
         allow_removals: Remove even more than a fifth of a source.
         failed: What failed the last time it was tried, by URI; it is read, whatever tells cheaply that it is as it was.
-        only_failed: Try these again, and leave everything else alone.
+        only_failed: Try these again, and leave everything else alone; a source that could not be listed is one of them.
         held: What each remote source held when it was looked at last.
     """
 
@@ -101,6 +108,11 @@ class Terms:
     failed: Mapping[str, Standing] = field(default_factory=dict)
     only_failed: bool = False
     held: Mapping[str, Collection[str]] = field(default_factory=dict)
+
+    @property
+    def unlisted(self) -> frozenset[str]:
+        """The sources of which all or a part could not be listed, as `alike` spells them."""
+        return frozenset(folded(failure.source) for failure in self.failed.values() if failure.is_listing)
 
     def changes(self, document: Known, item: SourceItem) -> list[str]:
         """Why a document whose file is as it was is brought in again all the same; nothing = it is not."""
@@ -137,9 +149,17 @@ def make_plan(listings: Sequence[Listing], known: Sequence[Known], terms: Terms)
         return Plan(tuple(step for step in steps if step.action != "unchanged"), (), (), over)
     absent = absences(listings, known, listed, {*moved}, terms.held)
     gone, refused = _removals(absent, allow=terms.allow_removals)
-    skipped = dict.fromkeys(name for listing in listings for name in listing.skipped)
     guarded = tuple((each.listing.source, len(each.documents), each.held) for each in refused)
-    return Plan((*steps, *gone), tuple(skipped), guarded, over, _held(listings, refused))
+    skipped = _passed_over(listings, removed={step.item.name for step in gone})
+    partial = tuple(dict.fromkeys(each for listing in listings for each in listing.partial))
+    empty = tuple(dict.fromkeys(each.source for each in listings if not (each.items or each.skipped or each.problems)))
+    return Plan((*steps, *gone), skipped, guarded, over, _held(listings, refused), partial=partial, empty=empty)
+
+
+def _passed_over(listings: Sequence[Listing], *, removed: Collection[str]) -> tuple[Remark, ...]:
+    """What is not taken, each once, without the names of what is removed, which says it."""
+    remarks = (each for listing in listings for each in listing.skipped if each.name not in removed)
+    return tuple(dict.fromkeys(remarks))
 
 
 def _held(listings: Sequence[Listing], refused: Sequence[Absence]) -> dict[str, list[str]]:
@@ -164,8 +184,9 @@ def _steps(
     steps, moved, seen = [], dict[str, str](), set[str]()
     for listing in listings:
         steps += [_unlisted(listing, name, error) for name, error in listing.problems]
+        whole = not terms.only_failed or not terms.unlisted.isdisjoint(listing.places)
         for item in listing.items:
-            if item.uri in seen or (terms.only_failed and item.uri not in terms.failed):
+            if item.uri in seen or not (whole or item.uri in terms.failed):
                 continue
             seen.add(item.uri)
             step = _step(item, by_uri.get(item.uri), terms)
@@ -177,8 +198,7 @@ def _steps(
 
 
 def _unlisted(listing: Listing, name: str, error: FootnoteError) -> Step:
-    where = SourceItem(f"{listing.source}#{name}", name, listing.source, listing.kind)
-    return Step("fail", where, "cannot be listed", error=error)
+    return Step("fail", unlisted(listing, name), "cannot be listed", error=error)
 
 
 def _step(item: SourceItem, document: Known | None, terms: Terms) -> Step:

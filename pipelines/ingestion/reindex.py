@@ -1,6 +1,6 @@
 """REINDEX: the plan that makes stored documents again from their stored originals, by today's code and settings."""
 
-from pipelines.errors import RetrievalError, SourceError
+from pipelines.errors import SourceError
 from pipelines.ingestion.fingerprint import recipe_changes
 from pipelines.ingestion.plan import Plan, Step, stored_step
 from pipelines.ingestion.run import Ingestion
@@ -8,7 +8,7 @@ from pipelines.ingestion.sources import spelled
 from pipelines.store.database import reading
 from pipelines.store.documents import Known
 from pipelines.store.originals import original_path
-from pipelines.store.status import from_source
+from pipelines.store.status import from_source, nothing_from
 
 
 def plan_reindex(ingestion: Ingestion, source: str = "") -> Plan:
@@ -24,9 +24,9 @@ def plan_reindex(ingestion: Ingestion, source: str = "") -> Plan:
     if source:
         with reading(ingestion.database.engine, "looking documents up") as connection:
             chosen = set(from_source(connection, spelled(source, ingestion.settings.web.private_hosts)))
-        known = [document for document in known if document.id in chosen]
+        everything, known = known, [document for document in known if document.id in chosen]
         if not known:
-            raise RetrievalError(f"No document came from {source}.", hint="`footnote status --json` has their places.")
+            raise nothing_from(source, [document.source for document in everything])
     return Plan(tuple(_step(ingestion, document) for document in known), (), ())
 
 

@@ -22,7 +22,8 @@ from pipelines.ingestion.header_writer import HeaderWriter, build_header_writer
 from pipelines.ingestion.plan import Plan, Step, Terms, make_plan, stored_step
 from pipelines.ingestion.prepare import Options, Task
 from pipelines.ingestion.rules import ruled
-from pipelines.ingestion.sources import Access, Sources, kind_of
+from pipelines.ingestion.sources import Access, Sources, each_once, kind_of
+from pipelines.ingestion.sources.base import seldom
 from pipelines.ingestion.sources.declared import declared_sources, own_locations
 from pipelines.models.embed import build_embed_model
 from pipelines.models.identity import identity, is_stated, with_identity
@@ -99,23 +100,25 @@ class Ingestion:
         allow_removals: bool = False,
         only_failed: bool = False,
         say: Callable[[str], None] = lambda said: None,
+        far: Callable[[str], None] | None = None,
     ) -> Plan:
         """What a run over these locations would do; writes nothing but the cache of what was fetched.
 
-        No locations mean the sources of the settings; with `only_failed` those of the documents that failed. `say` is
-        told what takes long, in words for a person.
+        No locations mean the sources of the settings; with `only_failed` those of what failed. `say` is
+        told why a look waits, in words for a person, and `far` at each document how far it is; without one, `say` is
+        told that, every ten seconds.
 
         Raises:
             ConfigError: If the file of sources that the settings name cannot be used.
             ServiceUnavailable: If the database cannot be reached.
         """
-        options, collection = self.options, self.collection(overrides)
+        began, options, collection = time.perf_counter(), self.options, self.collection(overrides)
         with reading(self.database.engine, "reading what failed") as connection:
             failed = standing_failures(connection, collection)
         if not locations:
-            locations = sources_of(failed) if only_failed else own_locations(self.settings.ingestion)
-        declared = declared_sources(self.settings.ingestion)
-        access = Access(self.settings, options.limits.most_bytes, declared, verify, say, self.stop)
+            locations = sources_of(failed) if only_failed else own_locations(self.settings)
+        declared = declared_sources(self.settings)
+        access = Access(self.settings, options.limits.most_bytes, declared, verify, say, self.stop, far or seldom(say))
         with Sources(access) as sources:
             terms = Terms(
                 recipe_of=lambda parser: options.recipe(overrides.parser or parser),
@@ -128,7 +131,8 @@ class Ingestion:
                 only_failed=only_failed,
                 held=recall_listings(self.settings.home, collection),
             )
-            return make_plan(sources.list(locations), self.known(collection), terms)
+            plan = make_plan(sources.list(locations), self.known(collection), terms)
+        return replace(plan, seconds=time.perf_counter() - began)
 
     def run(
         self,
@@ -145,7 +149,7 @@ class Ingestion:
             ConfigError: If the embedding model or a parser does not exist.
         """
         sources = list(dict.fromkeys(step.item.source for step in plan.steps))
-        with open_run(self.database.engine, sources, kind=kind) as run_id:
+        with open_run(self.database.engine, sources, kind=kind, looked=plan.seconds) as run_id:
             report = self._execute(run_id, plan, overrides, on_progress, kind)
         if not report.stopped:
             self.note_held(plan, overrides)
@@ -164,7 +168,7 @@ class Ingestion:
         self, run_id: int, plan: Plan, overrides: Overrides, on_progress: Progress | None, kind: RunKind
     ) -> IngestReport:
         began = time.perf_counter()
-        if plan.settled:
+        if plan.settled and not self.stop.is_set():  # else what fails instead is not written any more
             settle_failures(self.database.engine, run_id, self.collection(overrides), plan.settled)
         known = {document.id: document for document in self.known()}
         run = Execution(
@@ -186,10 +190,16 @@ class Ingestion:
             if on_progress:
                 on_progress(len(items), len(plan.steps), item)
         in_order = [items[place] for place in sorted(items)]
-        return self.finish(run_id, in_order, began=began, stopped=len(items) < len(plan.steps))
+        stopped = len(items) < len(plan.steps)
+        return self.finish(run_id, in_order, began=began, stopped=stopped, looked=plan.seconds)
 
-    def finish(self, run_id: int, items: Sequence[IngestItem], *, began: float, stopped: bool) -> IngestReport:
-        """End a run that `began` at that reading of the clock: its row, its report, and the indexes."""
+    def finish(
+        self, run_id: int, items: Sequence[IngestItem], *, began: float, stopped: bool, looked: float = 0.0
+    ) -> IngestReport:
+        """End a run: its row, its report, and the indexes.
+
+        Its steps `began` at that reading of the clock, after it had `looked` at its sources for so many seconds.
+        """
         with ThreadPoolExecutor(1) as beside:
             made = beside.submit(make_vector_index, self.database.engine, self.store.table, self.store.dimension)
             if any(item.outcome not in ("unchanged", "failed") for item in items):
@@ -200,8 +210,9 @@ class Ingestion:
             tuple(items),
             nodes=sum(item.nodes for item in items if item.outcome in ("added", "updated")),
             embedded=sum(item.embedded for item in items),
-            seconds=round(time.perf_counter() - began, 3),
+            seconds=round(looked + time.perf_counter() - began, 3),
             stopped=stopped,
+            looked=round(looked, 3),
         )
         counts = Counter[str](item.outcome for item in items)
         finish_run(self.database.engine, report, counts, state="stopped" if report.stopped else "done")
@@ -283,9 +294,13 @@ def ingest(
         verify: Read everything, even what its source says is as it was.
         allow_removals: Remove even more than a fifth of a source.
         on_progress: Told (done, of how many, item) after each document.
+
+    Raises:
+        SourceError: If a location can never be a source; what merely is not there is an item of the report.
     """
+    wanted = each_once(locations, settings.web.private_hosts)
     ingestion = build_ingestion(settings)
-    plan = ingestion.plan(locations, overrides=overrides, verify=verify, allow_removals=allow_removals)
+    plan = ingestion.plan(wanted, overrides=overrides, verify=verify, allow_removals=allow_removals)
     return ingestion.run(plan, overrides=overrides, on_progress=on_progress)
 
 

@@ -1,27 +1,26 @@
 """WATCH: plan and run again whenever a folder changed, and at times whatever cannot tell."""
 
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from threading import Event, Lock
 
 from config.settings import Settings
-from pipelines.errors import ConfigError, FootnoteError, SourceError
+from pipelines.errors import ConfigError, FootnoteError
 from pipelines.ingestion.looks import Looks
+from pipelines.ingestion.notices import Notices, Refusal
+from pipelines.ingestion.patience import Patience
 from pipelines.ingestion.plan import Plan
 from pipelines.ingestion.run import Ingestion, Overrides, Progress, build_ingestion
 from pipelines.ingestion.sources import alike, kind_of
 from pipelines.ingestion.sources.declared import declared_sources
 from pipelines.ingestion.sources.folders import Folders
+from pipelines.store.database import reading
+from pipelines.store.failures import standing_failures
 from pipelines.types import IngestItem, IngestReport
-
-_LONGEST_PAUSE = 600.0  # seconds
-_LONGEST_REST = 86_400.0  # seconds, whatever a server asks for
-_Notice = tuple[str, str, str]  # source, document, what is said of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,27 +30,29 @@ class Round:
     Attributes:
         locations: What was looked at: the folders that were due, or one remote source.
         at: When it ended.
-        report: What the run did; None where there was nothing to do, or it failed.
+        report: What the run did; None where there was nothing to do but to fail as before, or it failed as a whole.
         failed: What failed, as far as the rounds before did not say it already.
         refused: (source, how many, of how many) removals that a person has to allow, likewise.
         error: Why the round failed as a whole, likewise.
-        again: Seconds after which it is tried again, where it failed, as its source asks or else soon; else 0.
+        again: Seconds after which it is tried again, where it failed: as its source asks, at its interval where it
+            refused a key, a right or an address, or else soon; 0 where it did not fail.
     """
 
     locations: tuple[str, ...]
     at: datetime
     report: IngestReport | None = None
     failed: tuple[IngestItem, ...] = ()
-    refused: tuple[tuple[str, int, int], ...] = ()
+    refused: tuple[Refusal, ...] = ()
     error: FootnoteError | None = None
     again: float = 0.0
 
     @property
     def is_news(self) -> bool:
-        """Whether it did something, or has something to say."""
+        """Whether it did something, was stopped, or has something to say."""
         done = ("added", "updated", "metadata", "removed")
         changed = self.report is not None and any(item.outcome in done for item in self.report.items)
-        return bool(changed or self.failed or self.refused or self.error)
+        stopped = self.report is not None and self.report.stopped
+        return bool(changed or stopped or self.failed or self.refused or self.error)
 
 
 @dataclass(slots=True)
@@ -87,14 +88,17 @@ class Watch:
     _open: Ingestion | None = field(init=False, default=None)
     _opening: Lock = field(init=False, default_factory=Lock)
     _began: bool = field(init=False, default=False)
-    _failures: dict[str, int] = field(init=False, default_factory=dict)
-    _said: set[_Notice] = field(init=False, default_factory=set)
+    _notices: Notices = field(init=False, default_factory=Notices)
+    _patience: Patience = field(init=False)
     _seen: set[str] = field(init=False, default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._patience = Patience(self.first_pause)
 
     @property
     def every(self) -> dict[str, float]:
         """The seconds between two looks at each location that nothing is told of."""
-        declared, usual = declared_sources(self.settings.ingestion), self.settings.ingestion.poll_minutes
+        declared, usual = declared_sources(self.settings), self.settings.ingestion.poll_minutes
         hosts = self.settings.web.private_hosts
         own = {alike(location, hosts): source.every for location, source in declared.items() if source.every}
         return {location: 60 * own.get(alike(location, hosts), usual) for location in self.locations}
@@ -122,26 +126,25 @@ class Watch:
                     planned.insert(0, (changed, partial(self._plan, changed)))
                 for locations, plan in planned:
                     if not self.stop.is_set():
-                        found = self._round(locations, plan)
+                        found = self._round(locations, plan, every[locations[0]])
                         now = time.monotonic()
                         due |= {each: now + (found.again or every[each]) for each in locations}
                         yield found
                 self.stop.wait(self.tick)
 
-    def _round(self, locations: Sequence[str], planned: Callable[[], Plan]) -> Round:
+    def _round(self, locations: Sequence[str], planned: Callable[[], Plan], usual: float) -> Round:
+        """What came of a plan; `usual` is after how many seconds a remote source is looked at again."""
         try:
             plan = planned()
             report = self._carried_out(plan)
         except FootnoteError as error:
-            if isinstance(error, ConfigError) and not (self._began or self._failures):
+            if isinstance(error, ConfigError) and not self._began:
                 raise
             return self._failed(error, locations)
         self._began = True
-        failed, refused = self._news(plan, report, locations)
+        failed, refused = self._notices.news(plan, report, locations)
         errors = [step.error for step in plan.steps if step.error and step.item.source_kind != "file"]
-        waits = [error.wait for error in errors if isinstance(error, SourceError)]
-        rest = min(max(waits, default=0.0), _LONGEST_REST)
-        again = max(self._pause(locations), rest) if errors else self._is_well(locations)
+        again = self._patience.rest(errors, locations, usual)
         return Round(tuple(locations), datetime.now(UTC), report, failed, refused, again=again)
 
     def _plan(self, locations: Sequence[str]) -> Plan:
@@ -158,14 +161,25 @@ class Watch:
         return plan
 
     def _carried_out(self, plan: Plan) -> IngestReport | None:
-        """What came of a plan; nothing where it has nothing to do."""
+        """What came of a plan; nothing where it has nothing to do but to fail as it did."""
         if self.stop.is_set():
             return None
-        if plan.is_idle:
+        if plan.is_idle or self._is_as_before(plan):
             self._opened().note_held(plan, self.overrides)
             return None
         with self.running(len(plan.steps)) as advance:
             return self._opened().run(plan, overrides=self.overrides, on_progress=advance)
+
+    def _is_as_before(self, plan: Plan) -> bool:
+        """Whether a plan has nothing to do but to fail as it did, which was said, and still stands in the run log."""
+        failing = [step for step in plan.steps if step.error]
+        others = replace(plan, steps=tuple(step for step in plan.steps if not step.error))
+        if not (failing and others.is_idle and self._notices.hold(failing)):
+            return False
+        ingestion = self._opened()
+        with reading(ingestion.database.engine, "reading what failed") as connection:
+            standing = standing_failures(connection, ingestion.collection(self.overrides))
+        return {step.item.uri for step in failing} <= {failure.source_uri for failure in standing}
 
     def _opened(self) -> Ingestion:
         with self._opening:
@@ -181,44 +195,9 @@ class Watch:
                 self._open.database.engine.dispose()
                 self._open = None
 
-    def _news(
-        self, plan: Plan, report: IngestReport | None, locations: Sequence[str]
-    ) -> tuple[tuple[IngestItem, ...], tuple[tuple[str, int, int], ...]]:
-        """(what failed, what was refused) that was not said before; what is over may be said again."""
-        of_name = {step.item.name: step.item.source for step in plan.steps}
-        items = [item for item in report.items if item.outcome == "failed"] if report else []
-        failed = {item: (of_name.get(item.document, ""), item.document, _numberless(item.message)) for item in items}
-        refused = {each: (each[0], "", f"{each[1]} of {each[2]}") for each in plan.refused}
-        unlisted = (name for location in locations for name in (location, f"file:{location}"))
-        seen = {"", *unlisted, *of_name.values(), *(source for source, _, _ in plan.refused)}
-        before = self._said
-        self._said = {notice for notice in before if notice[0] not in seen} | {*failed.values(), *refused.values()}
-        return (
-            tuple(item for item, notice in failed.items() if notice not in before),
-            tuple(each for each, notice in refused.items() if notice not in before),
-        )
-
     def _failed(self, error: FootnoteError, locations: Sequence[str]) -> Round:
         """A round that failed as a whole; everything is opened anew for the next one."""
+        self._began = True
         self._let_go()
-        notice = ("", "", _numberless(error.message))
-        said, self._said = notice in self._said, self._said | {notice}
-        shown = None if said else error
-        return Round(tuple(locations), datetime.now(UTC), error=shown, again=self._pause(locations))
-
-    def _pause(self, locations: Sequence[str]) -> float:
-        """After how many seconds locations are tried again that failed once more."""
-        times = max(self._failures.get(location, 0) for location in locations)
-        self._failures |= dict.fromkeys(locations, times + 1)
-        return float(min(self.first_pause * 2 ** min(times, 20), _LONGEST_PAUSE))
-
-    def _is_well(self, locations: Sequence[str]) -> float:
-        """No seconds: the locations need not be tried again."""
-        for location in locations:
-            self._failures.pop(location, None)
-        return 0.0
-
-
-def _numberless(said: str) -> str:
-    """What is said without its numbers: the same wait is shorter each time."""
-    return re.sub(r"\d[\d,]*", "#", said)
+        shown, again = error if self._notices.is_news(error) else None, self._patience.pause(locations)
+        return Round(tuple(locations), datetime.now(UTC), error=shown, again=again)

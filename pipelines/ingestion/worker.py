@@ -121,7 +121,8 @@ def _live_as_long_as(lifeline: int) -> None:
 
 
 def _settle() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
+    for number in (signal.SIGINT, signal.SIGTERM):  # which a service's end sends to all of its processes
+        signal.signal(number, signal.SIG_IGN)  # the parent decides what they mean
     faulthandler.enable()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with contextlib.suppress(OSError):  # Linux, when memory runs out: rather this one than the database

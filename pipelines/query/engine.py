@@ -14,6 +14,7 @@ from config.settings import Settings
 from pipelines.models.identity import llm_identity
 from pipelines.models.meter import Meter, metered, metering
 from pipelines.models.prices import answer_cost
+from pipelines.query.also_in import with_others
 from pipelines.query.careers.reckoning import Reckoning
 from pipelines.query.conflicts.conflicts import with_conflicts
 from pipelines.query.conflicts.disputed import disputed
@@ -178,6 +179,7 @@ class Engine:
         draft = replace(draft, condensed=intent.condensed, condensed_by=intent.condensed_by)
         with metering(meter):
             follow_ups = suggested(draft, gathered, search) if suggest else ()
+        draft = with_others(draft, ledger, self.database.engine, request.audience)
         note_parts(draft, self.database.engine, request.audience, ledger)
         trace = closed(ledger, intent, request, settings=search.settings, corpus_version=gathered.corpus_version)
         usage = meter.usage()

@@ -9,18 +9,21 @@ from llama_index.core.schema import NodeWithScore
 from pipelines.observe import Timings
 from pipelines.types import Attempt, Audience, Candidate, Evidence, Filters, LegScore, Mode, QueryIntent, Trace
 
+Place = tuple[str, int, int]  # document id, start, end
+
 
 @dataclass(slots=True)
 class _Row:
     document_id: str
     title: str
+    span: tuple[int, int]
     dense: LegScore | None = None
     sparse: LegScore | None = None
     fused: float = 0.0
     factors: dict[str, float] = field(default_factory=dict)
     final: float = 0.0
     fate: str = ""
-    also_in: tuple[str, ...] = ()
+    copies: tuple[Place, ...] = ()
 
 
 class Ledger:
@@ -140,13 +143,17 @@ class Ledger:
         self.cut(node_id, "duplicate")
         if node_id in self._rows and kept in self._rows:
             copy, row = self._rows[node_id], self._rows[kept]
-            others = dict.fromkeys((*row.also_in, copy.document_id, *copy.also_in))
-            row.also_in = tuple(document for document in others if document != row.document_id)
+            others = dict.fromkeys((*row.copies, (copy.document_id, *copy.span), *copy.copies))
+            row.copies = tuple(place for place in others if place[0] != row.document_id)
+
+    def copies(self, node_ids: Sequence[str], document_id: str) -> tuple[Place, ...]:
+        """Where the candidates of other documents stand that those of this one also stand for, each once."""
+        rows = [self._rows[node_id] for node_id in node_ids if node_id in self._rows]
+        return tuple(dict.fromkeys(place for row in rows for place in row.copies if place[0] != document_id))
 
     def also_in(self, node_ids: Sequence[str], document_id: str) -> tuple[str, ...]:
         """The ids of the documents that candidates of this document also stand for, each once."""
-        rows = [self._rows[node_id] for node_id in node_ids if node_id in self._rows]
-        return tuple(dict.fromkeys(other for row in rows for other in row.also_in if other != document_id))
+        return tuple(dict.fromkeys(document for document, _, _ in self.copies(node_ids, document_id)))
 
     def shown(self, ranking: Sequence[NodeWithScore]) -> None:
         """Note what a merged ranking shows: none of it is cut, whatever a part said; what no part cut has no place."""
@@ -173,7 +180,7 @@ class Ledger:
             dict(row.factors),
             row.final,
             row.fate,
-            row.also_in,
+            tuple(dict.fromkeys(document for document, _, _ in row.copies)),
         )
 
     def close(
@@ -205,4 +212,5 @@ class Ledger:
 
     def _row(self, hit: NodeWithScore) -> _Row:
         meta = hit.node.metadata
-        return self._rows.setdefault(hit.node.node_id, _Row(meta["document_id"], meta["title"]))
+        row = _Row(meta["document_id"], meta["title"], (meta["start"], meta["end"]))
+        return self._rows.setdefault(hit.node.node_id, row)

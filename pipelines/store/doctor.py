@@ -2,7 +2,7 @@
 
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -163,10 +163,16 @@ def _last_run(engine: Engine) -> Finding:
     for run in runs:
         if run["state"] == "interrupted" and not seen.issuperset(run["sources"]):
             return Finding("last run", False, f"run {run['id']} was interrupted", _again(run["kind"], run["sources"]))
-        if run["state"] == "done":
+        if run["state"] in ("done", "failed"):
             seen.update(run["sources"])
-    said = f"run {runs[0]['id']} was {runs[0]['state']}" if runs else "there was none"
-    return Finding("last run", True, said, "")
+    return Finding("last run", True, _told(runs[0]) if runs else "there was none", "")
+
+
+def _told(run: Mapping[str, Any]) -> str:
+    """How a run ended, with how many failed."""
+    state = "done" if run["state"] == "failed" else run["state"]
+    failed = run["counts"].get("failed", 0)
+    return f"run {run['id']} was {state}" + (f", {failed:,} failed (footnote status --failed)" if failed else "")
 
 
 def _again(kind: str, sources: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, delete, func, insert, select
 
 from pipelines.facts import CareerRecord, records_of
 from pipelines.store.database import reading
+from pipelines.store.file_lines import SHOWS_LINES, lines_uri
 from pipelines.store.filters import seen_by
 from pipelines.store.reads import NodeReader
 from pipelines.store.tables import documents, facts
@@ -43,6 +44,7 @@ class Fact:
     start: int
     end: int
     text: str
+    lines_uri: str = ""
 
     @property
     def own_text(self) -> str:
@@ -97,7 +99,7 @@ def read_facts(reader: NodeReader, filters: Filters, audience: Audience) -> list
     statement = (
         select(
             f.record, f.span_start, d.id, d.name, d.title, d.source_uri, d.content_sha, d.category, d.pages,
-            node.c.node_id, node.c.section_path, body.label("text"), above.label("above"),
+            *SHOWS_LINES, node.c.node_id, node.c.section_path, body.label("text"), above.label("above"),
             (d.first_line + _newlines(func.left(d.text, f.span_start))).label("line"),
         )
         .distinct(d.name, d.id, f.ordinal)
@@ -143,6 +145,7 @@ def _fact(row: Any) -> Fact:
         start=start,
         end=start + len(text),
         text=text,
+        lines_uri=lines_uri(row.source_kind, row.source_uri, row.mime, row.path),
     )
 
 

@@ -1,4 +1,4 @@
-"""The documents whose last attempt failed, until one does not."""
+"""The documents whose last attempt failed, until one does not, and the sources whose last listing did."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,10 @@ from pipelines.types import IngestItem, SourceItem
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A document whose last attempt failed, and why; `stored` says whether an older version serves."""
+    """A document whose last attempt failed, and why; `stored` says whether an older version serves.
+
+    What could not be listed is one, too: a source, or a part of it.
+    """
 
     collection: str
     source: str
@@ -30,11 +33,16 @@ class Standing:
     at: datetime
     stored: bool
 
+    @property
+    def is_listing(self) -> bool:
+        """Whether it is no document, but a source that could not be listed, or a part of one."""
+        return self.stage == "list"
+
 
 def standing_failures(connection: Connection, collection: str | None = None) -> list[Standing]:
     """What failed the last time it was tried, by name and address; of every collection unless one is named.
 
-    A place that could not even be listed is no document; its run says so. A rollback tries no file.
+    What could not be listed stands until its source is looked at and does not say so again. A rollback tries no file.
     """
     item, later, held = ingest_items.c, ingest_items.alias().c, documents.c
     rollbacks = select(ingest_runs.c.id).where(ingest_runs.c.kind == "rollback")
@@ -46,7 +54,7 @@ def standing_failures(connection: Connection, collection: str | None = None) -> 
     wanted = (item[name] for name in Standing.__slots__ if name != "stored")
     statement = (
         select(*wanted, stored.label("stored"))
-        .where(item.outcome == "failed", item.stage != "list", item.run_id.not_in(rollbacks), ~tried_again)
+        .where(item.outcome == "failed", item.run_id.not_in(rollbacks), ~tried_again)
         .order_by(item.document, item.source_uri, item.id)
     )
     if collection is not None:

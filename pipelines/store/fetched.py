@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,19 @@ def remember_listing(home: Path, collection: str, source: str, uris: Iterable[st
 def recall_listings(home: Path, collection: str) -> dict[str, frozenset[str]]:
     """By source, what each of a collection held when it was looked at last; damaged notes are left out."""
     return _listings_in(_listings(home, collection))
+
+
+def listed_at(home: Path) -> dict[str, datetime]:
+    """By source, when each remote one was looked at last and all of it could be listed, in any collection."""
+    found: dict[str, datetime] = {}
+    for path in (home / "fetched" / "listings").glob("*/*.json"):
+        try:
+            source = str(json.loads(path.read_text("utf-8"))["source"])
+            at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        found[source] = max(at, found.get(source, at))
+    return found
 
 
 def _listings_in(folder: Path) -> dict[str, frozenset[str]]:

@@ -77,6 +77,11 @@ def path_of(uri: str) -> Path:
     return Path(os.fsdecode(unquote_to_bytes(uri.removeprefix("file://").partition("#")[0])))
 
 
+def named_place(source: str) -> str:
+    """A source as people name it on the command line: of a `file:` URI its path."""
+    return str(path_of(source)).encode("utf-8", "replace").decode() if source.startswith("file://") else source
+
+
 def is_kept(home: Path, sha: str, length: int) -> bool:
     """Whether bytes with this SHA-256 are kept in their whole length; what they are is checked when they are read."""
     try:

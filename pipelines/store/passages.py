@@ -1,10 +1,12 @@
 """What stands at spans of stored documents, for whom may see it."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Integer, Row, Text, column, func, select, values
 
+from pipelines.store.file_lines import SHOWS_LINES, lines_uri
 from pipelines.store.filters import seen_by
 from pipelines.store.tables import documents
 from pipelines.types import Audience
@@ -13,7 +15,10 @@ from pipelines.types import Audience
 def passages(
     connection: Connection, spans: Sequence[tuple[str, int, int]], audience: Audience
 ) -> dict[tuple[str, int, int], Row[Any]]:
-    """(text, name, title, source_uri, content_sha, category, pages) of the spans that this audience may see."""
+    """The spans that this audience may see.
+
+    Each has text, name, title, source_uri, content_sha, category, pages, and what tells where its lines are shown.
+    """
     if not spans:
         return {}
     d = documents.c
@@ -32,6 +37,7 @@ def passages(
         d.content_sha,
         d.category,
         d.pages,
+        *SHOWS_LINES,
     ).join_from(wanted, documents, d.id == wanted.c.document_id)
     statement = statement.where(seen_by(audience))
     return {(row.document_id, row.start, row.end): row for row in connection.execute(statement)}
@@ -43,6 +49,25 @@ def names(connection: Connection, document_ids: Iterable[str], audience: Audienc
         documents.c.id.in_(list(document_ids)), seen_by(audience)
     )
     return {row.id: row.name for row in connection.execute(statement)}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is shown of a document beside its words: its name, its address, and where its lines are shown."""
+
+    name: str = ""
+    uri: str = ""
+    lines_uri: str = ""
+
+
+def shown(connection: Connection, document_ids: Iterable[str], audience: Audience) -> dict[str, Shown]:
+    """What is shown of each of these documents that this audience may see."""
+    d = documents.c
+    statement = select(d.id, d.name, d.source_uri, *SHOWS_LINES).where(d.id.in_(list(document_ids)), seen_by(audience))
+    return {
+        row.id: Shown(row.name, row.source_uri, lines_uri(row.source_kind, row.source_uri, row.mime, row.path))
+        for row in connection.execute(statement)
+    }
 
 
 def passage(

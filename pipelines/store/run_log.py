@@ -1,6 +1,6 @@
 """The run log, as it is read: what each run did to which document, what failed and why, and which run undid which."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Engine, func, select, text
@@ -14,7 +14,8 @@ from pipelines.store.tables import ingest_items, ingest_runs
 def list_runs(engine: Engine, limit: int) -> list[dict[str, Any]]:
     """The last runs, newest first.
 
-    Each has `id`, `kind`, `state` (running, done, stopped; interrupted = its process died), `started_at`,
+    Each has `id`, `kind`, `state` (running, done, stopped; interrupted = its process died; failed = it came to its end,
+    and all that it tried failed), `started_at`,
     `finished_at`, `seconds`, `sources`, `counts` (documents by outcome), `nodes` and `embedded` of the documents it
     made, `documents_per_second`, `undoes` (the run that it undid) and `undone_by` (the runs that undid it).
     """
@@ -57,6 +58,11 @@ def read_run(engine: Engine, run_id: int) -> dict[str, Any]:
     return {**found, "items": [{**row._mapping, "at": row.at.isoformat()} for row in rows]}
 
 
+def _state(state: str, counts: Mapping[str, int]) -> str:
+    tried = [outcome for outcome, count in counts.items() if count]
+    return "failed" if state == "done" and tried == ["failed"] else state
+
+
 def _read_runs(connection: Connection, run_ids: Sequence[int]) -> list[dict[str, Any]]:
     runs, item = ingest_runs.c, ingest_items.c
     rows = connection.execute(select(ingest_runs).where(runs.id.in_(run_ids)).order_by(runs.id.desc())).all()
@@ -69,7 +75,9 @@ def _read_runs(connection: Connection, run_ids: Sequence[int]) -> list[dict[str,
         {
             "id": row.id,
             "kind": row.kind,
-            "state": "interrupted" if row.state == "running" and row.id not in working else row.state,
+            "state": "interrupted"
+            if row.state == "running" and row.id not in working
+            else _state(row.state, row.counts),
             "started_at": row.started_at.isoformat(),
             "finished_at": row.finished_at.isoformat() if row.finished_at else None,
             "seconds": row.seconds,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from sqlalchemy import Connection, Engine, Executable, func, insert, select, text, update
@@ -23,9 +23,16 @@ LOCK = 0x466F6F74  # with a run's id, the advisory lock that a run holds while i
 
 @contextmanager
 def open_run(
-    engine: Engine, sources: Sequence[str], *, kind: RunKind = "ingest", undoes: int | None = None
+    engine: Engine,
+    sources: Sequence[str],
+    *,
+    kind: RunKind = "ingest",
+    undoes: int | None = None,
+    looked: float = 0.0,
 ) -> Iterator[int]:
     """The id of a new run, open as long as the block works; a run that ends by an error is `stopped`.
+
+    It started when it began to look at its sources: `looked` seconds ago.
 
     A connection of its own holds a lock meanwhile, so that a run whose process was killed is known by its absence.
 
@@ -33,7 +40,10 @@ def open_run(
         ServiceUnavailable: If the database cannot be reached.
     """
     listed = [_storable(source) for source in sources]
-    row = insert(ingest_runs).values(sources=listed, counts={}, kind=kind, state="running", undoes=undoes)
+    started = func.now() - timedelta(seconds=looked)
+    row = insert(ingest_runs).values(
+        sources=listed, counts={}, kind=kind, state="running", undoes=undoes, started_at=started
+    )
     own, run_id = _opened(engine, row.returning(ingest_runs.c.id))
     try:
         yield run_id

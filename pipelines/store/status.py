@@ -1,46 +1,70 @@
 """Coverage: what is indexed, how much of it, what failed and why, and what was parsed by older rules."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Connection, func, select
 
+from pipelines.errors import RetrievalError
 from pipelines.store.database import Database, reading
 from pipelines.store.documents import Known, known
 from pipelines.store.failures import Standing, standing_failures
 from pipelines.store.in_part import how_much
-from pipelines.store.originals import named_uri
+from pipelines.store.originals import named_place, named_uri
+from pipelines.store.sources import last_looks, source_rows
 from pipelines.store.tables import documents, embedding_models
 
+_FAILED = ("failed", "stale")
+_MOST_PLACES = 5
 
-def coverage(database: Database, *, outdated: Callable[[Known], str] = lambda _: "") -> dict[str, Any]:
-    """`documents`, by name and address, and `totals`, as the model that serves holds them; no model is loaded.
+
+def coverage(
+    database: Database,
+    *,
+    outdated: Callable[[Known], str] = lambda _: "",
+    looks: Mapping[str, datetime] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """`documents`, by name and address, `sources` and `totals`, as the model that serves holds them; loads no model.
 
     A document's `state` is `indexed`; `stale` where the last attempt failed and an older version serves; `unindexed`
     where it is stored but has no nodes; `failed` where nothing of it is stored. `coverage` is the share of characters,
-    0 to 1, that stand in a node.
+    0 to 1, that stand in a node. What could not be listed, a source or a part of it, has a row of `stage` `list`; it
+    counts as failed, and as no document.
+
+    A row of `sources` has `source`, `documents` (how many are stored), `failed` (of its rows here), `last_look` (when a
+    run or one of `looks` looked at it last; None where no run is left) and `result` (ok, failed; unlisted = all or a
+    part of it could not be listed). A file or page that was named itself is a document, and not among them.
 
     Args:
         database: Whose documents; of every collection.
         outdated: Why a document's nodes are not as today's rules would make them; empty where they are.
+        looks: By source, when it was looked at though no run had anything to do.
     """
     with reading(database.engine, "reading the documents") as connection:
         stored = known(connection, _serving_table(connection))
-        failures = {(each.collection, each.source_uri): each for each in standing_failures(connection)}
+        standing = standing_failures(connection)
+        looked = last_looks(connection)
+    failures = {(each.collection, each.source_uri): each for each in standing}
     rows = [_row(each, failures.pop((each.collection, each.source_uri), None), outdated(each)) for each in stored]
     rows += [_failed(failure) for failure in failures.values()]
     characters = sum(each.characters for each in stored)
     totals = {
-        "documents": len(rows),
+        "documents": sum(row["stage"] != "list" for row in rows),
         "indexed": sum(row["state"] in ("indexed", "stale") for row in rows),
-        "failed": sum(row["state"] in ("failed", "stale") for row in rows),
+        "failed": sum(row["state"] in _FAILED for row in rows),
         "unindexed": sum(row["state"] == "unindexed" for row in rows),
         "outdated": sum(not row["current"] for row in rows if row["id"]),
         "nodes": sum(row["nodes"] for row in rows),
         "pages_without_text": sum(row["pages_without_text"] for row in rows),
         "coverage": round(sum(each.covered for each in stored) / characters, 4) if characters else 0.0,
     }
-    return {"documents": sorted(rows, key=lambda row: (row["document"], row["uri"])), "totals": totals}
+    return {
+        "documents": sorted(rows, key=lambda row: (row["document"], row["uri"])),
+        "sources": source_rows(stored, standing, [looked, looks]),
+        "totals": totals,
+    }
 
 
 def from_source(connection: Connection, location: str) -> list[str]:
@@ -51,6 +75,14 @@ def from_source(connection: Connection, location: str) -> list[str]:
     named = func.lower(d.source) == location.lower() if location.startswith("github:") else d.source == location
     statement = select(d.id).where((d.source == uri) | named | (d.source_uri == uri) | below)
     return list(connection.execute(statement.order_by(d.name, d.source_uri)).scalars())
+
+
+def nothing_from(location: str, sources: Iterable[str]) -> RetrievalError:
+    """The error of a source that no document came from, with some of those that documents did come from."""
+    places = list(dict.fromkeys(map(named_place, sources)))
+    more = f" and {len(places) - _MOST_PLACES:,} more" if len(places) > _MOST_PLACES else ""
+    known = f"Documents came from {', '.join(places[:_MOST_PLACES])}{more}." if places else "Nothing is stored."
+    return RetrievalError(f"No document came from {location}.", hint=known)
 
 
 def _serving_table(connection: Connection) -> str:
@@ -97,7 +129,7 @@ def _failed(failure: Standing) -> dict[str, Any]:
         "id": "",
         "document": failure.document,
         "title": "",
-        "uri": failure.source_uri,
+        "uri": failure.source if failure.is_listing else failure.source_uri,
         "category": "",
         "collection": failure.collection,
         "state": "failed",

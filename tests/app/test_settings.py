@@ -22,7 +22,11 @@ def refusal() -> str:
             "There is no setting FOOTNOTE_INGESTION__SOURCE_FILE. Did you mean FOOTNOTE_INGESTION__SOURCES_FILE?",
         ),
         ("FOOTNOTE_WEB__XYZ", "1", "There is no setting FOOTNOTE_WEB__XYZ. See .env.example."),
-        ("FOOTNOTE_INGESTION__POLL_MINUTES", "soon", "The setting FOOTNOTE_INGESTION__POLL_MINUTES is wrong: "),
+        ("FOOTNOTE_INGESTION__POLL_MINUTES", "soon", "POLL_MINUTES is wrong: it has to be a number. See"),
+        ("FOOTNOTE_WEB__REDIRECTS", "1.5", "FOOTNOTE_WEB__REDIRECTS is wrong: it has to be a whole number. See"),
+        ("FOOTNOTE_WEB__REDIRECTS", "-1", "FOOTNOTE_WEB__REDIRECTS is wrong: it has to be at least 0. See"),
+        ("FOOTNOTE_WEB__ROBOTS", "perhaps", "FOOTNOTE_WEB__ROBOTS is wrong: it has to be true or false. See"),
+        ("FOOTNOTE_LOG__LEVEL", "x", "is wrong: it has to be 'debug', 'info', 'warning' or 'error'. See"),
     ],
 )  # fmt: skip
 def test_a_setting_that_is_wrong_is_named_with_what_to_do(

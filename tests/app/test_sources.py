@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.conversation import Exchange
-from app.output import marked, print_sources
+from app.output import marked, print_results, print_sources
 from app.session import Opened
 from app.sources import (
     address,
@@ -17,6 +17,7 @@ from app.sources import (
     cited_at,
     cited_numbers,
     conflict_of,
+    link,
     place_and_others,
     readable,
     source_of,
@@ -177,12 +178,62 @@ def test_the_places_of_cited_words_stand_in_order_and_once_and_older_answers_hav
         ("talks.html", "file:///talks.html", "lines 3–4 of the text · Ann Bell"),
         ("cv.DOCX", "file:///cv.DOCX", "lines 3–4 of the text · Ann Bell"),
         ("About Ann", "https://example.org/ann", "lines 3–4 of the text · Ann Bell"),
-        ("notes.md", "https://github.com/ann/notes", "lines 3–4 · Ann Bell"),
+        ("ann/notes.md", "https://github.com/ann/notes.md#readme", "lines 3–4 of the text · Ann Bell"),
+        ("Notes.md", "https://notion.so/0a1b", "lines 3–4 of the text · Ann Bell"),
+        ("notes", "https://example.org/notes.md?raw=1", "lines 3–4 · Ann Bell"),
         ("a.txt", "file:///a.txt", "lines 3–4 · Ann Bell"),
     ],
 )
 def test_lines_of_a_document_that_was_made_into_text_are_said_to_be_of_the_text(name: str, uri: str, said: str) -> None:
     assert place_and_others(replace(later, documentName=name, title="Notes", uri=uri)) == said
+
+
+BLOB = "https://github.com/ann/notes/blob/HEAD/README.md"
+
+
+def test_a_source_leads_to_the_lines_of_its_file_where_its_host_shows_them(
+    engine: FakeEngine, chat: Open, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readme = replace(
+        resume, documentName="ann/notes", page=None, uri="https://github.com/ann/notes#readme", lines_uri=BLOB
+    )
+    assert link(readme) == f"{BLOB}?plain=1#L3-L4"
+    spots = [cited("In 2019 she moved", None, 9, 10), cited("She tuned organs", None, 4, 4)]
+    assert (link(readme, spots), link(readme, spots[1:])) == (f"{BLOB}?plain=1#L4-L10", f"{BLOB}?plain=1#L4")
+    assert link(readme, [side(1, "She tuned organs")]) == link(readme)
+    assert link(replace(readme, lines_uri="")) == "https://github.com/ann/notes#readme"
+    assert link(replace(readme, uri="file:///x", lines_uri="javascript:alert(1)")) == ""
+
+    said = replace(
+        sentence("She tuned organs for nine years.", readme),
+        evidence=(cited("She tuned organs for nine years.", None, 4, 4),),
+    )
+    print_sources(jsonable(an_answer(sentences=(said,), sources=(readme,))))
+    assert capsys.readouterr().out.splitlines()[1:4] == [
+        "resume (ann/notes)",
+        "  [1] lines 3–4 · Ann Bell (cited: line 4)",
+        f"      {BLOB}?plain=1#L4",
+    ]
+    engine.script["Who?"] = answered("Who?", [said], [readme])
+    at = ask(chat(), "Who?")
+    at.session_state["opened"] = Opened(0, 1, 0)
+    assert f'<a href="{BLOB}?plain=1#L4" target="_blank"' in html(at.run())
+    assert not at.exception
+
+
+def test_a_search_says_where_a_passage_stands_as_an_answer_does(capsys: pytest.CaptureFixture[str]) -> None:
+    page = {
+        "rank": 1, "document_name": "example.org/snow", "title": "Snow", "page": None, "line_start": 1, "line_end": 5,
+        "section_path": ["Snow", "North"], "text": "It snows.", "near_copies": ["example.org/ice"],
+        "uri": "https://example.org/snow", "lines_uri": "",
+    }  # fmt: skip
+    print_results({"results": [page]})
+    assert capsys.readouterr().out.splitlines() == [
+        "1. Snow, lines 1–5 of the text · North",
+        "   It snows.",
+        "   https://example.org/snow",
+        "   nearly the same in example.org/ice",
+    ]
 
 
 def test_a_source_over_several_pages_names_the_first_and_the_last() -> None:

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from app import output
 from app.ingesting import Asked
-from app.watching import lasting, print_round, print_rounds, round_json, run_watch, say_watched, show_round
+from app.watching import print_rounds, print_watched, round_json, run_watch, say_watched, show_round
 from config.settings import Settings
 from pipelines.errors import ServiceUnavailable
 from pipelines.ingestion.run import Overrides
@@ -38,7 +38,7 @@ def test_a_round_is_a_line_and_what_is_new_of_its_failures(capsys: pytest.Captur
     out, err = capsys.readouterr()
     assert out.splitlines() == [
         f"{AT.astimezone():%H:%M:%S}  notes: 1 updated, 1 failed (1 embedded, run 7)",
-        "          c.pdf: c.pdf is broken. Copy it again.",
+        "          c.pdf is broken. Copy it again.",
     ]
     assert err == ""
 
@@ -50,7 +50,21 @@ def test_what_a_person_has_to_do_something_about_is_on_stderr(capsys: pytest.Cap
     assert (out, len(lines)) == ("", 3)
     assert lines[0].startswith("3 of 4 documents are no longer in file:///notes")
     assert lines[1].endswith("  Gone. Start it.")
-    assert lines[2].endswith("  Trying again in 40 s.")
+    assert lines[2].endswith("  Trying notes again in 40 s.")
+
+
+def test_a_round_in_which_all_failed_says_nothing_of_what_was_embedded(capsys: pytest.CaptureFixture[str]) -> None:
+    show_round(Round(("github:ann", "b"), AT, IngestReport(7, ITEMS[2:], 0, 0, 0.5), ITEMS[2:], again=4000))
+    out, err = capsys.readouterr()
+    assert out.splitlines()[0].endswith("  github:ann, b: 1 failed (run 7)")
+    assert err.endswith("  Trying github:ann, b again in 1 h 7 min.\n")
+
+
+def test_a_round_that_is_stopped_is_news_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    stopped = found(report=IngestReport(7, ITEMS[1:2], 0, 0, 0.5, stopped=True))
+    assert stopped.is_news
+    show_round(stopped)
+    assert capsys.readouterr().out.endswith("  notes: nothing done, stopped (run 7)\n")
 
 
 def test_a_round_as_json_leaves_out_what_is_unchanged() -> None:
@@ -62,10 +76,18 @@ def test_a_round_as_json_leaves_out_what_is_unchanged() -> None:
     assert failed["error"] == {"type": "ServiceUnavailable", "message": "Gone.", "hint": "Start it."}
 
 
-def test_only_what_is_news_is_a_json_document(capsys: pytest.CaptureFixture[str]) -> None:
-    print_round(found())
-    print_round(found(report=IngestReport(7, ITEMS, 2, 1, 0.5)))
-    assert [json.loads(line)["run_id"] for line in capsys.readouterr().out.splitlines()] == [7]
+def test_json_lines_tell_what_is_watched_and_what_is_new_and_once_that_nothing_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_watched({"notes": 3600, "github:ann": 5400})
+    rounds = [found(), found(), found(report=IngestReport(7, ITEMS, 2, 1, 0.5)), found()]
+    print_rounds(iter(rounds), Event(), as_json=True)
+    first, *others = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert first["watching"] == [
+        {"source": "notes", "every_seconds": 3600, "on_change": True},
+        {"source": "github:ann", "every_seconds": 5400, "on_change": False},
+    ]
+    assert [(told["sources"], told.get("run_id")) for told in others] == [(["notes"], None), (["notes"], 7)]
 
 
 def test_off_a_terminal_a_round_without_news_is_said_once_and_after_a_failure(
@@ -83,32 +105,37 @@ def test_off_a_terminal_a_round_without_news_is_said_once_and_after_a_failure(
     out, err = capsys.readouterr()
     said = [line.partition("  ")[2] for line in err.splitlines()]
     assert (out, said) == (
-        "", ["nothing new in notes", "Gone. Start it.", "Trying again in 5 s.", "nothing new in notes"]
+        "", ["nothing new in notes", "Gone. Start it.", "Trying notes again in 5 s.", "nothing new in notes"]
     )  # fmt: skip
 
 
 def test_what_is_said_while_something_takes_long_stays_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     written = StringIO()
     monkeypatch.setattr(output, "stderr", Console(file=written, width=80, force_terminal=True, color_system=None))
-    with output.under_way("looking at the sources", quiet=False) as say:
+    with output.under_way("looking at the sources", quiet=False) as (say, far):
+        assert far
         say("GitHub asks to wait 600 s")
+        far("example.org/a.xml: 3 of 30 pages\nlooked at " + "and so on " * 20)
         say("reading sitemap 2")
     lines = written.getvalue().split("\n")
     assert [line[-25:] for line in lines if "GitHub" in line] == ["GitHub asks to wait 600 s"]
     assert any(line.endswith("reading sitemap 2") for line in lines)
-    assert "looking at the sources" in written.getvalue()
+    assert "looking at the sources: example.org/a.xml: 3 of 30 pages looked at and so…" in written.getvalue()
+    assert written.getvalue().count("and so") <= 3  # it is one line, and drawn at times
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_off_a_terminal_and_for_a_program_nothing_shows_how_far_something_is(quiet: bool) -> None:
+    with output.under_way("looking at the sources", quiet=quiet) as (_, far):
+        assert far is None
 
 
 def test_what_is_watched_is_said_with_its_interval(capsys: pytest.CaptureFixture[str]) -> None:
     say_watched({"notes": 3600, "github:ann": 5400})
     assert [line.strip() for line in capsys.readouterr().err.splitlines()] == [
-        "Watching until Ctrl-C:", "notes  whenever it changes, and every 1 h", "github:ann  every 1.5 h",
+        "Watching until Ctrl-C or SIGTERM:", "notes  whenever it changes, and every 1 h",
+        "github:ann  every 1 h 30 min",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(("seconds", "said"), [(3, "3 s"), (90, "1.5 min"), (3600, "1 h"), (86_400, "24 h")])
-def test_an_interval_is_said_in_the_unit_that_suits_it(seconds: float, said: str) -> None:
-    assert lasting(seconds) == said
 
 
 @pytest.mark.parametrize("asked", [Asked(plan_only=True), Asked(retry_failed=True)])

@@ -90,17 +90,19 @@ def test_the_home_of_nobody_is_a_place_that_does_not_exist(shell: Shell, folder:
     assert (failure["error"], failure["hint"]) == (
         "~nobody-here/docs does not exist.", "No user is called nobody-here.",
     )  # fmt: skip
+    assert shell.json("remove", "--source", "~nobody-here/docs", "--yes")["forgotten"] == ["~nobody-here/docs"]
     code, said = shell("remove", "--source", "~nobody-here/docs")
     assert (code, said.startswith("No document came from ~nobody-here/docs.")) == (2, True)
-    code, said = shell("reindex", "--source", "~nobody-here/docs")
-    assert code == 2
+    code, again = shell("reindex", "--source", "~nobody-here/docs")
+    assert (code, again) == (2, said)
+    assert said.strip().endswith(f"Documents came from {folder}.")
 
 
 def test_a_link_to_itself_fails_by_name(shell: Shell, folder: Path) -> None:
     (folder / "loop").symlink_to(folder / "loop")
     report = shell.json("ingest", str(folder / "loop"), code=4)
     assert "loop cannot be read: " in report["items"][0]["error"]
-    assert shell("remove", "--source", str(folder / "loop"))[0] == 2
+    assert shell.json("remove", "--source", str(folder / "loop"), "--yes")["forgotten"] == [str(folder / "loop")]
 
 
 def test_a_plan_changes_nothing(shell: Shell, folder: Path) -> None:
@@ -113,19 +115,20 @@ def test_a_plan_says_what_would_become_of_each_document_and_what_it_costs(shell:
     (folder / "crane.md").write_text("# Crane\n\nThe crane moved 50 containers an hour.\n")
     (folder / "empty.md").write_text("")
     (folder / "odd.xyz").write_text("Of no kind that we load.")
-    plan = shell.json("ingest", str(folder), "--plan")
+    plan = shell.json("ingest", str(folder), "--plan", code=4)
     assert plan.keys() == {
-        "counts", "outcomes", "steps", "skipped", "refused_removals", "settled", "embeddings", "sentence_groups",
-        "tokens", "header_calls", "header_tokens", "estimated", "cost",
+        "counts", "outcomes", "steps", "skipped", "passed_over", "stored_in_part", "empty", "refused_removals",
+        "settled", "embeddings", "sentence_groups", "tokens", "header_calls", "header_tokens", "estimated", "cost",
     }  # fmt: skip
     assert [(s["action"], s["document"], s["reason"], s["outcome"], s["embeddings"]) for s in plan["steps"]] == [
         ("update", "crane.md", "the file changed", "updated", 1), ("add", "empty.md", "new", "failed", 0),
     ]  # fmt: skip
     assert plan["outcomes"]["failed"] == 1
     assert "empty" in plan["steps"][1]["message"]
-    assert (plan["skipped"], plan["cost"]["total"]) == (["odd.xyz"], 0)
+    assert (plan["skipped"], plan["stored_in_part"], plan["cost"]["total"]) == (["odd.xyz"], [], 0)
+    assert plan["passed_over"] == [{"name": "odd.xyz", "reason": "files of its kind are not read"}]
     code, out = shell("ingest", str(folder), "--plan")
-    assert code == 0
+    assert code == 4
     assert "1 to update, 1 would fail, 1 unchanged" in out
     assert "1 text to embed: " in out
     report = shell.json("ingest", str(folder), code=4)
@@ -353,9 +356,9 @@ def test_what_would_be_forgotten_is_told_with_its_source_before_it_is_done(shell
     failing_in(folder, "x.md")
     shell("ingest", str(folder))
     code, said = shell("remove", "crane.md", "x.md")
-    assert (code, said) == (2, "1 document would be removed and 1 that failed forgotten. Say --yes to do it.")
-    assert shell.said == f"   remove  crane.md\n   forget  x.md ({folder.as_uri()})\n"
-    assert shell("remove", "x.md") == (2, "1 document that failed would be forgotten. Say --yes to do it.")
+    assert (code, said) == (2, "1 document would be removed and 1 failure forgotten. Say --yes to do it.")
+    assert shell.said == f"   remove  crane.md\n   forget  x.md ({folder})\n"
+    assert shell("remove", "x.md") == (2, "1 failure would be forgotten. Say --yes to do it.")
 
 
 def test_a_failure_of_a_document_that_is_stored_is_never_forgotten(shell: Shell, folder: Path) -> None:
@@ -442,6 +445,8 @@ def test_audit_finds_nothing_wrong(shell: Shell, folder: Path) -> None:
         (["replay", "~nobody-here/x"], {}, 2),
         (["ingest"], {"FOOTNOTE_INGESTION__SOURCES_FILE": "~nobody-here/x.toml"}, 3),
         (["ingest"], {"FOOTNOTE_INGESTION_SOURCES_FILE": "sources.toml"}, 3),
+        (["ingest"], {"FOOTNOTE_INGESTION__SOURCES": '["github:"]'}, 3),
+        (["ingest", "https://a.b"], {"FOOTNOTE_WEB__PRIVATE_HOSTS": '["http://a.b"]'}, 3),
     ],
 )
 def test_exit_codes_say_whose_fault_it_is(
@@ -450,6 +455,21 @@ def test_exit_codes_say_whose_fault_it_is(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert shell(*words)[0] == code
+
+
+@pytest.mark.parametrize("how", [(), ("--plan",), ("--watch",), ("--retry-failed",)])
+def test_a_location_that_can_never_be_a_source_is_wrong_usage_and_no_run(
+    shell: Shell, folder: Path, how: tuple[str, ...]
+) -> None:
+    for location in ("github:", "github:a/b/c", "notion:xyz", "https://", "ftp://a.b/c", "gitlab:ann", ""):
+        code, said = shell("ingest", str(folder), location, *how)
+        assert (code, location in said) == (2, True), said
+    assert shell.json("runs")["runs"] == []
+
+
+def test_a_source_that_is_named_twice_is_taken_once(shell: Shell, folder: Path) -> None:
+    report = shell.json("ingest", "nowhere", str(folder), "./nowhere/", code=4)
+    assert [item["document"] for item in report["items"] if item["outcome"] == "failed"] == ["nowhere"]
 
 
 def test_help_has_an_example_for_every_command() -> None:
@@ -495,7 +515,7 @@ PRESSED = """
 import atexit, os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)
 import app.settings
 from app import cli, output
-def press(): os.kill(os.getpid(), signal.SIGINT)
+def press(how=signal.SIGINT): os.kill(os.getpid(), how)
 def pressed(made):
     try: press()
     except KeyboardInterrupt: raise made
@@ -520,6 +540,20 @@ def test_ctrl_c_before_anything_is_under_way_is_said_without_a_traceback(
 ) -> None:
     done = _run("-c", PRESSED.format(then=f"app.settings.read_settings = lambda: pressed({made})", words=words))
     assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
+
+
+@pytest.mark.parametrize("how", ["SIGTERM", "SIGHUP"])
+def test_the_end_of_a_service_or_a_terminal_before_anything_is_under_way_is_said(how: str) -> None:
+    child = PRESSED.format(then=f"app.settings.read_settings = lambda: press(signal.{how})", words=["ingest", "x"])
+    done = _run("-c", f"import signal; signal.signal(signal.{how}, signal.SIG_DFL)\n{child}")  # we may run under nohup
+    assert (done.returncode, done.stdout, done.stderr) == (143, "", GOES_ON)
+
+
+def test_under_nohup_the_end_of_the_terminal_ends_nothing() -> None:
+    then = "app.settings.read_settings = lambda: press(signal.SIGHUP) or sys.exit(7)"
+    child = PRESSED.format(then=then, words=["ingest", "x"])
+    done = _run("-c", f"import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n{child}")
+    assert (done.returncode, done.stderr) == (7, "")
 
 
 @pytest.mark.parametrize(
@@ -559,6 +593,7 @@ def test_ctrl_c_while_the_command_ends_changes_nothing() -> None:
 def test_the_module_does_what_the_command_does(folder: Path) -> None:
     home = open_folder("footnote-cli-")
     environment = {"FOOTNOTE_HOME": str(home), "FOOTNOTE_EMBEDDING__PROVIDER": "hashed"}
+    environment["FOOTNOTE_INGESTION__EXECUTOR"] = "here"
     done = _run("-m", "pipelines.ingestion", str(folder), "--json", **environment)
     assert json.loads(done.stdout)["added"] == 2, done.stderr
     again = _run("-m", "app.cli", "db", "stop", **environment)

@@ -217,6 +217,19 @@ def test_a_source_names_the_documents_that_state_the_same(engine: Engine) -> Non
     assert (source.documentName, source.also_in) == ("resume.docx", ("resume.txt",))
 
 
+def test_a_document_that_states_a_job_and_not_the_skill_is_not_named_as_saying_it(engine: Engine) -> None:
+    short = "Ann Lee\n\nAcme Ltd, Data Engineer, January 2018 to April 2023"
+    put(engine, "profile.txt", short, [
+        (PersonFacts(name="Ann Lee"), "Ann Lee"),
+        (JobFacts(company="Acme Ltd", position="Data Engineer", date_range="January 2018 to April 2023",
+                  start_month="2018-01", end_month="2023-04"), short[9:]),
+    ], category="linkedin")  # fmt: skip
+    (source,) = engine.ask("How long did she work at Acme?").sources
+    assert {source.documentName, *source.also_in} == {"resume.txt", "profile.txt"}
+    (source,) = engine.ask("How many years of Python does she have?").sources
+    assert (source.documentName, source.also_in) == ("resume.txt", ())
+
+
 def test_a_language_model_is_not_asked_what_is_computed(make_settings: Callable[..., Settings]) -> None:
     with FakeOpenAI() as fake:
         llm = LLMSettings(provider="openai", model="fake", api_base=fake.url, retries=0)

@@ -1,22 +1,26 @@
 """Near-copies: their families in the database, and what a search makes of them."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import create_engine, select
 
 from config.settings import FactorSettings, Settings
 from pipelines.ingestion.fingerprint import content_sha, meta_sha
 from pipelines.ingestion.parsers import parse
 from pipelines.models.embed import build_embed_model, window_vectors
+from pipelines.query.also_in import with_others
 from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.trace import Ledger
 from pipelines.store.families import families_of
 from pipelines.store.nodes import Made
 from pipelines.store.tables import families
 from pipelines.text import searchable
 from pipelines.types import Document
+from tests.unit.query.builders import hit
 
 RANDOM = random.Random(5)
 WORDS = [f"{first}{second}" for first in "bdfgklmnprst" for second in ("aren", "olim", "usta", "ivor", "eban", "yngo")]
@@ -138,7 +142,7 @@ def versions(engine: Engine) -> Engine:
 
 def test_a_search_shows_one_version_and_names_the_others(versions: Engine) -> None:
     report = versions.search("How many containers did the harbour crane move?")
-    shown = {result.document_name: result.also_in for result in report.results}
+    shown = {result.document_name: result.near_copies for result in report.results}
     first = report.results[0]
     assert first.document_name in ("resume.md", "resume-docx.md")
     assert shown[first.document_name] == tuple({"resume.md", "resume-docx.md"} - {first.document_name})
@@ -154,12 +158,69 @@ def test_an_answer_cites_the_version_that_is_shown_and_names_the_others(versions
     assert {cited.documentName, *cited.also_in} == {"resume.md", "resume-docx.md"}
 
 
+WEATHER = (
+    "{} This page of the almanac is made once a day, from what the keepers of the coast send in by radio before noon. "
+    "It is kept for ten years, and nobody has yet found a mistake in it that was not a mistake of the weather itself."
+)
+
+
+def test_a_near_copy_that_differs_just_in_what_is_cited_is_not_named_as_saying_it(engine: Engine) -> None:
+    for number in range(3):
+        put(engine, f"slow-{number}", WEATHER.format(f"Slow station {number} measures snow."))
+    put(engine, "reprint", WEATHER.format("Slow station 2\nMEASURES snow.").replace(" before ", "\nBEFORE "))
+    engine.indexes.refresh("owner")
+    engine.indexes.refresh("visitor")
+    question = "What does slow station 2 measure?"
+
+    answer = engine.ask(question)
+    said = answer.sentences[0]
+    cited = answer.sources[said.citations[0] - 1]
+    assert said.text == "Slow station 2 measures snow."
+    assert sorted((cited.documentName, *cited.near_copies)) == ["reprint.md", "slow-0.md", "slow-1.md", "slow-2.md"]
+    assert {cited.documentName, *cited.also_in} == {"slow-2.md", "reprint.md"}
+    (found,) = [result for result in engine.search(question).results if result.document_name == cited.documentName]
+    assert sorted(found.near_copies) == sorted(cited.near_copies)
+
+    put(engine, "reprint", WEATHER.format("Slow station 2 measures snow. "), visibility="private")
+    engine.indexes.refresh("visitor")
+    visitors = engine.ask(question, audience="visitor")
+    assert {name for source in visitors.sources for name in (*source.near_copies, *source.also_in)} <= {
+        "slow-0.md", "slow-1.md", "slow-2.md"
+    }  # fmt: skip
+    assert [source.also_in for source in visitors.sources] == [()]
+
+
+def test_a_source_that_is_not_cited_names_no_document_that_says_the_same(versions: Engine) -> None:
+    question = "How many containers did the harbour crane move an hour?"
+    answer = versions.ask(question)
+    assert [source.also_in != () for source in answer.sources] == [
+        any(source.n in said.citations for said in answer.sentences) for source in answer.sources
+    ]
+    nearest = versions.ask("Who won the crane regatta in Oslo?").nearest
+    assert [source.also_in for source in nearest] == [() for _ in nearest]
+
+
+def test_an_answer_names_no_other_document_where_what_it_says_cannot_be_read(versions: Engine) -> None:
+    answer = versions.ask("How many containers did the harbour crane move an hour?")
+    unread = replace(answer, sources=tuple(replace(source, also_in=()) for source in answer.sources))
+    ledger, cited = Ledger(), answer.sources[answer.sentences[0].citations[0] - 1]
+    nodes = [
+        hit(cited.node_ids[0], document_id=cited.document_id),
+        hit("copy", document_id={"resume": "resume-docx", "resume-docx": "resume"}[cited.document_id], end=200),
+    ]
+    ledger.ranked(nodes)
+    ledger.copied("copy", cited.node_ids[0])
+    assert with_others(unread, ledger, versions.database.engine, "owner") == answer
+    nowhere = create_engine("postgresql+psycopg2://127.0.0.1:9/none")
+    assert with_others(unread, ledger, nowhere, "owner") == unread
+
+
 def test_a_version_that_an_audience_may_not_see_is_not_named(versions: Engine) -> None:
     put(versions, "resume-docx", f"# Work\n\n{CRANE} {SHIP} References on request.", visibility="private", year=2020)
     versions.indexes.refresh("visitor")
     report = versions.search("How many containers did the harbour crane move?", audience="visitor")
     assert {result.document_name for result in report.results} == {"resume.md", "other.md"}
-    assert {result.also_in for result in report.results} == {()}
+    assert {result.near_copies for result in report.results} == {()}
 
 
 def test_every_version_is_shown_when_duplicates_are_left_in(make_settings: Any) -> None:

@@ -1,15 +1,21 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from pydantic import SecretStr
 
+from app.pack import pack_markdown
+from app.sources import link, place, result_source
 from config.settings import GitHubSettings, IngestionSettings, Settings
 from pipelines.ingestion.reindex import plan_reindex
 from pipelines.ingestion.run import build_ingestion
 from pipelines.query.engine import build_query_engine
+from pipelines.query.packs.packing import pack_answer
+from pipelines.query.searching.find import Request
 from pipelines.store.database import open_database
+from pipelines.store.queries import jsonable
 from pipelines.store.status import coverage
 from pipelines.types import Filters, IngestReport
 from tests.fake_github import FakeGitHub, Fault, Repository
@@ -58,10 +64,12 @@ def test_an_owner_of_two_pages_comes_in_over_a_rate_limit_and_costs_nothing_the_
 ) -> None:
     github.owners, github.limit = {"Ann": many(130)}, 70
     said: list[str] = []
-    first = run(settings, say=said.append)
+    far: list[str] = []
+    first = run(settings, say=said.append, far=far.append)
     assert (first.count("added"), len(first.items)) == (130, 130)
     assert [line for line in said if "asks to wait" in line] == ["GitHub asks to wait 0 s (its rate limit) ..."]
-    assert "GitHub: 100 documents looked at, now at Ann/work-099." in said
+    assert far[0] == "github:Ann: 100 repositories listed"
+    assert far[-1] == "GitHub: document 130, Ann/work-129"
     assert github.statuses() == {200: 133, 304: 1, 403: 1}
 
     second = run(settings)
@@ -216,6 +224,45 @@ def test_a_repository_is_known_by_its_name(github: FakeGitHub, settings: Setting
     run(settings)
     names = dict(build_ingestion(settings).store.stated_names("owner"))
     assert "footnotes" in names
+
+
+def test_lines_of_a_file_are_its_own_and_are_linked_and_those_of_a_text_made_of_it_are_neither(
+    make_settings: Callable[..., Settings], tmp_path: Path
+) -> None:
+    page = b"<html><body><h1>Charts</h1><p>Every chart of the harbour is drawn by hand.</p></body></html>"
+    held = [
+        Repository("footnotes", "Checked footnotes", {
+            "README.md": b"---\ntitle: F\n---\n" + README,
+            "docs/a guide.md": b"# Guide\n\nA lantern hangs over the gate.\n",
+        }),
+        Repository("charts", "Charts", {"README.html": page}),
+        Repository("tides.md", "Tides of the northern harbour, hour by hour."),
+    ]  # fmt: skip
+    with FakeGitHub(prefix="/api/v3", owners={"Ann": held}) as github:
+        declared = tmp_path / "sources.toml"
+        declared.write_text('[[source]]\nlocation = "github:ann"\ndocs = true\n')
+        ingestion = IngestionSettings(executor="here", sources_file=str(declared))
+        settings = make_settings(github=GitHubSettings(api_base=github.url), ingestion=ingestion)
+        run(settings)
+        site = f"{urlsplit(github.url).scheme}://{urlsplit(github.url).netloc}/Ann"
+    engine = build_query_engine(settings)
+
+    def found(question: str) -> tuple[str, str]:
+        result = jsonable(engine.search(question).results[0])
+        passage = result_source(result)
+        answer = engine.ask(question)
+        (shown,) = [source for source in answer.sources or answer.nearest if source.uri == passage.uri]
+        assert (place(shown), link(shown)) == (place(passage), link(passage))
+        packed = pack_markdown(pack_answer(engine, Request(question, Filters(), "owner", "hybrid", 5), answer))
+        assert f"{place(shown).partition(' · ')[0]}," in packed or f"{place(shown).partition(' · ')[0]})" in packed
+        return place(shown).partition(" · ")[0], link(shown).removeprefix(site)
+
+    assert found("What does every sentence of an answer point at?") == (
+        "lines 4–6", "/footnotes/blob/HEAD/README.md?plain=1#L4-L6"
+    )  # fmt: skip
+    assert found("What hangs over the gate?") == ("lines 1–3", "/footnotes/blob/HEAD/docs/a%20guide.md?plain=1#L1-L3")
+    assert found("Is every chart of the harbour drawn by hand?") == ("lines 1–3 of the text", "/charts#readme")
+    assert found("What are the tides of the northern harbour?") == ("lines 1–3 of the text", "/tides.md#readme")
 
 
 def test_a_source_says_what_is_told_of_its_repository(github: FakeGitHub, settings: Settings) -> None:

@@ -112,9 +112,10 @@ def test_a_renamed_folder_keeps_the_identity_of_all_its_files(folder: Path, sett
     assert report.embedded == 0
 
 
-def test_a_place_that_does_not_exist_is_no_standing_failure(settings: Settings) -> None:
-    assert ingest(settings, ["/nowhere/at/all", ""]).count("failed") == 2
-    assert coverage(open_database(settings))["totals"]["failed"] == 0
+def test_a_place_that_does_not_exist_is_a_standing_failure_and_no_document(settings: Settings) -> None:
+    assert ingest(settings, ["/nowhere/at/all", "nor/here"]).count("failed") == 2
+    totals = coverage(open_database(settings))["totals"]
+    assert (totals["failed"], totals["documents"]) == (2, 0)
 
 
 def test_a_link_out_of_the_folder_is_not_followed(folder: Path, settings: Settings, tmp_path_factory) -> None:

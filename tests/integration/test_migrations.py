@@ -12,7 +12,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, make_url, text
+from sqlalchemy import Engine, text
 from typer.testing import CliRunner
 
 from app import cli
@@ -27,14 +27,13 @@ from pipelines.store import schema, tables
 from pipelines.store.audit import audit
 from pipelines.store.database import database_url, make_engine, migrate, open_database
 from pipelines.store.doctor import examine
-from pipelines.store.embedded import EmbeddedServer
 from pipelines.store.feedback import Given, give
 from pipelines.store.queries import latest_queries, read_query
 from pipelines.store.run_log import list_runs, read_run
 from pipelines.store.schema import HEAD, REVISIONS, alembic_config, losses
 from pipelines.store.status import coverage
 from pipelines.types import Answer
-from tests.conftest import MakeSettings, making_settings
+from tests.conftest import MakeSettings
 from tests.integration.releases import KEPT, TABLE, contents, fill, rows, shape
 
 Shell = Callable[..., tuple[int, str]]
@@ -405,17 +404,15 @@ VERBS: tuple[tuple[str, ...], ...] = (
 
 
 @pytest.fixture(scope="module")
-def newer(server: EmbeddedServer, migrated: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The name of a filled database that a newer release has migrated, to copy."""
-    with making_settings(server, migrated) as make:
-        database = open_database(settings := make())
-        fill(database.engine, "0003", tmp_path_factory.mktemp("newer") / "docs")
-        migrate(database.engine)
-        with database.engine.begin() as connection:
-            connection.execute(text("UPDATE alembic_version SET version_num = '0099'"))
-        database.engine.dispose()
-        assert settings.database_url is not None
-        yield make_url(settings.database_url.get_secret_value()).database or ""
+def newer(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Settings on a filled database that a newer release has migrated, to copy."""
+    database = open_database(settings := stock())
+    fill(database.engine, "0003", tmp_path_factory.mktemp("newer") / "docs")
+    migrate(database.engine)
+    with database.engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0099'"))
+    database.engine.dispose()
+    return settings
 
 
 @pytest.fixture
@@ -444,7 +441,7 @@ def calling(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 @pytest.mark.parametrize("words", VERBS, ids=" ".join)
 def test_a_newer_database_is_refused_by_every_verb_and_left_alone(
-    newer: str,
+    newer: Settings,
     make_settings: MakeSettings,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,

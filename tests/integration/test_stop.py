@@ -1,4 +1,4 @@
-"""Ctrl-C in a process of its own: the first ends a run after what is under way, the second at once."""
+"""Ctrl-C and SIGTERM in a process of its own: the first ends a run after what is under way, the second at once."""
 
 import json
 import os
@@ -68,31 +68,40 @@ def until(settings: Settings, process: subprocess.Popen[str], table, wanted: int
     raise AssertionError(process.communicate()[1])
 
 
-def test_ctrl_c_ends_after_the_document_under_way_and_the_next_run_goes_on(
-    settings: Settings, folder: Path, start: Callable[[float], subprocess.Popen[str]]
+@pytest.mark.parametrize(("how", "name", "code"), [(signal.SIGINT, "Ctrl-C", 130), (signal.SIGTERM, "SIGTERM", 143)])
+def test_a_signal_ends_after_the_document_under_way_and_the_next_run_goes_on(
+    settings: Settings,
+    folder: Path,
+    start: Callable[[float], subprocess.Popen[str]],
+    how: signal.Signals,
+    name: str,
+    code: int,
 ) -> None:
     process = start(0.2)
     until(settings, process, documents, 3)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(how)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
+    assert process.returncode == code, err
     report = json.loads(out)
     assert report["stopped"]
     assert 3 <= report["added"] < COUNT
-    assert "Stopping after the documents that are under way" in err
+    assert f"Stopping after the documents that are under way; {name} again stops at once." in err
     again = ingest(settings, [str(folder)])
     assert (again.count("unchanged"), again.count("added")) == (report["added"], COUNT - report["added"])
 
 
-def test_a_second_ctrl_c_ends_at_once(settings: Settings, start: Callable[[float], subprocess.Popen[str]]) -> None:
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_second_signal_ends_at_once(
+    settings: Settings, start: Callable[[float], subprocess.Popen[str]], how: signal.Signals, code: int
+) -> None:
     process = start(120)
     until(settings, process, ingest_runs, 1)
     time.sleep(1)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(how)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(2)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(how)
     _, err = process.communicate(timeout=20)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert "What was finished stays" in err
     assert "Traceback" not in err

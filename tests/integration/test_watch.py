@@ -21,8 +21,9 @@ from config.settings import GitHubSettings, IngestionSettings, Settings
 from pipelines.errors import ConfigError, ServiceUnavailable
 from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion, ingest
 from pipelines.ingestion.watch import Round, Watch
-from pipelines.store.database import open_database
+from pipelines.store.database import open_database, reading
 from pipelines.store.embedded import EmbeddedServer
+from pipelines.store.failures import standing_failures
 from pipelines.store.run_log import list_runs
 from tests.fake_github import FakeGitHub, Fault, Repository
 
@@ -119,6 +120,22 @@ def wait_until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+def remembered() -> tuple[list[Ingestion], Callable[[Settings], Ingestion]]:
+    """(what is built, what builds it)."""
+    built: list[Ingestion] = []
+
+    def build(settings: Settings) -> Ingestion:
+        built.append(build_ingestion(settings))
+        return built[-1]
+
+    return built, build
+
+
+def runs_of(ingestion: Ingestion) -> list[Counter[str]]:
+    """What each run counted, the first one first."""
+    return [Counter(run["counts"]) for run in reversed(list_runs(ingestion.database.engine, 20))]
+
+
 def counts(found: Round) -> dict[str, int]:
     assert found.report is not None
     names = ("added", "updated", "metadata", "removed", "failed")
@@ -126,12 +143,7 @@ def counts(found: Round) -> dict[str, int]:
 
 
 def test_each_change_of_a_folder_is_a_round_and_nothing_is_opened_twice(folder: Path, start: Start) -> None:
-    built: list[Ingestion] = []
-
-    def build(settings: Settings) -> Ingestion:
-        built.append(build_ingestion(settings))
-        return built[-1]
-
+    built, build = remembered()
     watching = start(folder, build=build)
     assert counts(watching.next()) == {"added": 10}
     (folder / "0.md").write_text("# Note 0\n\nOther words.\n")
@@ -210,7 +222,7 @@ def test_a_wait_for_a_rate_limit_holds_up_no_folder(folder: Path, github: FakeGi
     assert counts(watching.next()) == {"updated": 1}
     (folder / "1.md").unlink()
     assert counts(watching.next()) == {"removed": 1}
-    assert (said, len(github.requests)) == (["GitHub asks to wait 600 s (its rate limit) ..."], 1)
+    assert (said, len(github.requests)) == (["GitHub asks to wait 10 min (its rate limit) ..."], 1)
     watching.end()  # which does not wait, either
 
 
@@ -275,6 +287,34 @@ def test_a_source_that_is_down_is_said_once_and_tried_again(github: FakeGitHub, 
     assert [request.status for request in github.requests].count(422) == 3
 
 
+def test_a_source_that_refuses_a_key_is_asked_at_its_interval_and_fills_no_run_log(
+    github: FakeGitHub, start: Start
+) -> None:
+    github.faults.extend([Fault(401)] * 4)
+    built, build = remembered()
+    watching = start("github:ann", poll=0.1, build=build)
+    found = watching.next()
+    assert ([item.stage for item in found.failed], found.again) == (["list"], pytest.approx(0.1))
+    assert counts(watching.next()) == {"added": 1}
+    assert [request.status for request in github.requests].count(401) == 4
+    assert [(again.report, again.again) for again in watching.all[1:4]] == [(None, pytest.approx(0.1))] * 3
+    assert [(run["added"], run["failed"]) for run in runs_of(built[0])] == [(0, 1), (1, 0)]
+
+
+def test_a_failure_that_another_process_settled_is_written_again(github: FakeGitHub, start: Start) -> None:
+    built, build = remembered()
+    github.owners.clear()
+    watching = start("github:ann", poll=0.1, build=build)
+    assert [item.stage for item in watching.next().failed] == ["list"]
+    wait_until(lambda: len(watching.all) >= 3)
+    assert [run["failed"] for run in runs_of(built[0])] == [1]
+    with reading(built[0].database.engine, "reading what failed") as connection:
+        built[0].remove([], standing_failures(connection))
+    wait_until(lambda: len(runs_of(built[0])) >= 3 and bool(runs_of(built[0])[2]))
+    assert [run["failed"] for run in runs_of(built[0])] == [1, 0, 1]
+    assert watching.is_silent(0.1)
+
+
 def test_a_source_that_asks_to_be_left_alone_for_long_is_left_alone(github: FakeGitHub, start: Start) -> None:
     github.faults.append(Fault.secondary(7200))
     watching = start("github:ann", poll=0.05)
@@ -313,11 +353,7 @@ def test_a_round_that_fails_as_a_whole_is_said_once_and_tried_again_with_all_ope
 def test_a_database_that_goes_and_comes_back_is_worked_with_again(
     folder: Path, start: Start, server: EmbeddedServer
 ) -> None:
-    built: list[Ingestion] = []
-
-    def build(settings: Settings) -> Ingestion:
-        built.append(build_ingestion(settings))
-        return built[-1]
+    built, build = remembered()
 
     def admit(*, admitted: bool) -> None:
         name = built[0].database.engine.url.database
@@ -348,10 +384,11 @@ def test_settings_that_cannot_be_used_end_it_at_once(folder: Path, start: Start)
         start(folder, build=build).next()
 
 
-def test_the_command_prints_a_document_on_a_line_for_each_round_and_ctrl_c_ends_it_well(
-    folder: Path, settings: Settings
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_the_command_prints_json_lines_and_a_signal_ends_it_well(
+    folder: Path, settings: Settings, how: signal.Signals, code: int
 ) -> None:
-    code = (
+    run = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         f"sys.argv = ['footnote', 'ingest', {str(folder)!r}, '--watch', '--json']\n"
         "from app import cli; cli.main()"
@@ -362,18 +399,19 @@ def test_the_command_prints_a_document_on_a_line_for_each_round_and_ctrl_c_ends_
         "FOOTNOTE_INGESTION__SETTLE_SECONDS": "0.05",
     }  # fmt: skip
     process = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | given
+        [sys.executable, "-c", run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | given
     )
     try:
-        first = json.loads(process.stdout.readline())
+        begun, first = (json.loads(process.stdout.readline()) for _ in range(2))
         (folder / "new.md").write_text("# New\n\nWords.\n")
         second = json.loads(process.stdout.readline())
-        process.send_signal(signal.SIGINT)
+        process.send_signal(how)
         out, said = process.communicate(timeout=SOON)
     finally:
         process.kill()
+    assert [watched["source"] for watched in begun["watching"]] == [str(folder)]
     assert (first["added"], second["added"], len(second["items"])) == (10, 1, 1)
-    assert (process.returncode, out) == (0, ""), said
+    assert (process.returncode, out) == (code, ""), said
     runs = list_runs(open_database(settings).engine, 9)
     assert [(run["state"], run["counts"]["added"]) for run in runs] == [("done", 1), ("done", 10)]
 

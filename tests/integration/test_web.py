@@ -3,6 +3,7 @@
 import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from threading import Thread
 
 import pytest
@@ -12,6 +13,7 @@ from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion, inges
 from pipelines.ingestion.watch import Watch
 from pipelines.store.database import open_database
 from pipelines.store.fetched import recall_listings
+from pipelines.store.run_log import list_runs
 from pipelines.store.status import coverage
 from pipelines.types import Filters, IngestReport
 from tests.fake_web import FILLER, SCRIPTED, FakeSite, Served, json_feed, page, rss, sitemap, website
@@ -44,7 +46,8 @@ def texts(ingestion: Ingestion) -> str:
 
 
 def stored(settings: Settings, site: FakeSite) -> set[str]:
-    return {each["document"].removeprefix(site.host) for each in coverage(open_database(settings))["documents"]}
+    rows = coverage(open_database(settings))["documents"]
+    return {row["document"].removeprefix(site.host) for row in rows if row["id"]}
 
 
 def test_a_site_is_ingested_and_a_second_run_fetches_no_page_again(site: FakeSite, web_settings: Settings) -> None:
@@ -58,6 +61,22 @@ def test_a_site_is_ingested_and_a_second_run_fetches_no_page_again(site: FakeSit
     assert (set(outcomes(second, site).values()), second.embedded) == ({"unchanged"}, 0)
     assert site.asked_for_pages() == ["/sitemap.xml", *NAMES[1:]]  # the first one's lastmod is as it was
     assert [told["If-None-Match"] for told in site.headers[2:]] == [f'"{number}"' for number in range(1, 6)]
+
+
+def test_the_seconds_of_a_run_are_those_of_its_look_at_the_sources_too(site: FakeSite, web_settings: Settings) -> None:
+    answered: list[datetime] = []
+
+    def slow() -> Served:
+        time.sleep(0.2)
+        answered.append(datetime.now(UTC))
+        return page("Slow", FILLER)
+
+    site.pages["/slow"] = slow
+    report = ingest(web_settings, [f"{site.url}/slow"])
+    assert 0.2 <= report.looked < report.seconds
+    (run,) = list_runs(open_database(web_settings).engine, 1)
+    assert run["seconds"] == report.seconds
+    assert datetime.fromisoformat(run["started_at"]) < answered[0]
 
 
 def test_a_page_that_changed_is_updated_and_embeds_only_what_is_new(site: FakeSite, web_settings: Settings) -> None:

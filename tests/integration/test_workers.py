@@ -239,6 +239,14 @@ def test_no_worker_outlives_its_parent(make_task: MakeTask, tmp_path: Path, how:
     assert all(eventually(lambda pid=pid: is_gone(int(pid))) for pid in told.read_text().split())
 
 
+def test_a_worker_leaves_what_the_end_of_a_service_means_to_its_parent(
+    pool: Pool, options: Options, make_task: MakeTask
+) -> None:
+    first = text_of(run(pool, options, make_task("pid"))[0])
+    os.kill(int(first), signal.SIGTERM)
+    assert text_of(run(pool, options, make_task("pid"))[0]) == first
+
+
 FORKED = """
 import os, sys
 from pathlib import Path

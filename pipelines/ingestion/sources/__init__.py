@@ -1,22 +1,21 @@
 """LIST: where documents come from. A lister names everything a source holds, and says whether the list is complete."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import TracebackType
 
+from config.sources import kind_of
 from pipelines.errors import SourceError
 from pipelines.ingestion.sources.base import Access, Listing, Read, SourceKind
 from pipelines.ingestion.sources.files import Files
 from pipelines.ingestion.sources.github import GitHub
-from pipelines.ingestion.sources.github.places import place_of
+from pipelines.ingestion.sources.locations import alike, each_once, spelled
 from pipelines.ingestion.sources.notion import Notion
-from pipelines.ingestion.sources.notion.address import id_of
 from pipelines.ingestion.sources.web import Web
-from pipelines.ingestion.sources.web.address import read_address
-from pipelines.store.fetched import folded, forget
-from pipelines.store.originals import named_uri
+from pipelines.store.fetched import forget
 from pipelines.types import SourceItem
 
-__all__ = ["SOURCES", "Access", "Listing", "Read", "SourceKind", "Sources", "alike", "kind_of", "spelled"]
+__all__ = ["SOURCES", "Access", "Listing", "Read", "SourceKind", "Sources", "alike", "each_once", "kind_of", "spelled"]
 
 SOURCES: dict[str, Callable[[Access], SourceKind]] = {
     "file": Files,
@@ -24,36 +23,6 @@ SOURCES: dict[str, Callable[[Access], SourceKind]] = {
     "notion": Notion,
     "web": Web,
 }
-_SCHEMES: dict[str, str] = {"github": "github", "notion": "notion", "http": "web", "https": "web"}
-
-
-def kind_of(location: str) -> str:
-    """The kind of source that a location on the command line or in the settings names."""
-    return _SCHEMES.get(location.partition(":")[0].lower(), "file")
-
-
-def spelled(location: str, private_hosts: tuple[str, ...]) -> str:
-    """A location as its listing would spell it, as far as that can be told without asking.
-
-    `private_hosts` are those of the settings: their ports are addresses, too.
-    """
-    kind = kind_of(location)
-    try:
-        if kind == "notion":
-            return f"notion:{id_of(location)}"
-        if kind == "web":
-            return read_address(location, private_hosts).url
-    except SourceError:
-        return location
-    place = place_of(location) if kind == "github" else None
-    return place.location if place else location
-
-
-def alike(location: str, private_hosts: tuple[str, ...]) -> str:
-    """The same for what the file of sources and the command line write in their own ways."""
-    if kind_of(location) == "file":
-        return named_uri(location)
-    return folded(spelled(location, private_hosts))
 
 
 class Sources:
@@ -69,9 +38,11 @@ class Sources:
         A declared source is listed as it is declared, however its location is written here.
         """
         hosts = self._access.settings.web.private_hosts
-        declared = {alike(location, hosts): location for location in reversed([*self._access.declared])}
+        declared = {alike(location, hosts): location for location in self._access.declared}
         meant = [declared.get(alike(location, hosts), location) for location in locations]
-        return [self._kind(kind_of(location)).list(location) for location in meant]
+        return [
+            replace(self._kind(kind_of(location)).list(location), asked=alike(location, hosts)) for location in meant
+        ]
 
     def read(self, item: SourceItem) -> Read:
         """What an item holds now.

@@ -19,9 +19,11 @@ from typing import IO, NamedTuple
 from urllib.parse import quote
 
 from pipelines.errors import SourceError
+from pipelines.ingestion.sources.base import Remark
 from pipelines.ingestion.sources.export_names import folder_of, has_id, place_of, readable
 
 _TAKEN = frozenset({".md", ".csv", ".html"})
+_OTHER = "only pages and tables of an export are read"
 _PART = re.compile(r"(?:Export[^/]*|[^/]*Part-\d{1,4})\.zip", re.IGNORECASE)
 _MOST_ABOVE = 3  # folders that a part lies in
 _DEEPEST = 3
@@ -56,7 +58,7 @@ class Export:
 
     def __init__(self, path: Path) -> None:
         self.problems: list[Problem] = []
-        self.skipped: list[str] = []
+        self.skipped: list[Remark] = []
         self._path, self._open = path, ExitStack()
         self._members: dict[str, _Member] = {}
         self._folders: set[str] = set()  # of pages and tables
@@ -136,7 +138,8 @@ class Export:
                 else:
                     self._take(part)
             elif suffix not in _TAKEN or place in self._members:
-                self.skipped.append(place)
+                why = "the export holds it twice" if suffix in _TAKEN else _OTHER
+                self.skipped.append(Remark(readable(place), why))
             else:
                 self._folders.add(folder_of(place))
                 if self._is_sound(place, info):
@@ -146,7 +149,7 @@ class Export:
         """What a part holds; an attachment is passed over."""
         archive, info = part.member
         if any(readable(str(above)) in self._folders for above in PurePosixPath(part.place).parents[:-1]):
-            self.skipped.append(part.place)
+            self.skipped.append(Remark(readable(part.place), _OTHER))
         elif self._is_sound(part.place, info):
             self._scan(self._opened(self._unpack(archive, info)), part.depth + 1)
 

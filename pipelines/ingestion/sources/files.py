@@ -4,15 +4,15 @@ import hashlib
 import os
 import stat
 from contextlib import closing
-from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import unquote
 
 from pipelines.errors import SourceError
 from pipelines.ingestion.loaders import SUFFIXES
-from pipelines.ingestion.sources.base import Access, Listing, Read
+from pipelines.ingestion.sources.base import Access, Listing, Read, Remark
 from pipelines.ingestion.sources.exports import Export, export_of, inner_uri
-from pipelines.store.originals import keep_original, named_path, path_of
+from pipelines.ingestion.sources.paths import printable, read_path, where_it_may_be
+from pipelines.store.originals import keep_original, named_uri, path_of
 from pipelines.types import SourceItem
 
 _PASSED_OVER = {"node_modules", "__pycache__", "venv"}  # beside every name that starts with a dot
@@ -65,12 +65,9 @@ def list_files(location: str) -> Listing:
     licence texts are passed over. A folder that cannot be read makes the listing incomplete. A ZIP that Notion exported
     is like a folder; one of another kind is no document.
     """
-    path = named_path(location)
-    shown = location.encode("utf-8", "replace").decode()
+    shown = printable(location)
     try:
-        if not location.strip():
-            raise FileNotFoundError
-        path = path.resolve(strict=True)
+        path = read_path(location).resolve(strict=True)
         if path.is_dir():
             return _list_folder(path)
         if exported := _exported(path, "", path.as_uri()):
@@ -80,34 +77,28 @@ def list_files(location: str) -> Listing:
             return Listing(f"file:{path.name[-60:]}", "file", (), False, problems=(_too_long(path.name),))
         return Listing(path.as_uri(), "file", (_item(path, path.name, path.as_uri()),), False)
     except FileNotFoundError:
-        error = SourceError(f"{shown or repr(shown)} does not exist.", hint=_meant(shown))
+        error = SourceError(f"{shown} does not exist.", hint=where_it_may_be(shown))
     except (OSError, ValueError, RuntimeError) as cause:  # the last of a link to itself
         error = SourceError(f"{shown} cannot be read: {cause}.", hint="Check its permissions.")
     except SourceError as cause:
         error = cause
-    return Listing(f"file:{shown}", "file", (), False, problems=((shown, error),))
+    return Listing(_source_of(location), "file", (), False, problems=((shown, error),))
 
 
-def _meant(location: str) -> str:
-    """What to do about a location that is no file: it may be meant for another kind of source, or be elsewhere."""
-    kind, colon, rest = location.partition(":")
-    if colon and (near := get_close_matches(kind.lower(), ("github", "notion", "https", "http"), 1)):
-        return f"Did you mean {near[0]}:{rest}?"
-    if rest.startswith("//"):
-        return "Name a file, a folder, github:OWNER, notion:ID or an address that begins with https://."
-    if location.lower().startswith("www."):
-        return f"Did you mean https://{location}?"
-    path = named_path(location)
-    if path.parts[:1] and path.parts[0].startswith("~"):
-        return f"No user is called {path.parts[0][1:]}."
-    relative = location.strip() and not path.is_absolute()
-    return f"Check the path; it was looked for in {Path.cwd()}." if relative else "Check the path."
+def _source_of(location: str) -> str:
+    """The URI of a place that cannot be listed, as when it can be; else what was asked for."""
+    try:
+        read_path(location)
+        uri = named_uri(location)
+    except (SourceError, OSError, ValueError):
+        uri = ""
+    return uri if 0 < len(uri) <= _LONGEST else f"file:{printable(location)[-60:]}"
 
 
 def _list_folder(folder: Path) -> Listing:
     source = folder.as_uri()
     items: list[SourceItem] = []
-    skipped: list[str] = []
+    skipped: list[Remark] = []
     closed: list[tuple[str, SourceError]] = []
     refused: list[tuple[str, SourceError]] = []
     unread: list[str] = []
@@ -119,7 +110,8 @@ def _list_folder(folder: Path) -> Listing:
     for parent, folders, names in os.walk(folder, onerror=unreadable):
         folders[:] = sorted(name for name in folders if not is_passed_over(name))
         inside = [Path(parent) / name for name in folders]
-        skipped += [path.relative_to(folder).as_posix() for path in inside if path.is_symlink()]
+        links = [path.relative_to(folder).as_posix() for path in inside if path.is_symlink()]
+        skipped += [Remark(printable(name), "it is a link to a folder") for name in links]
         for name in sorted(names):
             path = Path(parent) / name
             relative = path.relative_to(folder).as_posix()
@@ -127,14 +119,14 @@ def _list_folder(folder: Path) -> Listing:
                 continue
             try:
                 if not _is_own(path, folder):
-                    skipped.append(relative)
+                    skipped.append(Remark(printable(relative), "it is no file, or a link out of the folder"))
                 elif exported := _exported(path, f"{relative}/", source):
                     items += exported[0]
                     skipped += exported[1]
                     refused += exported[2]
                     unread += [] if exported[3] else [path.as_uri()]
-                elif not _is_taken(path):
-                    skipped.append(relative)
+                elif why := _why_not_taken(path):
+                    skipped.append(Remark(printable(relative), why))
                 elif len(path.as_uri()) > _LONGEST:
                     refused.append(_too_long(relative))
                 else:
@@ -167,14 +159,19 @@ def _is_own(path: Path, folder: Path) -> bool:
     return not path.is_symlink() or path.resolve().is_relative_to(folder)
 
 
-def _is_taken(path: Path) -> bool:
-    """Whether a file is of a kind that is loaded."""
-    return path.suffix.lower() in SUFFIXES and path.stem.lower() not in _LEGAL
+def _why_not_taken(path: Path) -> str:
+    """Why a file is not loaded; nothing where it is."""
+    if path.stem.lower() in _LEGAL:
+        return "it is a licence text"
+    if path.suffix.lower() in SUFFIXES:
+        return ""
+    is_zip = path.suffix.lower() == ".zip"
+    return "only a ZIP that Notion exported is opened" if is_zip else "files of its kind are not read"
 
 
 def _exported(
     path: Path, above: str, source: str
-) -> tuple[list[SourceItem], list[str], list[tuple[str, SourceError]], bool] | None:
+) -> tuple[list[SourceItem], list[Remark], list[tuple[str, SourceError]], bool] | None:
     """(what a ZIP that Notion exported holds, names passed over, what cannot be taken, whether all of it can be read).
 
     None for another file.
@@ -186,7 +183,7 @@ def _exported(
     if export is None:
         return None
     stamp, items = _stamp(path), list[SourceItem]()
-    skipped = [above + place for place in export.skipped]
+    skipped = [Remark(printable(above + each.name), each.said) for each in export.skipped]
     problems = [(above + place, error) for place, error in export.problems]
     for place, name in export.places():
         uri = inner_uri(path, place)
@@ -218,9 +215,7 @@ def _stamp(path: Path) -> str:
 
 def _item(path: Path, name: str, source: str) -> SourceItem:
     stamp = _stamp(path)
-    # Names that are not UTF-8 would not fit into the database.
-    printable = name.encode("utf-8", "replace").decode()
-    return SourceItem(path.as_uri(), printable, source, "file", stamp)
+    return SourceItem(path.as_uri(), printable(name), source, "file", stamp)
 
 
 def read_file(item: SourceItem, limit: int) -> bytes:

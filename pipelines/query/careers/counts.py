@@ -19,7 +19,7 @@ def counted(person: Person, noun: str) -> Reckoning | None:
 def employers(person: Person) -> list[Item]:
     """Each company once, the latest first."""
     firsts = [(name, jobs[0].stated) for name, jobs in companies(person.jobs)]
-    return [Item(name, stated[0], (name,), others(stated[0], stated)) for name, stated in firsts]
+    return [Item(name, stated[0], (name,), others(stated[0], stated, (name,))) for name, stated in firsts]
 
 
 def _jobs(person: Person) -> list[Item]:

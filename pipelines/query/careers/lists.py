@@ -97,4 +97,4 @@ def _skills(group: Sequence[Fact]) -> Item:
     name = record.group if record.group and holds(fact.own_text, fold(record.group)) else ""
     said = ", ".join(record.skills)
     quotes = tuple(filter(None, (name, *record.skills)))
-    return Item(f"{name}: {said}" if name else said, fact, quotes, others(fact, group))
+    return Item(f"{name}: {said}" if name else said, fact, quotes, others(fact, group, quotes))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pipelines.facts import JobFacts
+from pipelines.facts import CareerRecord, JobFacts
 from pipelines.months import named, spoken
 from pipelines.query.careers.jobs import Job, agreeing, redated
 from pipelines.query.careers.timeline import Person
@@ -114,9 +114,14 @@ def naming(job: Job, skill: str) -> Named | None:
     """The first statement of a job that names a skill in one of its forms, whole words of it; None when none does."""
     for fact in job.stated:
         for form in forms_of(skill):
-            if holds(fact.own_text, fold(form)) and (len(form) > _SHORT or form in _TOKEN.findall(fact.own_text)):
+            if _says(fact.own_text, form):
                 return Named(fact, form)
     return None
+
+
+def _says(text: str, form: str) -> bool:
+    """Whether a text holds these words; a very short one in their own spelling."""
+    return holds(text, fold(form)) and (len(form) > _SHORT or form in _TOKEN.findall(text))
 
 
 def forms_of(skill: str) -> list[str]:
@@ -133,19 +138,36 @@ def job_item(job: Job, fact: Fact, form: str = "") -> Item:
     months = [named(month) for month in (record.start_month, record.end_month or "") if month]
     when = record.date_range or " to ".join([*months, *(["today"] if record.current else [])])
     quotes = tuple(filter(None, (record.company, record.position, record.date_range, form)))
-    return Item(f"{what} ({when})" if when else what, fact, quotes, others(fact, agreeing(job)))
+    return Item(f"{what} ({when})" if when else what, fact, quotes, others(fact, agreeing(job), quotes))
 
 
 def fields(groups: Iterable[Sequence[Fact]], *names: str) -> list[Item]:
     """An item for each group: what its first fact states in these fields."""
     stated = [(group, [value for name in names if (value := getattr(group[0].record, name))]) for group in groups]
-    return [Item(", ".join(said), group[0], tuple(said), others(group[0], group)) for group, said in stated]
+    return [Item(", ".join(said), group[0], tuple(said), others(group[0], group, said)) for group, said in stated]
 
 
-def others(fact: Fact, facts: Iterable[Fact]) -> tuple[str, ...]:
-    """The names of other documents that state the same."""
-    names = dict.fromkeys(other.document_name for other in facts if other.document_id != fact.document_id)
-    return tuple(names)
+def others(fact: Fact, facts: Iterable[Fact], quotes: Iterable[str]) -> tuple[str, ...]:
+    """The names of other documents whose statement holds these words of a fact; its dates in any spelling."""
+    record, wanted = fact.record, {*quotes}
+    dates = {getattr(record, "date_range", "")} & wanted
+    names = (
+        other.document_name
+        for other in facts
+        if other.document_id != fact.document_id
+        and (not dates or _months(other.record) == _months(record))
+        and all(_says(other.text if said == _organisation(record) else other.own_text, said) for said in wanted - dates)
+    )
+    return tuple(dict.fromkeys(names))
+
+
+def _months(record: CareerRecord) -> tuple[str, str | None, bool]:
+    return getattr(record, "start_month", ""), getattr(record, "end_month", None), getattr(record, "current", False)
+
+
+def _organisation(record: CareerRecord) -> str:
+    """Whose name may stand above the span of a record."""
+    return getattr(record, "company", "") or getattr(record, "institution", "")
 
 
 def said_of(reckoning: Reckoning) -> str:

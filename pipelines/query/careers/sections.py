@@ -81,6 +81,7 @@ def _stated(node: TextNode, kind: _Kind, beside: Fact) -> Iterator[Fact]:
             start=place,
             end=place + len(own),
             text=own,
+            lines_uri=beside.lines_uri,
         )
 
 

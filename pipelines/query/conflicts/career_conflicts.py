@@ -67,6 +67,7 @@ def fact_source(fact: Fact, n: int = 0, also_in: tuple[str, ...] = ()) -> Source
         end=fact.end,
         node_ids=(fact.node_id,),
         also_in=also_in,
+        lines_uri=fact.lines_uri,
     )
 
 

@@ -115,7 +115,7 @@ def _with_names(found: Sequence[Found], ledger: Ledger, names: Names) -> list[Fo
     wanted = set().union(*others)
     known = names(wanted) if wanted else {}
     return [
-        (span, replace(passage, also_in=tuple(known[other] for other in ids if other in known)))
+        (span, replace(passage, near_copies=tuple(known[other] for other in ids if other in known)))
         for (span, passage), ids in zip(found, others, strict=True)
     ]
 
@@ -199,9 +199,10 @@ def source_of(n: int, span: Span, passage: Passage) -> Source:
         start=span.start,
         end=span.end,
         node_ids=tuple(hit.node.node_id for hit in in_order),
-        also_in=passage.also_in,
         about=about(metas[0].get("facts")),
         page_breaks=tuple(page for page in passage.pages if span.start < page < span.end),
+        near_copies=passage.near_copies,
+        lines_uri=passage.lines_uri,
     )
 
 

@@ -22,8 +22,8 @@ def shown(source: Source, delimiter: str, before: Source | None) -> str:
     path = () if again and before and before.section_path == source.section_path else _unsaid(source)
     head = f"[Source: {on_one_line(source.title)}{page}] {' > '.join(map(on_one_line, path))}".rstrip()
     about = f"\n[Repository: {on_one_line(source.about)}]" if source.about and not again else ""
-    also = f"\n[Also in: {_named(source.also_in)}]" if source.also_in else ""
-    body = f"{head}{about}{also}\n{harmless(source.snippet)}"
+    copies = f"\n[Nearly the same in: {_named(source.near_copies)}]" if source.near_copies else ""
+    body = f"{head}{about}{copies}\n{harmless(source.snippet)}"
     return f"<<source {source.n} {delimiter}>>\n{body}\n<</source {source.n} {delimiter}>>"
 
 
@@ -40,7 +40,7 @@ def about(facts: Mapping[str, Any] | None) -> str:
 def draw_delimiter(sources: Sequence[Source]) -> str:
     """A random key that stands nowhere in what is shown of these sources."""
     return fresh_key(
-        "\n".join((source.title, source.about, *source.section_path, *source.also_in, source.snippet))
+        "\n".join((source.title, source.about, *source.section_path, *source.near_copies, source.snippet))
         for source in sources
     )
 

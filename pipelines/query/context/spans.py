@@ -30,8 +30,8 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A span's stored text with what is shown of its document, the names of others that say the same, and where the
-    document's pages begin."""
+    """A span's stored text with what is shown of its document, the names of others that say nearly the same, where the
+    document's pages begin, and where its lines are shown."""
 
     text: str
     name: str
@@ -39,8 +39,9 @@ class Passage:
     uri: str
     content_sha: str
     category: str
-    also_in: tuple[str, ...] = ()
+    near_copies: tuple[str, ...] = ()
     pages: tuple[int, ...] = ()
+    lines_uri: str = ""
 
 
 Read = Callable[[Sequence[Key]], Mapping[Key, Passage]]

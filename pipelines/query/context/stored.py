@@ -11,7 +11,8 @@ from pipelines.query.context.spans import Key, Passage
 from pipelines.query.searching.find import Finder, Found
 from pipelines.query.trace import Ledger
 from pipelines.store.database import reading
-from pipelines.store.passages import names, passages
+from pipelines.store.file_lines import lines_uri
+from pipelines.store.passages import Shown, names, passages, shown
 from pipelines.types import Audience, Context
 
 
@@ -45,10 +46,31 @@ def document_names(database: Engine, document_ids: Collection[str], audience: Au
         return names(connection, document_ids, audience)
 
 
+def documents_shown(database: Engine, document_ids: Collection[str], audience: Audience) -> dict[str, Shown]:
+    """What is shown of documents by id; one that this audience must not see is missing.
+
+    Raises:
+        ServiceUnavailable: If the database cannot be read.
+    """
+    if not document_ids:
+        return {}
+    with reading(database, "reading where documents are") as connection:
+        return shown(connection, document_ids, audience)
+
+
 def _passages(database: Engine, spans: Sequence[Key], audience: Audience) -> Mapping[Key, Passage]:
     with reading(database, "reading passages") as connection:
         rows = passages(connection, spans, audience)
     return {
-        key: Passage(row.text, row.name, row.title, row.source_uri, row.content_sha, row.category, (), tuple(row.pages))
+        key: Passage(
+            text=row.text,
+            name=row.name,
+            title=row.title,
+            uri=row.source_uri,
+            content_sha=row.content_sha,
+            category=row.category,
+            pages=tuple(row.pages),
+            lines_uri=lines_uri(row.source_kind, row.source_uri, row.mime, row.path),
+        )
         for key, row in rows.items()
     }

@@ -196,7 +196,7 @@ def _documents(engine: Engine, request: Request, sources: Sequence[Source]) -> t
             name=source.documentName,
             title=source.title,
             category=source.category,
-            uri=web_address(source.uri),
+            uri=web_address(source.lines_uri or source.uri),
             content_sha=source.content_sha,
             file_sha=now[key].file_sha if key in now and now[key].content_sha == source.content_sha else "",
         )

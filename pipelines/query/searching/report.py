@@ -4,11 +4,12 @@ from collections.abc import Mapping
 
 from llama_index.core.schema import NodeWithScore
 
-from pipelines.query.context.stored import document_names
+from pipelines.query.context.stored import documents_shown
 from pipelines.query.record import closed
 from pipelines.query.searching.cache import CachedSearch
 from pipelines.query.searching.find import Finder, Found, Request
 from pipelines.query.trace import Ledger
+from pipelines.store.passages import Shown
 from pipelines.types import Audience, Candidate, SearchReport, SearchResult
 
 
@@ -32,18 +33,19 @@ def _results(found: Found, finder: Finder, audience: Audience, ledger: Ledger) -
         ledger.kept(hit.node.node_id, 0, merged=False)
     rows = [ledger.candidate(hit.node.node_id) for hit in found.ranking]
     shown = {hit.node.metadata["document_id"] for hit in found.ranking}
-    names = document_names(finder.store.engine, shown.union(*(row.also_in for row in rows)), audience)
+    known = documents_shown(finder.store.engine, shown.union(*(row.also_in for row in rows)), audience)
     ranked = enumerate(zip(found.ranking, rows, strict=True), start=1)
-    return tuple(_result(rank, hit, row, names) for rank, (hit, row) in ranked)
+    return tuple(_result(rank, hit, row, known) for rank, (hit, row) in ranked)
 
 
-def _result(rank: int, hit: NodeWithScore, row: Candidate, names: Mapping[str, str]) -> SearchResult:
+def _result(rank: int, hit: NodeWithScore, row: Candidate, known: Mapping[str, Shown]) -> SearchResult:
     meta = hit.node.metadata
+    own = known.get(meta["document_id"], Shown())
     return SearchResult(
         rank=rank,
         node_id=hit.node.node_id,
         document_id=meta["document_id"],
-        document_name=names.get(meta["document_id"], ""),
+        document_name=own.name,
         title=meta["title"],
         category=meta["category"],
         section_path=tuple(meta["section_path"]),
@@ -59,5 +61,7 @@ def _result(rank: int, hit: NodeWithScore, row: Candidate, names: Mapping[str, s
         sparse=row.sparse,
         fused=row.fused,
         factors=row.factors,
-        also_in=tuple(names[other] for other in row.also_in if other in names),
+        near_copies=tuple(known[other].name for other in row.also_in if other in known),
+        uri=own.uri,
+        lines_uri=own.lines_uri,
     )

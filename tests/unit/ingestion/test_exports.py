@@ -14,6 +14,7 @@ from pipelines.ingestion.classify import classify
 from pipelines.ingestion.loaders import load
 from pipelines.ingestion.sources import Access, Listing
 from pipelines.ingestion.sources import exports as under_test
+from pipelines.ingestion.sources.export_names import readable
 from pipelines.ingestion.sources.files import Files, list_files, read_file
 from pipelines.store.originals import original_path, path_of
 
@@ -53,12 +54,16 @@ def names(listing: Listing) -> list[str]:
     return [item.name for item in listing.items]
 
 
+def passed_over(listing: Listing) -> list[str]:
+    return [each.name for each in listing.skipped]
+
+
 def test_an_export_is_listed_like_a_folder_with_names_without_ids(write: Callable[..., Path]) -> None:
     path = write(EXPORT)
     alone = list_files(str(path))
     assert (alone.source, alone.complete) == (path.as_uri(), True)
     assert names(alone) == ["Handbook.md", "Handbook/On call.md", "Handbook/Tasks.csv"]
-    assert alone.skipped == ("Handbook/photo.png",)
+    assert alone.skipped == (("Handbook/photo.png", "only pages and tables of an export are read"),)
     (path.parent / "a.md").write_text("# A")
     within = list_files(str(path.parent))
     assert names(within) == ["a.md", *(f"export.zip/{name}" for name in names(alone))]
@@ -116,7 +121,7 @@ def test_an_archive_attached_to_a_page_is_passed_over_however_it_is_named(
     name: str, write: Callable[..., Path]
 ) -> None:
     listing = list_files(str(write({f"Page {A}.md": "# Page", name: b"no archive at all"})))
-    assert (names(listing), listing.skipped, listing.problems) == (["Page.md"], (name,), ())
+    assert (names(listing), passed_over(listing), listing.problems) == (["Page.md"], [readable(name)], ())
 
 
 @pytest.mark.parametrize("folder", ["My export", "Downloads/My export", f"Team {C}"])
@@ -125,7 +130,7 @@ def test_parts_that_somebody_put_into_a_folder_are_opened(folder: str, write: Ca
     part = f"{folder}/ExportBlock-1-Part-1.zip"
     listing = list_files(str(write({part: packed(pages), f"{folder}/photo.png": "PNG"})))
     assert (names(listing), listing.complete) == (["Page.md"], True)
-    assert listing.skipped == (f"{folder}/photo.png", "Page/Export of the pump.zip")
+    assert passed_over(listing) == [readable(f"{folder}/photo.png"), "Page/Export of the pump.zip"]
     assert read_file(listing.items[0], 100) == b"# Page"
 
 
@@ -135,13 +140,13 @@ def test_an_archive_attached_to_a_page_or_table_of_another_part_is_passed_over(w
     for place in ("", "My export/"):
         parts = {f"{place}Export-Part-1.zip": packed(attached), f"{place}Export-Part-2.zip": packed(owners)}
         listing = list_files(str(write(parts)))
-        assert (names(listing), listing.skipped) == (["Page.html", "Tasks.csv"], tuple(attached))
+        assert (names(listing), passed_over(listing)) == (["Page.html", "Tasks.csv"], list(attached))
 
 
 def test_an_archive_deep_in_folders_is_no_part(write: Callable[..., Path]) -> None:
     deep = f"{'a/' * 20_000}Export-1.zip"
     listing = list_files(str(write({f"Page {A}.md": "# Page", "a/b/c/d/Export-1.zip": b"x", deep: b"x"})))
-    assert (names(listing), listing.skipped) == (["Page.md"], ("a/b/c/d/Export-1.zip", deep))
+    assert (names(listing), passed_over(listing)) == (["Page.md"], ["a/b/c/d/Export-1.zip", deep])
 
 
 def test_names_that_are_utf8_without_saying_so_are_read_as_that(write: Callable[..., Path]) -> None:
@@ -161,13 +166,14 @@ def test_archives_within_archives_are_opened_to_a_depth_of_three(write: Callable
         data = packed({"Export-Part-1.zip": data, f"Page {A}.md": "# Page"})
     listing = list_files(str(write({"Export-Part-1.zip": data})))
     assert names(listing) == ["Page.md"]
-    assert "Export-Part-1.zip" in listing.skipped
+    assert "Export-Part-1.zip" in passed_over(listing)
 
 
 def test_another_archive_is_passed_over_in_a_folder_and_told_where_it_is_named(write: Callable[..., Path]) -> None:
     path = write({"notes.md": "# Notes", f"inner/x {A}.png": "x"}, "other.zip")
     folder = list_files(str(path.parent))
-    assert (names(folder), folder.skipped, folder.complete) == ([], ("other.zip",), True)
+    assert (names(folder), folder.complete) == ([], True)
+    assert folder.skipped == (("other.zip", "only a ZIP that Notion exported is opened"),)
     (item,) = list_files(str(path)).items
     with pytest.raises(LoadError, match="not read"):
         load(read_file(item, 10_000), item)

@@ -197,7 +197,7 @@ def test_without_a_readme_a_description_is_the_document_and_without_both_it_is_n
     listing = github.list("github:ann")
     assert (names(listing), listing.skipped, listing.complete) == (
         ["ann/told"],
-        ("ann/bare (no README, no description)",),
+        (("ann/bare", "no README, no description"),),
         True,
     )
     (document,) = read(github, listing, tmp_path)
@@ -214,7 +214,7 @@ def test_a_blank_readme_is_none(server: FakeGitHub, connect: Open, tmp_path: Pat
     github = connect()
     listing = github.list("github:ann")
     assert (names(listing), listing.complete) == (["ann/told"], True)
-    assert listing.skipped == ("ann/bare (no README, no description)",)
+    assert listing.skipped == (("ann/bare", "no README, no description"),)
     (document,) = read(github, listing, tmp_path)
     assert document.text == "# told\n\nTells of itself.\n\n"
     assert not any("blobs" in path for path in server.asked())
@@ -253,10 +253,10 @@ def test_forks_and_archived_repositories_are_taken_by_choice_and_always_by_name(
         "ann": [Repository("fork", "x", fork=True), Repository("old", "x", archived=True), Repository("own", "x")]
     }
     listing = connect().list("github:ann")
-    assert (names(listing), listing.skipped) == (["ann/old", "ann/own"], ("ann/fork (a fork)",))
+    assert (names(listing), listing.skipped) == (["ann/old", "ann/own"], (("ann/fork", "a fork"),))
     declared = {"github:ann": DeclaredSource(location="github:ann", forks=True, archived=False)}
     listing = connect(declared=declared).list("github:ann")
-    assert (names(listing), listing.skipped) == (["ann/fork", "ann/own"], ("ann/old (archived)",))
+    assert (names(listing), listing.skipped) == (["ann/fork", "ann/own"], (("ann/old", "archived"),))
     assert names(connect().list("github:ann/fork")) == ["ann/fork"]
 
 
@@ -414,7 +414,7 @@ def test_a_limit_that_is_over_by_a_clock_that_is_fast_is_waited_for_and_not_hamm
     server.asked()
     server.faults.extend([Fault.primary(reset=NOW - 600)] * 50)
     for item in listing.items:
-        with pytest.raises(SourceError, match="asks to wait 960 s"):
+        with pytest.raises(SourceError, match="asks to wait 16 min"):
             github.read(item)
     assert stop.seconds == [0, 60, 120, 240, 480]
     assert len(server.asked()) == 6
@@ -445,7 +445,7 @@ def test_too_long_a_wait_is_left_for_the_next_run_and_nothing_more_is_asked(serv
     github = connect(stop=stop)
     listing = github.list("github:ann")
     assert (len(listing.items), stop.seconds, len(server.asked())) == (100, [], 3)
-    assert "GitHub asks to wait 3,601 s (its rate limit); that is left for the next run." in said_of(listing)
+    assert "GitHub asks to wait 1 h 1 min (its rate limit); that is left for the next run." in said_of(listing)
     assert "5,000 questions an hour instead of 60" in said_of(listing)
     with pytest.raises(SourceError, match="left for the next run"):
         github.read(listing.items[0])
@@ -565,11 +565,11 @@ def test_a_repository_that_went_while_pages_were_read_makes_the_listing_incomple
 ) -> None:
     server.owners = {"ann": [Repository(f"r{number:03}", "x") for number in range(230)]}
 
-    def say(said: str) -> None:
+    def far(said: str) -> None:
         if said.startswith("github:ann: 200"):
             del server.owners["ann"][0]
 
-    listing = connect(say=say).list("github:ann")
+    listing = connect(far=far).list("github:ann")
     assert "changed while they were listed" in said_of(listing)
 
 
@@ -660,8 +660,10 @@ def test_a_token_that_shows_less_than_the_one_before_leaves_the_listing_incomple
     for _ in range(2):
         listing = connect(token="ghp_narrow").list("github:ann")
         assert "of ann cannot be seen (ann/shut): another GITHUB_TOKEN listed them before" in said_of(listing)
+        assert "Until that is mended, nothing of github:ann is removed." in said_of(listing)
+        assert "`footnote remove ann/shut`" in said_of(listing)
         assert len(listing.items) == 1 + len(kept)
-    assert connect(token=TOKEN).list("github:ann").complete
+    assert connect(token=f"{TOKEN}\n").list("github:ann").complete
     assert connect(token="ghp_narrow").list("github:ann").complete
 
 

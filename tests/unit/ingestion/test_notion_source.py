@@ -40,6 +40,7 @@ class World:
     def __init__(self, notion: FakeNotion, home: Path) -> None:
         self.notion, self.home = notion, home
         self.said: list[str] = []
+        self.far: list[str] = []
         self.token: str | None = TOKEN
         self.stop = threading.Event()
 
@@ -52,7 +53,7 @@ class World:
             notion=NotionSettings(api_base=self.notion.url, wait_seconds=wait, timeout_seconds=5),
         )  # fmt: skip
         declared = {under: DeclaredSource(location=under, depth=depth)} if depth is not None else {}
-        return Notion(Access(settings, 10_000_000, declared, verify, self.said.append, self.stop))
+        return Notion(Access(settings, 10_000_000, declared, verify, self.said.append, self.stop, self.far.append))
 
     def documents(self, location: str, **options: object) -> dict[str, Document]:
         kind = self.opened(**options)
@@ -157,6 +158,14 @@ def test_more_than_a_hundred_blocks_and_ten_levels_are_all_fetched(world: World)
     assert "partial" not in document.metadata
 
 
+def test_each_answer_tells_how_far_the_look_is_in_a_long_page_too(world: World) -> None:
+    root = world.notion.page("Root", *(block("toggle", f"t{n}", block("paragraph", "inside")) for n in range(5)))
+    world.list(f"notion:{root}")
+    assert world.far[0] == "Notion: the beginning (answer 1)"
+    assert world.far[-1] == "Notion: page 1, Root (answer 7)"
+    assert len(world.far) == 8
+
+
 def test_the_declared_depth_is_kept(world: World) -> None:
     first = world.notion.page("A")
     second = world.notion.page("B", parent=first)
@@ -165,7 +174,7 @@ def test_the_declared_depth_is_kept(world: World) -> None:
     assert [item.name for item in world.list(plain, depth=1, under=plain).items] == ["A", "A/B"]
     shallow = world.list(plain, depth=0, under=plain)
     assert [item.name for item in shallow.items] == ["A"]
-    assert shallow.skipped == ("A/... (1 below it, deeper than 0)",)
+    assert shallow.skipped == (("A/...", "1 below it, deeper than 0"),)
     assert [item.name for item in world.list(plain).items] == ["A", "A/B", "A/B/C"]
 
 
@@ -241,7 +250,7 @@ def test_a_page_in_the_trash_or_gone_is_no_longer_listed_and_the_listing_is_comp
     world.notion.hidden.add(ids[1])
     listing = world.list(f"notion:{root}")
     assert ([item.name for item in listing.items], listing.complete) == (["Root", "Root/Page 2"], True)
-    assert "not shared" in listing.skipped[0]
+    assert "not shared" in listing.skipped[0].said
 
 
 def test_a_failure_in_the_middle_of_a_page_leaves_it_out_and_the_listing_incomplete(world: World) -> None:
@@ -252,7 +261,7 @@ def test_a_failure_in_the_middle_of_a_page_leaves_it_out_and_the_listing_incompl
     ok = world.notion.answer("GET", f"/v1/blocks/{flat}/children", {})[1]
     path = f"/v1/blocks/{flat}/children"
     world.notion.fail(path, Fault(200, body=json.dumps(ok)), AGAIN, AGAIN, AGAIN)
-    assert "status 503" in world.failure(f"notion:{root}").message
+    assert "answered with 503" in world.failure(f"notion:{root}").message
     assert "Root/Many" in [item.name for item in world.list(f"notion:{root}").items]
 
 
@@ -270,7 +279,7 @@ def test_three_failures_in_a_row_end_the_listing(world: World) -> None:
     for each in world.notion.blocks[root]:
         world.notion.fail(f"/v1/pages/{each['id'].replace('-', '')}", *[AGAIN] * 100)
     world.notion.requests.clear()
-    assert "status 503" in problem(world.list(f"notion:{root}")).message
+    assert "answered with 503" in problem(world.list(f"notion:{root}")).message
     assert len(world.notion.requests) == 1 + 3 * 3
 
 
@@ -285,13 +294,14 @@ def test_a_failing_request_is_tried_again(world: World) -> None:
     root = world.notion.page("Root")
     world.notion.fail("", AGAIN, AGAIN)
     assert world.list(f"notion:{root}").complete
+    assert world.said == ["Notion answered with 503; the next try is in 0 s ..."] * 2
 
 
 def test_a_rate_limit_is_waited_for_aloud(world: World) -> None:
     root = world.notion.page("Root")
     world.notion.fail("", LIMIT, LIMIT, LIMIT, LIMIT)
     assert world.list(f"notion:{root}").complete
-    assert world.said == ["Notion asks for a pause of 0 s."] * 4
+    assert world.said == ["Notion asks to wait 0 s (its rate limit) ..."] * 4
 
 
 def test_a_rate_limit_longer_than_the_setting_is_left_for_the_next_run(world: World) -> None:
@@ -300,7 +310,7 @@ def test_a_rate_limit_longer_than_the_setting_is_left_for_the_next_run(world: Wo
     path = f"/v1/blocks/{root.replace('-', '')}/children"
     world.notion.fail(path, Fault(429, "rate_limited", retry_after="301"))
     error = problem(world.list(f"notion:{root}"))
-    assert "301 s" in error.message
+    assert "asks to wait 6 min (its rate limit); that is left for the next run" in error.message
     assert error.wait == 301  # seconds: a watch asks again only then
     assert "WAIT_SECONDS" in error.hint
     assert len(world.list(f"notion:{root}").items) == 2
@@ -309,7 +319,7 @@ def test_a_rate_limit_longer_than_the_setting_is_left_for_the_next_run(world: Wo
 def test_a_rate_limit_that_never_ends_is_left_for_the_next_run(world: World) -> None:
     root = world.notion.page("Root")
     world.notion.fail("", *[LIMIT] * 100)
-    assert "pause" in problem(world.list(f"notion:{root}")).message
+    assert "asks to wait" in problem(world.list(f"notion:{root}")).message
     assert len(world.notion.requests) == 31
 
 
@@ -364,9 +374,10 @@ def test_a_block_whose_children_are_refused_is_named_and_its_page_stored_as_part
     world.notion.refused.add(bad)
     kind = world.opened()
     listing = kind.list(f"notion:{root}")
-    said, (item,) = listing.skipped[0], listing.items
+    (name, said), (item,) = listing.partial[0], listing.items
     first = f"ai_block {bad.replace('-', '')}"
-    assert said.startswith(f"Root (partial, without what lies below 1 of its blocks, such as {first}: ")
+    assert (name, listing.skipped) == ("Root", ())
+    assert said.startswith(f"without what lies below 1 of its blocks, such as {first}: ")
     assert "ai_block is not supported" in said
     assert listing.complete  # else nothing that is deleted elsewhere would ever be removed
     document = load(original_path(world.home, kind.read(item).sha).read_bytes(), item)
@@ -379,13 +390,35 @@ def test_a_block_whose_children_are_refused_is_named_and_its_page_stored_as_part
     assert "partial" not in whole.metadata
 
 
+def test_a_page_of_which_notion_gives_no_block_is_stored_by_its_title_unless_it_gave_some_before(world: World) -> None:
+    root = world.notion.page("Root")
+    page = world.notion.page("Asked", block("paragraph", "words"), parent=root)
+    path = f"/v1/blocks/{page.replace('-', '')}/children"
+    said = {"object": "error", "status": 400, "code": "validation_error"}
+    said["message"] = "Block type ai_block is not supported via the API."
+    refusal = Fault(400, body=json.dumps(said))
+    world.notion.fail(path, refusal, refusal)
+    for _ in range(2):
+        listing = world.list(f"notion:{root}")
+        assert [(name, said.partition(":")[0]) for name, said in listing.partial] == [
+            ("Root/Asked", "without its blocks")
+        ]
+        assert (listing.complete, listing.skipped) == (True, ())
+    assert world.documents(f"notion:{root}")["Root/Asked"].text == "# Asked\n\nwords"
+    world.notion.edit(page, LATER)
+    world.notion.fail(path, refusal)
+    failure = world.failure(f"notion:{root}")
+    assert "ai_block is not supported via the API." in failure.message
+    assert failure.hint.endswith("what is stored of it stays.")
+
+
 def test_a_block_that_the_api_only_names_is_told_at_every_run(world: World) -> None:
     root = world.notion.page("Root", block("unsupported"), block("paragraph", "words"))
     for _ in range(2):
         listing = world.list(f"notion:{root}")
         assert listing.complete
-        assert listing.skipped == ("Root (partial, without blocks that the API does not give: 1 unsupported)",)
-        assert world.said.pop() == "Root is stored without blocks that the API does not give: 1 unsupported."
+        assert listing.partial == (("Root", "without blocks that the API does not give: 1 unsupported"),)
+        assert world.said == []  # the report says it
     assert world.documents(f"notion:{root}")["Root"].metadata["partial"]["unread"] == {"unsupported": 1}
 
 
@@ -404,7 +437,7 @@ def test_a_synced_block_whose_original_is_not_shared_is_named(world: World) -> N
     repeat = block("synced_block", synced_from={"type": "block_id", "block_id": ID})
     root = world.notion.page("Root", repeat, block("paragraph", "words"))
     world.notion.hidden.add(world.notion.blocks[root][0]["id"])
-    (said,) = world.list(f"notion:{root}").skipped
+    ((_, said),) = world.list(f"notion:{root}").partial
     assert "not shared with the integration" in said
 
 
@@ -446,7 +479,7 @@ def test_what_lies_deeper_than_a_page_is_read_is_told(world: World, monkeypatch:
     monkeypatch.setattr(tree, "_DEEPEST", 2)
     nested = block("toggle", "a", block("toggle", "b", block("toggle", "c", block("paragraph", "d"))))
     root = world.notion.page("Root", nested)
-    assert "more than 2 levels deep" in world.list(f"notion:{root}").skipped[0]
+    assert "more than 2 levels deep" in world.list(f"notion:{root}").partial[0].said
     assert world.documents(f"notion:{root}")["Root"].text == "# Root\n\na\n\nb\n\nc"
 
 
@@ -481,7 +514,7 @@ def test_a_linked_view_of_a_database_is_passed_over_and_told(world: World) -> No
     view = world.notion.view(root)
     listing = world.list(f"notion:{root}")
     assert ([item.name for item in listing.items], listing.complete) == (["Root"], True)
-    assert "linked view" in listing.skipped[0]
+    assert "linked view" in listing.skipped[0].said
     assert "linked view" in problem(world.list(f"notion:{view}")).hint
 
 
@@ -597,7 +630,7 @@ def test_what_left_before_a_listing_that_ended_is_still_looked_for_by_the_next(w
     path = f"/v1/pages/{page.replace('-', '')}"
     notion.fail(path, Fault(401, "unauthorized"), *[AGAIN] * 3)
     assert "token" in problem(world.list(f"notion:{root}")).message
-    assert "status 503" in world.failure(f"notion:{root}").message
+    assert "answered with 503" in world.failure(f"notion:{root}").message
     assert [item.name for item in world.list(f"notion:{root}").items] == ["Root", "Root/First", "Root/First/Page"]
 
 
@@ -609,7 +642,7 @@ def test_rows_deeper_than_the_declared_depth_are_told(world: World) -> None:
     tasks = world.notion.database("Tasks")
     world.notion.row(tasks, "Mend the pump")
     listing = world.list(f"notion:{tasks}", depth=0, under=f"notion:{tasks}")
-    assert listing.skipped == ("Tasks/... (1 below it, deeper than 0)",)
+    assert listing.skipped == (("Tasks/...", "1 below it, deeper than 0"),)
 
 
 def test_a_table_of_a_database_that_is_not_shared_is_told_and_the_others_are_read(world: World) -> None:
@@ -618,7 +651,7 @@ def test_a_table_of_a_database_that_is_not_shared_is_told_and_the_others_are_rea
     world.notion.databases[tasks]["data_sources"].append({"id": ID, "name": "Secrets"})
     listing = world.list(f"notion:{tasks}")
     assert [item.name for item in listing.items] == ["Tasks", "Tasks/Mend the pump"]
-    assert listing.skipped == ("Tasks (partial, without tables that are not shared with the integration: Secrets)",)
+    assert listing.partial == (("Tasks", "without tables that are not shared with the integration: Secrets"),)
 
 
 def test_rows_of_a_table_that_is_no_longer_shared_are_listed_as_long_as_they_are(world: World) -> None:
@@ -631,7 +664,7 @@ def test_rows_of_a_table_that_is_no_longer_shared_are_listed_as_long_as_they_are
     notion.hidden.add(source)
     for _ in range(2):
         listing = world.list(f"notion:{root}")
-        assert (listing.complete, len(listing.skipped)) == (True, 1)
+        assert (listing.complete, listing.skipped, len(listing.partial)) == (True, (), 1)
         assert world.documents(f"notion:{root}") == before
     notion.edit(rows[0], LATER, block("paragraph", "Soon."))
     notion.hidden.add(rows[1])
@@ -736,7 +769,7 @@ def test_a_row_says_what_its_rollups_come_to_now_and_its_blocks_are_not_fetched_
         notion.requests.clear()
         listed = world.list(f"notion:{books}")
         assert notion.counts()["GET /v1/blocks/ID/children"] == (0 if number else 2)
-        assert "1 unsupported" in listed.skipped[0]
+        assert "1 unsupported" in listed.partial[0].said
         documents = world.documents(f"notion:{books}")
         assert documents["Books/All"].text.startswith(f"# All\n\nPages: {number}\n\nwords\n\n")
         assert (len(documents), documents["Books/All"].metadata["blocks"]) == (3, 3)
@@ -857,7 +890,7 @@ def test_a_server_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
         pass
     world = World(gone, tmp_path)
     world.stop.wait = lambda seconds=None: False  # type: ignore[method-assign]
-    assert "does not answer" in problem(world.list(f"notion:{ID}")).message
+    assert ": it refuses connections." in problem(world.list(f"notion:{ID}")).message
 
 
 def test_a_page_that_moved_below_another_that_moved_is_found_with_it(world: World) -> None:
@@ -904,4 +937,4 @@ def test_a_page_that_moved_below_the_declared_depth_is_told(world: World) -> Non
     world.notion.move(x, first, LATER)
     listing = world.list(f"notion:{root}", depth=1, under=f"notion:{root}")
     assert [item.name for item in listing.items] == ["Root", "Root/First"]
-    assert any("deeper than 1" in told for told in listing.skipped)
+    assert any("deeper than 1" in told.said for told in listing.skipped)

@@ -13,6 +13,7 @@ import pytest
 from pipelines.errors import SourceError
 from pipelines.ingestion.plan import Plan, Terms, make_plan
 from pipelines.ingestion.sources import Listing, Read
+from pipelines.ingestion.sources.base import Remark
 from pipelines.ingestion.sources.files import list_files, read_file
 from pipelines.store.documents import Known
 from pipelines.store.failures import Standing
@@ -240,6 +241,34 @@ def test_a_place_that_is_gone_altogether_removes_nothing(folder: Path) -> None:
     assert (removed(found), gone.exists(), len(found.steps)) == ([], True, 1)
 
 
+# What is told beside the documents
+
+
+def test_a_source_with_nothing_to_read_says_so_and_one_that_cannot_be_listed_does_not(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    site = Listing("https://a.example/sitemap.xml", "web", (), True)
+    closed = replace(site, source="github:ann", problems=(("github:ann", SourceError("Closed.")),), complete=False)
+    found = make_plan([list_files(str(empty)), site, closed], [], terms())
+    assert (found.skipped, found.empty) == ((), (empty.as_uri(), "https://a.example/sitemap.xml"))
+
+
+def test_what_is_removed_is_not_told_as_passed_over_too(folder: Path) -> None:
+    held = [replace(document, source="https://a.example/", source_kind="web") for document in stored(folder)]
+    gone, *here = held
+    items = tuple(SourceItem(each.source_uri, each.name, each.source, "web", each.stamp) for each in here)
+    lost = Remark("a.example/lost", "it is listed, but gone")
+    listing = Listing("https://a.example/", "web", items, True, (Remark(gone.name, "it is listed, but gone"), lost))
+    found = make_plan([listing], held, terms(allow_removals=True))
+    assert (removed(found), found.skipped) == ([gone.name], (lost,))
+
+
+def test_what_is_stored_in_part_is_told_apart_from_what_is_passed_over() -> None:
+    listing = Listing("notion:1", "notion", (), True, partial=(Remark("Page", "without its blocks"),))
+    found = make_plan([replace(listing, skipped=(Remark("View", "It is a linked view"),))], [], terms())
+    assert (found.skipped, found.partial) == ((("View", "It is a linked view"),), (("Page", "without its blocks"),))
+
+
 # What failed before
 
 
@@ -331,7 +360,7 @@ def test_a_link_to_a_folder_or_to_nothing_is_named_as_passed_over(folder: Path, 
     (folder / "linked").symlink_to(beside)
     (folder / "dangling.md").symlink_to(beside / "nothing.md")
     listing = list_files(str(folder))
-    assert {"linked", "dangling.md"} <= set(listing.skipped)
+    assert {"linked", "dangling.md"} <= {each.name for each in listing.skipped}
     assert listing.complete
 
 

@@ -148,8 +148,8 @@ def test_a_long_document_does_not_crowd_out_another_that_the_question_names() ->
 def test_a_passage_that_a_better_one_of_another_document_holds_stands_once_and_names_both() -> None:
     context, ledger = run([piece("a", 0, len(TEXT)), piece("b", 28, len(TEXT), "e")], {"d": TEXT, "e": TEXT})
     (source,) = context.sources
-    assert source.also_in == ("e.md",)
-    assert "[Also in: e.md]" in context.text
+    assert (source.near_copies, source.also_in) == (("e.md",), ())
+    assert "[Nearly the same in: e.md]" in context.text
     assert context.dropped == (("b", "duplicate"),)
     assert ledger.candidate("b").fate == "cut: duplicate"
 
@@ -160,8 +160,8 @@ def test_the_writer_is_told_the_documents_of_copies_that_were_cut_before_but_not
     ledger.copied("b", "a")
     ledger.copied("c", "a")
     context, _ = run(hits[:1], {"d": TEXT}, names={"e": "twin.pdf"}, ledger=ledger)
-    assert context.sources[0].also_in == ("twin.pdf",)
-    assert "[Also in: twin.pdf]" in context.text
+    assert context.sources[0].near_copies == ("twin.pdf",)
+    assert "[Nearly the same in: twin.pdf]" in context.text
 
 
 def test_a_document_that_changed_meanwhile_is_not_shown() -> None:

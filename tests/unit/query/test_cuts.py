@@ -102,6 +102,17 @@ def test_a_kept_node_stands_for_all_documents_of_its_copies() -> None:
     assert (shown, ledger.candidate("a").also_in) == (["a"], ("d2", "d3"))
 
 
+def test_the_ledger_keeps_where_the_copies_stand_that_a_node_stands_for() -> None:
+    nodes = [
+        hit("a", LONG, document_id="d1"),
+        hit("b", LONG, document_id="d2", start=40),
+        hit("c", LONG, document_id="d2"),
+    ]
+    _, ledger = copies_of(nodes)
+    assert ledger.copies(["a"], "d1") == (("d2", 40, 40 + len(LONG)), ("d2", 0, len(LONG)))
+    assert ledger.also_in(["a"], "d1") == ("d2",)
+
+
 def test_quota_leaves_room_for_other_documents() -> None:
     nodes = [hit("a"), hit("b"), hit("c"), hit("x", document_id="e"), hit("y", document_id="e")]
     ledger = ledger_of(nodes)

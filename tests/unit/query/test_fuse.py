@@ -30,7 +30,7 @@ class ListRetriever(ScoringRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         if isinstance(self.found, Exception):
             raise self.found
-        facts = {"document_id": "d", "title": "t"}
+        facts = {"document_id": "d", "title": "t", "start": 0, "end": 4}
         return [NodeWithScore(node=TextNode(id_=i, text="same", metadata=facts), score=s) for i, s in self.found]
 
 

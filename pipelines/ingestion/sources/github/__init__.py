@@ -8,19 +8,18 @@ from dataclasses import dataclass
 from config.sources import DeclaredSource
 from pipelines.errors import FootnoteError, SourceError, as_source_error
 from pipelines.ingestion.envelope import pack
-from pipelines.ingestion.sources.base import Access, Listing, Read
+from pipelines.ingestion.sources.base import Access, Listing, Read, Remark
 from pipelines.ingestion.sources.github.asked import Asked
 from pipelines.ingestion.sources.github.client import Client
 from pipelines.ingestion.sources.github.contents import Contents, File, enveloped, is_nothing
 from pipelines.ingestion.sources.github.owners import Owners
-from pipelines.ingestion.sources.github.places import Place, file_uri, place_of, readme_uri, site_of
+from pipelines.ingestion.sources.github.places import Place, file_uri, place_of, read_place, readme_uri, site_of
 from pipelines.ingestion.sources.github.told import Told, content_of, line, repositories_in, stamp_of
 from pipelines.store.fetched import Fetched, recall, remember
 from pipelines.store.originals import keep_original
 from pipelines.types import SourceItem
 
 Problem = tuple[str, SourceError]
-_TOLD_EVERY = 50  # documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +43,11 @@ class GitHub:
         self._site = site_of(settings.github.api_base)
         self._client = Client(access, now)
         self._asked = Asked(self._client, self._home, settings.github.api_base, verify=access.verify)
-        self._owners = Owners(self._client, self._asked, self._home, access.say)
+        self._owners = Owners(self._client, self._asked, self._home, access.far)
         self._contents = Contents(self._client, self._asked, self._home, settings.ingestion.max_text_bytes)
         self._entries: dict[str, _Entry] = {}
         self._read: dict[str, Read | FootnoteError] = {}
-        self._looked_at = 0
+        self._fetches = 0
 
     def list(self, location: str) -> Listing:
         """The repositories of `github:OWNER` by name, or that of `github:OWNER/REPO`, with their docs/ where asked for.
@@ -56,9 +55,9 @@ class GitHub:
         Forks and archived repositories of an owner are passed over as the location's options say; one that is named
         itself is always taken.
         """
-        place = place_of(location)
-        if place is None:
-            error = SourceError(f"{location} names nothing on GitHub.", hint="Say github:OWNER or github:OWNER/REPO.")
+        try:
+            place = read_place(location)
+        except SourceError as error:
             return Listing(location, "github", (), False, problems=((location, error),))
         try:
             list_all = self._repository if place.repository else self._owner
@@ -95,7 +94,7 @@ class GitHub:
         taken, skipped = [], []
         for told in found.repositories:
             if why := _left_out(told, asked):
-                skipped.append(f"{told['full_name']} ({why})")
+                skipped.append(Remark(told["full_name"], why))
             else:
                 taken.append(told)
         listing = self._listing(source, taken, asked, skipped, [(source, error) for error in found.problems])
@@ -118,14 +117,15 @@ class GitHub:
         source: str,
         found: Sequence[Told],
         asked: DeclaredSource,
-        skipped: Sequence[str],
+        skipped: Sequence[Remark],
         ended: Sequence[Problem],
     ) -> Listing:
         items, problems, nothing = [], [*ended], [*skipped]
-        for told in found:
+        for number, told in enumerate(found, start=1):
+            self._access.far(f"{source}: repository {number:,} of {len(found):,}")
             item = self._item(source, _Entry(told))
             if self._is_nothing(item, told):
-                nothing.append(f"{item.name} (no README, no description)")
+                nothing.append(Remark(item.name, "no README, no description"))
             else:
                 items.append(item)
             if asked.docs and not (self._client.ended and problems):
@@ -164,6 +164,8 @@ class GitHub:
 
     def _fetched(self, item: SourceItem, note: Fetched | None) -> Read:
         """What an item holds now, kept and noted; without a hash where there is nothing."""
+        self._fetches += 1
+        self._access.far(f"GitHub: document {self._fetches:,}, {item.name}")
         entry = self._entries[item.uri]
         file = self._file(entry, note)
         data = b"" if is_nothing(entry.told, file) else pack(enveloped(entry.told, file))
@@ -171,9 +173,6 @@ class GitHub:
         if data:
             keep_original(self._home, sha, data, name=item.name)
         remember(self._home, Fetched(item.uri, item.stamp, sha, len(data), file.more))
-        self._looked_at += 1
-        if self._looked_at % _TOLD_EVERY == 0:
-            self._access.say(f"GitHub: {self._looked_at:,} documents looked at, now at {item.name}.")
         return Read(sha, kept=True)
 
     def _file(self, entry: _Entry, note: Fetched | None) -> File:

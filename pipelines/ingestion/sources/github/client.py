@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pipelines.errors import SourceError
 from pipelines.ingestion.sources.base import Access
 from pipelines.ingestion.sources.github.bundle import Bundle
-from pipelines.ingestion.sources.github.limits import asked_to_wait, too_long
+from pipelines.ingestion.sources.github.limits import RATE_LIMIT, asked_to_wait, too_long
 from pipelines.ingestion.sources.github.refusals import (
     failing,
     refused,
@@ -20,6 +20,7 @@ from pipelines.ingestion.sources.github.refusals import (
     unusable,
     wrong_token,
 )
+from pipelines.ingestion.sources.outages import trying_again, waiting, why_unreached
 
 if TYPE_CHECKING:
     from github.Requester import Requester
@@ -69,7 +70,7 @@ class Client:
     @property
     def asker(self) -> str:
         """What tells one token from another without giving it away; empty without one."""
-        return hashlib.sha256(self._token.get_secret_value().encode()).hexdigest()[:16] if self._token else ""
+        return hashlib.sha256(self._secret().encode()).hexdigest()[:16] if self._token else ""
 
     @property
     def ended(self) -> bool:
@@ -106,15 +107,15 @@ class Client:
                 waits, waited = waits + 1, waited + seconds
                 if waited > self._settings.wait_seconds or waits > _MOST_WAITS:
                     raise self._give_up(seconds)
-                self._say(f"GitHub asks to wait {math.ceil(seconds)} s (its rate limit) ...")
+                self._say(waiting("GitHub", seconds, RATE_LIMIT))
                 self._stop.wait(seconds)
             elif status == 304 or status in allowed:
                 return Reply(status, is_cut=_is_cut(path, headers))
             elif failed and pauses:
-                self._say(f"GitHub failed ({status or message}); it is asked again in {pauses[0]:.0f} s ...")
+                self._say(trying_again(self._error(status, path, message or ""), pauses[0]))
                 self._stop.wait(pauses.pop(0))
             elif failed:
-                raise self._failed(status, path, message or "")
+                raise self._failed(self._error(status, path, message or ""))
             elif message is None or status < 400:
                 raise unusable(self._settings.api_base)
             else:
@@ -142,7 +143,7 @@ class Client:
         try:
             return requester.requestJson("GET", path, dict(parameters), headers)
         except RequestException as error:
-            return 0, {}, json.dumps({"message": type(error).__name__})
+            return 0, {}, json.dumps({"message": why_unreached(error)})
         except (RuntimeError, AssertionError, ValueError) as error:  # as PyGithub says that the address is a wrong one
             raise unusable(self._settings.api_base) from error
 
@@ -154,7 +155,7 @@ class Client:
             base = self._settings.api_base.rstrip("/")
             if not base.startswith(("https://", "http://")):
                 raise unusable(base)
-            secret = self._token.get_secret_value().strip() if self._token else ""
+            secret = self._secret()
             if not (secret.isascii() and secret.isprintable()):  # the client's own error would show it
                 raise wrong_token()
             self._opened = Github(
@@ -169,6 +170,10 @@ class Client:
             ).requester
         return self._opened
 
+    def _secret(self) -> str:
+        """The token without the spaces and the line end that were copied with it; empty without one."""
+        return self._token.get_secret_value().strip() if self._token else ""
+
     def _assert_may_ask(self) -> None:
         if self._stop.is_set():
             raise SourceError("GitHub was not asked any more.", hint="The same command goes on from here.")
@@ -180,11 +185,12 @@ class Client:
         self._closed_by = too_long(seconds, has_token=self.has_token)
         return self._closed_by
 
-    def _failed(self, status: int, path: str, message: str) -> SourceError:
+    def _error(self, status: int, path: str, message: str) -> SourceError:
         if status == 0:
-            error = unreachable(self._settings.api_base, message)
-        else:
-            error = refused(status, path, message, has_token=self.has_token)
+            return unreachable(self._settings.api_base, message)
+        return refused(status, path, message, has_token=self.has_token)
+
+    def _failed(self, error: SourceError) -> SourceError:
         self._failures += 1
         if self._failures < _MOST_FAILURES:
             return error

@@ -1,9 +1,11 @@
 """What GitHub asks of a client that asks too much: its primary and secondary rate limits."""
 
-import math
 from collections.abc import Mapping
 
 from pipelines.errors import SourceError
+from pipelines.ingestion.sources import outages
+
+RATE_LIMIT = "its rate limit"
 
 _UNSAID = 60.0  # seconds, doubled each time, where GitHub names no time
 _SECONDARY = ("rate limit", "abuse detection")  # the latter on older Enterprise servers
@@ -37,12 +39,8 @@ def asked_to_wait(
 
 def too_long(seconds: float, *, has_token: bool) -> SourceError:
     """The error of a wait that is not waited for."""
-    more = "" if has_token else " With a GITHUB_TOKEN, GitHub answers 5,000 questions an hour instead of 60."
-    return SourceError(
-        f"GitHub asks to wait {math.ceil(seconds):,} s (its rate limit); that is left for the next run.",
-        hint=f"Run it again then, or raise FOOTNOTE_GITHUB__WAIT_SECONDS.{more}",
-        wait=seconds,
-    )
+    more = "" if has_token else "With a GITHUB_TOKEN, GitHub answers 5,000 questions an hour instead of 60."
+    return outages.too_long("GitHub", seconds, "FOOTNOTE_GITHUB__WAIT_SECONDS", why=RATE_LIMIT, more=more)
 
 
 def _named(headers: Mapping[str, str], now: float) -> float | None:

@@ -1,21 +1,23 @@
 """The repositories of a user or organisation, all pages of them."""
 
-from collections.abc import Callable, Collection, Mapping
+import shlex
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipelines.errors import SourceError
+from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.sources.github.asked import Answer, Asked
 from pipelines.ingestion.sources.github.client import Client
-from pipelines.ingestion.sources.github.places import place_of
+from pipelines.ingestion.sources.github.places import name_of, place_of
 from pipelines.ingestion.sources.github.refusals import garbled, partial
 from pipelines.ingestion.sources.github.told import Told, repositories_in
 from pipelines.store.fetched import Fetched, recall, remember
 
 _PER_PAGE = 100
 _MOST_PAGES = 1_000
-_MOST_NAMED = 3
+_MOST_NAMED = 3  # repositories
+_MOST_REMOVED = 10  # documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,8 @@ class Owned:
 class Owners:
     """Lists what owners have: what is public, and what is private as far as the token reaches."""
 
-    def __init__(self, client: Client, asked: Asked, home: Path, say: Callable[[str], None]) -> None:
-        self._client, self._asked, self._home, self._say = client, asked, home, say
+    def __init__(self, client: Client, asked: Asked, home: Path, far: Callable[[str], None]) -> None:
+        self._client, self._asked, self._home, self._far = client, asked, home, far
 
     def repositories(self, owner: str) -> Owned:
         """All repositories of an owner, each once, in GitHub's order.
@@ -90,7 +92,7 @@ class Owners:
                 problems = problems or ([partial(path)] if page.is_cut else [])
                 if not page.more and len(page.held) < _PER_PAGE:
                     break
-                self._say(f"github:{login}: {len(found):,} repositories listed ...")
+                self._far(f"github:{login}: {len(found):,} repositories listed")
             else:
                 raise SourceError(f"{login} has more repositories than are listed.", hint="Name single ones.")
             # A repository that was deleted from an early page meanwhile moved another one out of sight.
@@ -115,18 +117,27 @@ class Owners:
         What a person removed meanwhile is no longer among what was fetched, and nobody misses it.
         """
         note, seen = recall(self._home, f"github:{login}"), {told["full_name"] for told in found}
-        lost = [
-            name
+        lost = {
+            name: held
             for name, shown in (note.more.get("shown", {}) if note else {}).items()
             if name not in seen
             and shown["asker"] != self._client.asker
-            and any(recall(self._home, uri) for uri in shown["uris"])
-        ]
-        if not lost:
-            return []
-        named = ", ".join(lost[:_MOST_NAMED]) + (", ..." if len(lost) > _MOST_NAMED else "")
-        said = f"Private repositories of {login} cannot be seen ({named}): another GITHUB_TOKEN listed them before."
-        return [SourceError(said, hint="Set that token again, or remove them with `footnote remove`.")]
+            and (held := [uri for uri in shown["uris"] if recall(self._home, uri)])
+        }
+        return [_unseen(login, lost)] if lost else []
+
+
+def _unseen(login: str, lost: Mapping[str, Sequence[str]]) -> SourceError:
+    """The problem of private repositories, each with the addresses of its documents that were listed before."""
+    repositories, documents = list(lost), [name_of(uri) for held in lost.values() for uri in held]
+    named = ", ".join(repositories[:_MOST_NAMED]) + (", ..." if len(repositories) > _MOST_NAMED else "")
+    said = f"Private repositories of {login} cannot be seen ({named}): another GITHUB_TOKEN listed them before."
+    command = f"`footnote remove {shlex.join(documents[:_MOST_REMOVED])}{' ...' * (len(documents) > _MOST_REMOVED)}`"
+    return SourceError(
+        f"{said} Until that is mended, nothing of github:{login} is removed.",
+        hint=f"Set that token again, or remove what is held of them: {command}.",
+        wait=UNTIL_MENDED,
+    )
 
 
 def _who(answer: Any) -> list[str]:

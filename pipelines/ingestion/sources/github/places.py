@@ -2,7 +2,10 @@
 
 import re
 from dataclasses import dataclass
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
+
+from pipelines.errors import SourceError
+from pipelines.store.file_lines import in_repository
 
 _OWNER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _REPOSITORY = re.compile(r"[A-Za-z0-9._-]{1,100}")
@@ -40,6 +43,18 @@ def place_of(location: str) -> Place | None:
     return Place(owner, repository)
 
 
+def read_place(location: str) -> Place:
+    """As `place_of`.
+
+    Raises:
+        SourceError: If the location names no place.
+    """
+    place = place_of(location)
+    if place is None:
+        raise SourceError(f"{location} names nothing on GitHub.", hint="Say github:OWNER or github:OWNER/REPO.")
+    return place
+
+
 def site_of(api_base: str) -> str:
     """Where people read what the API serves: `https://github.com`, or an Enterprise server's own address."""
     parts = urlsplit(api_base)
@@ -53,4 +68,10 @@ def readme_uri(site: str, full_name: str) -> str:
 
 def file_uri(site: str, full_name: str, path: str) -> str:
     """Where a person reads a file of a repository, as its default branch has it now."""
-    return f"{site}/{quote(full_name)}/blob/HEAD/{quote(path, errors='replace')}"
+    return in_repository(f"{site}/{quote(full_name)}", path)
+
+
+def name_of(uri: str) -> str:
+    """What the document at a `readme_uri` or a `file_uri` is called: `OWNER/REPO`, or its path below that."""
+    path = urlsplit(uri).path.removeprefix("/").replace("/blob/HEAD/", "/", 1)
+    return " ".join(unquote(path, errors="replace").split())

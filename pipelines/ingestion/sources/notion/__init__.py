@@ -32,7 +32,7 @@ class Notion:
             source = f"notion:{root}"
             walk = Walk(self._opened(), self._access, source, self._access.options(location).depth)
         except SourceError as error:
-            return Listing(source, "notion", (), False, problems=((location, error),))
+            return Listing(source, "notion", (), False, problems=((source, error),))
         listing = walk.listing(root)
         self._fetched |= walk.found.fetched
         self._failed |= walk.found.failed

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pipelines.errors import SourceError
+from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.sources.base import Access
 from pipelines.ingestion.sources.notion.address import digits
 from pipelines.ingestion.sources.notion.asking import Asking, Call
@@ -39,10 +39,11 @@ def open_api(access: Access) -> "Api":
         raise SourceError(
             "Notion gives nothing without a token.",
             hint="Make an integration at notion.so/my-integrations, share the page with it, and set NOTION_TOKEN.",
+            wait=UNTIL_MENDED,
         )
     secret = token.get_secret_value().strip()
     if not (secret.isascii() and secret.isprintable()):  # the client's own error would show it
-        raise SourceError("NOTION_TOKEN holds characters that no token has.", hint="Copy it again.")
+        raise SourceError("NOTION_TOKEN holds characters that no token has.", hint="Copy it again.", wait=UNTIL_MENDED)
     try:
         asking = Asking(access)
         usual_authorities("SSL_CERT_FILE")
@@ -71,6 +72,10 @@ class Api:
 
     def __init__(self, client: "Client", asking: Asking) -> None:
         self._client, self._asking = client, asking
+
+    def step(self, far: str) -> None:
+        """Say how far a look is now; each answer from here on is told with it."""
+        self._asking.step(far)
 
     def page(self, page_id: str) -> Told:
         """What is said of a page, with its properties."""

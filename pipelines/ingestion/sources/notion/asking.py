@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-from pipelines.errors import SourceError
+from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.sources.base import Access
+from pipelines.ingestion.sources.outages import too_long, trying_again, waiting, why_unreached
 from pipelines.text import canonical
 from pipelines.trust import OWN_AUTHORITY, is_unknown
 
@@ -13,6 +14,7 @@ _TRIES = 3  # of a request that fails at Notion's end
 _MOST_WAITS = 30
 _MOST_FAILURES = 3  # in a row: then nobody is there
 _HINT = "Run it again later: what was fetched is kept."
+_RATE_LIMIT = "its rate limit"
 _NO_TABLE = ("data sources accessible by this API bot", "is a linked database")  # the API has no code of its own for it
 
 Call = Callable[..., Any]
@@ -36,10 +38,16 @@ class Asking:
     def __init__(self, access: Access) -> None:
         held = access.settings.notion
         self._stop, self._say = access.stop, access.say
+        self._far, self._step, self._answers = access.far, "the beginning", 0
         self._patience = held.wait_seconds
         self._host = urlsplit(held.api_base).netloc.rpartition("@")[2] or "The address of Notion"
         self._pause = 1.0
         self._failures = 0
+
+    def step(self, far: str) -> None:
+        """Say how far a look is, now and at each answer: that of one long page may take hundreds."""
+        self._step = far
+        self._far(f"Notion: {far} (answer {self._answers:,})")
 
     def ask(self, call: Call) -> Any:
         """What a call of the client answers, after as many tries and waits as it takes.
@@ -54,19 +62,20 @@ class Asking:
         while not self._stop.is_set():
             said, seconds = self._try(call)
             if seconds is None:
+                self._answers += 1
+                self.step(self._step)
                 return said
             if isinstance(said, Ended):  # a rate limit
                 asked += 1
                 if waited + seconds > self._patience or asked > _MOST_WAITS:
                     raise said
-                self._say(f"Notion asks for a pause of {seconds:g} s.")
+                self._say(waiting("Notion", seconds, _RATE_LIMIT))
                 waited += seconds
             else:
                 failed += 1
                 if failed >= _TRIES:
                     raise self._failed(said)
-                if seconds > self._pause:
-                    self._say(f"{said.message} The next try is in {seconds:g} s.")
+                self._say(trying_again(said, seconds))
             self._stop.wait(seconds)
         raise Ended("The listing of Notion was stopped.", hint=_HINT)
 
@@ -81,15 +90,15 @@ class Asking:
             pause = _retry_after(error.headers.get("retry-after"))
             if error.status == 429:
                 asked = self._pause if pause is None else pause
-                return _limited(asked, self._patience), asked
+                return _limited(asked), asked
             if error.status >= 500 or error.status == 409:
-                said = SourceError(f"Notion failed with status {error.status}.", hint=_HINT)
+                said = SourceError(f"Notion answered with {error.status}.", hint=_HINT)
                 return said, self._pause if pause is None else min(pause, self._patience)
             raise self._refusal(error) from None
         except (RequestTimeoutError, httpx.TransportError) as error:
-            hint = OWN_AUTHORITY if is_unknown(error) else _HINT
-            said = SourceError(f"{self._host} does not answer ({type(error).__name__}).", hint=hint)
-            return said, self._pause
+            why = why_unreached(error)
+            hint = OWN_AUTHORITY if is_unknown(why) else f"{_HINT} Or check FOOTNOTE_NOTION__API_BASE."
+            return SourceError(f"Notion cannot be reached at {self._host}: {why}.", hint=hint), self._pause
         except (NotionClientErrorBase, httpx.HTTPError, httpx.InvalidURL, ValueError):
             raise self.nonsense() from None  # they may show the request
         self._failures = 0
@@ -104,17 +113,23 @@ class Asking:
         code = getattr(error.code, "value", error.code)
         words = " ".join(canonical(str(error)).split())
         if error.status == 401:
-            return Ended("Notion refuses the token.", hint="Set NOTION_TOKEN to the secret of an integration.")
+            return Ended(
+                "Notion refuses the token.", hint="Set NOTION_TOKEN to the secret of an integration.", wait=UNTIL_MENDED
+            )
         if code == "restricted_resource":
             said = "Notion does not let the integration read this."
-            return SourceError(said, hint="Give it the capability to read content.")
+            return SourceError(said, hint="Give it the capability to read content.", wait=UNTIL_MENDED)
         if code == "object_not_found":
-            return Gone("Notion knows no such page, or it is not shared with the integration.")
+            return Gone("Notion knows no such page, or it is not shared with the integration.", wait=UNTIL_MENDED)
         if any(said in words for said in _NO_TABLE):
-            return Gone("It is a linked view, or its tables are not shared with the integration.")
+            return Gone("It is a linked view, or its tables are not shared with the integration.", wait=UNTIL_MENDED)
         if code in ("validation_error", "invalid_request"):
-            return Refused(f"Notion refuses the request: {words[:200]}")
-        said = f"{self._host} answered status {error.status}, not as Notion's API does."
+            return Refused(
+                f"Notion refuses the request: {words[:200].rstrip('.')}.",
+                hint="Take out of the page what it does not give, or leave the page out; what is stored of it stays.",
+                wait=UNTIL_MENDED,
+            )
+        said = f"{self._host} answered with {error.status}, not as Notion's API does."
         return Ended(said, hint="Check FOOTNOTE_NOTION__API_BASE.")
 
     def nonsense(self) -> SourceError:
@@ -123,9 +138,9 @@ class Asking:
         return SourceError(said, hint="Try again later, or check FOOTNOTE_NOTION__API_BASE.")
 
 
-def _limited(seconds: float, patience: float) -> Ended:
-    said = f"Notion asks for a pause of {seconds:g} s, and {patience:g} s is the longest wait."
-    return Ended(said, hint=f"{_HINT} Or raise FOOTNOTE_NOTION__WAIT_SECONDS.", wait=seconds)
+def _limited(seconds: float) -> Ended:
+    error = too_long("Notion", seconds, "FOOTNOTE_NOTION__WAIT_SECONDS", why=_RATE_LIMIT)
+    return Ended(error.message, hint=error.hint, wait=error.wait)
 
 
 def _retry_after(told: str | None) -> float | None:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from pipelines.errors import SourceError, StoreError
+from pipelines.errors import UNTIL_MENDED, SourceError, StoreError
 from pipelines.ingestion.loaders.notion.words import bare
 from pipelines.ingestion.sources.base import Access, Listing
 from pipelines.ingestion.sources.notion.address import digits, page_address
@@ -18,7 +18,7 @@ from pipelines.ingestion.sources.notion.place import Place, left_since
 from pipelines.ingestion.sources.notion.properties import Properties
 from pipelines.ingestion.sources.notion.reduce import is_gone, pieces
 from pipelines.ingestion.sources.notion.rows import Rows, fetch_rows
-from pipelines.ingestion.sources.notion.tree import fetch_tree, kept_tree
+from pipelines.ingestion.sources.notion.tree import Tree, fetch_tree, is_bare, kept_tree
 from pipelines.observe import log_failure
 from pipelines.store.fetched import Fetched, recall, remember
 from pipelines.text import canonical
@@ -29,6 +29,7 @@ _SHARE = (
     "Open it in Notion, and under ... > Connections add the integration; or check the id: of a linked view, "
     "name the database that it shows."
 )
+_UNSUPPORTED = "not supported via the API"
 _NONSENSE = (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError)
 
 Told = Mapping[str, Any]
@@ -38,7 +39,7 @@ class Walk:
     """One listing; `found` has what it found."""
 
     def __init__(self, api: Api, access: Access, source: str, most_depth: int) -> None:
-        self.found = Found(source, access.say)
+        self.found = Found(source, api.step)
         self._api, self._home = api, access.settings.home
         self._verify, self._most_depth = access.verify, most_depth
         self._properties = Properties(api)
@@ -72,9 +73,15 @@ class Walk:
                 told = ask(root)
                 break
         else:
-            raise SourceError(f"Notion shares no page or database {root} with the integration.", hint=_SHARE)
+            raise SourceError(
+                f"Notion shares no page or database {root} with the integration.", hint=_SHARE, wait=UNTIL_MENDED
+            )
         if is_gone(told):
-            raise SourceError(f"{page_address(root)} lies in the trash of Notion.", hint="Restore it, or name another.")
+            raise SourceError(
+                f"{page_address(root)} lies in the trash of Notion.",
+                hint="Restore it, or name another.",
+                wait=UNTIL_MENDED,
+            )
         return Place(told["object"], digits(told["id"]), told=told)
 
     def _visit(self) -> None:
@@ -182,7 +189,7 @@ class Walk:
         held = self._held(place, "below")
         if held is None or not is_as(held.stamp, page, place.properties):
             held = self._fetch(place, page, title, held)
-            self.found.count(held, name)
+            self.found.count(held)
         self.found.add(held, name)
         self._enter(place, names, [Place(what, digits(below)) for what, below in held.more["below"]], held)
         self.found.warn(name, held.more)
@@ -191,9 +198,23 @@ class Walk:
         properties = place.properties if place.properties is not None else self._properties.of(page, {})[0]
         tree = kept_tree(self._home, held) if held and is_as(held.stamp, page, None) else None
         if tree is None:
-            tree = fetch_tree(self._api, place.id)
+            tree = self._tree(place.id)
             tree.left = left_since(self._home, place.id, tree.below)
         return keep_page(self._home, page, title, properties, tree)
+
+    def _tree(self, page_id: str) -> Tree:
+        """All blocks of a page; none where Notion gives none for one that it does not support, and gave none before.
+
+        Raises:
+            SourceError: If a request fails: what was fetched before is worth more than a title.
+        """
+        try:
+            return fetch_tree(self._api, page_id)
+        except Refused as error:
+            old = recall(self._home, page_address(page_id))
+            if _UNSUPPORTED not in error.message or (old and not is_bare(old.more)):
+                raise
+            return Tree(missing=[{"id": page_id, "type": "page", "why": error.message}])
 
     def _database(self, place: Place) -> None:
         database = self._asked(place, self._api.database)
@@ -206,7 +227,7 @@ class Walk:
         rows = fetch_rows(self._api, self._properties, database, old.more["asked"] if old else {})
         fresh = self._keep_rows(place, database, title, rows)
         if old is None or old.sha != fresh.sha:
-            self.found.count(fresh, name)
+            self.found.count(fresh)
         self.found.fetched[fresh.uri] = fresh.sha
         self.found.add(fresh, name)
         pages = [Place("page", digits(page["id"]), told=page, properties=tuple(said)) for page, said in rows.pages]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
-from pipelines.errors import SourceError
+from pipelines.errors import ConfigError, SourceError
 from pipelines.text import canonical
 
 _DEFAULT = {"http": 80, "https": 443}
@@ -63,6 +63,7 @@ def read_address(url: str, private_hosts: tuple[str, ...] = ()) -> Address:
     Raises:
         SourceError: If it is no address, or one that is not fetched: of another scheme, with credentials, of a port
             where no web server is expected, or so written that programs would read it differently.
+        ConfigError: If `private_hosts`, those of the settings, name what is no host.
     """
     url = url.strip()
     if _UNSEEN.search(url) or len(url) > _LONGEST:
@@ -113,7 +114,7 @@ def is_named(host: str, port: int, private_hosts: tuple[str, ...]) -> bool:
     """Whether the settings name a host, or this port of it, as one that need not be public.
 
     Raises:
-        SourceError: If they name what is no host.
+        ConfigError: If they name what is no host.
     """
     return not {host, spot(host, port)}.isdisjoint(_named(private_hosts))
 
@@ -138,7 +139,7 @@ def _one_named(written: str) -> str:
         host = _host(found[1], text)
     except SourceError as error:
         hint = "Write a host or host:port, such as intranet, 192.168.1.10:8080 or [fd00::7]:8080."
-        raise SourceError(f"FOOTNOTE_WEB__PRIVATE_HOSTS names {shown(text)!r}, which is no host.", hint=hint) from error
+        raise ConfigError(f"FOOTNOTE_WEB__PRIVATE_HOSTS names {shown(text)!r}, which is no host.", hint=hint) from error
     return spot(host, int(found[2])) if found[2] else host
 
 

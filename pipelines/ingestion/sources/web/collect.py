@@ -10,6 +10,7 @@ from pipelines.errors import SourceError
 from pipelines.ingestion.sources.web.address import Address, join, shown
 from pipelines.ingestion.sources.web.listed import Link, WebList
 from pipelines.ingestion.sources.web.status import Unasked
+from pipelines.wording import counted
 
 _MOST_LISTS = 1_000
 _FIRST = 3
@@ -30,7 +31,7 @@ Open = Callable[[Address], Opened]
 class Found:
     """The pages that are listed, each once, with its stamp; `complete` unless a list may hold others.
 
-    `skipped` are those of other sites, `problems` what is listed but cannot be fetched.
+    `skipped` are the names of those of other sites, `problems` what is listed but cannot be fetched.
     """
 
     pages: dict[Address, str] = field(default_factory=dict)
@@ -44,7 +45,8 @@ class Found:
             return
         names, error = list(unasked), next(iter(unasked.values()))
         first = ", ".join(names[:_FIRST]) + (", ..." if len(names) > _FIRST else "")
-        said = f"{len(names):,} pages that {start.name} lists were not asked for: {first}. {error.message}"
+        count = f"{counted(len(names), 'page')} that {'were' if len(names) > 1 else 'was'}"
+        said = f"{start.name} lists {count} not asked for: {first}. {error.message}"
         self.problems.append((start.name, SourceError(said, hint=error.hint, wait=error.wait)))
         self.complete = False
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from threading import Event
 
 from config.settings import WebSettings
-from pipelines.errors import SourceError
+from pipelines.errors import UNTIL_MENDED, SourceError
+from pipelines.ingestion.sources.outages import waiting
 from pipelines.ingestion.sources.web.address import Address, join, read_address
 from pipelines.ingestion.sources.web.media import UNSAID, XML, as_told, charset_of, media_type, told_by
 from pipelines.ingestion.sources.web.rest import Rest
@@ -17,6 +18,7 @@ from pipelines.ingestion.sources.web.status import (
     Closed,
     Gone,
     Unasked,
+    Unreached,
     busy,
     retry_after,
     unanswered,
@@ -122,10 +124,16 @@ class Fetcher:
             raise SourceError(f"{way[0].name} goes round in a circle: {circle}.", hint="Tell who runs the site.")
         if len(way) > self._settings.redirects:
             hint = f"Give {onward.url} itself, or raise FOOTNOTE_WEB__REDIRECTS."
-            raise SourceError(f"{way[0].name} was redirected more than {self._settings.redirects} times.", hint=hint)
+            raise SourceError(
+                f"{way[0].name} was redirected more than {self._settings.redirects} times.",
+                hint=hint,
+                wait=UNTIL_MENDED,
+            )
         if onward.private and not way[-1].private:
             hint = f"Give {onward.url} itself if it is meant."
-            raise SourceError(f"{way[0].name} leads from a public host to the private {onward.host}.", hint=hint)
+            raise SourceError(
+                f"{way[0].name} leads from a public host to the private {onward.host}.", hint=hint, wait=UNTIL_MENDED
+            )
 
     def _answer(self, address: Address, headers: Mapping[str, str], *, for_robots: bool) -> Page | Address:
         """The page at an address, or where it is now; a busy host is waited for as long as it asks, within bounds."""
@@ -135,10 +143,10 @@ class Fetcher:
                 if reply.status not in BUSY:
                     return self._page(address, reply, asked=bool(headers), for_robots=for_robots)
                 status, wait = reply.status, retry_after(reply.headers)
-            refusal = busy(address.name, status, wait)
+            refusal = busy(address.name if wait is None else address.netloc, status, wait)
             if wait is None or wait > _LONGEST_WAIT or not left:
                 break
-            self._say(f"{address.host} asks for {wait:.0f} seconds of rest.")
+            self._say(waiting(address.netloc, wait))
             self._wait(wait)
         if status == 429 or wait is not None:  # it is the host that is busy, not a page that fails
             self._rest.begin(address.netloc, refusal)
@@ -168,10 +176,14 @@ class Fetcher:
             return
         rules = self._robots(address)
         if isinstance(rules, SourceError):
-            raise Unasked(rules.message, hint=rules.hint, wait=rules.wait)
+            said = f"{address.netloc} does not say what may be fetched: {rules.message}"
+            of_host = isinstance(rules, Unreached | Unasked)
+            raise Unasked(rules.message if of_host else said, hint=rules.hint, wait=rules.wait)
         if not rules.allow(address.target):
             hint = "Leave it out, ask who runs the site, or set FOOTNOTE_WEB__ROBOTS=false for a site of your own."
-            raise SourceError(f"The robots.txt of {address.netloc} does not allow {address.name}.", hint=hint)
+            raise SourceError(
+                f"{address.name} is closed to programs by the robots.txt there.", hint=hint, wait=UNTIL_MENDED
+            )
 
     def _robots(self, address: Address) -> Rules | SourceError:
         """What a host allows: all where it has no robots.txt, nothing for now where it cannot tell."""

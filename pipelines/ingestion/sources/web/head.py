@@ -47,8 +47,8 @@ def head_of(body: bytes, address: Address, private_hosts: tuple[str, ...]) -> He
     return Head(canonical, " ".join(title.split())[:300], hashlib.sha256(said).hexdigest())
 
 
-def copies(heads: Mapping[str, Head]) -> set[str]:
-    """Of pages, by their address, those that are copies of another: one of each canonical address stays.
+def copies(heads: Mapping[str, Head]) -> dict[str, str]:
+    """Of pages, by their address, those that are copies of another, with its address: one of each canonical one stays.
 
     It is the page that stands at that address, else the first one. Copies have the same title and say the same, for
     some sites give all their pages one canonical address by mistake.
@@ -56,7 +56,7 @@ def copies(heads: Mapping[str, Head]) -> set[str]:
     keys = {uri: head for uri, head in heads.items() if head.canonical}
     stays = {key: uri for uri, key in reversed(list(keys.items()))}
     stays |= {key: uri for uri, key in keys.items() if key.canonical == uri}
-    return {uri for uri, key in keys.items() if stays[key] != uri}
+    return {uri: stays[key] for uri, key in keys.items() if stays[key] != uri}
 
 
 def _said(tree: Any) -> Iterator[str]:

@@ -15,7 +15,7 @@ from config.sources import DeclaredSource
 from pipelines.errors import FootnoteError, SourceError, StoreError, as_source_error
 from pipelines.ingestion.envelope import Envelope, pack
 from pipelines.ingestion.loaders.sniff import HTML
-from pipelines.ingestion.sources.base import Access, Listing, Read
+from pipelines.ingestion.sources.base import Access, Listing, Read, Remark
 from pipelines.ingestion.sources.web.address import Address, shown
 from pipelines.ingestion.sources.web.collect import Found, Opened, collect
 from pipelines.ingestion.sources.web.elsewhere import taken_whole_by
@@ -23,6 +23,9 @@ from pipelines.ingestion.sources.web.head import Head, copies, head_of
 from pipelines.ingestion.sources.web.lists import is_named_as_list, list_of
 from pipelines.ingestion.sources.web.media import LISTS
 from pipelines.ingestion.sources.web.noted import (
+    is_of,
+    look_at,
+    look_ended,
     note_list,
     noted_head,
     noted_place,
@@ -40,8 +43,6 @@ if TYPE_CHECKING:
     from pipelines.ingestion.sources.web.fetch import Fetcher, Page
     from pipelines.ingestion.sources.web.wire import Network
 
-_TOLD_EVERY = 25
-
 
 class Web:
     """Pages, sitemaps and feeds; `network` is how they are reached, the system's way unless given."""
@@ -52,6 +53,8 @@ class Web:
         self._home = access.settings.home
         self._network = network
         self._looked: dict[str, Read | FootnoteError] = {}
+        self._look_now = ""  # the mark of the look at a list that is under way
+        self._spared = 0
 
     @cached_property
     def _fetcher(self) -> "Fetcher":
@@ -114,7 +117,7 @@ class Web:
 
     def _collected(self, start: Address, first: Opened, most: int) -> Found:
         def open_list(child: Address) -> Opened:
-            self._access.say(f"reading {child.name}")
+            self._access.far(f"reading {child.name}")
             page = self._fetcher.get(child)
             return Opened(page.address, list_of(page.body, page.type, child.name))
 
@@ -122,12 +125,24 @@ class Web:
 
     def _listing(self, start: Address, found: Found) -> Listing:
         """What was found, each page looked at, without those that are gone and without copies."""
+        self._look_now, self._spared = look_at(self._home, start.url, datetime.now(UTC)), 0
         items, gone = self._looked_at(start, found)
-        if gone:
-            self._access.say(f"{start.name} lists what is gone: {', '.join(gone)[:200]}")
+        if not self._access.stop.is_set():
+            look_ended(self._home, start.url)
+        if self._spared:
+            said = f"{self._spared:,} of {len(found.pages):,} pages taken as a run that did not finish fetched them"
+            self._access.say(f"{start.name}: {said}; --verify asks again.")
+        self._look_now = ""
         items = sorted(items, key=lambda item: (item.name, item.uri))
         twice = copies({item.uri: noted_head(self._home, item.uri) for item in items})
-        skipped = dict.fromkeys((*found.skipped, *gone, *(item.name for item in items if item.uri in twice)))
+        names = {item.uri: item.name for item in items}
+        skipped = dict.fromkeys(
+            (
+                *(Remark(name, "it is of another site") for name in found.skipped),
+                *(Remark(name, "it is listed, but gone") for name in gone),
+                *(Remark(names[uri], f"it says the same as {names[same]}") for uri, same in twice.items()),
+            )
+        )
         kept = tuple(item for item in items if item.uri not in twice)
         return Listing(start.url, "web", kept, found.complete, tuple(skipped), tuple(found.problems))
 
@@ -135,14 +150,13 @@ class Web:
         """(the pages that there are, the names of those that are gone); what was not asked for is a problem."""
         items, gone, unasked = list[SourceItem](), list[str](), dict[str, Unasked]()
         now = datetime.now(UTC)
-        for number, (address, stamp) in enumerate(found.pages.items()):
+        for number, (address, stamp) in enumerate(found.pages.items(), start=1):
             if self._access.stop.is_set():
                 stopped = SourceError("The listing was stopped.", hint="Run it again to go on.")
                 found.problems.append((start.name, stopped))
                 found.complete = False
                 break
-            if number and not number % _TOLD_EVERY:
-                self._access.say(f"{start.name}: {number} of {len(found.pages)} pages looked at")
+            self._access.far(f"{start.name}: page {number:,} of {len(found.pages):,}")
             item = _item(address, start.url, settled(stamp, now))
             match self._look(item):
                 case Gone():
@@ -167,6 +181,9 @@ class Web:
         note = None if self._access.verify else page_note(self._home, item.uri)
         if note and item.stamp and note.stamp == item.stamp:
             return Read(note.sha, kept=True)
+        if note and is_of(note, self._look_now, item.stamp):
+            self._spared += 1
+            return Read(note.sha, kept=True)
         page = self._fetcher.get(self._fetcher.address(item.uri), noted_validators(note), noted_place(note))
         if page.fresh or note is None:
             return self._keep(item, page, note)
@@ -189,12 +206,13 @@ class Web:
         data = pack(Envelope(told, page.body))
         sha = hashlib.sha256(data).hexdigest()
         keep_original(self._home, sha, data, name=item.name)
-        more = {"validators": page.validators, "told": told, "head": list(head)}
+        more = {"validators": page.validators, "told": told, "head": list(head), "look": self._look_now}
         remember(self._home, Fetched(item.uri, item.stamp, sha, len(data), more))
         return Read(sha, kept=True)
 
     def _unchanged(self, item: SourceItem, note: Fetched, validators: Mapping[str, str]) -> Read:
-        remember(self._home, replace(note, stamp=item.stamp, more={**note.more, "validators": validators}))
+        more = {**note.more, "validators": validators, "look": self._look_now}
+        remember(self._home, replace(note, stamp=item.stamp, more=more))
         return Read(note.sha, kept=True)
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from pipelines.errors import SourceError
+from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.loaders.sniff import HTML, PLAIN
 from pipelines.ingestion.sources.web.json_feed import read_json_feed
 from pipelines.ingestion.sources.web.listed import Link, WebList
@@ -22,12 +22,12 @@ def list_of(body: bytes, media_type: str, name: str) -> WebList:
         SourceError: If it is none, or one that cannot be read.
     """
     if media_type == HTML:
-        hint = 'Run again later. If a page is meant, say `follow = "page"` of it in the file of sources.'
-        raise SourceError(f"{name} answers a page where a sitemap or a feed is expected.", hint=hint)
+        hint = 'Check the address. If a page is meant, say `follow = "page"` of it in the file of sources.'
+        raise SourceError(f"{name} answers a page where a sitemap or a feed is expected.", hint=hint, wait=UNTIL_MENDED)
     readers = {PLAIN: _read_text_list, JSON_FEED: read_json_feed}
     held = readers.get(media_type, read_xml_list)(body, name)
     if not held.kind or (media_type == PLAIN and not held.links):
-        raise SourceError(f"{name} is neither a sitemap nor a feed.", hint="Check the address.")
+        raise SourceError(f"{name} is neither a sitemap nor a feed.", hint="Check the address.", wait=UNTIL_MENDED)
     return held
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from pipelines.errors import SourceError
+from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.loaders.sniff import BINARY, CSV, HTML, IMAGES, MARKDOWN, MIME_OF_SUFFIX, PDF, PLAIN
 from pipelines.ingestion.sources.web.address import readable
 
@@ -81,7 +81,9 @@ def told_by(body: bytes, path: str, name: str) -> str:
     suffix = PurePosixPath(path.partition("?")[0]).suffix.lower()
     found = MIME_OF_SUFFIX.get(suffix, "")
     if not found or found in IMAGES:
-        raise SourceError(f"{name} does not say what it is.", hint="Fetch it by hand, and ingest the file.")
+        raise SourceError(
+            f"{name} does not say what it is.", hint="Fetch it by hand, and ingest the file.", wait=UNTIL_MENDED
+        )
     return found
 
 
@@ -107,4 +109,4 @@ def _is_json_feed(body: bytes) -> bool:
 
 def _not_read(kind: str, name: str) -> SourceError:
     hint = "Pages, plain text, Markdown, CSV, PDF and office files are read. Leave it out."
-    return SourceError(f"{name} is of the type {readable(kind)[:60]}, which is not read.", hint=hint)
+    return SourceError(f"{name} is of the type {readable(kind)[:60]}, which is not read.", hint=hint, wait=UNTIL_MENDED)

@@ -1,9 +1,12 @@
 """What is noted of addresses that were fetched: of a page its head and validators, of a list that it was one."""
 
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from pipelines.ingestion.sources.web.head import Head
-from pipelines.store.fetched import Fetched, recall, remember
+from pipelines.store.fetched import Fetched, forget, recall, remember
+
+_RECENT = timedelta(hours=1)
 
 
 def page_note(home: Path, uri: str) -> Fetched | None:
@@ -28,6 +31,29 @@ def noted_place(note: Fetched | None) -> str:
     return str(note.more.get("told", {}).get("url", "")) if note else ""
 
 
+def look_at(home: Path, uri: str, now: datetime) -> str:
+    """The mark of the look at a list that begins: that of a recent one which did not finish, as this one goes on there.
+
+    Raises:
+        StoreError: If it cannot be noted.
+    """
+    note = recall(home, _look(uri))
+    if note and timedelta() <= now - datetime.fromisoformat(note.stamp) < _RECENT:
+        return note.stamp
+    remember(home, Fetched(_look(uri), now.isoformat(), "", 0))
+    return now.isoformat()
+
+
+def look_ended(home: Path, uri: str) -> None:
+    """Note that the look at a list finished: the next one goes on nowhere."""
+    forget(home, _look(uri))
+
+
+def is_of(note: Fetched, look: str, stamp: str) -> bool:
+    """Whether a page was fetched by this same look, and nothing would tell cheaply whether it changed since."""
+    return bool(look) and note.more.get("look") == look and note.stamp == stamp and not noted_validators(note)
+
+
 def note_list(home: Path, uri: str, kind: str) -> None:
     """Note that an address is a sitemap or a feed.
 
@@ -35,6 +61,10 @@ def note_list(home: Path, uri: str, kind: str) -> None:
         StoreError: If it cannot be written.
     """
     remember(home, Fetched(uri, "", "", 0, {"list": kind}))
+
+
+def _look(uri: str) -> str:
+    return f"look:{uri}"
 
 
 def was_list(home: Path, uri: str) -> bool:

@@ -5,9 +5,11 @@ import socket
 import threading
 from collections.abc import Callable, Sequence
 
-from pipelines.errors import SourceError
+from pipelines.errors import UNTIL_MENDED, SourceError
+from pipelines.ingestion.sources.outages import why_unreached
 from pipelines.ingestion.sources.web.address import spot
 from pipelines.ingestion.sources.web.status import Unreached
+from pipelines.wording import lasting
 
 Resolve = Callable[[str, int], Sequence[str]]
 IP = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -95,6 +97,7 @@ def addresses_of(host: str, port: int, resolve: Resolve, *, private: bool, secon
         raise SourceError(
             f"{host} {leads} not an address of the public internet.",
             hint=f"Where it is meant, name {spot(host, port)} in FOOTNOTE_WEB__PRIVATE_HOSTS.",
+            wait=UNTIL_MENDED,
         )
     return found
 
@@ -102,20 +105,20 @@ def addresses_of(host: str, port: int, resolve: Resolve, *, private: bool, secon
 def _resolved(host: str, port: int, resolve: Resolve, seconds: float) -> Sequence[str]:
     """What a name leads to; in a thread, for the system's resolver knows no limit of time."""
     found: list[str] = []
-    errors: list[str] = []
+    errors: list[Exception] = []
 
     def ask() -> None:
         try:
             found.extend(resolve(host, port))
         except (OSError, ValueError, RuntimeError) as error:
-            errors.append(str(error))
+            errors.append(error)
 
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
     thread.join(seconds)
     if thread.is_alive():
-        raise Unreached(f"The name {host} was not found in {seconds:.0f} seconds.", hint="Check the network.")
+        raise Unreached(f"{host} was not found by its name in {lasting(seconds)}.", hint="Check the network.")
     if not found:
-        why = f": {errors[0]}" if errors else ""
-        raise Unreached(f"The name {host} leads nowhere{why}.", hint="Check how it is spelt, and the network.")
+        why = why_unreached(errors[0]) if errors else "its name leads nowhere"
+        raise Unreached(f"{host} cannot be reached: {why}.", hint="Check how it is spelt, and the network.")
     return list(found)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pipelines.errors import SourceError
+from pipelines.ingestion.sources.outages import LATER
 from pipelines.ingestion.sources.web.status import Unasked, Unreached
 
 _MOST_UNREACHED = 3  # requests in a row
@@ -37,8 +38,8 @@ class Rest:
         except Unreached as error:
             count = self._unreached[netloc] = self._unreached.get(netloc, 0) + 1
             if count >= _MOST_UNREACHED:
-                said = f"{netloc} was not reached {count} times in a row, at last so: {error.message}"
-                self.begin(netloc, SourceError(said, hint="Run again later: what is stored stays."))
+                said = f"{error.message.removesuffix('.')}, {count} times in a row."
+                self.begin(netloc, SourceError(said, hint=LATER))
             raise
         except SourceError:
             self._unreached.pop(netloc, None)

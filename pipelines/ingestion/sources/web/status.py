@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from pipelines.errors import SourceError
+from pipelines.errors import UNTIL_MENDED, SourceError
+from pipelines.ingestion.sources.outages import LATER
+from pipelines.wording import lasting
 
 MOVED = frozenset({301, 302, 303, 307, 308})
 BUSY = frozenset({429, 503})
@@ -31,17 +33,20 @@ class Unasked(SourceError):
 def unanswered(name: str, status: int) -> SourceError:
     """The error that a status means which comes with no page of that name."""
     if status in _GONE:
-        return Gone(f"{name} is gone: it answers {status}.", hint="Leave it out, or look for it elsewhere.")
+        return Gone(
+            f"{name} is gone: it answers {status}.", hint="Leave it out, or look for it elsewhere.", wait=UNTIL_MENDED
+        )
     if 400 <= status < 500:
-        return Closed(f"{name} is refused: it answers {status}.", hint="What needs a login is fetched by hand.")
-    return SourceError(f"{name} answers {status}.", hint="Run again later: what is stored stays.")
+        return Closed(
+            f"{name} is refused: it answers {status}.", hint="What needs a login is fetched by hand.", wait=UNTIL_MENDED
+        )
+    return SourceError(f"{name} answers {status}.", hint=LATER)
 
 
 def busy(host: str, status: int, wait: float | None) -> SourceError:
     """The error of a host that answers nobody now."""
-    asks = f" and asks to be left alone for {wait:.0f} seconds" if wait else ""
-    hint = "Run again later: what is stored stays."
-    return SourceError(f"{host} is busy: it answers {status}{asks}.", hint=hint, wait=wait or 0.0)
+    asks = f" and asks to wait {lasting(wait)}" if wait else ""
+    return SourceError(f"{host} is busy: it answers {status}{asks}.", hint=LATER, wait=wait or 0.0)
 
 
 def validators_of(headers: Mapping[str, str]) -> dict[str, str]:

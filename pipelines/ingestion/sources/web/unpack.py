@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Iterable, Iterator
 
-from pipelines.errors import SourceError
+from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.sources.web.address import readable
 
 _GZIP = b"\x1f\x8b"
@@ -47,7 +47,7 @@ def gunzip(data: bytes, most: int, name: str) -> bytes:
 def too_large(name: str, most: int) -> SourceError:
     """The refusal of a page of that name that is larger than so many bytes."""
     hint = "Leave it out, or raise FOOTNOTE_WEB__MAX_BYTES."
-    return SourceError(f"{name} is larger than {most:,} bytes.", hint=hint)
+    return SourceError(f"{name} is larger than {most:,} bytes.", hint=hint, wait=UNTIL_MENDED)
 
 
 def _plain(chunks: Iterable[bytes], most: int, name: str) -> bytes:

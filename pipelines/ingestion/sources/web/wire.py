@@ -9,6 +9,7 @@ from typing import Any
 import httpcore
 
 from pipelines.errors import SourceError
+from pipelines.ingestion.sources.outages import why_unreached
 from pipelines.ingestion.sources.web.address import Address, is_named, readable
 from pipelines.ingestion.sources.web.public import Resolve, addresses_of, system_resolve
 from pipelines.ingestion.sources.web.status import Unreached
@@ -163,11 +164,13 @@ class Wire:
                 yield Reply(response.status, told, response.iter_stream())
         except httpcore.TimeoutException as error:
             hint = "Try again later, or raise FOOTNOTE_WEB__TIMEOUT_SECONDS."
-            raise Unreached(f"{address.name} took too long to answer.", hint=hint) from error
-        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
-            why = readable(str(error))[:200] or type(error).__name__
-            raised = Unreached if isinstance(error, httpcore.NetworkError) else SourceError
-            raise raised(f"{address.name} cannot be fetched: {why.rstrip('.')}.", hint=_hint(why)) from error
+            raise Unreached(f"{address.netloc} took too long to answer.", hint=hint) from error
+        except httpcore.NetworkError as error:
+            why = readable(why_unreached(error))[:200]
+            raise Unreached(f"{address.netloc} cannot be reached: {why}.", hint=_hint(why)) from error
+        except (httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
+            said = f"{address.name} cannot be fetched: its answer broke off, or is none of HTTP."
+            raise SourceError(said, hint="Try again later.") from error
 
     def close(self) -> None:
         """Let go of the connections."""
