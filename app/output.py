@@ -58,20 +58,6 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     console.print(drawn)
 
 
-def listing(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, most: int | None = None) -> None:
-    """A table; of more than 200 rows quick plain lines, on a terminal at most `most` of them."""
-    shown = rows[:most] if most is not None and console.is_terminal else rows
-    if len(shown) <= _DRAWN:
-        if shown:
-            table("", columns, shown)
-    else:
-        for row in shown:
-            console.out("  ".join(str(cell) for cell in row), highlight=False)
-    if len(shown) < len(rows):
-        say(f"... and {len(rows) - len(shown):,} more; --json has all of them", "dim")
-
-
-_DRAWN = 200
 _NUMERIC = {"nodes", "embeddings", "documents", "coverage", "score", "dense", "sparse", "fused", "#", "page"}
 
 

@@ -160,7 +160,8 @@ def _print_snapshots(shown: dict[str, Any]) -> None:
          f"{row['bytes'] / 2**20:.1f} MB", _number(row["documents_per_second"], "{:.1f}/s")]
         for row in shown["snapshots"]
     ]  # fmt: skip
-    output.listing(["day", "category", "documents", "nodes", "characters", "size", "documents/s"], rows)
+    columns = ["day", "category", "documents", "nodes", "characters", "size", "speed"]
+    print_entries(columns, [Entry(row) for row in rows])
     if not rows:
         output.say("There is no snapshot yet; each run writes the day's.")
 

@@ -67,8 +67,9 @@ def is_made(source: Source) -> bool:
 def is_converted(name: str, uri: str) -> bool:
     """Whether a file was made into text, as its name or address tells: HTML, office documents, pages on the web."""
     remote = address(uri)
-    suffix = PurePosixPath(remote.partition("?")[0].partition("#")[0] or name).suffix.lower()
-    told = bool(remote) and (suffix not in _AS_IT_IS or remote.endswith("#readme"))
+    path = remote.partition("?")[0].partition("#")[0].partition("://")[2].partition("/")[2]
+    suffix = PurePosixPath(path if remote else name).suffix.lower()
+    told = bool(remote) and "/blob/HEAD/" not in remote and (suffix not in _AS_IT_IS or remote.endswith("#readme"))
     return suffix in _CONVERTED or told
 
 

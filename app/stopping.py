@@ -42,7 +42,7 @@ def ending_well(said: bytes) -> ExitCode:
 def stopping(stop: threading.Event) -> Iterator[ExitCode]:
     """Meanwhile the first signal sets `stop`, and the second ends the process at once.
 
-    Gives what tells the exit code of what was stopped: 130 after Ctrl-C, 143 after SIGTERM or the end of the terminal.
+    Gives what tells the exit code of what was stopped: 130 after Ctrl-C, 143 after SIGTERM.
     A process that is still there two seconds after the second signal, as a thread of it embeds or waits for a server,
     is ended: each document is written in one transaction, so nothing is lost.
     """

@@ -10,7 +10,7 @@ from rich.text import Text
 from app import output
 
 _INDENT = 4
-_RIGHT = {"run", "nodes", "embeddings", "embedded", "coverage", "took", "speed", "documents", "failed"}
+_RIGHT = frozenset("run nodes embeddings embedded coverage took speed documents failed characters size".split())
 
 
 class Entry(NamedTuple):

@@ -49,7 +49,8 @@ class DeclaredSource(BaseModel):
 
 def kind_of(location: str) -> str:
     """The kind of source that a location on the command line or in the settings names: file, github, notion or web."""
-    return _KINDS.get(location.lstrip().partition(":")[0].lower(), "file")
+    scheme, colon, _ = location.lstrip().partition(":")
+    return _KINDS.get(scheme.lower(), "file") if colon else "file"
 
 
 def read_declared(path: Path) -> dict[str, DeclaredSource]:

@@ -172,7 +172,7 @@ def _told(run: Mapping[str, Any]) -> str:
     """How a run ended, with how many failed."""
     state = "done" if run["state"] == "failed" else run["state"]
     failed = run["counts"].get("failed", 0)
-    return f"run {run['id']} was {state}" + (f", {failed:,} failed (footnote status --failed)" if failed else "")
+    return f"run {run['id']} was {state}" + (f", {failed:,} failed (footnote runs {run['id']})" if failed else "")
 
 
 def _again(kind: str, sources: Sequence[str]) -> str:

@@ -13,10 +13,8 @@ Counts = Mapping[str, Any]  # `metadata["partial"]` of a document: blocks fetche
 
 
 def how_much(counts: Counts) -> str:
-    """How much of a document is stored: `8 of its 12 blocks`, and how many of them lack what lies below; or none."""
+    """How much of a document is stored: `8 of its 12 blocks`, and how many of them lack what lies below."""
     fetched, refused = counts.get("fetched"), len(counts.get("refused") or ())
-    if not fetched:
-        return "none of its blocks"
     said = f"{counts.get('rendered')} of its {fetched} block{'s' * (fetched != 1)}"
     return f"{said}, nothing of what lies below {refused} of them" if refused else said
 

@@ -178,6 +178,8 @@ def test_the_places_of_cited_words_stand_in_order_and_once_and_older_answers_hav
         ("talks.html", "file:///talks.html", "lines 3–4 of the text · Ann Bell"),
         ("cv.DOCX", "file:///cv.DOCX", "lines 3–4 of the text · Ann Bell"),
         ("About Ann", "https://example.org/ann", "lines 3–4 of the text · Ann Bell"),
+        ("The point", "https://point.md/", "lines 3–4 of the text · Ann Bell"),
+        ("ann/notes", "https://github.com/ann/notes/blob/HEAD/README", "lines 3–4 · Ann Bell"),
         ("ann/notes.md", "https://github.com/ann/notes.md#readme", "lines 3–4 of the text · Ann Bell"),
         ("Notes.md", "https://notion.so/0a1b", "lines 3–4 of the text · Ann Bell"),
         ("notes", "https://example.org/notes.md?raw=1", "lines 3–4 · Ann Bell"),

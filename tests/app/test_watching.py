@@ -121,7 +121,7 @@ def test_what_is_said_while_something_takes_long_stays_on_a_terminal(monkeypatch
     assert [line[-25:] for line in lines if "GitHub" in line] == ["GitHub asks to wait 600 s"]
     assert any(line.endswith("reading sitemap 2") for line in lines)
     assert "looking at the sources: example.org/a.xml: 3 of 30 pages looked at and so…" in written.getvalue()
-    assert written.getvalue().count("and so") <= 3  # it is one line, and drawn at times
+    assert "and so on" not in written.getvalue()  # it is one line, cut where the terminal ends
 
 
 @pytest.mark.parametrize("quiet", [True, False])

@@ -223,7 +223,7 @@ def test_a_source_was_looked_at_when_a_run_did_or_a_later_look_found_nothing_to_
     assert row["last_look"] == made["started_at"]
     noted = listed_at(settings.home)
     assert [*noted] == ["github:Ann"]
-    assert noted["github:Ann"].isoformat() > made["started_at"]
+    assert noted["github:Ann"] > datetime.fromisoformat(made["started_at"])
     (row,) = coverage(database, looks={"github:ANN": later})["sources"]
     assert row["last_look"] == later.isoformat()
 

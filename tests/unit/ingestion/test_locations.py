@@ -55,6 +55,7 @@ def test_a_relative_path_that_leads_nowhere_is_told_where_it_was_looked_for(
         (" github:ann ", "github:ann"),
         ("github:../users", "github:../users"),
         ("Notes", "Notes"),
+        ("notion", "notion"),
     ],
 )
 def test_a_location_is_spelled_as_its_listing_spells_it(location: str, said: str) -> None:

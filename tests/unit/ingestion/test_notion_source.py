@@ -329,6 +329,13 @@ def test_a_failing_server_is_waited_for_no_longer_than_the_setting(world: World)
     assert world.list(f"notion:{root}", wait=0.0).complete
 
 
+def test_a_wait_of_more_digits_than_any_time_has_is_none(world: World) -> None:
+    root = world.notion.page("Root")
+    world.notion.fail("", Fault(429, "rate_limited", retry_after="9" * 400))
+    assert world.list(f"notion:{root}", wait=0.0).complete is False
+    assert world.list(f"notion:{root}").complete
+
+
 def test_a_stop_ends_the_wait_and_the_listing(world: World) -> None:
     root = world.notion.page("Root")
     world.notion.fail("", Fault(429, "rate_limited", retry_after="200"))
@@ -390,26 +397,28 @@ def test_a_block_whose_children_are_refused_is_named_and_its_page_stored_as_part
     assert "partial" not in whole.metadata
 
 
-def test_a_page_of_which_notion_gives_no_block_is_stored_by_its_title_unless_it_gave_some_before(world: World) -> None:
+def test_a_page_of_which_notion_gives_no_block_fails_and_keeps_what_was_stored_and_what_is_below(world: World) -> None:
     root = world.notion.page("Root")
     page = world.notion.page("Asked", block("paragraph", "words"), parent=root)
+    world.notion.page("Child", block("paragraph", "below"), parent=page)
     path = f"/v1/blocks/{page.replace('-', '')}/children"
     said = {"object": "error", "status": 400, "code": "validation_error"}
     said["message"] = "Block type ai_block is not supported via the API."
     refusal = Fault(400, body=json.dumps(said))
-    world.notion.fail(path, refusal, refusal)
-    for _ in range(2):
-        listing = world.list(f"notion:{root}")
-        assert [(name, said.partition(":")[0]) for name, said in listing.partial] == [
-            ("Root/Asked", "without its blocks")
-        ]
-        assert (listing.complete, listing.skipped) == (True, ())
-    assert world.documents(f"notion:{root}")["Root/Asked"].text == "# Asked\n\nwords"
-    world.notion.edit(page, LATER)
     world.notion.fail(path, refusal)
-    failure = world.failure(f"notion:{root}")
-    assert "ai_block is not supported via the API." in failure.message
-    assert failure.hint.endswith("what is stored of it stays.")
+    assert "ai_block is not supported via the API." in world.failure(f"notion:{root}").message
+    assert world.documents(f"notion:{root}")["Root/Asked"].text.startswith("# Asked\n\nwords\n\n[Child]")
+    world.notion.edit(page, LATER)
+    world.notion.fail(path, refusal, refusal)
+    for verify in (True, False):
+        kind = world.opened(verify=verify)
+        listing = kind.list(f"notion:{root}")
+        assert (listing.complete, listing.partial) == (False, ())
+        (asked,) = [item for item in listing.items if item.name == "Root/Asked"]
+        with pytest.raises(SourceError) as failure:
+            kind.read(asked)
+        assert failure.value.hint.endswith("what is stored of it stays.")
+        kind.close()
 
 
 def test_a_block_that_the_api_only_names_is_told_at_every_run(world: World) -> None:

@@ -14,7 +14,6 @@ def counts(rendered: int, fetched: int, *refused: str) -> dict[str, Any]:
     [
         (counts(8, 12), "8 of its 12 blocks"),
         (counts(0, 1), "0 of its 1 block"),
-        (counts(0, 0, "page"), "none of its blocks"),
         (counts(3, 3, "a", "b"), "3 of its 3 blocks, nothing of what lies below 2 of them"),
         ({"rendered": 8, "fetched": 12}, "8 of its 12 blocks"),
     ],

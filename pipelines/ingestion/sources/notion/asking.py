@@ -15,6 +15,7 @@ _MOST_WAITS = 30
 _MOST_FAILURES = 3  # in a row: then nobody is there
 _HINT = "Run it again later: what was fetched is kept."
 _RATE_LIMIT = "its rate limit"
+_MOST_DIGITS = 11  # of seconds to wait; a longer number is nonsense
 _NO_TABLE = ("data sources accessible by this API bot", "is a linked database")  # the API has no code of its own for it
 
 Call = Callable[..., Any]
@@ -145,4 +146,4 @@ def _limited(seconds: float) -> Ended:
 
 def _retry_after(told: str | None) -> float | None:
     """How many seconds a Retry-After header says, None where it says none."""
-    return float(told) if told and told.isascii() and told.isdecimal() else None
+    return float(told) if told and told.isascii() and told.isdecimal() and len(told) <= _MOST_DIGITS else None

@@ -6,7 +6,6 @@ from typing import Any
 from pipelines.errors import FootnoteError, SourceError, as_source_error
 from pipelines.ingestion.sources.base import Listing, Remark
 from pipelines.ingestion.sources.notion.address import page_address
-from pipelines.ingestion.sources.notion.tree import is_bare
 from pipelines.store.fetched import Fetched
 from pipelines.types import SourceItem
 
@@ -69,10 +68,7 @@ class Found:
 
     def warn(self, name: str, more: Mapping[str, Any]) -> None:
         """Name the blocks of a page that Notion only names, and those whose children it refuses."""
-        missing = more.get("missing")
-        if missing and is_bare(more):
-            self.without(name, f"its blocks: {missing[0]['why']}")
-        elif missing:
+        if missing := more.get("missing"):
             first = missing[0]
             which = f"{len(missing)} of its blocks, such as {first['type']} {first['id']}"
             self.without(name, f"what lies below {which}: {first['why']}")

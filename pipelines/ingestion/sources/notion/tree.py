@@ -27,7 +27,7 @@ class Tree:
         fetched: How many there are at all depths.
         below: [`page` or `database`, id] of each child page and database, once each.
         left: The same of those that earlier listings knew there and this one does not.
-        missing: The blocks whose children Notion refuses, or the page itself: id, type, and why.
+        missing: The blocks whose children Notion refuses: id, type, and why.
     """
 
     blocks: list[dict[str, Any]] = field(default_factory=list)
@@ -55,11 +55,6 @@ def kept_tree(home: Path, held: Fetched) -> Tree | None:
         return None
     blocks = json.loads(envelope.body)
     return Tree(blocks, envelope.told["blocks"], held.more["below"], held.more.get("left", []), held.more["missing"])
-
-
-def is_bare(more: Mapping[str, Any]) -> bool:
-    """Whether a page was noted of which Notion gives no block at all."""
-    return any(each["type"] == "page" for each in more.get("missing", ()))
 
 
 class _Fetching:

@@ -18,7 +18,7 @@ from pipelines.ingestion.sources.notion.place import Place, left_since
 from pipelines.ingestion.sources.notion.properties import Properties
 from pipelines.ingestion.sources.notion.reduce import is_gone, pieces
 from pipelines.ingestion.sources.notion.rows import Rows, fetch_rows
-from pipelines.ingestion.sources.notion.tree import Tree, fetch_tree, is_bare, kept_tree
+from pipelines.ingestion.sources.notion.tree import fetch_tree, kept_tree
 from pipelines.observe import log_failure
 from pipelines.store.fetched import Fetched, recall, remember
 from pipelines.text import canonical
@@ -29,7 +29,6 @@ _SHARE = (
     "Open it in Notion, and under ... > Connections add the integration; or check the id: of a linked view, "
     "name the database that it shows."
 )
-_UNSUPPORTED = "not supported via the API"
 _NONSENSE = (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError)
 
 Told = Mapping[str, Any]
@@ -198,23 +197,9 @@ class Walk:
         properties = place.properties if place.properties is not None else self._properties.of(page, {})[0]
         tree = kept_tree(self._home, held) if held and is_as(held.stamp, page, None) else None
         if tree is None:
-            tree = self._tree(place.id)
+            tree = fetch_tree(self._api, place.id)
             tree.left = left_since(self._home, place.id, tree.below)
         return keep_page(self._home, page, title, properties, tree)
-
-    def _tree(self, page_id: str) -> Tree:
-        """All blocks of a page; none where Notion gives none for one that it does not support, and gave none before.
-
-        Raises:
-            SourceError: If a request fails: what was fetched before is worth more than a title.
-        """
-        try:
-            return fetch_tree(self._api, page_id)
-        except Refused as error:
-            old = recall(self._home, page_address(page_id))
-            if _UNSUPPORTED not in error.message or (old and not is_bare(old.more)):
-                raise
-            return Tree(missing=[{"id": page_id, "type": "page", "why": error.message}])
 
     def _database(self, place: Place) -> None:
         database = self._asked(place, self._api.database)
