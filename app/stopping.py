@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from queue import SimpleQueue
 from typing import NoReturn
 
 from app.options import EXIT_ENDED, EXIT_STOPPED
@@ -47,19 +48,29 @@ def stopping(stop: threading.Event) -> Iterator[ExitCode]:
     is ended: each document is written in one transaction, so nothing is lost.
     """
     codes = [EXIT_STOPPED]
+    heard: SimpleQueue[bool] = SimpleQueue()
+
+    def pass_on() -> None:
+        if heard.get():
+            stop.set()
 
     def interrupted(number: int, _frame: object) -> None:
+        again = len(codes) > 1 or stop.is_set()
         codes.append(_CODES[signal.Signals(number)])
-        if stop.is_set():
+        if again:
             last = threading.Timer(_PATIENCE, os._exit, codes[-1:])
             last.daemon = True
             last.start()
             _end(number, STOPPED)
-        stop.set()
+        heard.put(True)  # what was interrupted may hold the lock of `stop`: another thread sets it
         _tell(_STOPPING.format(_NAMES[signal.Signals(number)]).encode())
 
     with contextlib.ExitStack() as restored:
         if threading.current_thread() is threading.main_thread():
+            passing = threading.Thread(target=pass_on, name="stopping", daemon=True)
+            passing.start()
+            restored.callback(passing.join)
+            restored.callback(heard.put, False)
             for number in filter(_is_heard, _CODES):
                 restored.callback(signal.signal, number, signal.signal(number, interrupted))
         yield lambda: codes[-1]

@@ -105,3 +105,18 @@ def test_a_second_signal_ends_at_once(
     assert process.returncode == code
     assert "What was finished stays" in err
     assert "Traceback" not in err
+
+
+def test_a_signal_that_meets_the_lock_of_a_wait_ends_it_all_the_same() -> None:
+    code = (
+        "import os, signal, threading\n"
+        "from app.stopping import stopping\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "stop = threading.Event()\n"
+        "with stopping(stop) as code:\n"
+        "    with stop._cond:  # as a wait holds it for a moment\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    print(stop.wait(20), code())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=40)
+    assert (done.returncode, done.stdout) == (0, "True 130\n"), done.stderr
