@@ -17,6 +17,7 @@ from app.options import (
     DocumentNamed,
     Json,
     Kind,
+    PlanOnly,
     Since,
     Until,
     Year,
@@ -95,10 +96,7 @@ def ingest(
             help="Files, folders, github:OWNER, github:OWNER/REPO, notion:ID, https://...; none = as the settings say."
         ),
     ] = None,
-    plan: Annotated[
-        bool,
-        typer.Option("--plan", help="Say what would be done, and do nothing; exit code 4 where something would fail."),
-    ] = False,
+    plan: PlanOnly = False,
     collection: Annotated[str, typer.Option(help="Put the documents into this collection.")] = "",
     category: Annotated[CategoryName | None, typer.Option(help="Say what the documents are; it is remembered.")] = None,
     visibility: Annotated[
@@ -337,10 +335,7 @@ def remove(
 @app.command()
 def reindex(
     source: Annotated[str, typer.Option(help="Only what came from this file, folder or source, gone or not.")] = "",
-    plan: Annotated[
-        bool,
-        typer.Option("--plan", help="Say what would be done, and do nothing; exit code 4 where something would fail."),
-    ] = False,
+    plan: PlanOnly = False,
     as_json: Json = False,
 ) -> None:
     """Load the stored originals again: parse and embed with today's settings; until then the old nodes serve.
@@ -373,10 +368,7 @@ def runs(
 @app.command()
 def rollback(
     run: Annotated[int, typer.Argument(metavar="RUN_ID", help="As `footnote runs` lists it.")],
-    plan: Annotated[
-        bool,
-        typer.Option("--plan", help="Say what would be done, and do nothing; exit code 4 where something would fail."),
-    ] = False,
+    plan: PlanOnly = False,
     keep_later: Annotated[
         bool, typer.Option("--keep-later", help="Leave documents alone that later runs changed again.")
     ] = False,

@@ -14,6 +14,10 @@ PART_NAMES = (
     "years", "section", "recency", "quality", "floor", "quota", "duplicates", "neighbours", "rerank", "escalation",
 )  # fmt: skip
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+PlanOnly = Annotated[
+    bool,
+    typer.Option("--plan", help="Say what would be done, and do nothing; exit code 4 where something would fail."),
+]
 Collection = Annotated[list[str] | None, typer.Option(help="Only this collection; may be repeated.")]
 Category = Annotated[list[str] | None, typer.Option(help="Only this category, e.g. resume, blog; may be repeated.")]
 Kind = Annotated[list[str] | None, typer.Option(help="Only this kind of passage, e.g. text, table; may be repeated.")]

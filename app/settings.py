@@ -44,9 +44,10 @@ def read_settings() -> Settings:
     Raises:
         ConfigError: If one of them is wrong, or a name that begins like one of ours is none.
     """
+    known = _names()
     for given in _given():
         for name, value in given.items():
-            if name.startswith(_PREFIX) and name not in _names() and not _OF_OTHERS.match(f"{name}={value}"):
+            if name.startswith(_PREFIX) and name not in known and not _OF_OTHERS.match(f"{name}={value}"):
                 raise _unknown(name)
     try:
         return Settings()

@@ -1,7 +1,8 @@
-"""Files made in memory, and the loader behind one call."""
+"""Files made in memory, the loader behind one call, and what the web lists."""
 
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 from docx import Document as Docx
@@ -9,8 +10,12 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
 from pipelines.ingestion.loaders import Limits, load
+from pipelines.ingestion.sources import Access, Listing
+from pipelines.ingestion.sources.web import Web
 from pipelines.types import Document, SourceItem
+from tests.fake_web import FakeSite
 
+Listed = Callable[..., Listing]
 Drawing = tuple[float, float, str, str, float]  # x, y from the bottom, text, font, size
 MakePdf = Callable[..., bytes]
 LoadBytes = Callable[..., Document]
@@ -25,6 +30,20 @@ def load_bytes() -> LoadBytes:
         return load(data, item, limits=limits)
 
     return loaded
+
+
+@pytest.fixture
+def listed(site: FakeSite, access: Access) -> Listed:
+    """`listed(path)`: what the web lists at a path of the site, as a run of its own."""
+
+    def listing(path: str, **given: object) -> Listing:
+        web = Web(replace(access, **given))
+        try:
+            return web.list(site.url + path)
+        finally:
+            web.close()
+
+    return listing
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """Feeds over real HTTP: those in JSON, and what the relative links of Atom lead to."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,10 +17,10 @@ from pipelines.ingestion.sources.web.listed import Link
 from pipelines.ingestion.sources.web.media import told_by
 from tests.fake_web import FakeSite, Served, json_feed, network, page, rss, website
 from tests.linear import assert_linear
+from tests.unit.ingestion.conftest import Listed
 
 PUBLIC = ["93.184.216.34"]
 VERSION = "https://jsonfeed.org/version/1.1"
-Listed = Callable[..., Listing]
 
 
 @pytest.fixture
@@ -34,20 +34,6 @@ def site() -> Iterator[FakeSite]:
 def access(site: FakeSite, tmp_path: Path) -> Access:
     web = WebSettings(delay_seconds=0, timeout_seconds=10, robots=False, private_hosts=(site.host,))
     return Access(Settings(_env_file=None, home=tmp_path, web=web), 10_000_000)
-
-
-@pytest.fixture
-def listed(site: FakeSite, access: Access) -> Listed:
-    """`listed(path)`: what the web lists at a path of the site, as a run of its own."""
-
-    def listing(path: str, **given: object) -> Listing:
-        web = Web(replace(access, **given))
-        try:
-            return web.list(site.url + path)
-        finally:
-            web.close()
-
-    return listing
 
 
 def paths(listing: Listing) -> list[str]:

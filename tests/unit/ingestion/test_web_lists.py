@@ -1,7 +1,7 @@
 """What sitemaps and feeds list, and how the pages of a site become items."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,8 +19,7 @@ from pipelines.ingestion.sources.web.stamps import settled
 from pipelines.ingestion.sources.web.xml_lists import read_xml_list
 from pipelines.store.originals import original_path
 from tests.fake_web import FakeSite, Served, atom, network, packed, page, redirect, rss, sitemap, sitemap_index, website
-
-Listed = Callable[..., Listing]
+from tests.unit.ingestion.conftest import Listed
 
 
 @pytest.fixture
@@ -33,20 +32,6 @@ def site() -> Iterator[FakeSite]:
 def access(site: FakeSite, tmp_path: Path) -> Access:
     web = WebSettings(delay_seconds=0, timeout_seconds=10, max_bytes=50_000, private_hosts=(site.host,))
     return Access(Settings(_env_file=None, home=tmp_path, web=web), 10_000_000)
-
-
-@pytest.fixture
-def listed(site: FakeSite, access: Access) -> Listed:
-    """`listed(path)`: what the web lists at a path of the site, as a run of its own."""
-
-    def listing(path: str, **given: object) -> Listing:
-        web = Web(replace(access, **given))
-        try:
-            return web.list(site.url + path)
-        finally:
-            web.close()
-
-    return listing
 
 
 def paths(listing: Listing) -> list[str]:
