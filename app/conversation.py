@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from app.ending import FINDING
-from app.sources import place, readable
 from app.typeset import literal
+from app.wording import FINDING, place, readable
 from pipelines.errors import FootnoteError
 from pipelines.query.engine import Event
+from pipelines.query.layout import blocks_of
 from pipelines.types import Answer, Citation, Filters, Footnote, IngestItem, Sentence, Source, Token, Turn, Verdict
 
 NO_FILTERS = Filters()
@@ -124,13 +124,7 @@ def written_by(answer: Answer) -> str:
 def as_markdown(exchange: Exchange) -> str:
     """An exchange as a Markdown file: the answer with its numbers, then each source with the words it is cited for."""
     answer = exchange.answer
-    said = [
-        literal(sentence.text)
-        + "".join(f" [{n}]" for n in sentence.citations)
-        + ("" if sentence.verdict == "supported" else f" *({FINDING[sentence.verdict]})*")
-        for sentence in exchange.sentences
-    ]
-    parts = [f"# {literal(exchange.question)}", " ".join(said) or literal(exchange.text)]
+    parts = [f"# {literal(exchange.question)}", _answer_markdown(exchange) or literal(exchange.text)]
     if answer is None:
         parts.append("*This answer was stopped before it was finished.*")
     else:
@@ -143,6 +137,33 @@ def as_markdown(exchange: Exchange) -> str:
         parts.append("## Sources")
     parts += [_source_markdown(exchange, source) for source in exchange.cited()]
     return "\n\n".join(parts) + "\n"
+
+
+def _answer_markdown(exchange: Exchange) -> str:
+    """The sentences with their numbers and verdicts, in the headings, lists and code of the answer."""
+    answer = exchange.answer
+    if answer is None or answer.mode != "llm":
+        return " ".join(f"{literal(said.text)}{_marks(said)}" for said in exchange.sentences)
+    parts = []
+    for block in blocks_of(answer.answer, [said.text for said in exchange.sentences]):
+        lines = [[exchange.sentences[index] for index in line] for line in block.lines]
+        if block.kind == "heading":
+            parts.append(f"## {literal(block.text)}")
+        elif block.kind == "code":
+            code = (indent + line[0].text for indent, line in zip(block.indents, lines, strict=True))
+            marks = dict.fromkeys(_marks(said).strip() for line in lines for said in line)
+            parts.append("\n".join(["```", *code, "```", " ".join(filter(None, marks))]).rstrip())
+        else:
+            begin = {"bullets": "- ", "numbers": "1. "}.get(block.kind, "")
+            told = (" ".join(f"{literal(said.text)}{_marks(said)}" for said in line) for line in lines)
+            parts.append("\n".join(f"{begin}{line}" for line in told))
+    return "\n\n".join(parts)
+
+
+def _marks(said: Sentence) -> str:
+    """The numbers of a sentence's sources, and its verdict if they do not bear it out."""
+    finding = "" if said.verdict == "supported" else f" *({FINDING[said.verdict]})*"
+    return "".join(f" [{n}]" for n in said.citations) + finding
 
 
 def _source_markdown(exchange: Exchange, source: Source) -> str:

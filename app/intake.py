@@ -6,8 +6,8 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from app import session
+from app.chat_engine import ChatEngine
 from app.conversation import Intake
-from app.engine import ChatEngine
 from app.typeset import literal
 from pipelines.errors import FootnoteError
 from pipelines.types import IngestItem

@@ -3,13 +3,13 @@
 import io
 import zipfile
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
-from app.ending import FINDING
-from app.sources import is_converted, page_or_lines
 from app.typeset import literal
+from app.wording import FINDING, is_converted, page_or_lines
 from pipelines.errors import PackError
-from pipelines.query.packs.pack import MAX_BYTES, Pack, PackedSource, pack_json, read_pack
+from pipelines.query.pack import MAX_BYTES, Pack, PackedSource, pack_json, read_pack
 from pipelines.store.originals import named_path
 
 _SUFFIXES = (".md", ".json")
@@ -177,7 +177,7 @@ def _made(pack: Pack) -> Iterator[tuple[str, str]]:
         yield "after", "; ".join(turn.question for turn in asked.history)
     if asked.searched_for and asked.searched_for != asked.question:
         yield "searched for", asked.searched_for
-    narrowed = asked.filters.model_dump(exclude_defaults=True)
+    narrowed = {name: value for name, value in asdict(asked.filters).items() if value}
     if narrowed:
         told = (
             f"{name}: {value if isinstance(value, str) else ', '.join(map(str, value))}"

@@ -9,10 +9,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.answer import answer_data
 from app.conversation import Exchange, Intake, as_markdown
-from app.ending import FINDING
-from app.sources import cited_place, link, readable
 from app.typeset import AROUND, passage_html, running_html
+from app.wording import FINDING, cited_place, link, readable
 from pipelines.types import Citation, IngestItem, Source
+from pipelines.wording import with_hint
 
 Read = Callable[[str, int, int, int], tuple[str, str, str] | None]
 _ASSETS = Path(__file__).parent / "assets"
@@ -171,6 +171,6 @@ def _item(item: IngestItem) -> str:
     nodes = (
         f", {item.nodes} node{'s' * (item.nodes != 1)}" if item.nodes and item.outcome in ("added", "updated") else ""
     )
-    reason = f'<div class="fn-reason">{escape(f"{item.message} {item.hint}".strip())}</div>' if item.message else ""
+    reason = f'<div class="fn-reason">{escape(with_hint(item.message, item.hint))}</div>' if item.message else ""
     outcome = _OUTCOMES.get(item.outcome, item.outcome)
     return f'<li class="fn-{item.outcome}"><strong>{escape(item.document)}</strong> {outcome}{nodes}{reason}</li>'

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from app.chat_engine import ChatEngine, build_chat_engine
 from app.conversation import Entry, Exchange, Intake
-from app.engine import ChatEngine, build_chat_engine
 from app.settings import read_settings
 from config.settings import Settings
 

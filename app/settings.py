@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _ALIKE = 0.85  # of 1: many names begin alike
 _PREFIX = "FOOTNOTE_"
-_OF_OTHERS = re.compile(  # what `make faults` sets, and containers' links to a service that is called footnote
+_OF_OTHERS = re.compile(  # what `make trials` sets, and containers' links to a service that is called footnote
     r"FOOTNOTE_(FAULT_\w+=|(\w+_)?SERVICE_(HOST|PORT(_\w+)?)=|PORT_\d+_(TCP|UDP)(_\w+)?=|PORT=\w+://)"
 )
 _HAS_TO_BE = {
@@ -35,7 +35,9 @@ _HAS_TO_BE = {
     "string_type": "a text",
 }
 _RULE = '[{"match": "*/cv/*", "category": "resume"}]'
-SAMPLE = Path(__file__).parent.parent / "data" / "sample"
+_APP = Path(__file__).parent
+_INSTALLED = _APP / "sample"  # where the wheel puts it
+SAMPLE = _INSTALLED if _INSTALLED.is_dir() else _APP.parent / "data" / "sample"
 
 
 def read_settings() -> Settings:

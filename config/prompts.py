@@ -104,10 +104,6 @@ VARIANTS = f"""You reword questions for a search engine over one person's resume
 documentation and talks. Write the question in {{count}} different ways, each in other words, one in a line.
 {_SEARCH_RULES}"""
 
-PARTS_OF_QUESTION = f"""You take questions apart for a search engine. Write down the questions, at most {{count}}, that
-together ask the same as this one; each must be understood alone. One in a line.
-{_SEARCH_RULES}"""
-
 # What a language model is asked after an answer; what it proposes is searched for, and shown only when it is found.
 FOLLOW_UPS = """You propose what a reader of somebody's resume, articles and project documentation may ask next.
 

@@ -1,9 +1,11 @@
 """Settings: environment variables, then `.env`, then the defaults below."""
 
+import os
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -26,11 +28,13 @@ class EmbeddingSettings(_Stage):
     )
     model: str = Field("", description="empty = all-MiniLM-L6-v2 (local) or text-embedding-3-small (openai)")
     dimension: int = Field(0, ge=0, le=4000, description="0 = the model's own: 384 or 1536")
-    precision: Literal["int8", "fp32"] = Field("int8", description="weights of the local model")
-    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the local model runs")
+    precision: Literal["int8", "fp32"] = Field("int8", description="of the local model; fp32 needs model_path")
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="where the local model runs; cuda needs model_path"
+    )
     threads: int = Field(0, ge=0, description="threads of the local model; 0 = every core")
-    model_path: str = Field("", description="a folder with model.safetensors and tokenizer.json; empty = the package")
-    allow_download: bool = Field(False, description="let `footnote` fetch missing weights without being told")
+    model_path: str = Field("", description="a folder with model.safetensors and tokenizer.json, for fp32 and CUDA")
+    allow_download: bool = Field(False, description="without effect: the local model is part of Footnote")
     batch_size: int = Field(50, ge=1, le=2048, description="texts per request or batch")
     pause_ms: int = Field(100, ge=0, description="between two batches for a remote model")
     timeout_seconds: float = Field(60.0, gt=0)
@@ -238,12 +242,11 @@ class EvidenceSettings(_Stage):
 
 
 class EscalationSettings(_Stage):
-    """Auto-RAG: what is tried when the evidence is weak."""
+    """Auto-RAG: what a language model tries when the evidence is weak."""
 
     mode: Literal["off", "auto", "always"] = Field("auto", description="auto = when weak; always = also when strong")
-    kinds: tuple[Literal["feedback", "rewrite", "hyde", "multi", "decompose"], ...] = Field(
-        ("feedback", "rewrite", "hyde", "multi", "decompose"),
-        description="JSON list; what may be tried, in order. All but feedback need a language model",
+    kinds: tuple[Literal["rewrite", "hyde", "multi"], ...] = Field(
+        ("rewrite", "hyde", "multi"), description="JSON list; what a language model tries, in order"
     )
     seconds: float = Field(2.5, gt=0, description="no new attempt is begun after this")
     calls: int = Field(3, ge=0, description="of the language model, a question")
@@ -311,6 +314,25 @@ class LogSettings(_Stage):
     format: Literal["auto", "rich", "json"] = Field("auto", description="auto = rich on a terminal, else JSON lines")
 
 
+def default_home() -> Path:
+    """Where data lives without FOOTNOTE_HOME.
+
+    `var` in the working directory if it holds a database or the directory is a clone of Footnote; else the user's data
+    folder, which for root is /var/lib/footnote.
+    """
+    local = Path("var")
+    if (local / "postgres" / "data" / "PG_VERSION").exists() or is_clone(Path()):
+        return local
+    if os.geteuid() == 0:
+        return Path("/var/lib/footnote")
+    return platformdirs.user_data_path("footnote")
+
+
+def is_clone(folder: Path) -> bool:
+    """True if the folder is a checkout of Footnote's source."""
+    return (folder / "footnote.py").is_file() and (folder / "pipelines" / "__init__.py").is_file()
+
+
 class Settings(BaseSettings):
     """Every setting of Footnote; frozen, one nested model per stage."""
 
@@ -324,7 +346,11 @@ class Settings(BaseSettings):
         populate_by_name=True,
     )
 
-    home: Path = Field(Path("var"), description="database, model cache, lexical index, originals")
+    home: Path = Field(
+        default_factory=default_home,
+        description="database, lexical index, originals; empty = ./var where it holds a database or in a clone, else "
+        "the user's data folder",
+    )
     collection: str = Field("default", min_length=1, max_length=200)
     database_url: SecretStr | None = Field(None, validation_alias="DATABASE_URL")
     openai_api_key: SecretStr | None = Field(None, validation_alias="OPENAI_API_KEY")
@@ -354,6 +380,11 @@ class Settings(BaseSettings):
     persona: PersonaSettings = PersonaSettings()
     chat: ChatSettings = ChatSettings()
     log: LogSettings = LogSettings()
+
+    @field_validator("home", mode="before")
+    @classmethod
+    def _blank_is_the_default(cls, value: object) -> object:
+        return default_home() if value == "" else value
 
     @field_validator(
         "database_url", "openai_api_key", "openrouter_api_key", "github_token", "notion_token", mode="before"

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-_KINDS: dict[str, str] = {"github": "github", "notion": "notion", "http": "web", "https": "web"}  # by the scheme
+_SCHEMES: dict[str, str] = {"github": "github", "notion": "notion", "http": "web", "https": "web"}  # by the scheme
 _KEYS: dict[str, tuple[str, ...]] = {  # of each kind, beside those of every kind
     "file": (),
     "github": ("forks", "archived", "docs"),
@@ -21,16 +21,16 @@ _HEADER = re.compile(r"\s*\[\[[ \t]*source[ \t]*\]\]")
 
 
 class DeclaredSource(BaseModel):
-    """A source and how it is listed. What is of another kind than its own cannot be declared, and means nothing to it.
+    """A source and the options of its listing; options of another kind of source cannot be declared.
 
     Attributes:
         location: As on the command line: a path, `github:OWNER[/REPO]`, `notion:ID`, `https://...`.
-        every: Minutes between two looks of `ingest --watch`; None = as `FOOTNOTE_INGESTION__POLL_MINUTES`.
-        forks, archived: GitHub: whether such repositories of an owner are taken.
-        docs: GitHub: whether `docs/**/*.md` is taken beside the README.
-        depth: Notion: how many pages deep below the first one.
-        follow: Web: what the address is; auto = told by what it answers.
-        most_pages: Web: of a sitemap or a feed.
+        every: Minutes between two listings of `ingest --watch`; None = as `FOOTNOTE_INGESTION__POLL_MINUTES`.
+        forks, archived: GitHub: list such repositories of an owner.
+        docs: GitHub: list `docs/**/*.md` beside the README.
+        depth: Notion: how many levels of pages below the first one.
+        follow: Web: what the address is; auto = decided by its response.
+        most_pages: Web: limit of a sitemap or a feed.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, str_strip_whitespace=True)
@@ -48,13 +48,13 @@ class DeclaredSource(BaseModel):
 
 
 def kind_of(location: str) -> str:
-    """The kind of source that a location on the command line or in the settings names: file, github, notion or web."""
+    """Return the kind of source of a location: file, github, notion or web."""
     scheme, colon, _ = location.lstrip().partition(":")
-    return _KINDS.get(scheme.lower(), "file") if colon else "file"
+    return _SCHEMES.get(scheme.lower(), "file") if colon else "file"
 
 
 def read_declared(path: Path) -> dict[str, DeclaredSource]:
-    """The sources that a TOML file declares, each a `[[source]]`, in order, by where they stand: `source 2, line 7`.
+    """Return the sources that a TOML file declares, in order, by their position: `source 2, line 7`.
 
     Raises:
         ValueError: If the file cannot be read, is no TOML, or declares what does not exist; it says where, and what is
@@ -62,53 +62,53 @@ def read_declared(path: Path) -> dict[str, DeclaredSource]:
     """
     try:
         text = path.read_text("utf-8-sig")
-        told = tomllib.loads(text)
+        tables_by_key = tomllib.loads(text)
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is no TOML: {error}; a text stands in quotation marks.") from error
-    if unknown := next((key for key in told if key != "source"), None):
-        raise ValueError(f"{path}: {_unknown(unknown, ['source'])} Each source is a [[source]].")
-    tables = told.get("source", [])
+    if unknown := next((key for key in tables_by_key if key != "source"), None):
+        raise ValueError(f"{path}: {_unknown_key(unknown, ['source'])} Each source is a [[source]].")
+    tables = tables_by_key.get("source", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise ValueError(f"{path}: each source begins with [[source]], in two brackets.")
-    places = _places(text, len(tables))
-    return {where: _declared(f"{path}: {where}", table) for where, table in zip(places, tables, strict=True)}
+    places = _positions(text, len(tables))
+    return {where: _validated(f"{path}: {where}", table) for where, table in zip(places, tables, strict=True)}
 
 
-def _places(text: str, count: int) -> list[str]:
-    """Where each of so many sources stands; without lines where they are not written as usual."""
+def _positions(text: str, count: int) -> list[str]:
+    """Return the position of each of `count` sources; without line numbers if they are not written as usual."""
     lines = [number for number, line in enumerate(text.split("\n"), start=1) if _HEADER.match(line)]
     is_usual = len(lines) == count
     return [f"source {place + 1}" + (f", line {lines[place]}" if is_usual else "") for place in range(count)]
 
 
-def _declared(where: str, table: Mapping[str, Any]) -> DeclaredSource:
-    """The source of a table; what is wrong in it is said with where it stands."""
+def _validated(where: str, table: Mapping[str, Any]) -> DeclaredSource:
+    """Return the source of a table; an error names the position."""
     fields = DeclaredSource.model_fields
     if location := table.get("location"):
         where = f"{where} ({location})"
     if isinstance(location, str) and location.strip():
-        own = (*_KEYS_OF_ALL, *_KEYS[kind_of(location)])
-        if wrong := next((key for key in table if key not in own), None):
-            raise ValueError(f"{where}: {_of_others(wrong) or _unknown(wrong, own)}")
+        known = (*_KEYS_OF_ALL, *_KEYS[kind_of(location)])
+        if wrong := next((key for key in table if key not in known), None):
+            raise ValueError(f"{where}: {_other_kind(wrong) or _unknown_key(wrong, known)}")
     try:
         return DeclaredSource.model_validate(table)
     except ValidationError as error:
         key = str(error.errors()[0]["loc"][0])
         if key not in fields:
-            raise ValueError(f"{where}: {_unknown(key, fields)}") from error
-        said = f"is {table[key]!r}, but has to be" if key in table else "is missing:"
-        raise ValueError(f"{where}: {key} {said} {fields[key].description}.") from error
+            raise ValueError(f"{where}: {_unknown_key(key, fields)}") from error
+        problem = f"is {table[key]!r}, but has to be" if key in table else "is missing:"
+        raise ValueError(f"{where}: {key} {problem} {fields[key].description}.") from error
 
 
-def _of_others(key: str) -> str:
-    """Which sources a key is for; nothing where there is no such key."""
+def _other_kind(key: str) -> str:
+    """Return which sources a key is for; empty if there is no such key."""
     kind = next((kind for kind, keys in _KEYS.items() if key in keys), None)
-    schemes = " and ".join(f"{scheme}:" for scheme in _KINDS if _KINDS[scheme] == kind)
+    schemes = " and ".join(f"{scheme}:" for scheme in _SCHEMES if _SCHEMES[scheme] == kind)
     return f"{key} is for {schemes} sources." if schemes else ""
 
 
-def _unknown(key: str, known: Iterable[str]) -> str:
+def _unknown_key(key: str, known: Iterable[str]) -> str:
     near = get_close_matches(key, known, 1)
     return f"there is no key {key!r}" + (f"; did you mean {near[0]!r}?" if near else f", only {', '.join(known)}.")

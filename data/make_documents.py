@@ -7,7 +7,7 @@ half of them Markdown, made of the text of the sources, which are files and fold
 import argparse
 from pathlib import Path
 
-from pipelines.evaluation.small_documents import write_small_documents
+from pipelines.evaluation.ingest_bench import write_small_documents
 
 
 def main() -> None:

@@ -16,6 +16,8 @@ Each says what happened, to which document or question, and what to do (`hint`).
 
 import math
 
+from pipelines.wording import with_hint
+
 UNTIL_MENDED = math.inf  # seconds: as long as nobody mends what is refused, asking again is no use
 
 
@@ -28,7 +30,7 @@ class FootnoteError(Exception):
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(f"{message} {hint}".strip())
+        super().__init__(with_hint(message, hint))
         self.message = message
         self.hint = hint
 

@@ -1,4 +1,4 @@
-"""FACTS: what a node's span states, as typed records, and the arithmetic of months."""
+"""Facts: typed records of what a node's span states."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -10,17 +10,17 @@ class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class _Stated(_Record):
-    """A record with the span that states it: offsets in its document's text, inside its node's span."""
+class _WithSpan(_Record):
+    """A record with its span: offsets in the document's text, inside its node's span."""
 
     span: tuple[int, int] = (0, 0)
 
 
-class _Dated(_Stated):
-    """A record with a time.
+class _WithDates(_WithSpan):
+    """A record with dates.
 
-    Months are ISO 8601 to the precision that is stated: `2023-04`, or `2023` where no month is. `end_month` is None
-    where no end is stated; `current` says that the text itself leaves it open ("Present"). `date_range` is the words.
+    Months are ISO 8601 in the stated precision: `2023-04`, or `2023` without a month. `end_month` is None if no end is
+    stated; `current` is True if the text says that it is open ("Present"). `date_range` is the text of the dates.
     """
 
     date_range: str = ""
@@ -29,8 +29,8 @@ class _Dated(_Stated):
     current: bool = False
 
 
-class JobFacts(_Dated):
-    """A job; `bullets` are its items as they stand, without their marks."""
+class JobFacts(_WithDates):
+    """A job; `bullets` are its list items without their marks."""
 
     type: Literal["job"] = "job"
     company: str
@@ -40,7 +40,7 @@ class JobFacts(_Dated):
     bullets: tuple[str, ...] = ()
 
 
-class EducationFacts(_Dated):
+class EducationFacts(_WithDates):
     """A degree or a stay at an institution; `area` is its subject."""
 
     type: Literal["education"] = "education"
@@ -50,14 +50,14 @@ class EducationFacts(_Dated):
     location: str = ""
 
 
-class ProjectFacts(_Dated):
+class ProjectFacts(_WithDates):
     """A project of a resume."""
 
     type: Literal["project"] = "project"
     name: str
 
 
-class CertificationFacts(_Dated):
+class CertificationFacts(_WithDates):
     """A certificate or licence; its date is the start."""
 
     type: Literal["certification"] = "certification"
@@ -65,24 +65,24 @@ class CertificationFacts(_Dated):
     issuer: str = ""
 
 
-class LanguageFacts(_Stated):
-    """A language that somebody speaks, and how well."""
+class LanguageFacts(_WithSpan):
+    """A spoken language with its level."""
 
     type: Literal["language"] = "language"
     language: str
     level: str = ""
 
 
-class SkillsFacts(_Stated):
-    """A list of skills; `group` is what the list is called ("Databases")."""
+class SkillsFacts(_WithSpan):
+    """A list of skills; `group` is the name of the list ("Databases")."""
 
     type: Literal["skills"] = "skills"
     skills: tuple[str, ...]
     group: str = ""
 
 
-class PersonFacts(_Stated):
-    """Who a resume or profile is about."""
+class PersonFacts(_WithSpan):
+    """The person of a resume or profile."""
 
     type: Literal["person"] = "person"
     name: str = ""
@@ -100,14 +100,14 @@ CareerRecord = Annotated[
 
 
 class SeveralFacts(_Record):
-    """What a node states that holds several entries, in their order."""
+    """The records of a node with several entries, in order."""
 
     type: Literal["several"] = "several"
     records: tuple[CareerRecord, ...]
 
 
 class JourneyFacts(_Record):
-    """Where a journey node stands: part k of n, its paragraphs from 1, its fiscal year."""
+    """The position of a journey node: part k of n, its paragraphs from 1, its fiscal year."""
 
     type: Literal["journey"] = "journey"
     fiscal_year: int | None = None
@@ -118,7 +118,7 @@ class JourneyFacts(_Record):
 
 
 class RepositoryFacts(_Record):
-    """A repository, as its host describes it."""
+    """A repository as described by its host."""
 
     type: Literal["repository"] = "repository"
     name: str
@@ -148,12 +148,12 @@ Facts = Annotated[
 
 
 def repository_of(metadata: Mapping[str, Any]) -> RepositoryFacts | None:
-    """The repository that a document is of, as its loader put it into its metadata."""
+    """The repository in a document's metadata, as its loader wrote it; None for other documents."""
     return RepositoryFacts(**metadata["repository"]) if "repository" in metadata else None
 
 
 def records_of(facts: Facts | None) -> tuple[CareerRecord, ...]:
-    """The career records that a node states, in order; none for a node that states nothing of a career."""
+    """The career records of a node's facts, in order; empty for other facts."""
     match facts:
         case None | JourneyFacts() | RepositoryFacts():
             return ()

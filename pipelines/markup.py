@@ -1,4 +1,4 @@
-"""Markdown and HTML noise taken out of a text, for indexing only."""
+"""Remove Markdown and HTML markup from a text, for indexing only."""
 
 import html
 import re
@@ -37,10 +37,10 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def plain(text: str) -> str:
-    """The words of a Markdown or HTML text: what is linked, emphasised or pictured stays, the marks go.
+    """The words of a Markdown or HTML text: linked, emphasised and alternative text stays, markup goes.
 
-    Images become their alternative text, links their text; comments, tags, link targets, emphasis, table rules and
-    list markers are dropped. Code keeps its characters. Takes time linear in the text.
+    Images become their alternative text, links their text; comments, tags, link targets, emphasis, table rules and list
+    markers are dropped. Code keeps its characters. Takes time linear in the text.
     """
     kept: list[str] = []
     prose: list[str] = []
@@ -58,19 +58,19 @@ def plain(text: str) -> str:
     return _BLANK_LINES.sub("\n\n", "\n".join(kept)).strip()
 
 
-def unframed(text: str) -> str:
-    """The words of a text that a loader rendered: no fences around code, no pipes in tables, no dashes before items."""
-    lines = (_unframed(line) for line in text.split("\n") if not _FENCE.match(line))
+def without_rendering_marks(text: str) -> str:
+    """The text of a loader's rendering without code fences, table pipes and list dashes."""
+    lines = (_without_line_marks(line) for line in text.split("\n") if not _FENCE.match(line))
     return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
 
 
-def fenced(text: str) -> str:
-    """The part of a code block with a fence before it, unless a fence opens it already."""
+def with_opening_fence(text: str) -> str:
+    """A part of a code block with an opening fence, unless it has one."""
     opened = any(_FENCE.match(line) for line in text.split("\n")[:-1])  # on the last line it closes
     return text if opened else f"```\n{text}"
 
 
-def _unframed(line: str) -> str:
+def _without_line_marks(line: str) -> str:
     if not (line.startswith("| ") and line.endswith(" |")):
         return _DASH.sub("", line, count=1)
     if _TABLE_RULE.fullmatch(line):
@@ -93,7 +93,7 @@ def without_comments(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Everything outside code fences; code spans are put aside so that nothing inside them counts as markup."""
+    """Strip markup outside code fences; code spans are set aside so that nothing in them counts as markup."""
     codes: list[str] = []
 
     def aside(match: re.Match[str]) -> str:

@@ -1,16 +1,208 @@
-"""TEXT: canonical text, searchable text, token counts and folding; sentences come from `sentences.py`."""
+"""Canonical text, sentence boundaries, folding, token counts and irregular verb forms."""
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import ConfigError
-from pipelines.markup import fenced, plain, unframed
-from pipelines.sentences import sentences
+from pipelines.markup import plain, with_opening_fence, without_rendering_marks
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
+
+
+MAX_CHARACTERS = 2_000
+
+Span = tuple[int, int]
+
+_CLOSERS = "\"'”’»)\\]*_`~"
+_STOP = re.compile(rf"(?<![.!?…。！？])[.!?…。！？]++(?:[{_CLOSERS}]|\[\^?\w{{1,5}}\])*+")
+_CJK_STOPS = frozenset("。！？")
+_OPENERS = frozenset("\"'“”‘’«»([{*_`~#¿¡")
+_WORD_BEFORE = re.compile(r"[^\s\"'“”‘’«»()\[\]{}*_`~—–]+$")
+_WORD_AFTER = re.compile(r"[^\W\d_]+(?=[\s,'’]|$)")
+_DOTTED = re.compile(r"(?:[a-z]\.)+[a-z]{1,2}")
+
+_BULLET = re.compile(r"(?:[-*+•‣◦▪▫●○∙·➢➤►▶✓✔]|\(?\d{1,3}[.)]|\(?[a-z]\))(?=\s)")
+_DASH = re.compile(r"[–—](?=\s)")
+_FIRST_NUMBER = re.compile(r"\(?1[.)]")
+_QUOTE = re.compile(r"(?:>[ \t]?)+")
+_FENCE = re.compile(r"(?:```|~~~)")
+_HEADING = re.compile(r"#{1,6}\s")
+_ITEM_NUMBER = re.compile(r"[\s*_(\[]*\d{1,3}[\s*_)\]\\]*")
+_MAX_ROW = 200
+_NAMED_CELLS = re.compile(r"[^:;\n]{1,80}: [^;\n]*; [^:;\n]{1,80}: ")  # a row under the names of its columns
+_MAX_NAMED_ROW = 600
+_MARKS_ONLY = re.compile(r"[-=*_~`|:+#>^\s]+")
+
+# Followed by a name or a number, or inside a clause: never the end of a sentence.
+_NEVER = frozenset(
+    "dr mr mrs ms mx prof st gen rep sen gov capt cpt lt col sgt cmdr rev hon messrs mme mlle hr fr e.g i.e eg ie cf"
+    " viz vs v fig figs eq eqs ref refs approx ca dept est tel ext eds trans resp incl excl bzw z.b d.h u.a vgl".split()
+)
+# An abbreviation only where a number follows.
+_BEFORE_NUMBER = frozenset("no nos p pp vol vols ch chap sec art nr para".split())
+# May stand at the end of a sentence: they end one only where a usual first word follows.
+_SOMETIMES = frozenset(
+    "inc ltd co corp llc llp plc bros gmbh jr sr esq al etc ph.d b.sc m.sc b.tech m.tech b.eng m.eng d.phil m.phil ll.b"
+    " ll.m jan feb apr jun jul aug sep sept oct nov dec ave blvd univ assn dist".split()
+)
+_STARTERS = frozenset(
+    "the a an he she it they we i you this that these those there here in on at by for from with without to of as if"
+    " and but or so yet nor however then when while after before since because although though once until during my our"
+    " his her its their your what why how who where which both all some many most each every no not one two another"
+    " today yesterday later now also meanwhile finally next first second instead thus therefore moreover".split()
+)
+
+
+class _Unit(NamedTuple):
+    """A run of text that holds whole sentences; a line of code, a table row or a heading is exactly one."""
+
+    start: int
+    end: int
+    single: bool
+
+
+def sentences(text: str) -> list[Span]:
+    """The spans of the sentences of `text`: ascending, apart, trimmed, none empty, none over 2,000 characters.
+
+    A list item, a heading, a table row and a line of code is a sentence of its own, a blank line ends one, and a
+    single newline inside a paragraph does not. What lies outside the spans is white space and markers (bullets,
+    item numbers, quote marks, rules, fences).
+    """
+    found: list[Span] = []
+    for unit in _units(text):
+        ends = [unit.end] if unit.single else _ends(text, unit.start, unit.end)
+        start = unit.start
+        for end in ends:
+            found.extend(_pieces(text, start, end))
+            start = end
+    return found
+
+
+def _units(text: str) -> Iterator[_Unit]:
+    """Cut at blank lines, and before and after everything that is a line of its own."""
+    opened = -1
+    closed = 0
+    numbered = fenced = quoted = False
+    for start, end in _lines(text):
+        quote = _QUOTE.match(text, start, end)
+        first = quote.end() if quote else start
+        while first < end and text[first].isspace():
+            first += 1
+        blank = first >= end
+        fence = not blank and _FENCE.match(text, first, end) is not None
+        marks = not blank and _MARKS_ONLY.fullmatch(text, first, end) is not None
+        bullet = None if blank or marks or fenced else _bullet(text, first, end, opened >= 0, numbered)
+        alone = not blank and (fence or fenced or marks or _is_own_line(text, first, end))
+        if opened >= 0 and (blank or alone or bullet is not None or (quote and not quoted)):
+            yield _Unit(opened, closed, False)
+            opened = -1
+        if alone and not marks:
+            yield _Unit(bullet if bullet is not None else first, end, True)
+        elif not blank and not alone and opened < 0:
+            opened = bullet if bullet is not None else first
+        numbered = bullet is not None or (numbered and not blank and not alone)
+        fenced ^= fence
+        quoted = quote is not None
+        closed = end
+    if opened >= 0:
+        yield _Unit(opened, closed, False)
+
+
+def _lines(text: str) -> Iterator[Span]:
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield start, end
+        start = end + 1
+
+
+def _bullet(text: str, start: int, end: int, inside: bool, in_list: bool) -> int | None:
+    """Where the item begins when the line opens one: a number inside a paragraph opens one only if it is 1."""
+    match = _BULLET.match(text, start, end) or (None if inside else _DASH.match(text, start, end))
+    if match is None:
+        return None
+    if inside and not in_list and match[0].strip("().").isdigit() and not _FIRST_NUMBER.fullmatch(match[0]):
+        return None
+    begin = match.end()
+    while begin < end and text[begin].isspace():
+        begin += 1
+    return begin if begin < end else None
+
+
+def _is_own_line(text: str, start: int, end: int) -> bool:
+    if _HEADING.match(text, start, end) or text[start] == "|":
+        return True
+    if end - start > 1_000:
+        return False
+    line = text[start:end].rstrip()
+    row = " | " in line and "{{" not in line and len(line) <= _MAX_ROW and line[-1] not in ".!?"
+    row |= len(line) <= _MAX_NAMED_ROW and _NAMED_CELLS.match(line) is not None
+    if row or (line[0] == "<" and line[-1] == ">"):
+        return True
+    return len(line) <= 80 and line.isupper() and sum(map(str.isalpha, line)) >= 4 and line[-1] not in ".,;!?"
+
+
+def _ends(text: str, start: int, end: int) -> Iterator[int]:
+    for match in _STOP.finditer(text, start, end):
+        stop = match.end()
+        if stop >= end:
+            break
+        if match.start() - start < 12 and _ITEM_NUMBER.fullmatch(text, start, match.start()):
+            continue
+        if match[0].rstrip(_CLOSERS)[-1:] in _CJK_STOPS or (text[stop].isspace() and _ends_here(text, match, end)):
+            yield stop
+            start = stop
+    yield end
+
+
+def _ends_here(text: str, match: re.Match[str], end: int) -> bool:
+    """Whether the stop ends a sentence, judged by the word before it and the first letter after it."""
+    after = match.end()
+    while after < end and (text[after].isspace() or text[after] in _OPENERS):
+        after += 1
+    following = text[after] if after < end else ""
+    marks = match[0]
+    if marks[0] != "." or marks.startswith(".."):
+        return not following.islower()
+    before = _WORD_BEFORE.search(text[max(match.start() - 40, 0) : match.start()])
+    word = before[0].lower() if before else ""
+    if word in _NEVER:
+        return False
+    if word in _BEFORE_NUMBER and following.isdigit():
+        return False
+    if (len(word) == 1 and word.isalpha()) or word in _SOMETIMES or _DOTTED.fullmatch(word):
+        opener = _WORD_AFTER.match(text, after, min(after + 20, end))
+        return opener is not None and following.isupper() and opener[0].lower() in _STARTERS
+    return not following.islower() or (len(word) > 2 and word.isalnum())
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
+    """The trimmed span, cut at spaces where it is longer than a sentence may be."""
+    while True:
+        while start < end and text[start].isspace():
+            start += 1
+        quote = _QUOTE.match(text, start, end) if start and text[start - 1] == "\n" else None
+        if quote is None:
+            break
+        start = quote.end()
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    while end - start > MAX_CHARACTERS:
+        limit = start + MAX_CHARACTERS
+        cut = max(text.rfind(" ", start + 1, limit), text.rfind("\n", start + 1, limit))
+        cut = cut if cut > start else limit
+        yield from _pieces(text, start, cut)
+        start = cut
+        while text[start].isspace():
+            start += 1
+    if start < end:
+        yield start, end
+
 
 __all__ = [
     "SEARCHABLE_VERSION",
@@ -65,11 +257,11 @@ def canonical(raw: str) -> str:
 def fold(text: str) -> str:
     """The text for matching: case, accents, ligatures, typographic quotes and dashes, and runs of space folded away."""
     if not text.isascii():
-        text = bare(text.translate(_TYPOGRAPHIC))
+        text = without_accents(text.translate(_TYPOGRAPHIC))
     return " ".join(text.casefold().split())
 
 
-def bare(text: str) -> str:
+def without_accents(text: str) -> str:
     """The text with compatible characters for its ligatures and other forms, and without accents."""
     if text.isascii():
         return text
@@ -86,18 +278,18 @@ def searchable(header: str, text: str, mime: str = "", kind: str = "text") -> st
     loader put around the words of a web page or an office file (table pipes, fences, the dashes of a list) is taken
     out, and their own signs stay.
     """
-    body = _just_made(text, mime, kind) if len(text) <= _MOST_KEPT else _body(text, mime, kind)
+    body = _cached_body(text, mime, kind) if len(text) <= _MOST_KEPT else _body(text, mime, kind)
     return f"{header}\n{body}" if header else body
 
 
 def _body(text: str, mime: str, kind: str) -> str:
     if mime in _MARKDOWN:
-        return plain(text if kind != "code" else fenced(text))
-    return text.strip() if mime in _PLAIN else unframed(text)
+        return plain(text if kind != "code" else with_opening_fence(text))
+    return text.strip() if mime in _PLAIN else without_rendering_marks(text)
 
 
 # A node is embedded, indexed and compared with others, one soon after the other.
-_just_made = lru_cache(maxsize=512)(_body)
+_cached_body = lru_cache(maxsize=512)(_body)
 
 
 def count_tokens(text: str) -> int:
@@ -140,3 +332,27 @@ def _cl100k() -> "Encoding":
     pairs = (line.split() for line in path.read_bytes().splitlines() if line)
     ranks = {base64.b64decode(token): int(rank) for token, rank in pairs}
     return Encoding("cl100k_base", pat_str=_CL100K_PATTERN, mergeable_ranks=ranks, special_tokens={})
+
+
+_IRREGULAR_VERBS = """
+become became; begin began begun; break broke broken; bring brought; build built; buy bought; catch caught;
+choose chose chosen; draw drew drawn; drive drove driven; eat ate eaten; fall fell fallen; feel felt;
+fight fought; find found; forget forgot forgotten; give gave given; go went gone; grow grew grown; hear heard;
+hold held; keep kept; lead led; leave left; lend lent; lose lost; mean meant; meet met; pay paid;
+ride rode ridden; rise rose risen; run ran; say said; see saw seen; sell sold; send sent; show shown; shrink shrank
+shrunk; sink sank sunk; speak spoke spoken; spend spent; stand stood; steal stole stolen; swim swam swum;
+take took taken; teach taught; tell told; think thought; throw threw thrown; understand understood; win won;
+write wrote written; try tried tries; rewrite rewrote rewritten
+"""
+_BASE_FORM = {form: forms[0] for group in _IRREGULAR_VERBS.split(";") if (forms := group.split()) for form in forms[1:]}
+_PARTICIPLE = {forms[1]: forms[-1] for group in _IRREGULAR_VERBS.split(";") if len(forms := group.split()) > 1}
+
+
+def base_verb_forms(text: str) -> str:
+    """The text with the base form for every irregular form of a verb, in lower case where it was replaced."""
+    return " ".join(_BASE_FORM.get(word.lower(), word) for word in text.split())
+
+
+def participle(past: str) -> str:
+    """The participle of a verb in the past tense; empty where the word is none that is known."""
+    return past if past.endswith("ed") else _PARTICIPLE.get(past.lower(), "")

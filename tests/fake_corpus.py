@@ -4,9 +4,8 @@ import itertools
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from pipelines.store.changes import Mark
-from pipelines.store.lexical_part import Segment
-from pipelines.store.moment import Moment
+from pipelines.store.lexical_index import Segment
+from pipelines.store.read_snapshot import Mark, ReadSnapshot
 from pipelines.types import Audience
 
 _clock = itertools.count(1)  # no two changes of any two corpora are at the same time
@@ -46,8 +45,8 @@ class FakeCorpus:
         self.log[self.version] = (next(_clock), document_id)
 
     @contextmanager
-    def moment(self) -> Iterator[Moment]:
-        yield Moment(self.mark)
+    def moment(self) -> Iterator[ReadSnapshot]:
+        yield ReadSnapshot(self.mark)
 
     def changed_since(self, mark: Mark) -> frozenset[str] | None:
         between = range(mark.version, self.version + 1)

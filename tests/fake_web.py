@@ -22,7 +22,7 @@ from xml.sax.saxutils import escape
 
 import httpcore
 
-from pipelines.ingestion.sources.web.wire import Network
+from pipelines.ingestion.sources.web.guard import Network
 from tests.loopback import Loopback
 
 FILLER = "Footnotes point from a sentence to the place that bears it out, so that a reader can look there. " * 5

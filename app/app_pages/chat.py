@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from app import render, session, thumbs
+from app import render, session
+from app import widgets as thumbs
+from app.chat_engine import ChatEngine, Shelf, starters
 from app.conversation import Exchange, Intake, read_with
-from app.engine import ChatEngine, Shelf
 from app.intake import take_in, upload_box
-from app.keep import pack_button
-from app.starters import starters
 from app.typeset import literal
+from app.widgets import pack_button
 from pipelines.errors import FootnoteError
 from pipelines.types import Filters
 

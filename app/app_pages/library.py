@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app import render, session
+from app.chat_engine import ChatEngine, Shelf, Shelved
 from app.conversation import Intake
-from app.engine import ChatEngine, Shelf, Shelved
 from app.intake import upload_box
-from app.sources import address
+from app.wording import address
 from pipelines.errors import FootnoteError
+from pipelines.wording import with_hint
 
 
 def page() -> None:
@@ -67,7 +68,7 @@ def _documents(shelf: Shelf) -> None:
 def _failures(shelf: Shelf, told: set[str]) -> None:
     for failure in (failure for failure in shelf.failures if failure.name not in told):
         still = " An earlier version of it still answers." if failure.stored else ""
-        render.problem(f"{failure.name} could not be taken in", f"{failure.reason} {failure.hint}{still}".strip())
+        render.problem(f"{failure.name} could not be taken in", with_hint(failure.reason, failure.hint) + still)
 
 
 def _removal(engine: ChatEngine, shelf: Shelf) -> None:

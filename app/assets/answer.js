@@ -76,13 +76,15 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
 
   const prose = make("div", "fn-prose");
-  for (const paragraph of data.paragraphs) {
-    const block = make(data.listed ? "ul" : "p");
-    paragraph.forEach((said, at) => {
-      if (data.listed) block.appendChild(make("li")).append(sentence(said));
-      else block.append(...(at ? [" "] : []), sentence(said));
+  const tags = { heading: "h3", bullets: "ul", numbers: "ol", code: "pre" };
+  for (const block of data.blocks) {
+    const element = prose.appendChild(make(tags[block.kind] ?? "p", "", block.text));
+    const isList = block.kind === "bullets" || block.kind === "numbers";
+    block.lines.forEach((line, at) => {
+      const holder = isList ? element.appendChild(make("li")) : element;
+      if (block.kind === "code") holder.append((at ? "\n" : "") + (block.indents[at] ?? ""));
+      line.forEach((said, place) => holder.append(...(place ? [" "] : []), sentence(said)));
     });
-    prose.append(block);
   }
   root.replaceChildren(prose, ...data.notes.map((note) => make("p", "fn-note", note)), ...data.groups.map(shelf));
   root.querySelectorAll("button")[pressed]?.focus({ preventScroll: true });

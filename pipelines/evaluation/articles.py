@@ -1,7 +1,7 @@
-"""How much of an article's body is read out of its web page, and of nothing else: shingles of four words in common.
+"""Measure article extraction from web pages by four-word shingles, beside plain trafilatura.
 
-The measure is that of the article extraction benchmark, with its definitions: words are runs of letters and digits as
-they are written; a page's shares are those of its shingles, so that no page counts for more than another.
+Words are runs of letters and digits as they are written. A page's precision and recall are shares of its shingles, so
+that all pages have equal weight.
 
 Source: scrapinghub/article-extraction-benchmark, evaluate.py.
 """
@@ -30,8 +30,8 @@ _HINT = "Name a folder with ground-truth.json and html/*.html.gz."
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """How like what was read is to an article's body, each share from 0 to 1.
+class PageScore:
+    """Precision and recall (0..1) of the extracted text against the article's body.
 
     Attributes:
         precision: Of the shingles that were read, those of the body; None where nothing was read.
@@ -53,13 +53,13 @@ class Judged:
         return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-def judge(page: str, body: str, read: str, error: str = "") -> Judged:
-    """How like what was read is to the body."""
+def score_page(page: str, body: str, read: str, error: str = "") -> PageScore:
+    """Score the extracted text against the body."""
     true, found = shingles(body), shingles(read)
     common = (true & found).total()
     if true == found:
-        return Judged(page, 1.0 if found else None, 1.0 if true else None, words(body) == words(read), error)
-    return Judged(
+        return PageScore(page, 1.0 if found else None, 1.0 if true else None, words(body) == words(read), error)
+    return PageScore(
         page,
         common / found.total() if found else None,
         common / true.total() if true else None,
@@ -82,7 +82,7 @@ def shingles(text: str) -> Shingles:
 
 def measure_articles(
     folder: Path, *, limit: int | None = None, on_progress: Progress | None = None
-) -> Mapping[str, Sequence[Judged]]:
+) -> Mapping[str, Sequence[PageScore]]:
     """What our loader reads of each page, and beside it what plain trafilatura does; by system, pages in their order.
 
     Raises:
@@ -90,12 +90,12 @@ def measure_articles(
     """
     truth = _truth(folder)
     pages = list(truth)[:limit]
-    done: dict[str, list[Judged]] = {"ours": [], "trafilatura": []}
+    done: dict[str, list[PageScore]] = {"ours": [], "trafilatura": []}
     for number, page in enumerate(pages, start=1):
         source, body = _source(folder, page), str(truth[page].get("articleBody", ""))
         read, error = _ours(page, str(truth[page].get("url", "")), source)
-        done["ours"].append(judge(page, body, read, error))
-        done["trafilatura"].append(judge(page, body, _plain(source)))
+        done["ours"].append(score_page(page, body, read, error))
+        done["trafilatura"].append(score_page(page, body, _plain(source)))
         if on_progress:
             on_progress("reading", number, len(pages))
     return done
@@ -137,7 +137,7 @@ def _plain(source: bytes) -> str:
     return extract(source, include_comments=False) or ""
 
 
-def summary(done: Sequence[Judged]) -> dict[str, float]:
+def summary(done: Sequence[PageScore]) -> dict[str, float]:
     """The means over the pages: of precision, recall and F1, and the published F1, that of mean precision and recall.
 
     Pages of which nothing was read count in recall and the mean F1, not in precision; `accuracy` is the share of pages
@@ -158,7 +158,7 @@ def _mean(values: Sequence[float]) -> float:
     return fmean(values) if values else 0.0
 
 
-def articles_json(done: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
+def articles_json(done: Mapping[str, Sequence[PageScore]]) -> dict[str, Any]:
     """The means of each system, and each page with ours, the worst first; plain data."""
     worst = sorted(done["ours"], key=lambda each: (each.f1, each.page))
     return {

@@ -1,4 +1,4 @@
-"""BENCH: how fast and how exactly documents become nodes, without a database and without a model."""
+"""Benchmark parsing: speed of loading and parsing, and exactness of the nodes, without a database or a model."""
 
 import resource
 import sys
@@ -12,12 +12,12 @@ from typing import Any
 from llama_index.core.schema import TextNode
 
 from pipelines.errors import ConfigError, FootnoteError
+from pipelines.ingestion.change_detection import content_sha
 from pipelines.ingestion.classify import classify
-from pipelines.ingestion.fingerprint import content_sha
 from pipelines.ingestion.loaders import Limits, load
 from pipelines.ingestion.parsers import build_parser, parse, parser_for
 from pipelines.ingestion.sources.files import list_files, read_file
-from pipelines.store.nodes import covered_characters
+from pipelines.store.vector_store import covered_characters
 from pipelines.text import canonical
 from pipelines.types import Document, SourceItem
 
@@ -43,7 +43,7 @@ class _Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Options:
     """What the caller wants of every document."""
 
     limits: Limits
@@ -81,7 +81,7 @@ def bench_parsing(
         SourceError: If a location cannot be listed.
         ConfigError: If there is no such parser, or it cuts by meaning.
     """
-    told = _Told(limits or Limits(), sizes, parser, category)
+    told = _Options(limits or Limits(), sizes, parser, category)
     items = _items(locations)
     _warm_up(items, told)
     floor = sum(_floor(item, told) for item in items)
@@ -100,7 +100,7 @@ def _items(locations: Sequence[str]) -> list[SourceItem]:
     return [item for listing in listings for item in listing.items]
 
 
-def _warm_up(items: Iterable[SourceItem], told: _Told) -> None:
+def _warm_up(items: Iterable[SourceItem], told: _Options) -> None:
     """Load the libraries: the smallest document of each suffix goes through before the clock runs."""
     smallest: dict[str, SourceItem] = {}
     for item in sorted(items, key=lambda item: int(item.stamp.partition(":")[0] or 0), reverse=True):
@@ -109,18 +109,18 @@ def _warm_up(items: Iterable[SourceItem], told: _Told) -> None:
         _take(_Tally(), item, told)
 
 
-def _floor(item: SourceItem, told: _Told) -> float:
+def _floor(item: SourceItem, told: _Options) -> float:
     """Seconds for what nobody can do without: the bytes, decoded, as canonical text."""
     began = time.perf_counter()
     canonical(_read(item, told).decode("utf-8", "replace"))
     return time.perf_counter() - began
 
 
-def _read(item: SourceItem, told: _Told) -> bytes:
+def _read(item: SourceItem, told: _Options) -> bytes:
     return read_file(item, told.limits.most_bytes)
 
 
-def _take(tally: _Tally, item: SourceItem, told: _Told) -> None:
+def _take(tally: _Tally, item: SourceItem, told: _Options) -> None:
     times = [time.perf_counter()]
     try:
         data = _read(item, told)
@@ -143,11 +143,11 @@ def _take(tally: _Tally, item: SourceItem, told: _Told) -> None:
     for stage, (before, after) in zip(STAGES, pairwise(times), strict=True):
         tally.seconds[stage] += after - before
     tally.parsers[chosen] += 1
-    _count(tally, document.name, len(nodes), judge(document, nodes, build_parser(chosen, told.sizes).fits))
+    _count(tally, document.name, len(nodes), check_nodes(document, nodes, build_parser(chosen, told.sizes).fits))
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class NodeCheck:
     """What the nodes of one document keep and break; characters are counted without white space."""
 
     characters: int
@@ -156,14 +156,14 @@ class Judged:
     over_limit: int
 
 
-def judge(document: Document, nodes: Sequence[TextNode], fits: Callable[[str], bool]) -> Judged:
+def check_nodes(document: Document, nodes: Sequence[TextNode], fits: Callable[[str], bool]) -> NodeCheck:
     """How much of the text the nodes cover, and how many are no exact span, out of order, or over their limit."""
     text = document.text
     spans = [(node.metadata["start"], node.metadata["end"]) for node in nodes]
     inexact = sum(
         text[start:end] != node.text or not node.text.strip() for node, (start, end) in zip(nodes, spans, strict=True)
     )
-    return Judged(
+    return NodeCheck(
         characters=sum(map(len, text.split())),
         covered=covered_characters(text, nodes),
         span_violations=inexact + sum(before[0] >= after[0] for before, after in pairwise(spans)),
@@ -171,7 +171,7 @@ def judge(document: Document, nodes: Sequence[TextNode], fits: Callable[[str], b
     )
 
 
-def _count(tally: _Tally, name: str, nodes: int, judged: Judged) -> None:
+def _count(tally: _Tally, name: str, nodes: int, judged: NodeCheck) -> None:
     tally.documents += 1
     tally.nodes += nodes
     tally.characters += judged.characters

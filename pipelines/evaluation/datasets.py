@@ -1,4 +1,4 @@
-"""Topics and judgements: the portfolio's quoted answers, BEIR folders, gold spans of corpora, and labelled claims."""
+"""Load topics and judgements: quoted answers, BEIR folders, gold character spans, labelled claims."""
 
 import csv
 import hashlib

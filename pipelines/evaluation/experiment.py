@@ -1,25 +1,244 @@
-"""Systems x topics -> run -> measures, per topic and mean, and the comparison with a baseline."""
+"""Compare retrieval systems on judged sets: systems, rankings, measures, and the ablation of each part."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import contextvars
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from config.settings import Settings
-from pipelines.evaluation.compare import Comparison, compare_sets
-from pipelines.evaluation.datasets import Dataset
-from pipelines.evaluation.judged import Judged, Progress, judged_sets, no_progress
-from pipelines.evaluation.measures import DEFAULT, means, parse_measure
-from pipelines.evaluation.systems import Changes, chosen
-from pipelines.query.parts import TUNABLE, changed
-from pipelines.store.queries import fingerprint
+from pipelines.errors import ConfigError, RetrievalError
+from pipelines.evaluation.corpus import QueryCache, document_id, index_dataset, with_caches
+from pipelines.evaluation.datasets import Dataset, load_beir
+from pipelines.evaluation.measures import DEFAULT, Comparison, Run, compare_sets, means, parse_measure, per_topic
+from pipelines.query.ablation import PARTS, TUNABLE, change_settings, settings_without
+from pipelines.query.engine import Engine
+from pipelines.store.query_log import fingerprint
+
+Changes = Mapping[str, Any]
+CUSTOM = "custom"
+
+# Two legs and a weighted sum, everything newer switched off.
+PLAIN: dict[str, Any] = {
+    **settings_without(tuple(part for part in PARTS if part not in ("dense", "sparse"))),
+    "retrieval.mode": "hybrid",
+    "retrieval.fusion": "convex",
+    "retrieval.scale": "max",
+    "retrieval.dense_weight": 0.6,
+    "retrieval.rrf_k": 60,
+    "retrieval.rrf_dense_weight": 0.5,
+    "retrieval.ann_factor": 20,
+    "retrieval.leg_factor": 4,
+    "retrieval.bm25_k1": 1.2,
+    "retrieval.bm25_b": 0.75,
+    "retrieval.documents_first": 0,
+}
+SYSTEMS: dict[str, Changes] = {
+    "dense": {**PLAIN, "retrieval.mode": "dense"},
+    "sparse": {**PLAIN, "retrieval.mode": "sparse"},
+    "hybrid-rrf": {**PLAIN, "retrieval.fusion": "rrf"},
+    "hybrid-convex": PLAIN,
+    "hybrid-40-60": {**PLAIN, "retrieval.dense_weight": 0.6},  # 0.4 BM25 + 0.6 vectors
+    "hybrid-50-50": {**PLAIN, "retrieval.dense_weight": 0.5},
+    "classic": {  # vector x category x recency x quality
+        **PLAIN,
+        "retrieval.mode": "dense",
+        "retrieval.scale": "none",
+        "analysis.categories": "boost",
+        "factors.category": True,
+        "factors.resume": 1.3,
+        "factors.linkedin": 1.25,
+        "factors.journey": 1.2,
+        "factors.github": 1.15,
+        "factors.recency": "steps",
+        "factors.quality": True,
+    },
+    "hybrid+factors": {
+        "analysis.categories": "boost",
+        "analysis.years": "boost",
+        "analysis.names": True,
+        "factors.category": True,
+        "factors.section": 1.1,
+        "factors.recency": "steps",
+        "factors.quality": True,
+    },
+    "documents-first": {"retrieval.documents_first": 20},
+    "auto": {"escalation.mode": "auto"},
+    "default": {},
+}
+
+
+def choose_systems(names: Iterable[str], overrides: Changes, baseline: str = "") -> dict[str, Changes]:
+    """Systems by name with the overrides on each, in order; no names = all, or `default` and `custom`.
+
+    Without names, overrides make the system `custom`: the settings as they stand, and these changes. The baseline comes
+    first; unless it is among the names, nothing overrides it.
+
+    Raises:
+        ConfigError: If a system does not exist.
+    """
+    wanted = list(dict.fromkeys(names))
+    if not wanted and overrides:
+        found: dict[str, Changes] = {"default": {}, CUSTOM: dict(overrides)}
+    else:
+        found = {name: {**system_changes(name), **overrides} for name in wanted or SYSTEMS}
+    first: dict[str, Changes] = {baseline: found.get(baseline) or system_changes(baseline)} if baseline else {}
+    return first | found
+
+
+def system_changes(name: str) -> Changes:
+    """The settings of a system.
+
+    Raises:
+        ConfigError: If it does not exist.
+    """
+    if name not in SYSTEMS:
+        raise ConfigError(f"There is no system {name!r}.", hint=f"Systems: {', '.join(SYSTEMS)}.")
+    return SYSTEMS[name]
+
+
+def parse_overrides(given: Iterable[str]) -> dict[str, str]:
+    """The settings that texts such as `retrieval.dense_weight=0.5` give, the last of a name counting.
+
+    Raises:
+        ConfigError: If one is not NAME=VALUE.
+    """
+    overrides = {}
+    for said in given:
+        name, equals, value = said.partition("=")
+        if not (equals and name.strip()):
+            raise ConfigError(f"{said!r} gives no setting a value.", hint="Write --set retrieval.dense_weight=0.5.")
+        overrides[name.strip()] = value.strip()
+    return overrides
+
+
+DEPTH = 100
+_WORKERS = 2
+_UNCUT = {"factors.floor": False, "factors.per_document": 0, "factors.duplicates": False, "factors.neighbours": 0}
+Progress = Callable[[str, int, int], None]
+
+
+def no_progress(label: str, done: int, total: int) -> None:
+    """Ignore progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSet:
+    """A dataset and an engine over its corpus."""
+
+    dataset: Dataset
+    engine: Engine
+    _runs: dict[str, Run] = field(default_factory=dict)
+
+    def scores(
+        self,
+        changes: Changes,
+        measures: Sequence[str] = DEFAULT,
+        *,
+        cut: bool = False,
+        label: str = "",
+        on_progress: Progress = no_progress,
+    ) -> dict[str, dict[str, float]]:
+        """By topic, each measure's value under the settings as they stand with these changes."""
+        return per_topic(self.dataset.qrels, self.run(changes, cut=cut, label=label, on_progress=on_progress), measures)
+
+    def run(self, changes: Changes, *, cut: bool = False, label: str = "", on_progress: Progress = no_progress) -> Run:
+        """By topic, the score of the first 100 documents; a document scores as its best node.
+
+        Args:
+            changes: Settings by dotted name.
+            cut: Whether quotas, duplicates and floors take their share, as before a reader; else all is ranked.
+            label: What `on_progress` is told, with topics done and of how many.
+
+        Raises:
+            ConfigError: If a name is no setting of a query, or a value does not fit it.
+        """
+        settings = change_settings(self.engine.settings, changes)
+        key = f"{settings.model_dump_json(exclude={'home', 'database_url', 'log', 'chat'})} {cut}"
+        if key not in self._runs:
+            self._runs[key] = self._rank(
+                self.engine.with_changes({**changes, **_depth(settings, cut=cut)}), cut, label, on_progress
+            )
+        else:
+            on_progress(label, len(self.dataset.topics), len(self.dataset.topics))
+        return self._runs[key]
+
+    def _rank(self, engine: Engine, cut: bool, label: str, on_progress: Progress) -> Run:
+        names = {document_id(item): item.id for item in self.dataset.corpus}
+        longest = engine.settings.analysis.max_question_characters
+
+        def rank(question: str) -> dict[str, float]:
+            best: dict[str, float] = {}
+            try:
+                ranking = engine.rank(question[:longest], k=DEPTH, cut=cut)
+            except RetrievalError:
+                return best  # a question that cannot be searched finds nothing
+            for hit in ranking:
+                best.setdefault(names[hit.node.metadata["document_id"]], float(hit.score or 0.0))
+            return dict(list(best.items())[:DEPTH])
+
+        topics = self.dataset.topics
+        pool = ThreadPoolExecutor(_WORKERS)
+        try:
+            running = {
+                pool.submit(contextvars.copy_context().run, rank, question): topic for topic, question in topics.items()
+            }
+            for done, future in enumerate(as_completed(running), start=1):
+                future.result()
+                on_progress(label, done, len(topics))
+        finally:  # one that failed, or Ctrl-C, ends the rest; what was embedded stays
+            pool.shutdown(cancel_futures=True)
+            if isinstance(engine.embed_model, QueryCache):
+                engine.embed_model.save()
+        return {topic: future.result() for future, topic in running.items()}
+
+
+def index_judged_set(settings: Settings, dataset: Dataset | Path, on_progress: Progress = no_progress) -> JudgedSet:
+    """The dataset, indexed in a database of its own unless an earlier call did that.
+
+    Raises:
+        SourceError: If the folder is no dataset in BEIR's form.
+        ConfigError: If the server does not let a database be made.
+    """
+    loaded = dataset if isinstance(dataset, Dataset) else load_beir(dataset)
+    label = f"indexing {loaded.name}"
+    engine = with_caches(
+        index_dataset(settings, loaded, lambda done, total: on_progress(label, done, total)), keep=True
+    )
+    if isinstance(engine.embed_model, QueryCache):
+        engine.embed_model.recall(loaded.topics.values())
+    return JudgedSet(loaded, engine)
+
+
+def index_judged_sets(
+    settings: Settings, datasets: Sequence[Dataset | Path], on_progress: Progress = no_progress
+) -> list[JudgedSet]:
+    """The datasets in order, each with a name of its own: of two that share one, the later carries its corpus's sha."""
+    sets: list[JudgedSet] = []
+    for dataset in datasets:
+        one = index_judged_set(settings, dataset, on_progress)
+        if one.dataset.name in {other.dataset.name for other in sets}:
+            named = replace(one.dataset, name=f"{one.dataset.name} {one.dataset.sha} {len(sets) + 1}")
+            one = JudgedSet(named, one.engine)
+        sets.append(one)
+    return sets
+
+
+def _depth(settings: Settings, *, cut: bool) -> dict[str, Any]:
+    """What makes a ranking of 100 one that a cut leaves 100 of; without a cut, what spares its work."""
+    if not cut:
+        return _UNCUT
+    options = settings.retrieval
+    return {"retrieval.leg_factor": 1, "retrieval.ann_factor": max(1, options.ann_factor // options.leg_factor)}
+
 
 Scores = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """What came of systems on one or several sets of topics.
+    """The measures of systems on one or several judged sets.
 
     Attributes:
         dataset: The set's name; several are joined by ` + `.
@@ -72,25 +291,25 @@ def run_experiment(
         SourceError: If a folder is no dataset.
     """
     given = [datasets] if isinstance(datasets, Dataset | Path) else list(datasets)
-    wanted = chosen(systems, overrides or {}, baseline)
-    check(settings, wanted, measures)
-    return measured(judged_sets(settings, given, on_progress), wanted, measures, baseline, on_progress)
+    wanted = choose_systems(systems, overrides or {}, baseline)
+    check_experiment(settings, wanted, measures)
+    return measure_systems(index_judged_sets(settings, given, on_progress), wanted, measures, baseline, on_progress)
 
 
-def check(settings: Settings, systems: Mapping[str, Changes], measures: Sequence[str]) -> None:
+def check_experiment(settings: Settings, systems: Mapping[str, Changes], measures: Sequence[str]) -> None:
     """Refuse what cannot be measured before anything is indexed.
 
     Raises:
         ConfigError: If a setting of a system or a measure does not exist, or a value does not fit.
     """
     for changes in systems.values():
-        changed(settings, changes)
+        change_settings(settings, changes)
     for measure in measures:
         parse_measure(measure)
 
 
-def measured(
-    sets: Sequence[Judged],
+def measure_systems(
+    sets: Sequence[JudgedSet],
     systems: Mapping[str, Changes],
     measures: Sequence[str] = DEFAULT,
     baseline: str = "",
@@ -124,14 +343,74 @@ def mean_over_sets(sets: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def _difference(scores: Mapping[str, Mapping[str, Scores]], baseline: str, name: str, measure: str) -> Comparison:
-    return compare_sets([paired(by[baseline], by[name], measure) for by in scores.values()])
+    return compare_sets([paired_scores(by[baseline], by[name], measure) for by in scores.values()])
 
 
-def paired(baseline: Scores, other: Scores, measure: str) -> tuple[list[float], list[float]]:
+def paired_scores(baseline: Scores, other: Scores, measure: str) -> tuple[list[float], list[float]]:
     """A measure's values of two systems, topic by topic."""
     return [row[measure] for row in baseline.values()], [other[topic][measure] for topic in baseline]
 
 
-def _fingerprint(sets: Sequence[Judged], systems: Mapping[str, Changes]) -> str:
+def _fingerprint(sets: Sequence[JudgedSet], systems: Mapping[str, Changes]) -> str:
     stated: dict[str, Any] = sets[0].engine.settings.model_dump(mode="json", include={*TUNABLE, "embedding"})
     return fingerprint({**stated, "corpora": [one.dataset.sha for one in sets], "systems": dict(systems)})
+
+
+Status = Literal["off", "no effect", "measured"]
+# These take nodes out of a ranking that is otherwise measured whole, so they are measured on what they leave.
+CUTS = frozenset({"floor", "quota", "duplicates", "neighbours"})
+
+
+@dataclass(frozen=True, slots=True)
+class PartEffect:
+    """The gain of one part of retrieval.
+
+    Attributes:
+        status: `off` = the full system is without it already; `no effect` = no ranking of these sets changes with it.
+        full, without: Means of the measure, 0..1, every set of equal weight.
+        gain: full - without, over all sets; above 0 the part helps.
+        by_set: The gain on each set.
+    """
+
+    part: str
+    status: Status
+    full: float
+    without: float
+    gain: Comparison
+    by_set: Mapping[str, float]
+
+
+def ablate(
+    sets: Sequence[JudgedSet], full: Changes, measure: str = "nDCG@10", on_progress: Progress = no_progress
+) -> list[PartEffect]:
+    """The effect of each part on one measure, in the order of PARTS.
+
+    Raises:
+        ConfigError: If the measure or a setting of `full` does not exist.
+    """
+    return [_effect(sets, full, part, measure, on_progress) for part in PARTS]
+
+
+def _effect(sets: Sequence[JudgedSet], full: Changes, part: str, measure: str, on_progress: Progress) -> PartEffect:
+    lesser, cut = {**full, **PARTS[part]}, part in CUTS
+    is_off = all(
+        change_settings(one.engine.settings, lesser) == change_settings(one.engine.settings, full) for one in sets
+    )
+    whole = [one.scores(full, [measure], cut=cut, label="full", on_progress=on_progress) for one in sets]
+    left = [one.scores(lesser, [measure], cut=cut, label=f"no {part}", on_progress=on_progress) for one in sets]
+    same = all(_orders(one, full, cut) == _orders(one, lesser, cut) for one in sets)
+    return PartEffect(
+        part=part,
+        status="off" if is_off else "no effect" if same else "measured",
+        full=mean_over_sets([means(scores) for scores in whole])[measure],
+        without=mean_over_sets([means(scores) for scores in left])[measure],
+        gain=compare_sets([paired_scores(less, more, measure) for less, more in zip(left, whole, strict=True)]),
+        by_set={
+            one.dataset.name: means(more)[measure] - means(less)[measure]
+            for one, less, more in zip(sets, left, whole, strict=True)
+        },
+    )
+
+
+def _orders(one: JudgedSet, changes: Changes, cut: bool) -> dict[str, list[str]]:
+    return {topic: list(ranking) for topic, ranking in one.run(changes, cut=cut).items()}

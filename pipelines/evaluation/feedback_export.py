@@ -1,4 +1,4 @@
-"""What readers said of answers, as topics and judgements that `footnote eval` reads."""
+"""Export readers' feedback as topics and judgements that `footnote eval` reads."""
 
 import json
 from collections import Counter
@@ -11,9 +11,9 @@ from sqlalchemy import Engine, select
 
 from pipelines.errors import SourceError
 from pipelines.store.database import reading
-from pipelines.store.feedback import Said, answers_with_feedback
 from pipelines.store.filters import seen_by
-from pipelines.store.tables import documents
+from pipelines.store.query_log import AnswerFeedback, answers_with_feedback
+from pipelines.store.schema import documents
 from pipelines.text import fold
 from pipelines.types import Audience
 
@@ -33,9 +33,9 @@ def export(engine: Engine, folder: Path, audience: Audience, *, with_text: bool 
     """Write the feedback into a folder, and say how much: `topics`, `relevant`, `not_relevant`, `unanswerable`,
     `documents`, and `left_out` by reason.
 
-    topics.jsonl is what `footnote eval portfolio TOPICS --ingested` reads, corpus.jsonl, queries.jsonl and qrels/ what
-    `footnote eval beir FOLDER` reads, feedback.jsonl what `footnote eval tune --feedback` reads; comments.jsonl holds
-    readers' words, and is written only with `with_text`. Documents that this audience may not see are left out.
+    topics.jsonl is what `footnote eval answers TOPICS --ingested` reads, corpus.jsonl, queries.jsonl and qrels/ what
+    `footnote eval beir FOLDER` reads; feedback.jsonl holds question, document and the judgement; comments.jsonl
+    holds readers' words, and is written only with `with_text`. Documents that this audience may not see are left out.
 
     Raises:
         SourceError: If the folder holds anything already, or cannot be written.
@@ -77,7 +77,7 @@ class _Kept:
     wrong: tuple[tuple[str, str, str], ...]
 
 
-def _topics(answers: Iterable[Said], held: Counter[str]) -> list[_Topic]:
+def _topics(answers: Iterable[AnswerFeedback], held: Counter[str]) -> list[_Topic]:
     """The questions that were judged, oldest first; one that was asked again is one topic with the votes of all."""
     topics: dict[str, _Topic] = {}
     for said in answers:
@@ -96,7 +96,7 @@ def _topics(answers: Iterable[Said], held: Counter[str]) -> list[_Topic]:
     return list(topics.values())
 
 
-def verdicts(said: Said, given: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], int]:
+def verdicts(said: AnswerFeedback, given: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], int]:
     """What one session's feedback on an answer says of its passages: (document id, words) -> 1 relevant, -1 not.
 
     A source that was reported as wrong is not relevant. Of an answer with a thumb up, the cited sources that were
@@ -114,7 +114,7 @@ def verdicts(said: Said, given: Iterable[Mapping[str, Any]]) -> dict[tuple[str, 
     return votes | {passage: -1 for n in sorted(wrong) for passage in _passages(said, n)}
 
 
-def _passages(said: Said, n: int) -> list[tuple[str, str]]:
+def _passages(said: AnswerFeedback, n: int) -> list[tuple[str, str]]:
     source = said.sources.get(n)
     if source is None:
         return []

@@ -1,4 +1,4 @@
-"""Numbers that are fitted: a coordinate search over a few values, judged only on topics that it did not see."""
+"""Fit numeric settings by coordinate search, judged by cross-validation on held-out topics."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from config.settings import Settings
-from pipelines.evaluation.compare import Comparison, compare_sets
-from pipelines.query.parts import changed
+from pipelines.evaluation.measures import Comparison, compare_sets
+from pipelines.query.ablation import change_settings
 
 Scores = Mapping[str, float]
 Scorer = Callable[[Mapping[str, Any]], Scores]  # settings by dotted name -> the score of each topic
@@ -73,7 +73,7 @@ def fit(
     """
     for name, tried in values.items():
         for value in tried:
-            changed(settings, {name: value})
+            change_settings(settings, {name: value})
     current = {name: _value(settings, name) for name in values}
     bench = _Bench(sets, current, on_score)
     topics = {name: tuple(scores) for name, scores in bench.scores(current).items()}

@@ -1,4 +1,4 @@
-"""How well the verifier tells claims that a source bears out from the others, and whether it shows the right place."""
+"""Measure how well the verifier separates supported claims from others, and whether it cites the right sentence."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 
 from pipelines.evaluation.datasets import Claim
-from pipelines.evaluation.judged import Progress, no_progress
+from pipelines.evaluation.experiment import Progress, no_progress
 from pipelines.evaluation.logistic import Array, auroc, fit_logistic, held_out
-from pipelines.query.verification.agree import clear, numbers_in
-from pipelines.query.verification.cite import verify
-from pipelines.query.verification.claims import Alignment, align
-from pipelines.query.verification.judge import BY_WORDS, Judge
-from pipelines.query.verification.support import Embed, features, nearest
+from pipelines.query.verification.normalise import normalise, numbers_in
+from pipelines.query.verification.support import Alignment, Embed, align_claim, features, nearest_vectors
+from pipelines.query.verify import WORDS_ONLY, Judge, verify
 from pipelines.store.tokens import tokenise
 from pipelines.types import Source, VerdictName
 
@@ -26,8 +24,8 @@ _BASELINES = {"coverage": ("coverage",), "coverage + cosine + numbers": ("covera
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
-    """What the verifier made of a claim: its verdict, and its support (0..1).
+class VerifiedClaim:
+    """The verifier's verdict on a claim, and its support (0..1).
 
     Attributes:
         overlaps: Whether its first place overlaps a gold sentence; None for a claim without one.
@@ -47,14 +45,14 @@ class Verified:
     plain: Mapping[str, float] = field(default_factory=dict)
 
 
-def verify_claim(claim: Claim, judge: Judge = BY_WORDS) -> Verified:
+def verify_claim(claim: Claim, judge: Judge = WORDS_ONLY) -> VerifiedClaim:
     """The verifier's judgement of a claim against the whole page that it cites, as one source."""
     source, starts = as_source(claim.evidence)
     said = verify(claim.text, [source.n], [source], judge)
     gold = [(starts[n], starts[n] + len(claim.evidence[n])) for chosen in claim.gold for n in chosen]
     hits = [any(place.start < end and start < place.end for start, end in gold) for place in said.evidence]
-    aligned = align(claim.text, [source])
-    return Verified(
+    aligned = align_claim(claim.text, [source])
+    return VerifiedClaim(
         label=claim.label,
         verdict=said.verdict,
         support=said.evidence[0].support,
@@ -88,18 +86,11 @@ def _plain(claim: str, aligned: Alignment, embed: Embed | None) -> dict[str, flo
     }
     if embed is None:
         return found
-    vector, others = nearest(clear(claim), aligned, embed)
+    vector, others = nearest_vectors(normalise(claim), aligned, embed)
     return found | {"cosine": float(max(others @ vector, default=0.0))}
 
 
-def measure_grounding(
-    claims: Sequence[Claim], judge: Judge = BY_WORDS, on_progress: Progress = no_progress
-) -> dict[str, Any]:
-    """How the verifier did on labelled claims; see `summary`."""
-    return summary(verified(claims, judge, on_progress))
-
-
-def verified(claims: Sequence[Claim], judge: Judge, on_progress: Progress = no_progress) -> list[Verified]:
+def verify_claims(claims: Sequence[Claim], judge: Judge, on_progress: Progress = no_progress) -> list[VerifiedClaim]:
     """Each claim verified against its page, in order."""
     rows = []
     for done, claim in enumerate(claims, start=1):
@@ -108,7 +99,7 @@ def verified(claims: Sequence[Claim], judge: Judge, on_progress: Progress = no_p
     return rows
 
 
-def summary(rows: Sequence[Verified]) -> dict[str, Any]:
+def summary(rows: Sequence[VerifiedClaim]) -> dict[str, Any]:
     """The measures of verified claims.
 
     `auroc`: by who scores (`committed`: the verifier's support; `cross-validated`: its features in ten folds by page;
@@ -139,7 +130,7 @@ def summary(rows: Sequence[Verified]) -> dict[str, Any]:
     }
 
 
-def refit(rows: Sequence[Verified]) -> dict[str, Any]:
+def refit(rows: Sequence[VerifiedClaim]) -> dict[str, Any]:
     """`intercept` and `weights` fitted on all claims, to be committed in `pipelines.query.verification.support`.
 
     The supported weigh as much as all others; of these, each label weighs the same.
@@ -153,7 +144,7 @@ def refit(rows: Sequence[Verified]) -> dict[str, Any]:
     return {"intercept": round(fitted.intercept, 3), "weights": weights}
 
 
-def _scores(rows: Sequence[Verified]) -> dict[str, Sequence[float]]:
+def _scores(rows: Sequence[VerifiedClaim]) -> dict[str, Sequence[float]]:
     scores: dict[str, Sequence[float]] = {"committed": [row.support for row in rows]}
     table = [{**row.features, **row.plain} for row in rows]
     own = {"cross-validated": tuple(rows[0].features) if rows else ()}
@@ -164,23 +155,23 @@ def _scores(rows: Sequence[Verified]) -> dict[str, Sequence[float]]:
     return scores
 
 
-def _unseen(rows: Sequence[Verified], matrix: Array) -> list[float]:
+def _unseen(rows: Sequence[VerifiedClaim], matrix: Array) -> list[float]:
     pages = [row.page for row in rows]
     found: list[float] = held_out(matrix, _answers(rows), pages, weight=_weight(rows), penalty=PENALTY).tolist()
     return found
 
 
-def _answers(rows: Sequence[Verified]) -> Array:
+def _answers(rows: Sequence[VerifiedClaim]) -> Array:
     return np.array([float(row.label == SUPPORTED) for row in rows])
 
 
-def _weight(rows: Sequence[Verified]) -> Array:
+def _weight(rows: Sequence[VerifiedClaim]) -> Array:
     counts = Counter(row.label for row in rows)
     others = max(len(counts) - (SUPPORTED in counts), 1)
     return np.array([1 / counts[row.label] / (1 if row.label == SUPPORTED else others) for row in rows])
 
 
-def _told(rows: Sequence[Verified], scores: Sequence[float]) -> dict[str, float]:
+def _told(rows: Sequence[VerifiedClaim], scores: Sequence[float]) -> dict[str, float]:
     def of(*labels: str) -> list[float]:
         return [score for row, score in zip(rows, scores, strict=True) if row.label in labels]
 
@@ -191,14 +182,14 @@ def _told(rows: Sequence[Verified], scores: Sequence[float]) -> dict[str, float]
     }
 
 
-def _bound(rows: Sequence[Verified], verdicts: set[str], labels: set[str]) -> dict[str, float]:
+def _bound(rows: Sequence[VerifiedClaim], verdicts: set[str], labels: set[str]) -> dict[str, float]:
     given = [row for row in rows if row.verdict in verdicts]
     meant = [row for row in rows if row.label in labels]
     right = sum(row.label in labels for row in given)
     return {"precision": right / len(given) if given else 0.0, "recall": right / len(meant) if meant else 0.0}
 
 
-def _verdicts(rows: Sequence[Verified]) -> list[VerdictName]:
+def _verdicts(rows: Sequence[VerifiedClaim]) -> list[VerdictName]:
     return sorted({row.verdict for row in rows})
 
 

@@ -1,4 +1,4 @@
-"""A small logistic regression, and what is asked of the scores of one: who stands above whom, and whether they hold."""
+"""A small logistic regression, with cross-validated probabilities, AUROC, thresholds and reliability bins."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,20 +1,18 @@
-"""COMPARE MODELS: the same questions over two embedding models' nodes: measures, overlap, and what moves most."""
+"""Compare two embedding models on the same questions: measures, overlap, and the documents that move most."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pipelines.errors import RetrievalError, SourceError
-from pipelines.evaluation.compare import Comparison, compare
+from pipelines.evaluation.answers import RANKED, ranking_measures, right_document
 from pipelines.evaluation.datasets import Topic
-from pipelines.evaluation.experiment import paired
-from pipelines.evaluation.judged import Progress, no_progress
-from pipelines.evaluation.measures import means
-from pipelines.evaluation.portfolio import RANKED, ranked, right_document
+from pipelines.evaluation.experiment import Progress, no_progress, paired_scores
+from pipelines.evaluation.measures import Comparison, compare, means
 from pipelines.query.engine import Engine
 from pipelines.store import documents as document_rows
 from pipelines.store.database import reading
-from pipelines.store.queries import latest_queries
+from pipelines.store.query_log import latest_queries
 from pipelines.types import SearchResult
 
 DEPTH = 10
@@ -99,7 +97,7 @@ def compare_models(
         questions=len(topics) - skipped,
         judged=len(scores[0]),
         measures={label: means(rows) for label, rows in zip(labels, scores, strict=True)} if judged else {},
-        comparisons={name: compare(*paired(*scores, name)) for name in MEASURES} if judged else {},
+        comparisons={name: compare(*paired_scores(*scores, name)) for name in MEASURES} if judged else {},
         overlap=sum(shares) / len(shares) if shares else 0.0,
         movers=tuple(sorted(movers, key=lambda each: (not each.right, -each.distance, each.question))[:_MOVERS]),
         skipped=skipped,
@@ -107,7 +105,7 @@ def compare_models(
 
 
 def _judged(topic: Topic, results: Sequence[SearchResult]) -> dict[str, float]:
-    return {**ranked(topic, results, RANKED), "document@5": float(right_document(topic, results[:5]))}
+    return {**ranking_measures(topic, results, RANKED), "document@5": float(right_document(topic, results[:5]))}
 
 
 def overlap(before: Sequence[SearchResult], after: Sequence[SearchResult]) -> float:
@@ -140,7 +138,7 @@ def default_topics(engine: Engine, sample: Sequence[Topic], limit: int) -> list[
     """The sample's topics where all documents that they quote are stored, else the last questions that were asked."""
     quoted = {quote.document for topic in sample for quote in topic.quotes}
     with reading(engine.database.engine, "reading what is stored") as connection:
-        stored = {document.name for document in document_rows.known(connection, engine.store.table)}
+        stored = {document.name for document in document_rows.stored_documents(connection, engine.store.table)}
     if quoted and quoted <= stored:
         return list(sample)[:limit]
     asked = [row["question"] for row in latest_queries(engine.database.engine, _LOOKED_THROUGH * limit)]

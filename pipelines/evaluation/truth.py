@@ -1,4 +1,4 @@
-"""What a document states, read from the file that says so: our JSON, rendercv's YAML, JSON Resume, Reactive Resume."""
+"""Read truth files (our JSON, rendercv YAML, JSON Resume, Reactive Resume) as career records."""
 
 import json
 import re
@@ -10,9 +10,173 @@ from typing import Any
 import yaml
 
 from pipelines.errors import SourceError
-from pipelines.evaluation.truth_entries import Entry, records_in
-from pipelines.facts import CareerRecord
-from pipelines.text import fold
+from pipelines.facts import (
+    CareerRecord,
+    CertificationFacts,
+    EducationFacts,
+    JobFacts,
+    LanguageFacts,
+    ProjectFacts,
+    SkillsFacts,
+)
+from pipelines.ingestion.parsers.careers.dates import date_ranges
+from pipelines.text import fold, plain
+
+# What a field is called, without capitals and signs; the first that an entry has is taken.
+_KEYS = {
+    "company": "company companyname organization organisation employer companyororganization",
+    "position": "position title jobtitle role positiontitle",
+    "location": "location city place",
+    "institution": "institution school university college schoolname institutionname",
+    "degree": "degree studytype degreename",
+    "area": "area field fieldofstudy major subject",
+    "start": "start startdate startmonth from startsat begin",
+    "end": "end enddate endmonth to endsat until",
+    "current": "current iscurrent present ongoing",
+    "range": "dates daterange date period timeperiod",
+    "bullets": "bullets highlights achievements responsibilities description summary",
+    "name": "name title label certification language skill",
+    "issuer": "issuer authority organization issuedby",
+    "level": "level fluency proficiency description",
+    "keywords": "keywords details skills items values",
+    "positions": "positions roles titles",
+}
+_ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-\d\d.*)?")
+_TAG = re.compile(r"<[^<>]{0,200}>")
+
+
+class Entry:
+    """An entry of a truth file, asked by the names of `_KEYS`."""
+
+    def __init__(self, held: Mapping[str, Any]) -> None:
+        self._held = {re.sub(r"[\W_]", "", str(key)).lower(): value for key, value in held.items()}
+
+    def get(self, name: str) -> Any:
+        """What stands under the first of the field's keys that has a value; None when none has."""
+        values = (self._held.get(key) for key in _KEYS[name].split())
+        return next((value for value in values if value not in (None, "", [], {})), None)
+
+    def has(self, key: str) -> bool:
+        """Whether it has that very key, without capitals and signs."""
+        return key in self._held
+
+    def text(self, name: str) -> str:
+        """That as plain text, without markup; empty for what is no text."""
+        value = self.get(name)
+        return worded(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+
+    def dated(self) -> dict[str, Any]:
+        """`start_month`, `end_month` and `current` as a record has them; a start alone goes on until today."""
+        given = self.get("range")
+        if isinstance(given, Mapping):
+            return Entry(given).dated()
+        start, end = _month(self.get("start")), _month(self.get("end"))
+        if start:
+            open_end = not end and (self.get("current") is not False or bool(self.get("end")))
+            return {"start_month": start, "end_month": end or None, "current": open_end}
+        ranges = date_ranges(f"{given or ''}")
+        if not ranges:
+            return {"end_month": end or None}
+        return {"start_month": ranges[0].start_month, "end_month": ranges[0].end_month, "current": ranges[0].current}
+
+
+def worded(value: object) -> str:
+    """The words of a value, Markdown and HTML taken out."""
+    return " ".join(plain(_TAG.sub(" ", str(value))).split())
+
+
+def records_in(kind: str, entries: Any) -> list[CareerRecord]:
+    """The records of a section of that kind, in order; entries that name nothing are passed over."""
+    if kind == "skills":
+        return list(_skills(entries))
+    listed = entries if isinstance(entries, list) else [entries]
+    records: list[CareerRecord] = []
+    for each in listed:
+        entry = Entry(each if isinstance(each, Mapping) else {"name": each})
+        if kind == "job":
+            records += _jobs(entry)
+        elif kind == "education" and (institution := entry.text("institution")):
+            degree, area = entry.text("degree"), entry.text("area")
+            made = {"institution": institution, "degree": degree, "area": area, "location": entry.text("location")}
+            records.append(EducationFacts(**made, **entry.dated()))
+        elif kind == "project" and (name := entry.text("name")):
+            records.append(ProjectFacts(name=name))
+        elif kind == "certification" and (name := entry.text("name")):
+            records.append(CertificationFacts(name=name, issuer=entry.text("issuer")))
+        elif kind == "language" and (name := entry.text("name")):
+            records.append(_language(name, entry))
+    return records
+
+
+def _jobs(entry: Entry) -> Iterator[JobFacts]:
+    """The jobs of an entry: itself, or each of the positions under its company."""
+    company = entry.text("company") or entry.text("name")
+    under = entry.get("positions")
+    if company and isinstance(under, list):
+        for each in under:
+            if isinstance(each, Mapping):
+                yield from _jobs(Entry({"location": entry.text("location"), "company": company, **each}))
+        return
+    if not company:
+        return
+    bullets = entry.get("bullets")
+    lines = bullets if isinstance(bullets, list) else str(bullets or "").splitlines()
+    if entry.has("highlights"):  # rendercv sets what follows " - " as an item of its own
+        lines = [item for line in lines for item in str(line).split(" - ")]
+    said = tuple(words for words in map(worded, lines) if words)
+    yield JobFacts(
+        company=company, position=entry.text("position"), location=entry.text("location"), bullets=said, **entry.dated()
+    )
+
+
+def _language(name: str, entry: Entry) -> LanguageFacts:
+    level = entry.text("level") or entry.text("keywords")
+    if not level and (match := re.fullmatch(r"([^(:]+)[(:]\s*([^()]*)\)?", name)):
+        name, level = match[1].strip(), match[2].strip()
+    return LanguageFacts(language=name, level=level)
+
+
+def _skills(entries: Any) -> Iterator[SkillsFacts]:
+    """Lists of skills with what they are called: of plain words, of named groups, or of names with keywords."""
+    if isinstance(entries, Mapping):
+        entries = [{"name": name, "keywords": listed} for name, listed in entries.items()]
+    for each in [entries] if isinstance(entries, str) else entries:
+        group, given = "", each
+        if isinstance(each, Mapping):
+            entry = Entry(each)
+            group, given = entry.text("name"), entry.get("keywords") or entry.text("name")
+            group = "" if given == group else group
+        elif ": " in str(each):
+            group, given = str(each).split(": ", 1)
+        skills = tuple(filter(None, map(worded, given if isinstance(given, list) else apart(str(given)))))
+        if skills:
+            yield SkillsFacts(skills=skills, group=worded(group))
+
+
+def apart(text: str) -> list[str]:
+    """The items of a list in one line; a comma in brackets parts nothing."""
+    items, depth = [""], 0
+    for part in re.split(r"([(),;•·|])", text):
+        depth += {"(": 1, ")": -1}.get(part, 0)
+        if part in (",", ";", "•", "·", "|") and depth <= 0:
+            items.append("")
+        else:
+            items[-1] += part
+    return [item.strip() for item in items if item.strip()]
+
+
+def _month(value: Any) -> str:
+    """A date as ISO to its precision, `2023-04` or `2023`; empty for none and for what is open."""
+    if isinstance(value, Mapping):
+        year, month = value.get("year"), value.get("month")
+        return f"{year}-{month:02d}" if year and isinstance(month, int) else str(year or "")
+    if value is None or isinstance(value, bool):
+        return ""
+    if match := _ISO.fullmatch(str(value).strip()):
+        return f"{match[1]}-{match[2]}" if match[2] else match[1]
+    ranges = date_ranges(str(value))
+    return ranges[0].start_month if ranges else ""
+
 
 SUFFIXES = (".json", ".yaml", ".yml")
 _STEMS = ("{}", "{}_expected", "{}.expected", "{}.truth", "{}_truth", "{}-expected")

@@ -4,4 +4,4 @@ import os
 import sys
 
 if __name__ == "__main__":
-    os.execvp(sys.executable, [sys.executable, "-m", "app.cli", "ingest", *sys.argv[1:]])  # noqa: S606 - no shell
+    os.execvp(sys.executable, [sys.executable, "-m", "footnote", "ingest", *sys.argv[1:]])  # noqa: S606 - no shell

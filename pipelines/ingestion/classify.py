@@ -1,4 +1,4 @@
-"""CLASSIFY: category, subcategory, year, dates and visibility of a document, each by the first rule that knows."""
+"""RECOGNISE: whether a text is a LinkedIn profile, a resume or a journey, from its structure and words alone."""
 
 import re
 from collections.abc import Callable
@@ -10,18 +10,198 @@ from urllib.parse import unquote, urlsplit
 
 from pipelines.errors import ConfigError
 from pipelines.ingestion.loaders.sniff import HTML, MARKDOWN
-from pipelines.ingestion.parsers.career.section_names import section_of
-from pipelines.ingestion.recognise import (
-    Shape,
-    has_career,
-    is_personal,
-    journey_confidence,
-    linkedin_confidence,
-    resume_confidence,
-)
-from pipelines.ingestion.year import fiscal_year, head_of, name_date, year_of
+from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
+from pipelines.ingestion.parsers.careers.section_names import section_of
+from pipelines.ingestion.parsers.linkedin.sections import PAGE_LINE, title_section
+from pipelines.ingestion.year import head_of, name_date, year_of
+from pipelines.months import fiscal_year
 from pipelines.text import fold
 from pipelines.types import CATEGORIES, Document, Visibility
+
+MOST_CHARACTERS = 60_000
+
+_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,63}")
+_PHONE = re.compile(r"(?<![\w/.,-])(?:\+\d{1,3}[ ./-]?)?\(?\d{2,5}\)?(?:[ ./-]\d{2,5}){1,4}(?![\w-])")
+_PROFILE = re.compile(r"linkedin\.com/in/|linkedin\.[\w.]{2,40}/in/", re.IGNORECASE)
+_LABEL = re.compile(r"\(LinkedIn\)")
+_ON_SITE = re.compile(
+    r"\bcontact .{2,60} on linkedin\b|\bpe(?:ople|rson) ha(?:ve|s) recommended\b|\b\d{1,3}\+? connections\b",
+    re.IGNORECASE,
+)
+_AT = re.compile(r"\S (?:at|bei|chez|en|na|no|em|presso) \S")
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+_LOOKING_BACK = re.compile(
+    r"\b(?:my journey|reflections?|looking back|year in review|retrospective|lessons learned|ruckblick|reflexion|bilan"
+    r"|retrospectiva|retrospettiva|reflexao|reflexoes|reflexiones|riflessioni|jornada|mein weg|mon parcours"
+    r"|mi camino)\b"
+)
+
+_MAX_RESUME = 32_000
+_LEAST_WORDS = 120
+_FIRST_PERSON = frozenset(
+    "i me my myself mine i'm i've i'd i'll ich mich mir mein meine meinen meinem meiner je j'ai moi mon ma mes yo mi"
+    " mis conmigo eu meu minha meus minhas mim io mio mia miei mie".split()
+)
+_REFLECTIVE = frozenset(
+    """
+    learn learned learning learnt lesson lessons decide decided decision decisions realise realised realize realized
+    reflect reflecting reflection reflections journey growth grew grown goal goals challenge challenges challenging
+    grateful proud struggle struggled struggling felt feel feeling remember remembered regret mistake mistakes improve
+    improved mentor mentored mentoring career milestone milestones achievement hope hoped why believed
+    gelernt entschieden entscheidung reflexion ziele ziel herausforderung dankbar stolz fehler gefuhl erinnere weg
+    appris decide decision reflexion objectif objectifs defi defis fier fiere erreur parcours souviens ressenti
+    aprendi aprendido decidi decision reflexion meta metas objetivo objetivos reto retos desafio orgulloso error camino
+    aprendizado decisao reflexao desafios orgulho erro jornada senti
+    imparato deciso decisione riflessione obiettivo obiettivi sfida sfide orgoglioso errore percorso ricordo
+    """.split()
+)
+
+
+@dataclass(frozen=True)
+class TextShape:
+    """Structural signals in a document's text, computed on demand."""
+
+    document: Document
+
+    @cached_property
+    def text(self) -> str:
+        """The part of the text that is examined."""
+        return self.document.text[:MOST_CHARACTERS]
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The lines that are not empty; tabs separate lines too."""
+        return tuple(line for line in (raw.strip() for raw in re.split(r"[\n\t]", self.text)) if line)
+
+    @cached_property
+    def titles(self) -> tuple[str, ...]:
+        """The headings, and the short lines that may be headings."""
+        blocks = self.document.blocks
+        marked = [self.document.text[block.start : block.end] for block in blocks if block.kind == "heading"]
+        return tuple(dict.fromkeys([*marked, *(line for line in self.lines if len(line) <= 50)]))
+
+    @cached_property
+    def headings(self) -> int:
+        """The number of marked headings."""
+        return sum(block.kind == "heading" for block in self.document.blocks)
+
+    @cached_property
+    def sections(self) -> frozenset[str]:
+        """The career sections that have a title line."""
+        return frozenset(section for section in map(section_of, self.titles) if section)
+
+    @cached_property
+    def profile_titles(self) -> frozenset[str]:
+        """The sections with the titles that LinkedIn uses."""
+        return frozenset(section for section in map(title_section, self.titles) if section)
+
+    @cached_property
+    def dates(self) -> tuple[DateRange, ...]:
+        """Every date and range of the text."""
+        return tuple(date_ranges(self.text))
+
+    @cached_property
+    def spells(self) -> int:
+        """How many stretches of time there are, such as a job has."""
+        return sum(bool(found.end_month or found.current) for found in self.dates)
+
+    @cached_property
+    def lengths(self) -> int:
+        """How many date ranges are followed by their length, `(3 years 2 months)` or `· 3 yrs 2 mos`."""
+        ranges = [found for found in self.dates if found.end_month or found.current]
+        return sum(any(start <= 3 for start, _ in durations(self.text[found.end : found.end + 40])) for found in ranges)
+
+    @cached_property
+    def reachable(self) -> bool:
+        """Whether there is an e-mail address, a telephone number or a profile link near the top or the end."""
+        ends = self.text[:3_000] + "\n" + self.text[-600:]
+        return bool(_EMAIL.search(ends) or _PHONE.search(ends) or _PROFILE.search(ends))
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The folded words."""
+        return tuple(_WORD.findall(fold(self.text)))
+
+
+def linkedin_confidence(shape: TextShape) -> float:
+    """The confidence (0..1) that a text is a LinkedIn profile, by titles, links, job lengths and page numbers."""
+    if "linkedin" not in shape.text.lower() and not shape.lengths and "top_skills" not in shape.profile_titles:
+        return 0.0
+    first = title_section(shape.lines[0]) if shape.lines else ""
+    timed = shape.lengths > 0 and 2 * shape.lengths >= shape.spells
+    sections = len(shape.profile_titles & {"summary", "experience", "education", "skills", "languages", "contact"})
+    own = (
+        3.0 * bool(_LABEL.search(shape.text[:3_000]))
+        + 3.0 * ("top_skills" in shape.profile_titles)
+        + 3.0 * timed
+        + 2.0 * bool(_ON_SITE.search(shape.text))
+        + 2.0 * _joined_jobs(shape)
+    )
+    numbered = [notice.text for notice in shape.document.furniture] + list(shape.lines[:400])
+    beside = (
+        (first == "contact")
+        + bool(_PROFILE.search(shape.text))
+        + any(map(PAGE_LINE.fullmatch, map(str.strip, numbered)))
+    )
+    if sections < 1 or own < 3 or (own < 5 and not (own >= 3 and beside >= 2 and not (timed and own == 3))):
+        return 0.0
+    return min(0.99, 0.75 + 0.03 * (own + beside))
+
+
+def _joined_jobs(shape: TextShape) -> bool:
+    """Whether the lines above dates with a length read `Position at Company`, as in the old export."""
+    if not shape.lengths:
+        return False
+    above: list[str] = []
+    for before, line in zip(shape.lines, shape.lines[1:], strict=False):
+        lengths = durations(line) if len(line) < 100 else []
+        if lengths and date_ranges(line):
+            above.append(before)
+    return bool(above) and 4 * sum(bool(_AT.search(line)) for line in above) >= 3 * len(above)
+
+
+def resume_confidence(shape: TextShape) -> float:
+    """The confidence (0..1) that a text is a resume, by career sections, date ranges and contact details."""
+    if len(shape.document.text) > _MAX_RESUME:
+        return 0.0
+    main = shape.sections & {"experience", "education"}
+    others = shape.sections - {"experience", "education", "contact", "references", "summary", "courses", "interests"}
+    known = len(main) + len(others) + len(shape.sections & {"summary", "contact"})
+    if not main or known < 3 or shape.headings > 3 * known + 4:
+        return 0.0
+    signs = (len(main) == 2) + ("skills" in others) + (shape.spells >= 2) + (shape.spells >= 4) + shape.reachable
+    if signs < 3 or (shape.spells == 0 and len(main) < 2):
+        return 0.0
+    return min(0.98, 0.4 + 0.1 * signs + 0.02 * known)
+
+
+def journey_confidence(shape: TextShape) -> float:
+    """The confidence (0..1) that a text is a personal reflection, by first person and words of learning."""
+    words = shape.words
+    if len(words) < _LEAST_WORDS or shape.sections & {"experience", "education"}:
+        return 0.0
+    own = sum(word in _FIRST_PERSON for word in words) / len(words)
+    reflective = [word for word in words if word in _REFLECTIVE]
+    rate, kinds = len(reflective) / len(words), len(set(reflective))
+    titles = "\n".join(line for line in shape.lines[:3] if len(line) <= 120)
+    if shape.document.mime == HTML:
+        return 0.0
+    if own >= 0.015 and kinds >= 3 and _LOOKING_BACK.search(fold(titles)):
+        return 0.8
+    if own < 0.06 or rate < 0.008 or kinds < 6:
+        return 0.0
+    return min(0.9, 0.5 + 4 * (own - 0.04) + 5 * rate)
+
+
+def has_career(shape: TextShape) -> bool:
+    """Whether the text has signs of a career: sections, date ranges, or a section and contact details."""
+    return bool(len(shape.sections) >= 2 or shape.spells >= 2 or (shape.sections and shape.reachable))
+
+
+def is_personal(shape: TextShape) -> bool:
+    """Whether the text is in the first person."""
+    return sum(word in _FIRST_PERSON for word in shape.words) >= max(2, len(shape.words) // 100)
+
 
 _DATED = re.compile(r"\d{4}[-_]\d{1,2}[-_]\d{1,2}(?!\d)")
 _RESUME_WORDS = frozenset({"resume", "resumes", "cv", "lebenslauf"})
@@ -52,7 +232,7 @@ _FOLDERS = {
 
 @dataclass(frozen=True)
 class _Signals:
-    """What the rules look at, worked out when one asks."""
+    """What the rules look at, computed on demand."""
 
     document: Document
 
@@ -70,41 +250,41 @@ class _Signals:
 
     @cached_property
     def folders(self) -> tuple[str, ...]:
-        """The folders of the name, and the one that holds the file; nearest first."""
+        """The folders in the name, and the folder of the file; nearest first."""
         above = PurePosixPath(unquote(urlsplit(self.document.source_uri).path)).parent.name
         named = [part.lower() for part in reversed(self.path.parts[:-1])]
         return tuple(dict.fromkeys([*named, above.lower()]))
 
     @cached_property
-    def shape(self) -> Shape:
-        return Shape(self.document)
+    def shape(self) -> TextShape:
+        return TextShape(self.document)
 
     @cached_property
     def long(self) -> bool:
-        """Whether there is enough text for it to gainsay a name."""
+        """Whether there is enough text to contradict the name."""
         return len(self.document.text) > _SHORT
 
 
-Answer = tuple[str, float] | None
-Rule = tuple[str, Callable[[_Signals], Answer]]
+Guess = tuple[str, float] | None
+Rule = tuple[str, Callable[[_Signals], Guess]]
 
 
-def _declared(signals: _Signals) -> Answer:
+def _declared(signals: _Signals) -> Guess:
     declared = str(signals.document.metadata.get("category", "")).lower()
     return (declared, 1.0) if declared in CATEGORIES else None
 
 
-def _by_source(signals: _Signals) -> Answer:
+def _by_source(signals: _Signals) -> Guess:
     kind = signals.document.source_kind
     return (kind, 0.98) if kind in ("github", "notion", "web") else None
 
 
-def _dated_name(signals: _Signals) -> Answer:
+def _dated_name(signals: _Signals) -> Guess:
     return ("blog", 0.9) if signals.document.mime == MARKDOWN and _DATED.match(signals.stem) else None
 
 
-def _by_name(signals: _Signals) -> Answer:
-    """What the name says, unless a long text has nothing of it ("how-to-write-a-resume.md")."""
+def _by_name(signals: _Signals) -> Guess:
+    """The category that the name states, unless a long text does not fit it ("how-to-write-a-resume.md")."""
     if "linkedin" in signals.words:
         return ("linkedin", 0.9) if not signals.long or has_career(signals.shape) else None
     if signals.words & {"journey", "journeys", "reflection", "reflections"}:
@@ -113,46 +293,46 @@ def _by_name(signals: _Signals) -> Answer:
     return ("resume", 0.9) if named and (not signals.long or has_career(signals.shape)) else None
 
 
-def _by_folder(signals: _Signals) -> Answer:
+def _by_folder(signals: _Signals) -> Guess:
     return next(((_FOLDERS[folder], 0.8) for folder in signals.folders if folder in _FOLDERS), None)
 
 
-def _readme(signals: _Signals) -> Answer:
+def _readme(signals: _Signals) -> Guess:
     return ("github", 0.95) if signals.stem.startswith("readme") else None
 
 
-def _notion_export(signals: _Signals) -> Answer:
+def _notion_export(signals: _Signals) -> Guess:
     within = PurePosixPath(unquote(urlsplit(signals.document.source_uri).fragment)).stem  # in an exported archive
     return ("notion", 0.85) if _NOTION_ID.search(signals.stem) or _NOTION_ID.search(within) else None
 
 
-def _dated_front_matter(signals: _Signals) -> Answer:
+def _dated_front_matter(signals: _Signals) -> Guess:
     dated = signals.document.published_at is not None and "front_matter" in signals.document.metadata
     return ("blog", 0.85) if signals.document.mime == MARKDOWN and dated else None
 
 
-def _linkedin_export(signals: _Signals) -> Answer:
-    return _sure("linkedin", linkedin_confidence(signals.shape))
+def _linkedin_export(signals: _Signals) -> Guess:
+    return _if_confident("linkedin", linkedin_confidence(signals.shape))
 
 
-def _resume_structure(signals: _Signals) -> Answer:
-    return _sure("resume", resume_confidence(signals.shape))
+def _resume_structure(signals: _Signals) -> Guess:
+    return _if_confident("resume", resume_confidence(signals.shape))
 
 
-def _journey_words(signals: _Signals) -> Answer:
-    return _sure("journey", journey_confidence(signals.shape))
+def _journey_words(signals: _Signals) -> Guess:
+    return _if_confident("journey", journey_confidence(signals.shape))
 
 
-def _fiscal_name(signals: _Signals) -> Answer:
+def _fiscal_name(signals: _Signals) -> Guess:
     personal = fiscal_year(f"{signals.stem}\n{head_of(signals.document.text)}") and is_personal(signals.shape)
     return ("journey", 0.7) if personal else None
 
 
-def _page(signals: _Signals) -> Answer:
+def _page(signals: _Signals) -> Guess:
     return ("web", 0.6) if signals.document.mime == HTML else None
 
 
-def _sure(category: str, confidence: float) -> Answer:
+def _if_confident(category: str, confidence: float) -> Guess:
     return (category, round(confidence, 2)) if confidence >= _LEAST_CONFIDENCE else None
 
 
@@ -174,17 +354,17 @@ RULES: tuple[Rule, ...] = (
 
 
 def classify(document: Document, *, category: str = "", visibility: Visibility | None = None) -> Document:
-    """The document with category, subcategory, year, published date and visibility filled in; the text is untouched.
+    """Fill in category, subcategory, year, published date and visibility; the text stays as it is.
 
-    The first rule of `RULES` that answers gives the category; its name becomes `metadata["category_reason"]`, and how
-    sure it is (0..1) `metadata["category_confidence"]`. For the year see `year_of`; a fiscal year of the name, or of a
-    journey's first lines, is kept as `metadata["fiscal_year"]` too. What the document already says of itself (title,
-    author, year, dates) stays.
+    The first rule of `RULES` that matches gives the category; its name becomes `metadata["category_reason"]`, and its
+    confidence (0..1) `metadata["category_confidence"]`. For the year see `year_of`; a fiscal year in the name, or in a
+    journey's first lines, is also stored as `metadata["fiscal_year"]`. Title, author, year and dates that the document
+    states itself stay.
 
     Args:
         document: As a loader made it.
-        category: Given from outside; no rule is asked.
-        visibility: Given from outside; None = what the front matter says, else as it was.
+        category: Stated by the caller; the rules are skipped.
+        visibility: Stated by the caller; None = what the front matter states, else unchanged.
 
     Raises:
         ConfigError: If the given category is not one of `CATEGORIES`.
@@ -215,7 +395,7 @@ def classify(document: Document, *, category: str = "", visibility: Visibility |
 
 
 def _title(document: Document, category: str) -> str:
-    """The title; a resume or profile that was named after its first section is named after its first line."""
+    """The title; a resume or profile titled by its first section gets its first line instead."""
     first = document.text.strip().partition("\n")[0].strip("# *_\t")
     named = category in ("resume", "linkedin") and section_of(document.title) and first and len(first) <= _MAX_NAME
     return first if named and not section_of(first) else document.title

@@ -1,7 +1,7 @@
-"""ENVELOPE: one remote document as bytes: what its source says of it, and its body.
+"""Envelope: one remote document as bytes: what its source states about it, and its body.
 
-These bytes are the document's original: they are hashed, kept and read again like those of a file, so that a document
-of a remote source can be made again with no network. What changes at each fetch, such as an ETag, has no place in them.
+These bytes are the document's original: they are hashed, stored and loaded like a file's, so a remote document can be
+loaded again without network. Values that change with every fetch, such as an ETag, are not included.
 """
 
 import hashlib
@@ -19,36 +19,36 @@ _MARK = b"footnote envelope 1\n"
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What a source says of a document (JSON values by name), and the document's bytes."""
+    """Facts from the source (JSON values by name), and the document's bytes."""
 
     told: Mapping[str, Any]
     body: bytes
 
 
 def pack(envelope: Envelope) -> bytes:
-    """The same bytes for the same envelope."""
-    told = json.dumps(envelope.told, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return _MARK + told.encode() + b"\n" + envelope.body
+    """Serialise an envelope; equal envelopes give equal bytes."""
+    header = json.dumps(envelope.told, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return _MARK + header.encode() + b"\n" + envelope.body
 
 
 def unpack(data: bytes, name: str) -> Envelope:
-    """The envelope that the bytes of the document of that name are.
+    """Parse the envelope of the document `name`.
 
     Raises:
-        LoadError: If they are none.
+        LoadError: If the bytes are not an envelope.
     """
-    told, found, body = data.removeprefix(_MARK).partition(b"\n")
+    header, found, body = data.removeprefix(_MARK).partition(b"\n")
     try:
         if not (data.startswith(_MARK) and found):
             raise ValueError
-        facts = json.loads(told)
+        facts = json.loads(header)
     except ValueError as error:
-        raise LoadError(f"What was fetched of {name} is damaged.", hint="Ingest it again with --verify.") from error
+        raise LoadError(f"The fetched data of {name} is damaged.", hint="Ingest it again with --verify.") from error
     return Envelope(facts, body)
 
 
-def kept_envelope(home: Path, sha: str, name: str) -> Envelope | None:
-    """The envelope that is kept under this SHA-256; None where its bytes are gone, or are no longer those."""
+def stored_envelope(home: Path, sha: str, name: str) -> Envelope | None:
+    """The envelope stored under this SHA-256; None if its bytes are missing or changed."""
     try:
         data = original_path(home, sha).read_bytes()
         return unpack(data, name) if hashlib.sha256(data).hexdigest() == sha else None

@@ -1,88 +1,239 @@
-"""EXECUTE: the steps of a plan, each document wholly or not at all; small ones are embedded and written together."""
+"""EXECUTE: the steps of a plan, each document wholly or not at all; small ones are embedded and written together.
+
+Three things happen side by side: documents are prepared by an executor, embedded in one thread, and written in another.
+"""
 
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
+from threading import Event
+from typing import Generic, TypeVar
 
 from sqlalchemy import Connection
 
-from pipelines.errors import ConfigError
-from pipelines.ingestion.executors import Executor
-from pipelines.ingestion.failure import Failure
-from pipelines.ingestion.finish import Cut, Embedded, Finisher
-from pipelines.ingestion.flow import flow
-from pipelines.ingestion.guards import Guard, assert_as_planned, changed_meanwhile
+from pipelines.errors import ConfigError, ServiceUnavailable, StoreError
+from pipelines.ingestion.pipeline import DocumentPipeline, Record
 from pipelines.ingestion.plan import Step
-from pipelines.ingestion.prepare import Options, Prepared, Task
-from pipelines.ingestion.together import FOR_ALL, together
-from pipelines.models.embed import group_size
+from pipelines.ingestion.prepare import Failure, PreparedDocument, PrepareOptions, Task
+from pipelines.ingestion.sources.files import is_unchanged
+from pipelines.ingestion.workers import Executor
+from pipelines.models.embedding import group_size
 from pipelines.observe import log
 from pipelines.store import documents as document_rows
 from pipelines.store.database import writing
-from pipelines.store.documents import Known, is_as_stored
-from pipelines.store.nodes import Check
-from pipelines.store.runs import Logged, write_items
+from pipelines.store.documents import StoredDocument, is_as_stored
+from pipelines.store.runs import LoggedItem, write_items
+from pipelines.store.vector_store import Check
 from pipelines.types import IngestItem, Outcome
 
-_CHARACTERS = 256_000  # of the documents of a group
-_REMOVED_AT_ONCE = 50
-Placed = tuple[int, IngestItem]  # the place of a step, and what became of it
+FATAL_ERRORS = (ConfigError, ServiceUnavailable)  # errors that would hit every other document too
+_GROUP_CHARACTERS = 256_000  # of the documents that are embedded together
+_REMOVALS_PER_TRANSACTION = 50
+_GROUPS_AHEAD = 2  # groups that wait, beside the two that the stages are working on
+
+StepResult = tuple[int, IngestItem]  # the index of a step, and what became of it
+# Raise an error to refuse steps, by document id; called in the transaction that is about to change these documents.
+Guard = Callable[[Connection, Mapping[str, Step]], None]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Intermediate = TypeVar("Intermediate")
+
+
+# Guards: keep a run from overwriting what another run wrote after the plan was made.
+
+
+def allow_all(connection: Connection, steps: Mapping[str, Step]) -> None:
+    """Refuse nothing."""
+
+
+def assert_as_planned(connection: Connection, steps: Mapping[str, Step]) -> None:
+    """Refuse to overwrite what another run has written since the plan was made, unless the source still agrees.
+
+    Raises:
+        StoreError: If one of the documents was added, changed or removed meanwhile.
+    """
+    now = document_rows.written_at(connection, steps)
+    for document_id, step in steps.items():
+        written = now.get(document_id)
+        if written != step.held_since and not _source_unchanged(step):
+            change = "removed" if written is None else "added" if step.held_since is None else "changed"
+            raise concurrent_change(step, change)
+
+
+def concurrent_change(step: Step, change: str) -> StoreError:
+    """The error for a document that another run added, changed or removed since the plan was made."""
+    message = f"{step.item.name} was {change} by another run meanwhile, and stays as that left it."
+    return StoreError(message, hint="Run the same command again.")
+
+
+def _source_unchanged(step: Step) -> bool:
+    """Whether the source provably is as planned; what was fetched, or is read from an original, cannot be checked."""
+    return not step.original and step.item.source_kind == "file" and is_unchanged(step.item)
+
+
+# Batches
+
+
+def run_batch(
+    items: Sequence[Item],
+    do: Callable[[Sequence[Item]], list[Result]],
+    on_failure: Callable[[Item, Exception], Result],
+) -> list[Result]:
+    """Process items together; if that fails, each alone, so that only the faulty one fails.
+
+    Raises:
+        ConfigError, ServiceUnavailable: What every other item would meet too.
+    """
+    try:
+        return do(items) if items else []
+    except FATAL_ERRORS:
+        raise
+    except Exception as error:  # noqa: BLE001 - one bad document, whatever it does, stops only itself
+        if len(items) == 1:
+            return [on_failure(items[0], error)]
+        return [result for item in items for result in run_batch([item], do, on_failure)]
+
+
+def run_stages(
+    arriving: Iterable[Item],
+    first: Callable[[Sequence[Item]], Intermediate],
+    second: Callable[[Intermediate], Iterable[Result]],
+    *,
+    weigh: Callable[[Item], float],
+) -> Generator[Result, None, None]:
+    """Pass items through two stages in groups; yield the results in the order of arrival.
+
+    Each stage has its own thread, so that `first` works on one group while `second` works on the one before. A group
+    is closed when its weight reaches 1, or when `first` is idle and `second` has at most one group: what arrives slowly
+    is not held back. The number of groups under way is bounded.
+
+    The first error of any of the three ends it and is raised; the groups that the stages are working on are finished,
+    and no other is begun. No thread is left behind.
+    """
+    under_way: deque[Future[Iterable[Result]]] = deque()
+    group: list[Item] = []
+    weight = 0.0
+    with closing(_Stages(first, second)) as stages:
+        for item in arriving:
+            group.append(item)
+            weight += weigh(item)
+            while under_way and under_way[0].done():
+                yield from under_way.popleft().result()
+            if weight >= 1 or (stages.first_is_idle and len(under_way) < 2):
+                under_way.append(stages.submit(group))
+                group, weight = [], 0.0
+            while len(under_way) > _GROUPS_AHEAD + 2:
+                yield from under_way.popleft().result()
+        if group:
+            under_way.append(stages.submit(group))
+        while under_way:
+            yield from under_way.popleft().result()
+
+
+class _Stages(Generic[Item, Intermediate, Result]):
+    """Two stages, each in its own thread; after an error no other group is begun."""
+
+    def __init__(
+        self, first: Callable[[Sequence[Item]], Intermediate], second: Callable[[Intermediate], Iterable[Result]]
+    ) -> None:
+        self._first, self._second = first, second
+        self._first_thread, self._second_thread = (ThreadPoolExecutor(1, f"flow-{name}") for name in ("first", "then"))
+        self._first_failed, self._second_failed = Event(), Event()
+        self._last: Future[Intermediate] | None = None
+
+    @property
+    def first_is_idle(self) -> bool:
+        return self._last is None or self._last.done()
+
+    def submit(self, group: Sequence[Item]) -> "Future[Iterable[Result]]":
+        self._last = self._first_thread.submit(self._run_first, group)
+        return self._second_thread.submit(self._run_second, self._last)
+
+    def _run_first(self, group: Sequence[Item]) -> Intermediate:
+        if self._first_failed.is_set() or self._second_failed.is_set():
+            raise CancelledError
+        try:
+            return self._first(group)
+        except BaseException:
+            self._first_failed.set()
+            raise
+
+    def _run_second(self, made: "Future[Intermediate]") -> Iterable[Result]:
+        intermediate = made.result()
+        if self._second_failed.is_set():
+            raise CancelledError
+        try:
+            return self._second(intermediate)
+        except BaseException:
+            self._second_failed.set()
+            raise
+
+    def close(self) -> None:
+        self._first_failed.set()
+        for thread in (self._first_thread, self._second_thread):
+            thread.shutdown(cancel_futures=True)
+
+
+# The execution of a plan
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A document on its way: prepared, then cut, then embedded, unless it fails; `seconds` is what it took so far."""
+class PendingDocument:
+    """A document on its way, with the index of its step and the seconds that it took so far."""
 
     place: int
-    state: Prepared | Cut | Embedded | Failure
+    state: PreparedDocument | Failure
     seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Execution:
+class PlanExecution:
     """One run under way.
 
     Attributes:
-        finisher: What embeds and stores.
-        executor: Where documents are prepared.
+        pipeline: Embeds and stores.
+        executor: Prepares documents.
         options: What is the same for every document.
         stop: Once set, nothing more is begun.
         run_id: The run's row.
-        collection: Where documents belong that a step does not place elsewhere.
-        steps: Of the plan.
-        tasks: What is to be prepared, with the place of its step.
+        collection: Where documents belong, unless their step names another collection.
+        steps: The steps of the plan.
+        tasks: What is to be prepared, each with the index of its step.
         known: What is stored, by document id.
-        guard: Asked in the transaction of each change, before anything is written; it refuses one by an error.
+        guard: Called in the transaction of each change before anything is written; it refuses by raising.
     """
 
-    finisher: Finisher
+    pipeline: DocumentPipeline
     executor: Executor
-    options: Options
+    options: PrepareOptions
     stop: threading.Event
     run_id: int
     collection: str
     steps: Sequence[Step]
     tasks: Sequence[tuple[int, Task]]
-    known: Mapping[str, Known]
+    known: Mapping[str, StoredDocument]
     guard: Guard = assert_as_planned
 
-    def items(self) -> Iterator[Placed]:
-        """(place of the step, what became of it), once it is committed; ends early when a stop is asked for.
+    def items(self) -> Iterator[StepResult]:
+        """Yield (index of the step, what became of it) once it is committed; ends early when a stop is asked for.
 
         Raises:
             ConfigError, ServiceUnavailable: What every other document would meet too; what was under way is finished.
         """
-        for place, item in self._settled():
-            yield place, _told(item)
-        with closing(flow(self._prepared(), self._embed, self._write, weigh=self._weigh)) as written:
+        for place, item in self._without_parsing():
+            yield place, _logged(item)
+        with closing(run_stages(self._prepared(), self._embed, self._write, weigh=self._weigh)) as written:
             for place, item in written:
-                yield place, _told(item)
+                yield place, _logged(item)
 
-    # What needs no parsing
+    # Steps that need no parsing
 
-    def _settled(self) -> Iterator[Placed]:
+    def _without_parsing(self) -> Iterator[StepResult]:
         removed: list[int] = []
         for place, step in enumerate(self.steps):
             if self.stop.is_set():
@@ -90,31 +241,31 @@ class Execution:
             if step.action == "remove":
                 removed.append(place)
             elif step.action not in ("add", "update"):
-                yield place, self._settle(step)
-        for start in range(0, len(removed), _REMOVED_AT_ONCE):
+                yield place, self._fail_or_keep(step)
+        for start in range(0, len(removed), _REMOVALS_PER_TRANSACTION):
             if self.stop.is_set():
                 return
-            yield from together(removed[start : start + _REMOVED_AT_ONCE], self._remove, self._not_removed)
+            yield from run_batch(removed[start : start + _REMOVALS_PER_TRANSACTION], self._remove, self._not_written)
 
-    def _settle(self, step: Step) -> IngestItem:
-        if isinstance(step.error, FOR_ALL):
+    def _fail_or_keep(self, step: Step) -> IngestItem:
+        if isinstance(step.error, FATAL_ERRORS):
             raise step.error
         if step.error is not None:
             return self._fail(step, Failure.of(step.error, step.stage, step.item.name))
         if (held := self.known.get(step.document_id)) is None:
-            return self._fail(step, Failure.of(changed_meanwhile(step, "removed"), "store", step.item.name))
+            return self._fail(step, Failure.of(concurrent_change(step, "removed"), "store", step.item.name))
         if held.stamp != step.item.stamp:
-            document_rows.restamp(self.finisher.store.engine, held.id, step.item.stamp)
+            document_rows.restamp(self.pipeline.store.engine, held.id, step.item.stamp)
         return IngestItem(step.item.name, "unchanged", document_id=step.document_id, nodes=held.nodes)
 
-    def _remove(self, places: Sequence[int]) -> list[Placed]:
+    def _remove(self, places: Sequence[int]) -> list[StepResult]:
         began, steps = time.perf_counter(), {self.steps[place].document_id: self.steps[place] for place in places}
         items = {each: IngestItem(step.item.name, "removed", document_id=each) for each, step in steps.items()}
 
         def record(connection: Connection, versions: Mapping[str, int | None]) -> None:
             self._log(connection, [(steps[each], items[each], version) for each, version in versions.items()])
 
-        gone = self.finisher.store.remove_all(list(steps), within=record, check=self._check(steps))
+        gone = self.pipeline.store.remove_all(list(steps), within=record, check=self._check(steps))
         seconds = (time.perf_counter() - began) / len(places)
         return [
             (place, _timed(replace(items[each], nodes=gone[each]), seconds))
@@ -123,148 +274,151 @@ class Execution:
             for place in places
         ]
 
-    def _not_removed(self, place: int, error: Exception) -> Placed:
+    def _not_written(self, place: int, error: Exception) -> StepResult:
         step = self.steps[place]
         return place, self._fail(step, Failure.of(error, "store", step.item.name))
 
-    # What is prepared elsewhere, embedded in one thread and written in another
+    # Documents: prepared by the executor, embedded in one thread and written in another
 
-    def _prepared(self) -> Iterator[Piece]:
+    def _prepared(self) -> Iterator[PendingDocument]:
         if self.stop.is_set():
             return
-        prepared = self.executor(self.tasks, self.options)
+        results = self.executor(self.tasks, self.options)
         try:
-            for place, done in prepared:
-                yield Piece(place, done)
+            for place, state in results:
+                yield PendingDocument(place, state)
                 if self.stop.is_set():
                     return
         finally:
-            if isinstance(prepared, Generator):
-                prepared.close()
+            if isinstance(results, Generator):
+                results.close()
 
-    def _weigh(self, piece: Piece) -> float:
-        """What share of a group a document is."""
-        share = 1 / group_size(self.finisher.model)
-        if not isinstance(piece.state, Prepared) or piece.state.metadata_only:
+    def _weigh(self, pending: PendingDocument) -> float:
+        """The share of a group that a document takes."""
+        share = 1 / group_size(self.pipeline.model)
+        if not isinstance(pending.state, PreparedDocument) or pending.state.metadata_only:
             return share
-        texts = len(piece.state.document.text) / _CHARACTERS
-        return 1.0 if piece.state.nodes is None else max(len(piece.state.nodes) * share, texts)
+        if pending.state.nodes is None:
+            return 1.0
+        return max(len(pending.state.nodes) * share, len(pending.state.document.text) / _GROUP_CHARACTERS)
 
-    def _embed(self, group: Sequence[Piece]) -> list[Piece]:
+    def _embed(self, group: Sequence[PendingDocument]) -> list[PendingDocument]:
         began = time.perf_counter()
-        pieces = [self._cut(piece) for piece in _until_fatal(group) if not self.stop.is_set()]
-        if not pieces:
+        documents = [self._complete_nodes(one) for one in _until_fatal(group) if not self.stop.is_set()]
+        if not documents:
             return []
-        cut = [piece for piece in pieces if isinstance(piece.state, Cut)]
-        embedded = {piece.place: piece for piece in together(cut, self._vectors, self._not_embedded)}
-        seconds = (time.perf_counter() - began) / len(pieces)
-        return [replace(embedded.get(piece.place, piece), seconds=seconds) for piece in pieces]
+        parsed = [one for one in documents if _needs_vectors(one.state)]
+        embedded = {one.place: one for one in run_batch(parsed, self._add_vectors, self._not_embedded)}
+        seconds = (time.perf_counter() - began) / len(documents)
+        return [replace(embedded.get(one.place, one), seconds=seconds) for one in documents]
 
-    def _cut(self, piece: Piece) -> Piece:
-        """The document with its nodes, and what was written above them."""
-        if not isinstance(piece.state, Prepared) or piece.state.metadata_only:
-            return piece
-        stage = ["parse"]
+    def _complete_nodes(self, pending: PendingDocument) -> PendingDocument:
+        if not isinstance(pending.state, PreparedDocument) or pending.state.metadata_only:
+            return pending
+        stages = ["parse"]
         try:
-            return replace(piece, state=self.finisher.cut(piece.state, lambda name: stage.__setitem__(0, name)))
-        except FOR_ALL:
+            return replace(pending, state=self.pipeline.complete_nodes(pending.state, stages.append))
+        except FATAL_ERRORS:
             raise
         except Exception as error:  # noqa: BLE001 - one bad document stops only itself
-            return replace(piece, state=Failure.of(error, stage[0], self.steps[piece.place].item.name))
+            return replace(pending, state=Failure.of(error, stages[-1], self.steps[pending.place].item.name))
 
-    def _vectors(self, pieces: Sequence[Piece]) -> list[Piece]:
-        embedded = self.finisher.vectors([piece.state for piece in pieces if isinstance(piece.state, Cut)])
-        return [replace(piece, state=state) for piece, state in zip(pieces, embedded, strict=True)]
+    def _add_vectors(self, documents: Sequence[PendingDocument]) -> list[PendingDocument]:
+        embedded = self.pipeline.embed([one.state for one in documents if isinstance(one.state, PreparedDocument)])
+        return [replace(one, state=state) for one, state in zip(documents, embedded, strict=True)]
 
-    def _not_embedded(self, piece: Piece, error: Exception) -> Piece:
-        return replace(piece, state=Failure.of(error, "embed", self.steps[piece.place].item.name))
+    def _not_embedded(self, pending: PendingDocument, error: Exception) -> PendingDocument:
+        return replace(pending, state=Failure.of(error, "embed", self.steps[pending.place].item.name))
 
-    def _write(self, pieces: Sequence[Piece]) -> list[Placed]:
-        if not pieces:
+    def _write(self, documents: Sequence[PendingDocument]) -> list[StepResult]:
+        if not documents:
             return []
         began = time.perf_counter()
-        embedded = [piece for piece in pieces if isinstance(piece.state, Embedded)]
-        items = dict(together(embedded, self._store, self._not_stored))
-        for piece in pieces:
-            if isinstance(piece.state, Failure):
-                if piece.state.fatal:
-                    raise ConfigError(piece.state.message, hint=piece.state.hint)
-                items[piece.place] = self._fail(self.steps[piece.place], piece.state)
-            elif piece.place not in items:
-                items |= dict(together([piece], self._store_metadata, self._not_stored))
-        seconds = (time.perf_counter() - began) / len(pieces)
-        return [(piece.place, _timed(items[piece.place], piece.seconds + seconds)) for piece in pieces]
+        embedded = [one for one in documents if isinstance(one.state, PreparedDocument) and one.state.vectors]
+        items = dict(run_batch(embedded, self._store, lambda one, error: self._not_written(one.place, error)))
+        for one in documents:
+            if isinstance(one.state, Failure):
+                if one.state.fatal:
+                    raise ConfigError(one.state.message, hint=one.state.hint)
+                items[one.place] = self._fail(self.steps[one.place], one.state)
+            elif one.place not in items:
+                items |= dict(
+                    run_batch([one], self._store_metadata, lambda one, error: self._not_written(one.place, error))
+                )
+        seconds = (time.perf_counter() - began) / len(documents)
+        return [(one.place, _timed(items[one.place], one.seconds + seconds)) for one in documents]
 
-    def _store(self, pieces: Sequence[Piece]) -> list[Placed]:
-        made = [(piece.state, self._item(piece)) for piece in pieces if isinstance(piece.state, Embedded)]
+    def _store(self, documents: Sequence[PendingDocument]) -> list[StepResult]:
+        embedded = [(one.state, self._item(one)) for one in documents if isinstance(one.state, PreparedDocument)]
         steps = {
-            embedded.document.id: self.steps[piece.place] for piece, (embedded, _) in zip(pieces, made, strict=True)
+            prepared.document.id: self.steps[one.place] for one, (prepared, _) in zip(documents, embedded, strict=True)
         }
-
-        def record(connection: Connection, done: Sequence[tuple[IngestItem, int | None]]) -> None:
-            self._log(connection, [(steps[item.document_id], item, version) for item, version in done])
-
-        items = self.finisher.store_all(made, record, self._check(steps))
+        items = self.pipeline.store_all(embedded, self._record(steps), self._check(steps))
         self._log_alone([(steps[item.document_id], item) for item in items if item.outcome == "unchanged"])
-        return [(piece.place, item) for piece, item in zip(pieces, items, strict=True)]
+        return [(one.place, item) for one, item in zip(documents, items, strict=True)]
 
-    def _store_metadata(self, pieces: Sequence[Piece]) -> list[Placed]:
-        (piece,) = pieces
-        prepared, item, step = piece.state, self._item(piece), self.steps[piece.place]
-        assert isinstance(prepared, Prepared)
+    def _store_metadata(self, documents: Sequence[PendingDocument]) -> list[StepResult]:
+        (pending,) = documents
+        prepared, item, step = pending.state, self._item(pending), self.steps[pending.place]
+        assert isinstance(prepared, PreparedDocument)
         held = self.known.get(prepared.document.id)
         if held and is_as_stored(prepared.document, held):
             item = replace(item, outcome="unchanged", document_id=held.id, nodes=held.nodes)
             self._log_alone([(step, item)])
-            return [(piece.place, item)]
-
-        def record(connection: Connection, done: IngestItem, version: int | None) -> None:
-            self._log(connection, [(step, done, version)])
-
-        item = replace(item, nodes=held.nodes if held else 0)
-        done = self.finisher.store_metadata(prepared, item, record, self._check({prepared.document.id: step}))
+            return [(pending.place, item)]
+        item, steps = replace(item, nodes=held.nodes if held else 0), {prepared.document.id: step}
+        done = self.pipeline.store_metadata(prepared, item, self._record(steps), self._check(steps))
         if done.outcome == "unchanged":
             self._log_alone([(step, done)])
-        return [(piece.place, done)]
+        return [(pending.place, done)]
 
-    def _item(self, piece: Piece) -> IngestItem:
-        """What becomes of a document if all goes well."""
-        assert not isinstance(piece.state, Failure)
-        outcome: Outcome = "updated" if piece.state.document.id in self.known else "added"
-        return IngestItem(self.steps[piece.place].item.name, outcome)
+    def _item(self, pending: PendingDocument) -> IngestItem:
+        """The item of a document if all goes well."""
+        assert isinstance(pending.state, PreparedDocument)
+        outcome: Outcome = "updated" if pending.state.document.id in self.known else "added"
+        return IngestItem(self.steps[pending.place].item.name, outcome)
 
-    def _not_stored(self, piece: Piece, error: Exception) -> Placed:
-        step = self.steps[piece.place]
-        return piece.place, self._fail(step, Failure.of(error, "store", step.item.name))
-
-    # The log
+    # The run log
 
     def _fail(self, step: Step, failure: Failure) -> IngestItem:
-        """The item of a document that failed, written to the log."""
+        """Log a failed document; return its item."""
         item = failure.item(step.item.name, step.document_id)
         log("debug", "document failed", document=step.item.name, traceback=failure.detail)
         self._log_alone([(step, item)])
         return item
 
     def _check(self, steps: Mapping[str, Step]) -> Check:
-        """Asks the guard of documents, by id."""
+        """Make the check of the store's writes: ask the guard about documents, by id."""
         return lambda connection, ids: self.guard(connection, {each: steps[each] for each in ids})
+
+    def _record(self, steps: Mapping[str, Step]) -> Record:
+        """Make the function that logs documents, by id, in the transaction that writes them."""
+        return lambda connection, done: self._log(
+            connection, [(steps[item.document_id], item, version) for item, version in done]
+        )
 
     def _log_alone(self, done: Sequence[tuple[Step, IngestItem]]) -> None:
         """Log what changed nothing, in a transaction of its own."""
         if done:
-            with writing(self.finisher.store.engine, "logging a document") as connection:
+            with writing(self.pipeline.store.engine, "logging a document") as connection:
                 self._log(connection, [(step, item, None) for step, item in done])
 
     def _log(self, connection: Connection, done: Sequence[tuple[Step, IngestItem, int | None]]) -> None:
-        rows = [Logged(step.collection or self.collection, step.item, item, version) for step, item, version in done]
+        rows = [
+            LoggedItem(step.collection or self.collection, step.item, item, version) for step, item, version in done
+        ]
         write_items(connection, self.run_id, rows)
 
 
-def _until_fatal(group: Sequence[Piece]) -> Iterator[Piece]:
-    for piece in group:
-        yield piece
-        if isinstance(piece.state, Failure) and piece.state.fatal:
+def _needs_vectors(state: PreparedDocument | Failure) -> bool:
+    return isinstance(state, PreparedDocument) and not state.metadata_only
+
+
+def _until_fatal(group: Sequence[PendingDocument]) -> Iterator[PendingDocument]:
+    """The documents up to and including the first fatal failure."""
+    for one in group:
+        yield one
+        if isinstance(one.state, Failure) and one.state.fatal:
             return
 
 
@@ -272,6 +426,6 @@ def _timed(item: IngestItem, seconds: float) -> IngestItem:
     return replace(item, seconds=round(seconds, 3))
 
 
-def _told(item: IngestItem) -> IngestItem:
+def _logged(item: IngestItem) -> IngestItem:
     log("info", item.outcome, document=item.document, nodes=item.nodes, seconds=item.seconds)
     return item

@@ -1,39 +1,147 @@
-"""PREPARE: one listed item -> a Document with its hashes and nodes. Needs no database and no model.
+"""PREPARE: one listed item -> a PreparedDocument with its hashes and nodes, or a Failure. Needs no database, no model.
 
-What it takes and gives is small and can be pickled, so that it runs here, in a worker process, or on another machine.
+What it takes and returns is small and can be pickled, so that it runs in this process, in a worker process, or on
+another machine.
 """
 
 import hashlib
+import signal
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llama_index.core.schema import TextNode
 
 from config.settings import ParsingSettings, Settings
-from pipelines.errors import ParseError, SourceError
+from pipelines.errors import ConfigError, FootnoteError, LoadError, ParseError, SourceError
+from pipelines.ingestion.change_detection import content_sha, meta_sha, recipe
 from pipelines.ingestion.classify import classify
-from pipelines.ingestion.failure import Failure, lacked_memory, out_of_memory
-from pipelines.ingestion.fingerprint import content_sha, meta_sha, recipe
 from pipelines.ingestion.loaders import Limits, load
 from pipelines.ingestion.parsers import PARSERS, parse, parser_for
 from pipelines.ingestion.sources.files import read_file
 from pipelines.store.originals import keep_original, original_path
-from pipelines.types import Document, SourceItem
+from pipelines.types import Document, IngestItem, SourceItem
+
+if TYPE_CHECKING:
+    from pipelines.store.node_table import Vectors
+
+# Keys of `Document.metadata`, as they are stored: what a person, and what the rules of the settings, state of it.
+OVERRIDES_KEY, RULES_KEY = "said", "ruled"
+
+_STAGE_VERBS = {"read": "read", "load": "read", "parse": "parsed"}
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Failure:
+    """Why a document could not be ingested: stage, error class, message and hint; it can be pickled.
+
+    A `fatal` failure (a setting, a missing package) would hit every other document too, and ends the run.
+    """
+
+    stage: str
+    error: str
+    message: str
+    hint: str = ""
+    fatal: bool = False
+    detail: str = ""
+
+    @classmethod
+    def of(cls, error: BaseException, stage: str, name: str) -> "Failure":
+        """Make the failure of the named document from an error."""
+        known = isinstance(error, FootnoteError)
+        return cls(
+            stage=stage,
+            error=type(error).__name__,
+            message=error.message if isinstance(error, FootnoteError) else f"{name}: {error}"[:2000],
+            hint=error.hint if isinstance(error, FootnoteError) else "This is a bug; --json has its class.",
+            fatal=isinstance(error, ConfigError),
+            detail="" if known else "".join(traceback.format_exception(error)),
+        )
+
+    def item(self, document: str, document_id: str) -> IngestItem:
+        """Make the report item of the named document; its id is empty if nothing of it is stored."""
+        return IngestItem(
+            document=document,
+            outcome="failed",
+            stage=self.stage,
+            error=self.error,
+            message=self.message,
+            hint=self.hint,
+            document_id=document_id,
+        )
+
+
+def is_memory_error(error: BaseException | None) -> bool:
+    """Whether an error is a MemoryError, or was raised because of one."""
+    while error is not None:
+        if isinstance(error, MemoryError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def out_of_memory(stage: str, name: str, megabytes: int) -> Failure:
+    """The failure of a document that exceeded the memory limit."""
+    return _stopped(
+        stage,
+        f"{name} needed more than {megabytes:,} MB of memory to be {_STAGE_VERBS.get(stage, stage)}.",
+        "Split it, or raise FOOTNOTE_INGESTION__DOCUMENT_MEMORY_MB.",
+    )
+
+
+def out_of_time(stage: str, name: str, seconds: float) -> Failure:
+    """The failure of a document that exceeded the time limit."""
+    return _stopped(
+        stage,
+        f"{name} took longer than {seconds:g} seconds to be {_STAGE_VERBS.get(stage, stage)}, and was stopped.",
+        "Split it, or raise FOOTNOTE_INGESTION__DOCUMENT_SECONDS.",
+    )
+
+
+def too_large(name: str, size: int, most: int) -> Failure:
+    """The failure of a document whose parsed form is too large to be sent to the parent process."""
+    return _stopped("parse", f"{name} comes to {size:,} bytes once it is parsed, over {most:,}.", "Split it.")
+
+
+def crashed(stage: str, name: str, code: int, output: str) -> Failure:
+    """The failure of a document whose worker process ended.
+
+    Args:
+        stage: The stage that was reached.
+        name: The document.
+        code: The exit code; a negative one is the number of the signal that ended the process.
+        output: The end of what the process printed.
+    """
+    if code == -signal.SIGKILL:
+        how = "was killed from outside (signal 9), perhaps by the system for want of memory"
+    elif code < 0:
+        how = f"crashed (signal {-code}, {signal.strsignal(-code) or 'unknown'})"
+    else:
+        how = f"ended (exit code {code})"
+    hint = "Save it again or in another format. The other documents are not affected."
+    return _stopped(
+        stage, f"{name} could not be {_STAGE_VERBS.get(stage, stage)}: its worker process {how}.", hint, output
+    )
+
+
+def _stopped(stage: str, message: str, hint: str, detail: str = "") -> Failure:
+    kind = ParseError if stage == "parse" else LoadError
+    return Failure(stage, kind.__name__, message, hint, detail=detail)
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareOptions:
     """What is the same for every document of a run.
 
     Attributes:
-        limits: How large a file may be, and what it may cost to read it.
+        limits: How large a file may be, and how much time and memory reading it may take.
         sizes: How long nodes may be.
         home: Where originals are kept; absolute, as a worker runs elsewhere.
-        model: The slug of the embedding model, which a parser that cuts by meaning depends on.
-        headers: The recipe of what writes headers; empty where they are deterministic.
+        model: The slug of the embedding model, which a parser that embeds depends on.
+        headers: The recipe of the headers that a language model writes; empty where they are deterministic.
         keep: Whether the original bytes are kept; not for a preview.
     """
 
@@ -45,14 +153,13 @@ class Options:
     keep: bool = True
 
     @classmethod
-    def of(cls, settings: Settings, model: str, headers: str = "") -> "Options":
+    def of(cls, settings: Settings, model: str, headers: str = "") -> "PrepareOptions":
         """The options that the settings state."""
-        held = settings.ingestion
-        limits = Limits(**{name: getattr(held, name) for name in Limits.__slots__})
+        limits = Limits(**{name: getattr(settings.ingestion, name) for name in Limits.__slots__})
         return cls(limits, settings.parsing, settings.home.absolute(), model, headers)
 
     def recipe(self, parser: str) -> str:
-        """How these options and today's code make nodes with a parser."""
+        """The recipe of the nodes that a parser makes with these options and today's code."""
         return recipe(parser, self.sizes, self.model, self.headers)
 
 
@@ -60,12 +167,14 @@ class Options:
 class Task:
     """One document to be prepared.
 
+    It is sent to worker processes and carries what a listed item does not: identity, overrides, indexed state, bytes.
+
     Attributes:
         item: Where it is.
         document_id: Its identity, minted by the plan.
         collection: Where it belongs.
-        said: What a person says of it; kept with it, and stronger than `ruled`.
-        ruled: What the rules of the settings say of it.
+        overrides: What a person states of it; kept with it, and stronger than `rules`.
+        rules: What the rules of the settings state of it.
         indexed_sha: The content that the node table holds of it; empty for a new one.
         indexed_recipe: The recipe of those nodes.
         original: The SHA-256 of the stored original to be read instead of the file; empty = the file.
@@ -75,8 +184,8 @@ class Task:
     item: SourceItem
     document_id: str
     collection: str
-    said: Mapping[str, str] = field(default_factory=dict)
-    ruled: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    rules: Mapping[str, Any] = field(default_factory=dict)
     indexed_sha: str = ""
     indexed_recipe: str = ""
     original: str = ""
@@ -84,11 +193,18 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A document that is ready to be embedded and stored.
+class PreparedDocument:
+    """A document on its way into the store: first with nodes, then also with vectors.
 
-    `nodes` is None where the content is as it was, so that only metadata is written, and for a parser that cuts by
-    meaning (`embeds`), which needs the embedding model.
+    Attributes:
+        document: With its identity, class and hashes.
+        parser: The name of its parser.
+        recipe: How its nodes are made; stored, and compared by the next plan.
+        nodes: None if the content is as stored, so that only metadata is written, and, before it is parsed, for a
+            parser that embeds.
+        embeds: Whether its parser needs the embedding model.
+        vectors: For each node, its windows' vectors, (windows, dimension); empty until it is embedded.
+        embedded: How many of its texts the embedding cache lacked.
     """
 
     document: Document
@@ -96,82 +212,87 @@ class Prepared:
     recipe: str
     nodes: tuple[TextNode, ...] | None
     embeds: bool = False
+    vectors: "tuple[Vectors, ...]" = ()
+    embedded: int = 0
 
     @property
     def metadata_only(self) -> bool:
-        """Whether the nodes stay as they are."""
+        """Whether the stored nodes stay as they are."""
         return self.nodes is None and not self.embeds
 
 
-def prepare(task: Task, options: Options, at: Callable[[str], None] = lambda stage: None) -> Prepared | Failure:
-    """The document with its nodes; whatever goes wrong is a Failure, never an exception.
+def prepare(
+    task: Task, options: PrepareOptions, at: Callable[[str], None] = lambda stage: None
+) -> PreparedDocument | Failure:
+    """Read, load, classify and parse a document; whatever goes wrong is a Failure, never an exception.
 
     Args:
         task: The document.
         options: What is the same for every document.
-        at: Told the name of each stage when it begins: read, load, parse.
+        at: Called with the name of each stage when it begins: read, load, parse.
     """
-    stage = ["read"]
+    stage = "read"
 
     def reached(name: str) -> None:
-        stage[0] = name
+        nonlocal stage
+        stage = name
         at(name)
 
     try:
         return _prepare(task, options, reached)
     except Exception as error:  # noqa: BLE001 - one bad document, whatever it does to a library, stops only itself
-        if lacked_memory(error):
-            return out_of_memory(stage[0], task.item.name, options.limits.document_memory_mb)
-        return Failure.of(error, stage[0], task.item.name)
+        if is_memory_error(error):
+            return out_of_memory(stage, task.item.name, options.limits.document_memory_mb)
+        return Failure.of(error, stage, task.item.name)
 
 
-def _prepare(task: Task, options: Options, reached: Callable[[str], None]) -> Prepared:
+def _prepare(task: Task, options: PrepareOptions, reached: Callable[[str], None]) -> PreparedDocument:
     reached("read")
-    data = read(task, options)
+    data = read_bytes(task, options)
     reached("load")
-    document, parser = identified(load(data, task.item, limits=options.limits), task)
+    document, parser = classify_loaded(load(data, task.item, limits=options.limits), task)
     if options.keep:
         keep_original(options.home, document.file_sha, data, name=document.name)
     reached("parse")
     made_by = options.recipe(parser)
     if task.indexed_sha == document.content_sha and task.indexed_recipe == made_by:
-        return Prepared(document, parser, made_by, None)
-    return cut(document, parser, options)
+        return PreparedDocument(document, parser, made_by, None)
+    return parse_document(document, parser, options)
 
 
-def read(task: Task, options: Options) -> bytes:
-    """The bytes of the task's file, or of its stored original.
+def read_bytes(task: Task, options: PrepareOptions) -> bytes:
+    """Read the task's file, or its stored original.
 
     Raises:
-        SourceError: If they are gone or may not be read.
+        SourceError: If it is gone, damaged, or may not be read.
     """
     if task.data is not None:
         return task.data
     if not task.original:
         return read_file(task.item, options.limits.most_bytes)
-    path, again = original_path(options.home, task.original), "Ingest it again from its source."
+    path, hint = original_path(options.home, task.original), "Ingest it again from its source."
     try:
         data = path.read_bytes()
     except OSError as error:
         raise SourceError(
-            f"The stored original of {task.item.name} cannot be read: {error.strerror}.", hint=again
+            f"The stored original of {task.item.name} cannot be read: {error.strerror}.", hint=hint
         ) from error
     if hashlib.sha256(data).hexdigest() != task.original:
         if options.keep:
-            path.unlink(missing_ok=True)  # so that the next run that reads the source keeps it anew
-        raise SourceError(f"The stored original of {task.item.name} is damaged.", hint=again)
+            path.unlink(missing_ok=True)  # so that the next run that reads the source keeps it again
+        raise SourceError(f"The stored original of {task.item.name} is damaged.", hint=hint)
     return data
 
 
-def identified(loaded: Document, task: Task) -> tuple[Document, str]:
-    """(the loaded document with its identity, class, hashes and what is said of it, the name of its parser)."""
-    told = {**task.ruled, **task.said}
+def classify_loaded(loaded: Document, task: Task) -> tuple[Document, str]:
+    """Return the loaded document with its identity, class, overrides and hashes, and the name of its parser."""
+    given = {**task.rules, **task.overrides}
     document = classify(
-        loaded.with_(year=told.get("year", loaded.year)),
-        category=told.get("category", ""),
-        visibility=told.get("visibility"),
+        loaded.with_(year=given.get("year", loaded.year)),
+        category=given.get("category", ""),
+        visibility=given.get("visibility"),
     )
-    kept = {name: dict(value) for name, value in (("said", task.said), ("ruled", task.ruled)) if value}
+    kept = {key: dict(value) for key, value in ((OVERRIDES_KEY, task.overrides), (RULES_KEY, task.rules)) if value}
     document = document.with_(
         id=task.document_id,
         collection=task.collection,
@@ -183,8 +304,8 @@ def identified(loaded: Document, task: Task) -> tuple[Document, str]:
     return document.with_(content_sha=content_sha(document, parser), meta_sha=meta_sha(document)), parser
 
 
-def cut(document: Document, parser: str, options: Options) -> Prepared:
-    """The document with its nodes; of a parser that cuts by meaning, without.
+def parse_document(document: Document, parser: str, options: PrepareOptions) -> PreparedDocument:
+    """Parse a document; one whose parser embeds is returned without nodes.
 
     Raises:
         ParseError: If there is nothing to index, or a parser broke its contract.
@@ -192,12 +313,13 @@ def cut(document: Document, parser: str, options: Options) -> Prepared:
     """
     made_by = options.recipe(parser)
     if parser in PARSERS and PARSERS[parser].embeds:
-        return Prepared(document, parser, made_by, None, embeds=True)
-    return Prepared(document, parser, made_by, some(document, parse(document, parser, options.sizes)))
+        return PreparedDocument(document, parser, made_by, None, embeds=True)
+    nodes = require_nodes(document, parse(document, parser, options.sizes))
+    return PreparedDocument(document, parser, made_by, nodes)
 
 
-def some(document: Document, nodes: list[TextNode]) -> tuple[TextNode, ...]:
-    """The nodes, of which there must be one.
+def require_nodes(document: Document, nodes: list[TextNode]) -> tuple[TextNode, ...]:
+    """Return the nodes.
 
     Raises:
         ParseError: If there is none.

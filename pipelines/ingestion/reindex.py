@@ -1,21 +1,49 @@
-"""REINDEX: the plan that makes stored documents again from their stored originals, by today's code and settings."""
+"""REINDEX: make stored documents again, by today's code and settings, or for another embedding model side by side."""
 
-from pipelines.errors import SourceError
-from pipelines.ingestion.fingerprint import recipe_changes
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from config.settings import Settings
+from pipelines.errors import FootnoteError, SourceError, StoreError
+from pipelines.ingestion.change_detection import recipe_changes
+from pipelines.ingestion.context_header import build_header_writer
+from pipelines.ingestion.execute import FATAL_ERRORS, run_batch
+from pipelines.ingestion.parsers import parser_for
 from pipelines.ingestion.plan import Plan, Step, stored_step
+from pipelines.ingestion.prepare import Failure, PreparedDocument, parse_document
+from pipelines.ingestion.preview import texts_to_embed
 from pipelines.ingestion.run import Ingestion
-from pipelines.ingestion.sources import spelled
-from pipelines.store.database import reading
-from pipelines.store.documents import Known
+from pipelines.ingestion.sources.locations import normalized_location
+from pipelines.models.embedding import build_embed_model
+from pipelines.models.identity import with_identity
+from pipelines.models.usage import cost, embedding_price
+from pipelines.observe import log, log_failure
+from pipelines.store import documents as document_rows
+from pipelines.store.database import open_database, reading
+from pipelines.store.documents import StoredDocument
+from pipelines.store.embedding_models import active_model
+from pipelines.store.node_table import node_table
 from pipelines.store.originals import original_path
 from pipelines.store.status import from_source, nothing_from
+from pipelines.store.vector_store import NodeRecipe, NodeStore, build_lexical_indexes
+from pipelines.types import EmbeddingIdentity
+
+Progress = Callable[[int, int, str], None]  # (documents done, of how many, the last one's name)
+_Outcome = tuple[int, int] | Failure | None  # (nodes, embeddings), why it failed, or None if it changed meanwhile
+_LOADERS = re.compile(r"loaders@[0-9]+")
+_GROUP_TEXTS = 256  # texts of small documents that are embedded together
+
+
+# Reindexing: today's code and settings, the same embedding model
 
 
 def plan_reindex(ingestion: Ingestion, source: str = "") -> Plan:
-    """An update of every stored document, or of those from a file, folder or source; `Ingestion.run` executes it.
+    """Plan an update of every stored document, or of those from a file, folder or source, from its stored original.
 
-    Documents keep their identity, their place and what was said of them; the rules of the settings apply anew. One
-    whose original is missing fails.
+    Documents keep their identity, their place and their overrides; today's rules of the settings apply. A document
+    whose original is missing fails. `Ingestion.run` executes the plan.
 
     Raises:
         RetrievalError: If no document came from that source.
@@ -23,21 +51,211 @@ def plan_reindex(ingestion: Ingestion, source: str = "") -> Plan:
     known = ingestion.known()
     if source:
         with reading(ingestion.database.engine, "looking documents up") as connection:
-            chosen = set(from_source(connection, spelled(source, ingestion.settings.web.private_hosts)))
+            chosen = set(from_source(connection, normalized_location(source, ingestion.settings.web.private_hosts)))
         everything, known = known, [document for document in known if document.id in chosen]
         if not known:
             raise nothing_from(source, [document.source for document in everything])
-    return Plan(tuple(_step(ingestion, document) for document in known), (), ())
+    return Plan(tuple(_reindex_step(ingestion, document) for document in known), (), ())
 
 
-def _step(ingestion: Ingestion, document: Known) -> Step:
+def _reindex_step(ingestion: Ingestion, document: StoredDocument) -> Step:
     if not original_path(ingestion.settings.home, document.file_sha).is_file():
         error = SourceError(
             f"The stored original of {document.name} is missing.", hint="Ingest it again from its source."
         )
-        return Step(
-            "fail", stored_step("fail", document, "").item, "its original is missing", document.id,
-            error=error, stage="read", collection=document.collection,
-        )  # fmt: skip
+        return replace(stored_step("fail", document, "its original is missing"), error=error, stage="read")
     reason = recipe_changes(document.recipe, ingestion.options.recipe(document.parser)) or "to be compared"
     return stored_step("update", document, reason, original=document.file_sha)
+
+
+# Re-embedding: another embedding model, side by side with the active one
+
+
+@dataclass(frozen=True, slots=True)
+class StaleDocument:
+    """A stored document that the new table lacks, or holds under an outdated recipe; `active` is what is served now."""
+
+    id: str
+    name: str
+    content_sha: str
+    active: StoredDocument | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReembeddingCost:
+    """The cost of filling the table: texts that the embedding cache lacks, their cl100k tokens, and US dollars.
+
+    `dollars` is None if the price of the model is not known.
+    """
+
+    documents: int
+    texts: int
+    tokens: int
+    dollars: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReembeddingReport:
+    """The result of a run: the documents that were written with their nodes, and by name those that failed."""
+
+    documents: int
+    nodes: int
+    embedded: int
+    failed: Mapping[str, Failure]
+    seconds: float
+
+
+@dataclass(slots=True)
+class Reembedding:
+    """Fills the node table of another embedding model from the stored documents, while the active one keeps serving.
+
+    No source and no original is read. What the table holds already stays, so an interrupted run can be continued.
+    """
+
+    ingestion: Ingestion
+
+    def due(self) -> list[StaleDocument]:
+        """The stored documents that have to be written to this table, by name."""
+        active = {each.id: each for each in self._active()}
+        return [
+            StaleDocument(each.id, each.name, each.content_sha, active.get(each.id))
+            for each in self.ingestion.known()
+            if not self._is_current(each, active.get(each.id))
+        ]
+
+    def price(self, due: Sequence[StaleDocument], on_progress: Progress = lambda *_: None) -> ReembeddingCost:
+        """The cost of embedding these documents; nothing is embedded.
+
+        Raises:
+            ConfigError: If a parser does not exist.
+        """
+        texts: dict[str, int] = {}
+        for done, one in enumerate(due, start=1):
+            try:
+                prepared = self._prepared(one)
+                texts |= texts_to_embed(self.ingestion, prepared) if prepared else {}
+            except FATAL_ERRORS:
+                raise
+            except FootnoteError as error:
+                log_failure("not foreseen", error, document=one.name)
+            on_progress(done, len(due), one.name)
+        settings, tokens = self.ingestion.settings, sum(texts.values())
+        dollars = cost(tokens, embedding_price(self.ingestion.identity, settings.embedding.price))
+        return ReembeddingCost(len(due), len(texts), tokens, dollars)
+
+    def run(self, on_progress: Progress = lambda *_: None) -> ReembeddingReport:
+        """Write every document that is due, each in one transaction; also those that change meanwhile.
+
+        Raises:
+            ServiceUnavailable: If the database or the embedding model is gone; finished documents stay.
+            ConfigError: If the model cannot be used, or was promoted or dropped meanwhile.
+        """
+        began = time.perf_counter()
+        self.ingestion.store.ensure(self.ingestion.identity.provider, self.ingestion.identity.model)
+        done, nodes, embedded, failed = 0, 0, 0, dict[str, Failure]()
+        finished: set[tuple[str, str]] = set()
+        while due := [one for one in self.due() if (one.id, one.content_sha) not in finished]:
+            total = len(finished) + len(due)
+            for one, outcome in self._write(due):
+                if outcome is None:
+                    continue  # it changed, and is due again
+                finished.add((one.id, one.content_sha))
+                if isinstance(outcome, Failure):
+                    failed[one.name] = outcome
+                else:
+                    done, nodes, embedded = done + 1, nodes + outcome[0], embedded + outcome[1]
+                on_progress(len(finished), total, one.name)
+        seconds = round(time.perf_counter() - began, 3)
+        log("info", "node table filled", table=self.ingestion.store.table, documents=done, seconds=seconds)
+        return ReembeddingReport(done, nodes, embedded, failed, seconds)
+
+    def _write(self, due: Sequence[StaleDocument]) -> Iterator[tuple[StaleDocument, _Outcome]]:
+        """Write documents; the texts of small ones are embedded together."""
+        group: list[tuple[StaleDocument, PreparedDocument]] = []
+        for one in due:
+            stages = ["parse"]
+            try:
+                prepared = self._prepared(one)
+                if prepared is not None:
+                    group.append((one, self.ingestion.pipeline.complete_nodes(prepared, stages.append)))
+            except FATAL_ERRORS:
+                raise
+            except Exception as error:  # noqa: BLE001 - one bad document stops only itself
+                yield one, Failure.of(error, stages[-1], one.name)
+            if sum(len(prepared.nodes or ()) for _, prepared in group) >= _GROUP_TEXTS:
+                yield from self._write_group(group)
+                group = []
+        yield from self._write_group(group)
+
+    def _write_group(
+        self, group: Sequence[tuple[StaleDocument, PreparedDocument]]
+    ) -> list[tuple[StaleDocument, _Outcome]]:
+        """Embed and write a group; if one cannot be embedded, each is tried alone."""
+
+        def embed_and_index(
+            some: Sequence[tuple[StaleDocument, PreparedDocument]],
+        ) -> list[tuple[StaleDocument, _Outcome]]:
+            embedded = self.ingestion.pipeline.embed([prepared for _, prepared in some])
+            return [(one, self._index(prepared)) for (one, _), prepared in zip(some, embedded, strict=True)]
+
+        return run_batch(
+            group, embed_and_index, lambda pair, error: (pair[0], Failure.of(error, "embed", pair[0].name))
+        )
+
+    def _index(self, prepared: PreparedDocument) -> _Outcome:
+        document, made = prepared.document, NodeRecipe(prepared.parser, prepared.recipe)
+        try:
+            written = self.ingestion.store.index(document, prepared.nodes or (), prepared.vectors, made)
+        except StoreError as error:
+            return Failure.of(error, "store", document.name)
+        return (len(prepared.vectors), prepared.embedded) if written else None
+
+    def _prepared(self, due: StaleDocument) -> PreparedDocument | None:
+        """The stored document, parsed for this model; None if it is gone."""
+        with reading(self.ingestion.database.engine, f"reading {due.name}") as connection:
+            document = document_rows.load_document(connection, due.id, "owner")
+        if document is None:
+            return None
+        parser = due.active.parser if due.active else ""
+        prepared = parse_document(document, parser or parser_for(document), self.ingestion.options)
+        return replace(prepared, recipe=_with_stored_loaders(prepared.recipe, due.active))
+
+    def _is_current(self, held: StoredDocument, active: StoredDocument | None) -> bool:
+        if held.indexed_sha != held.content_sha:
+            return False
+        if active is None:
+            return True
+        return held.recipe == _with_stored_loaders(self.ingestion.options.recipe(active.parser), active)
+
+    def _active(self) -> list[StoredDocument]:
+        """What the table of the active model holds."""
+        engine = self.ingestion.database.engine
+        model = active_model(engine)
+        if model is None:
+            return []
+        with reading(engine, "reading what is stored") as connection:
+            known = document_rows.stored_documents(connection, node_table(model.slug))
+        return [each for each in known if each.indexed_sha == each.content_sha]
+
+
+def build_reembedding(settings: Settings, model: EmbeddingIdentity) -> Reembedding:
+    """Build the re-embedding for a model, whose table is made by its run if it is missing.
+
+    Raises:
+        ConfigError: If the model cannot be used with these settings.
+        ServiceUnavailable: If the database cannot be reached.
+    """
+    embed_model = build_embed_model(with_identity(settings, model))  # fails before a table is made
+    database = open_database(settings)
+    store = NodeStore(
+        database.engine, node_table(model.slug), model.dimension, versions_kept=settings.ingestion.versions_kept
+    )
+    indexes = build_lexical_indexes(settings, database, store)
+    writer = build_header_writer(settings, database.engine)
+    return Reembedding(Ingestion(settings, database, store, indexes, embed_model, model, writer))
+
+
+def _with_stored_loaders(recipe: str, active: StoredDocument | None) -> str:
+    """The recipe with the loader version that made the stored text, as loaders are not run again."""
+    stored = _LOADERS.search(active.recipe) if active else None
+    return _LOADERS.sub(stored.group(), recipe) if stored else recipe

@@ -1,4 +1,4 @@
-"""ROLLBACK: brings every document that a run changed back to what it was before, each wholly or not at all."""
+"""ROLLBACK: undo a run: bring each document that it changed back to its version before, wholly or not at all."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,28 +6,120 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
-from pipelines.errors import ParseError, StoreError
-from pipelines.ingestion.execute import Execution, Placed
-from pipelines.ingestion.failure import Failure
+from pipelines.errors import ParseError, RetrievalError, StoreError
+from pipelines.ingestion.execute import PlanExecution, StepResult
 from pipelines.ingestion.parsers import PARSERS, parser_for
-from pipelines.ingestion.plan import Step
-from pipelines.ingestion.prepare import Options, Prepared, Task, cut
+from pipelines.ingestion.plan import Plan, Step
+from pipelines.ingestion.prepare import Failure, PreparedDocument, PrepareOptions, Task, parse_document
 from pipelines.ingestion.run import Ingestion, Progress
-from pipelines.ingestion.undo import Rollback
 from pipelines.store import documents as document_rows
-from pipelines.store.database import reading, writing
-from pipelines.store.nodes import NodeStore
-from pipelines.store.runs import Logged, open_run, write_items
-from pipelines.store.vector_index import set_vector_index_aside
-from pipelines.store.versions import Change, last_change, read_version
-from pipelines.types import Document, IngestItem, IngestReport
+from pipelines.store.database import Database, reading, writing
+from pipelines.store.node_table import set_vector_index_aside
+from pipelines.store.runs import LoggedItem, find_run, open_run, write_items
+from pipelines.store.vector_store import NodeStore
+from pipelines.store.versions import Change, changes_of, last_change, read_version, taken_by
+from pipelines.types import Document, IngestItem, IngestReport, SourceItem
 
 
-def roll_back(ingestion: Ingestion, undo: Rollback, on_progress: Progress | None = None) -> IngestReport:
-    """Do it, as a run of its own that can be undone again; what cannot be brought back is a failed item.
+@dataclass(frozen=True, slots=True)
+class RollbackPlan:
+    """The steps that undo a run: one for each change of the run, the newest change first.
 
-    Nodes of the old versions are cut by today's parsers, and their vectors come from the cache. Files stay as they are:
-    the next ingest of their sources brings them in again.
+    An `add` restores a removed document, an `update` restores a kept version, a `remove` removes what the run added.
+    """
+
+    undoes: int
+    steps: tuple[Step, ...]
+    changes: tuple[Change, ...]
+
+    @property
+    def plan(self) -> Plan:
+        """The steps as a plan."""
+        return Plan(self.steps, (), ())
+
+
+def plan_rollback(database: Database, run_id: int, *, keep_later: bool = False) -> RollbackPlan:
+    """Plan the undoing of a run; writes nothing.
+
+    Args:
+        database: Where the run is logged.
+        run_id: The run to be undone; an ingest, a reindex, a removal, or a rollback.
+        keep_later: Skip the documents that later runs changed again; else those changes are undone too, and stay as
+            versions.
+
+    Raises:
+        RetrievalError: If there is no such run, or it is still running.
+    """
+    run = find_run(database.engine, run_id)
+    if run["state"] == "running":
+        raise RetrievalError(f"Run {run_id} is still at work.", hint="Wait until it ends, or stop it.")
+    with reading(database.engine, "planning a rollback") as connection:
+        changes = changes_of(connection, run_id)
+        own = {change.document_id for change in changes}
+        taken = {change.document_id for change in changes if _place_is_taken(connection, change, but=own)}
+    steps = [
+        rollback_step(change, run_id, keep_later=keep_later, taken=change.document_id in taken) for change in changes
+    ]
+    return RollbackPlan(run_id, tuple(steps), tuple(changes))
+
+
+def _place_is_taken(connection: Connection, change: Change, but: set[str]) -> bool:
+    before, now = change.before, change.now
+    if before is None or (now and now["source_uri"] == before["source_uri"]):
+        return False
+    return taken_by(connection, before["collection"], before["source_uri"], change.document_id) not in {None, *but}
+
+
+def rollback_step(change: Change, run_id: int, *, keep_later: bool = False, taken: bool = False) -> Step:
+    """The step that undoes one change; `taken` means that another document has its former URI now."""
+    former = change.before or change.now or {}
+    item = replace(
+        change.item, uri=former.get("source_uri", change.item.uri), name=former.get("name", change.item.name),
+        source=former.get("source", change.item.source),
+    )  # fmt: skip
+    step = Step("unchanged", item, "", change.document_id, collection=former.get("collection", change.collection))
+    if needless := _why_nothing_to_undo(change):
+        return replace(step, reason=needless)
+    later = f"run {change.covered_by} changed it again" if change.effect == "covered" else ""
+    if later and keep_later:
+        return replace(step, reason=later)
+    if error := _obstacle(change, run_id, item, taken=taken):
+        return replace(step, action="fail", reason=error.message, error=error)
+    too = f"; {later}, which is undone too" if later else ""
+    if change.outcome == "added":
+        return replace(step, action="remove", reason=f"the run added it{too}")
+    if change.now is None:
+        return replace(step, action="add", reason=f"it comes back as it was{too}")
+    return replace(step, action="update", reason=f"its version before the run comes back{too}")
+
+
+def _why_nothing_to_undo(change: Change) -> str:
+    """Why there is nothing to undo; empty if there is something."""
+    if change.outcome in ("updated", "metadata") and change.version is None:
+        return "its text and its facts were the same before"
+    if change.effect == "undone":
+        return "that is undone already"
+    as_before = change.now is None if change.outcome == "added" else change.before and change.now == change.before
+    return "it is as it was before" if as_before else ""
+
+
+def _obstacle(change: Change, run_id: int, item: SourceItem, *, taken: bool) -> StoreError | None:
+    """Why the change cannot be undone; None if it can."""
+    if change.outcome != "added" and change.before is None:
+        return StoreError(
+            f"The version of {item.name} before run {run_id} is no longer kept.",
+            hint="FOOTNOTE_INGESTION__VERSIONS_KEPT says how many versions of a document stay.",
+        )
+    if taken:
+        return StoreError(f"Another document has the address {item.uri} now.", hint="Remove that one first.")
+    return None
+
+
+def roll_back(ingestion: Ingestion, undo: RollbackPlan, on_progress: Progress | None = None) -> IngestReport:
+    """Execute a rollback, as a run of its own that can be undone; what cannot be restored is a failed item.
+
+    The nodes of the old versions are made by today's parsers, and their vectors come from the cache. Files stay as they
+    are: the next ingest of their sources ingests them again.
 
     Raises:
         ServiceUnavailable: If the database or the embedding model is gone; finished documents stay.
@@ -36,7 +128,7 @@ def roll_back(ingestion: Ingestion, undo: Rollback, on_progress: Progress | None
     with open_run(ingestion.database.engine, sources, kind="rollback", undoes=undo.undoes) as run_id:
         began = time.perf_counter()
         items: dict[int, IngestItem] = {}
-        for place, item in _items(ingestion, undo, run_id):
+        for place, item in _execute(ingestion, undo, run_id):
             items[place] = item
             if on_progress:
                 on_progress(len(items), len(undo.steps), item)
@@ -44,19 +136,21 @@ def roll_back(ingestion: Ingestion, undo: Rollback, on_progress: Progress | None
         return ingestion.finish(run_id, in_order, began=began, stopped=len(items) < len(undo.steps))
 
 
-def _items(ingestion: Ingestion, undo: Rollback, run_id: int) -> Iterator[Placed]:
-    """(place of the step, what became of it): first what stays, then what goes, then what comes back."""
-    left = {place: _left(step) for place, step in enumerate(undo.steps) if step.action in ("unchanged", "fail")}
+def _execute(ingestion: Ingestion, undo: RollbackPlan, run_id: int) -> Iterator[StepResult]:
+    """Yield (index of the step, what became of it): first what stays, then removals, then restored versions."""
+    left = {
+        place: _untouched_item(step) for place, step in enumerate(undo.steps) if step.action in ("unchanged", "fail")
+    }
     if left:
-        rows = [Logged(undo.steps[place].collection, undo.steps[place].item, item) for place, item in left.items()]
+        rows = [LoggedItem(undo.steps[place].collection, undo.steps[place].item, item) for place, item in left.items()]
         with writing(ingestion.database.engine, "logging a rollback") as connection:
             write_items(connection, run_id, rows)
     yield from left.items()
     done = [place for place in range(len(undo.steps)) if place not in left]
     steps, changes = [undo.steps[place] for place in done], [undo.changes[place] for place in done]
-    execution = Execution(
-        finisher=ingestion.finisher,
-        executor=_Versions(ingestion.store, changes),
+    execution = PlanExecution(
+        pipeline=ingestion.pipeline,
+        executor=_VersionExecutor(ingestion.store, changes),
         options=ingestion.options,
         stop=ingestion.stop,
         run_id=run_id,
@@ -68,7 +162,7 @@ def _items(ingestion: Ingestion, undo: Rollback, run_id: int) -> Iterator[Placed
             if step.action != "remove"
         ],
         known={document.id: document for document in ingestion.known()},
-        guard=_Guard(
+        guard=_UnchangedGuard(
             {change.document_id: (step.item.name, change.last) for step, change in zip(steps, changes, strict=True)}
         ),
     )
@@ -77,7 +171,7 @@ def _items(ingestion: Ingestion, undo: Rollback, run_id: int) -> Iterator[Placed
         yield done[place], item
 
 
-def _left(step: Step) -> IngestItem:
+def _untouched_item(step: Step) -> IngestItem:
     """The item of a document that stays as it is."""
     if step.error is None:
         return IngestItem(step.item.name, "unchanged", message=step.reason, document_id=step.document_id)
@@ -85,8 +179,8 @@ def _left(step: Step) -> IngestItem:
 
 
 @dataclass(frozen=True, slots=True)
-class _Guard:
-    """Refuses to undo what another run changed since the plan; holds (name, last change) by document id."""
+class _UnchangedGuard:
+    """Refuses to undo a document that another run changed since the plan; `planned` has (name, last change) by id."""
 
     planned: dict[str, tuple[str, int]]
 
@@ -102,24 +196,26 @@ class _Guard:
 
 
 @dataclass(frozen=True, slots=True)
-class _Versions:
-    """An executor that prepares kept versions: what each change, at its task's place, took the place of."""
+class _VersionExecutor:
+    """An executor that prepares kept versions: for each task, the version before the change at the task's index."""
 
     store: NodeStore
     changes: Sequence[Change]
 
-    def __call__(self, tasks: Iterable[tuple[int, Task]], options: Options) -> Iterator[tuple[int, Prepared | Failure]]:
+    def __call__(
+        self, tasks: Iterable[tuple[int, Task]], options: PrepareOptions
+    ) -> Iterator[tuple[int, PreparedDocument | Failure]]:
         for place, task in tasks:
-            stage = ["read"]
+            stage = "read"
             try:
                 document, held = self._version(self.changes[place], task.item.name)
-                stage[0] = "parse"
-                yield place, _prepared(document, self.changes[place], held, options)
-            except Exception as error:  # noqa: BLE001 - one version that cannot be brought back stops only itself
-                yield place, Failure.of(error, stage[0], task.item.name)
+                stage = "parse"
+                yield place, _prepare_version(document, self.changes[place], held, options)
+            except Exception as error:  # noqa: BLE001 - one version that cannot be restored stops only itself
+                yield place, Failure.of(error, stage, task.item.name)
 
     def _version(self, change: Change, name: str) -> tuple[Document, str]:
-        """(the version as a Document, the content that the node table holds now); it compares with no file's stamp.
+        """Return the version, without a stamp, and the content hash that the node table holds now.
 
         Raises:
             StoreError: If it is no longer kept.
@@ -132,15 +228,15 @@ class _Versions:
         return document.with_(stamp=""), held.get(document.id, ("", ""))[0]
 
 
-def _prepared(document: Document, change: Change, held: str, options: Options) -> Prepared:
-    """The version with its nodes, under a recipe that no plan takes for that of today's files.
+def _prepare_version(document: Document, change: Change, held: str, options: PrepareOptions) -> PreparedDocument:
+    """Prepare a version under a recipe that differs from today's, so that the next plan compares the file again.
 
-    Without nodes where the table holds just this content, so that only facts are written.
+    If the table holds the same content, it has no nodes, so that only metadata is written.
     """
     parser = parser_for(document)
     if parser not in PARSERS:
-        raise ParseError(f"{document.name} was made by the parser {parser}, which is no more.")
+        raise ParseError(f"{document.name} was made by the parser {parser}, which no longer exists.")
     if held == document.content_sha:
-        return Prepared(document, parser, "", None)
-    prepared = cut(document, parser, options)
+        return PreparedDocument(document, parser, "", None)
+    prepared = parse_document(document, parser, options)
     return replace(prepared, recipe=f"{prepared.recipe} from version {change.version}")

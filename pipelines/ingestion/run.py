@@ -1,4 +1,4 @@
-"""INGEST: executes a Plan, document by document, each in one transaction."""
+"""INGEST: make and run plans; the functions that the command line, the chat and notebooks call."""
 
 import threading
 import time
@@ -12,32 +12,35 @@ from llama_index.core.embeddings import BaseEmbedding
 from pydantic import SecretStr
 
 from config.settings import Settings
-from pipelines.ingestion.absent import sources_of
-from pipelines.ingestion.cluster import Cluster, build_cluster
-from pipelines.ingestion.execute import Execution
-from pipelines.ingestion.executors import Executor, build_executor, here
-from pipelines.ingestion.finish import Finisher
-from pipelines.ingestion.guards import allow, assert_as_planned
-from pipelines.ingestion.header_writer import HeaderWriter, build_header_writer
-from pipelines.ingestion.plan import Plan, Step, Terms, make_plan, stored_step
-from pipelines.ingestion.prepare import Options, Task
-from pipelines.ingestion.rules import ruled
-from pipelines.ingestion.sources import Access, Sources, each_once, kind_of
-from pipelines.ingestion.sources.base import seldom
-from pipelines.ingestion.sources.declared import declared_sources, own_locations
-from pipelines.models.embed import build_embed_model
-from pipelines.models.identity import identity, is_stated, with_identity
+from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
+from pipelines.ingestion.execute import PlanExecution, allow_all, assert_as_planned
+from pipelines.ingestion.pipeline import DocumentPipeline
+from pipelines.ingestion.plan import Plan, PlanContext, Step, make_plan, rule_overrides, stored_step
+from pipelines.ingestion.prepare import PrepareOptions, Task
+from pipelines.ingestion.ray_executor import RayExecutor, build_ray_executor
+from pipelines.ingestion.removals import locations_to_retry
+from pipelines.ingestion.sources import Access, Sources, kind_of
+from pipelines.ingestion.sources.base import throttled
+from pipelines.ingestion.sources.locations import (
+    assert_were_sources,
+    configured_locations,
+    declared_sources,
+    missing_paths,
+    unique_locations,
+)
+from pipelines.ingestion.workers import Executor, build_executor, prepare_in_process
+from pipelines.models.embedding import build_embed_model
+from pipelines.models.identity import identity, is_model_configured, with_identity
 from pipelines.observe import log
 from pipelines.store import documents as document_rows
 from pipelines.store.database import Database, open_database, reading
-from pipelines.store.documents import Known
-from pipelines.store.failures import Standing, settle_failures, standing_failures
-from pipelines.store.fetched import forget, recall_listings, remember_listing
+from pipelines.store.documents import StoredDocument
+from pipelines.store.embedding_models import model_to_use
+from pipelines.store.fetch_cache import forget_fetched, recall_listings, remember_listing
 from pipelines.store.lexical_snapshots import LexicalIndexes
-from pipelines.store.models import serving
-from pipelines.store.nodes import NodeStore, build_lexical_indexes, build_node_store
-from pipelines.store.runs import finish_run, open_run
-from pipelines.store.vector_index import make_vector_index, set_vector_index_aside
+from pipelines.store.node_table import make_vector_index, set_vector_index_aside
+from pipelines.store.runs import Failure, current_failures, finish_run, open_run, settle_failures
+from pipelines.store.vector_store import NodeStore, build_lexical_indexes, build_node_store
 from pipelines.types import EmbeddingIdentity, IngestItem, IngestReport, RunKind, SourceItem
 
 Progress = Callable[[int, int, IngestItem], None]
@@ -45,7 +48,7 @@ Progress = Callable[[int, int, IngestItem], None]
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What the command line says of every document of a run, instead of what is found out."""
+    """What the caller states of every document of a run, instead of what is detected."""
 
     collection: str = ""
     category: str = ""
@@ -53,8 +56,8 @@ class Overrides:
     parser: str = ""
 
     @property
-    def said(self) -> dict[str, str]:
-        """What is said of the documents themselves, and kept with them."""
+    def stated(self) -> dict[str, str]:
+        """The overrides that are stored with each document."""
         given = {"category": self.category, "visibility": self.visibility, "parser": self.parser}
         return {name: value for name, value in given.items() if value}
 
@@ -64,8 +67,8 @@ class Ingestion:
     """Plans and runs ingestion into one database with one embedding model.
 
     Attributes:
-        executor: Where documents are prepared.
-        cluster: What carries a run's documents out instead, where it is one of many machines.
+        executor: Prepares documents.
+        cluster: Executes a run's documents on a Ray cluster instead.
         stop: Once set, a run ends after the documents that are under way.
     """
 
@@ -76,20 +79,20 @@ class Ingestion:
     embed_model: BaseEmbedding
     identity: EmbeddingIdentity
     header_writer: HeaderWriter | None = None
-    executor: Executor = here
-    cluster: Cluster | None = None
+    executor: Executor = prepare_in_process
+    cluster: RayExecutor | None = None
     stop: threading.Event = field(default_factory=threading.Event)
 
     @property
-    def options(self) -> Options:
+    def options(self) -> PrepareOptions:
         """What is the same for every document."""
         headers = self.header_writer.recipe if self.header_writer else ""
-        return Options.of(self.settings, self.identity.slug, headers)
+        return PrepareOptions.of(self.settings, self.identity.slug, headers)
 
     @property
-    def finisher(self) -> Finisher:
-        """What embeds and stores a prepared document."""
-        return Finisher(self.store, self.embed_model, self.identity, self.settings.parsing, self.header_writer)
+    def pipeline(self) -> DocumentPipeline:
+        """Embeds and stores prepared documents."""
+        return DocumentPipeline(self.store, self.embed_model, self.identity, self.settings.parsing, self.header_writer)
 
     def plan(
         self,
@@ -99,14 +102,19 @@ class Ingestion:
         verify: bool = False,
         allow_removals: bool = False,
         only_failed: bool = False,
-        say: Callable[[str], None] = lambda said: None,
+        say: Callable[[str], None] = lambda reason: None,
         far: Callable[[str], None] | None = None,
     ) -> Plan:
-        """What a run over these locations would do; writes nothing but the cache of what was fetched.
+        """Plan a run over these locations; writes nothing but the cache of what was fetched.
 
-        No locations mean the sources of the settings; with `only_failed` those of what failed. `say` is
-        told why a look waits, in words for a person, and `far` at each document how far it is; without one, `say` is
-        told that, every ten seconds.
+        Args:
+            locations: None means the sources of the settings; with `only_failed` those of what failed.
+            overrides: What the caller states of every document.
+            verify: Read everything, even what its source says is unchanged.
+            allow_removals: Remove even more than a fifth of a source.
+            only_failed: Try only what failed the last time.
+            say: Called with the reason, for a person, whenever a source makes the run wait.
+            far: Called at each document with the progress; without it `say` gets that every ten seconds.
 
         Raises:
             ConfigError: If the file of sources that the settings name cannot be used.
@@ -114,17 +122,19 @@ class Ingestion:
         """
         began, options, collection = time.perf_counter(), self.options, self.collection(overrides)
         with reading(self.database.engine, "reading what failed") as connection:
-            failed = standing_failures(connection, collection)
+            failed = current_failures(connection, collection)
         if not locations:
-            locations = sources_of(failed) if only_failed else own_locations(self.settings)
+            locations = locations_to_retry(failed) if only_failed else configured_locations(self.settings)
         declared = declared_sources(self.settings)
-        access = Access(self.settings, options.limits.most_bytes, declared, verify, say, self.stop, far or seldom(say))
+        access = Access(
+            self.settings, options.limits.most_bytes, declared, verify, say, self.stop, far or throttled(say)
+        )
         with Sources(access) as sources:
-            terms = Terms(
+            terms = PlanContext(
                 recipe_of=lambda parser: options.recipe(overrides.parser or parser),
                 read=sources.read,
-                said=overrides.said,
-                ruled=lambda item: ruled(item, self.settings.ingestion.rules),
+                overrides=overrides.stated,
+                rules=lambda item: rule_overrides(item, self.settings.ingestion.rules),
                 verify=verify,
                 allow_removals=allow_removals,
                 failed={failure.source_uri: failure for failure in failed},
@@ -134,6 +144,19 @@ class Ingestion:
             plan = make_plan(sources.list(locations), self.known(collection), terms)
         return replace(plan, seconds=time.perf_counter() - began)
 
+    def assert_paths_known(self, locations: Sequence[str]) -> None:
+        """Refuse a mistyped path: nothing is there, and nothing that is stored or failed came from there.
+
+        Raises:
+            SourceError: For the first such path.
+        """
+        if missing := missing_paths(locations):
+            with reading(self.database.engine, "reading what failed") as connection:
+                failed = current_failures(connection)
+            uris = {uri for document in self.known() for uri in (document.source, document.source_uri)}
+            uris |= {uri for failure in failed for uri in (failure.source, failure.source_uri)}
+            assert_were_sources(missing, uris)
+
     def run(
         self,
         plan: Plan,
@@ -142,7 +165,7 @@ class Ingestion:
         on_progress: Progress | None = None,
         kind: RunKind = "ingest",
     ) -> IngestReport:
-        """Do what the plan says; a document that fails is an item of the report, and the others go on.
+        """Execute a plan; a document that fails is an item of the report, and the others go on.
 
         Raises:
             ServiceUnavailable: If the database or the embedding model is gone; finished documents stay.
@@ -156,7 +179,7 @@ class Ingestion:
         return report
 
     def note_held(self, plan: Plan, overrides: Overrides) -> None:
-        """Note what each remote source of a plan holds, for the plans of others that hold the same.
+        """Remember what each remote source of a plan holds, for the plans of sources that hold the same documents.
 
         Raises:
             StoreError: If it cannot be written.
@@ -168,11 +191,11 @@ class Ingestion:
         self, run_id: int, plan: Plan, overrides: Overrides, on_progress: Progress | None, kind: RunKind
     ) -> IngestReport:
         began = time.perf_counter()
-        if plan.settled and not self.stop.is_set():  # else what fails instead is not written any more
+        if plan.settled and not self.stop.is_set():  # stopped: what fails instead would not be logged
             settle_failures(self.database.engine, run_id, self.collection(overrides), plan.settled)
         known = {document.id: document for document in self.known()}
-        run = Execution(
-            finisher=self.finisher,
+        run = PlanExecution(
+            pipeline=self.pipeline,
             executor=self.executor,
             options=self.options,
             stop=self.stop,
@@ -181,7 +204,7 @@ class Ingestion:
             steps=plan.steps,
             tasks=self.tasks(plan, overrides, known),
             known=known,
-            guard=allow if kind == "remove" else assert_as_planned,  # what a person wants gone goes, whoever changed it
+            guard=allow_all if kind == "remove" else assert_as_planned,  # a person asked for the removal
         )
         set_vector_index_aside(self.database.engine, self.store.table, len(run.tasks))
         items: dict[int, IngestItem] = {}
@@ -196,15 +219,20 @@ class Ingestion:
     def finish(
         self, run_id: int, items: Sequence[IngestItem], *, began: float, stopped: bool, looked: float = 0.0
     ) -> IngestReport:
-        """End a run: its row, its report, and the indexes.
+        """End a run: refresh the indexes, write the run's row, return its report.
 
-        Its steps `began` at that reading of the clock, after it had `looked` at its sources for so many seconds.
+        Args:
+            run_id: The run's row.
+            items: What became of each document, in the plan's order.
+            began: `time.perf_counter()` when its first step began.
+            stopped: Whether it ended early.
+            looked: Seconds that listing the sources took.
         """
-        with ThreadPoolExecutor(1) as beside:
-            made = beside.submit(make_vector_index, self.database.engine, self.store.table, self.store.dimension)
+        with ThreadPoolExecutor(1) as background:
+            indexed = background.submit(make_vector_index, self.database.engine, self.store.table, self.store.dimension)
             if any(item.outcome not in ("unchanged", "failed") for item in items):
                 self.indexes.refresh("owner")
-            made.result()
+            indexed.result()
         report = IngestReport(
             run_id,
             tuple(items),
@@ -219,26 +247,32 @@ class Ingestion:
         log("info", "run finished", run=run_id, documents=len(items), seconds=report.seconds)
         return report
 
-    def tasks(self, plan: Plan, overrides: Overrides, known: Mapping[str, Known]) -> list[tuple[int, Task]]:
-        """(place of the step, what is to be prepared) of every document that the plan adds or updates."""
+    def tasks(self, plan: Plan, overrides: Overrides, known: Mapping[str, StoredDocument]) -> list[tuple[int, Task]]:
+        """(index of the step, task) of every document that the plan adds or updates."""
         collection, rules = self.collection(overrides), self.settings.ingestion.rules
         taken = {(held.collection, held.source_uri): held.id for held in known.values()}
         return [
-            (place, task_of(_placed(step, collection, taken), collection, known, overrides, ruled(step.item, rules)))
+            (
+                place,
+                task_of(
+                    _with_existing_id(step, collection, taken),
+                    collection,
+                    known,
+                    overrides,
+                    rule_overrides(step.item, rules),
+                ),
+            )
             for place, step in enumerate(plan.steps)
             if step.action in ("add", "update")
         ]
 
-    def known(self, collection: str | None = None) -> list[Known]:
-        """What is stored, as this model's nodes know it; of every collection unless one is named."""
+    def known(self, collection: str | None = None) -> list[StoredDocument]:
+        """The stored documents with their state in this model's node table; of every collection unless one is named."""
         with reading(self.database.engine, "planning") as connection:
-            return document_rows.known(connection, self.store.table, collection=collection)
+            return document_rows.stored_documents(connection, self.store.table, collection=collection)
 
-    def remove(self, document_ids: Sequence[str], failures: Sequence[Standing] = ()) -> IngestReport:
-        """Remove these documents, each in one transaction, as a run of its own that can be rolled back.
-
-        Of `failures`, what failed and is not stored, it is noted that nobody wants it any more.
-        """
+    def remove(self, document_ids: Sequence[str], failures: Sequence[Failure] = ()) -> IngestReport:
+        """Remove these documents as a run of its own that can be rolled back; mark these failures as resolved."""
         known = {document.id: document for document in self.known()}
         steps = [stored_step("remove", known[held], "asked for") for held in document_ids if held in known]
         report = self.run(Plan(tuple(steps), (), ()), kind="remove")
@@ -247,23 +281,23 @@ class Ingestion:
             settle_failures(self.database.engine, report.run_id, failure.collection, {item: "asked for"})
         held = {document.source_uri for document in self.known()}
         for uri in {step.item.uri for step in steps} - held:
-            forget(self.settings.home, uri)
+            forget_fetched(self.settings.home, uri)
         return report
 
     def collection(self, overrides: Overrides) -> str:
-        """Where the documents of a run belong."""
+        """The collection of a run's documents."""
         return overrides.collection or self.settings.collection
 
 
 def build_ingestion(settings: Settings) -> Ingestion:
-    """Ingestion into the database of these settings, for the embedding model that serves there.
+    """Build ingestion into the database of these settings, with its active embedding model.
 
     Raises:
         ConfigError: If the settings do not fit the database or a package is missing.
         ServiceUnavailable: If the database cannot be reached.
     """
     database = open_database(settings)
-    model = serving(database.engine, identity(settings), stated=is_stated(settings))
+    model = model_to_use(database.engine, identity(settings), stated=is_model_configured(settings))
     store = build_node_store(settings, database, model)
     indexes = build_lexical_indexes(settings, database, store)
     writer = build_header_writer(settings, database.engine)
@@ -271,7 +305,8 @@ def build_ingestion(settings: Settings) -> Ingestion:
     executor = build_executor(settings.ingestion)
     cluster = None
     if settings.ingestion.executor == "ray":
-        cluster = build_cluster(settings, SecretStr(database.engine.url.render_as_string(hide_password=False)))
+        url = SecretStr(database.engine.url.render_as_string(hide_password=False))
+        cluster = build_ray_executor(settings, url, build_ingestion)
     return Ingestion(settings, database, store, indexes, embed_model, model, writer, executor, cluster)
 
 
@@ -290,31 +325,31 @@ def ingest(
         settings: Where to, and how.
         locations: As on the command line: files, folders, `github:...`, `notion:...`, `https://...`; none = the sources
             of the settings.
-        overrides: What to say of every document instead of finding it out.
-        verify: Read everything, even what its source says is as it was.
+        overrides: What to state of every document instead of detecting it.
+        verify: Read everything, even what its source says is unchanged.
         allow_removals: Remove even more than a fifth of a source.
-        on_progress: Told (done, of how many, item) after each document.
+        on_progress: Called with (done, of how many, item) after each document.
 
     Raises:
-        SourceError: If a location can never be a source; what merely is not there is an item of the report.
+        SourceError: If a location can never be a source; one that is only missing is a failed item of the report.
     """
-    wanted = each_once(locations, settings.web.private_hosts)
+    wanted = unique_locations(locations, settings.web.private_hosts)
     ingestion = build_ingestion(settings)
     plan = ingestion.plan(wanted, overrides=overrides, verify=verify, allow_removals=allow_removals)
     return ingestion.run(plan, overrides=overrides, on_progress=on_progress)
 
 
-def _placed(step: Step, collection: str, taken: Mapping[tuple[str, str], str]) -> Step:
-    """The step; an addition with the id of the document that another run put at its place since the plan."""
+def _with_existing_id(step: Step, collection: str, taken: Mapping[tuple[str, str], str]) -> Step:
+    """The step; an addition gets the id of the document that another run added at this URI since the plan."""
     if step.document_id:
         return step
     return replace(step, document_id=taken.get((step.collection or collection, step.item.uri), ""))
 
 
 def task_of(
-    step: Step, collection: str, known: Mapping[str, Known], overrides: Overrides, told: Mapping[str, object]
+    step: Step, collection: str, known: Mapping[str, StoredDocument], overrides: Overrides, rules: Mapping[str, object]
 ) -> Task:
-    """What has to be prepared for a step that adds or updates; `told` is what rules say of the document."""
+    """The task of a step that adds or updates; `rules` is what the rules of the settings state of the document."""
     collection = step.collection or collection
     document_id = step.document_id or mint_id(collection, step.item.uri, known)
     held = known.get(document_id)
@@ -322,16 +357,16 @@ def task_of(
         item=step.item,
         document_id=document_id,
         collection=collection,
-        said={**(held.said if held else {}), **overrides.said},
-        ruled=told,
+        overrides={**(held.said if held else {}), **overrides.stated},
+        rules=rules,
         indexed_sha=held.indexed_sha if held else "",
         indexed_recipe=held.recipe if held else "",
         original=step.original,
     )
 
 
-def mint_id(collection: str, uri: str, known: Mapping[str, Known]) -> str:
-    """A document id from its first URI; another one when that URI's id went with its file elsewhere."""
+def mint_id(collection: str, uri: str, known: Mapping[str, StoredDocument]) -> str:
+    """Derive a document id from its first URI; a numbered one if a moved document kept that URI's id."""
     for attempt in range(len(known) + 1):
         minted = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{collection}|{uri}|{attempt or ''}"))
         if minted not in known:

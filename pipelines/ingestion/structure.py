@@ -1,4 +1,4 @@
-"""The blocks of a Markdown or plain text: headings, paragraphs, list items, tables, code."""
+"""Blocks of Markdown and plain text: headings, paragraphs, list items, tables, code."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,37 +6,32 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pipelines.ingestion.heading_styles import MAX_TITLE, is_capitals
-from pipelines.ingestion.headings import Span, headings, promoted, trimmed
+from pipelines.ingestion.headings import MAX_TITLE, Span, headings, promote_headings, trim_span
 from pipelines.text import plain
 from pipelines.types import Block, BlockKind, Document
-
-__all__ = [
-    "MAX_TITLE",
-    "Span",
-    "blocks_of",
-    "covered",
-    "is_capitals",
-    "markdown_blocks",
-    "text_blocks",
-    "title_of",
-    "trimmed",
-]
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 _MAX_HEADING = 5_000
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪▫●○∙➢➤►▶✓✔–]|\(?\d{1,3}[.)])[ \t]+\S")
+_KINDS: dict[str, BlockKind] = {
+    "heading_open": "heading",
+    "paragraph_open": "paragraph",
+    "html_block": "paragraph",
+    "fence": "code",
+    "code_block": "code",
+    "table_open": "table",
+}
 
 
 def markdown_blocks(text: str) -> tuple[Block, ...]:
-    """The leaf blocks of a CommonMark text (with tables), ascending and apart.
+    """Leaf blocks of a CommonMark text (with tables), ascending and disjoint.
 
-    Only top-level headings of at most 200 characters (badges and link targets apart) are headings: `#` inside a fence,
-    HTML, a list or a quotation is not one. Each list item is a block from its marker on.
+    Only top-level headings of at most 200 characters (without badges and link targets) are headings: `#` inside a
+    fence, HTML, a list or a quotation is not. Each list item is a block, starting at its marker.
     """
-    starts = _line_starts(text)
+    starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
     blocks: list[Block] = []
     depth = 0
     for token in _markdown().parse(text):
@@ -45,7 +40,7 @@ def markdown_blocks(text: str) -> tuple[Block, ...]:
         kind = _KINDS.get(token.type)
         if kind is None or token.map is None:
             continue
-        start, end = trimmed(text, starts[token.map[0]], starts[token.map[1]])
+        start, end = trim_span(text, starts[token.map[0]], starts[token.map[1]])
         level = 0
         if kind == "heading":
             level = int(token.tag[1])
@@ -59,18 +54,7 @@ def markdown_blocks(text: str) -> tuple[Block, ...]:
 
 
 def _is_too_long(heading: str) -> bool:
-    """Whether the heading says too much for a title."""
     return len(heading) > MAX_TITLE and (len(heading) > _MAX_HEADING or len(plain(heading)) > MAX_TITLE)
-
-
-_KINDS: dict[str, BlockKind] = {
-    "heading_open": "heading",
-    "paragraph_open": "paragraph",
-    "html_block": "paragraph",
-    "fence": "code",
-    "code_block": "code",
-    "table_open": "table",
-}
 
 
 @lru_cache(maxsize=1)
@@ -81,10 +65,7 @@ def _markdown() -> "MarkdownIt":
 
 
 def text_blocks(text: str) -> tuple[Block, ...]:
-    """The blocks of a plain text: paragraphs between blank lines, list items, and lines that look like headings.
-
-    What is a heading, and how deep, `headings` says.
-    """
+    """Blocks of a plain text: paragraphs between blank lines, list items, and headings (see `headings`)."""
     lines = list(_lines(text))
     found = {block.start: block for block in headings(text, lines)}
     blocks: list[Block] = []
@@ -93,10 +74,10 @@ def text_blocks(text: str) -> tuple[Block, ...]:
     for start, end in lines:
         if start < done:
             continue
-        heading = found.get(trimmed(text, start, end)[0])
+        heading = found.get(trim_span(text, start, end)[0])
         item = not heading and _ITEM.match(text, start, end)
         if opened and (heading or item or start > closed + 1):
-            blocks.append(Block(*trimmed(text, opened[0], closed), opened[1]))
+            blocks.append(Block(*trim_span(text, opened[0], closed), opened[1]))
             opened = None
         if heading:
             blocks.append(heading)
@@ -105,25 +86,26 @@ def text_blocks(text: str) -> tuple[Block, ...]:
             opened = (start, "list" if item else "paragraph")
         closed = end
     if opened:
-        blocks.append(Block(*trimmed(text, opened[0], closed), opened[1]))
+        blocks.append(Block(*trim_span(text, opened[0], closed), opened[1]))
     return tuple(blocks)
 
 
 def blocks_of(document: Document) -> tuple[Block, ...]:
-    """The blocks to cut by: the loader's, with the headings that it missed; without any, those of plain text.
+    """Blocks to parse by: the loader's with missed headings added; without any, those of plain text.
 
-    Markdown says itself what is a heading, unless it has none at all: then its paragraphs are read as plain text.
+    Markdown states its own headings; if it has none, its paragraphs are read as plain text.
     """
     if not document.blocks:
         return text_blocks(document.text)
     if document.mime == "text/markdown" and not any(block.kind == "heading" for block in document.blocks):
-        return promoted(document.text, tuple(_as_plain(document.text, document.blocks)))
-    told = document.mime in ("text/markdown", "text/plain")
-    return document.blocks if told else promoted(document.text, document.blocks)
+        return promote_headings(document.text, tuple(_reread_paragraphs(document.text, document.blocks)))
+    if document.mime in ("text/markdown", "text/plain"):
+        return document.blocks
+    return promote_headings(document.text, document.blocks)
 
 
-def _as_plain(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
-    """The blocks with each paragraph read as plain text."""
+def _reread_paragraphs(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
+    """The blocks with each paragraph split as plain text."""
     for block in blocks:
         if block.kind != "paragraph":
             yield block
@@ -132,12 +114,12 @@ def _as_plain(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
             yield replace(part, start=block.start + part.start, end=block.start + part.end)
 
 
-def covered(text: str, blocks: Sequence[Block]) -> list[Block]:
-    """The blocks, and paragraphs for every stretch of text between them that is not white space."""
+def fill_gaps(text: str, blocks: Sequence[Block]) -> list[Block]:
+    """The blocks, plus a paragraph for each non-blank stretch of text between them."""
     whole: list[Block] = []
     position = 0
     for block in [*blocks, Block(len(text), len(text), "paragraph")]:
-        start, end = trimmed(text, position, block.start)
+        start, end = trim_span(text, position, block.start)
         if start < end:
             whole.append(Block(start, end, "paragraph"))
         if block.start < block.end:
@@ -147,19 +129,14 @@ def covered(text: str, blocks: Sequence[Block]) -> list[Block]:
 
 
 def title_of(text: str, start: int, end: int) -> str:
-    """The words of a heading on one line, without its marks and its last colon; at most 200 characters."""
+    """The words of a heading on one line, without marks and final colon; at most 200 characters."""
     words = " ".join(plain(text[start:end]).split())[:MAX_TITLE].rstrip()
     wiki = words.startswith("=") and words.endswith("=") and words.strip("= ")
     return wiki or words.rstrip(":：").rstrip() or words
 
 
-def _line_starts(text: str) -> list[int]:
-    """Where each line starts, and once more the end of the text."""
-    return [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
-
-
 def _lines(text: str) -> Iterator[Span]:
-    """Where each line that is not blank starts and ends."""
+    """Start and end of each non-blank line."""
     start = 0
     for line in text.split("\n"):
         if line and not line.isspace():

@@ -1,41 +1,150 @@
-"""WATCH: plan and run again whenever a folder changed, and at times whatever cannot tell."""
+"""WATCH: plan and run again whenever a folder changed, and at intervals for what cannot notify."""
 
+import re
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from threading import Event, Lock
 
 from config.settings import Settings
-from pipelines.errors import ConfigError, FootnoteError
-from pipelines.ingestion.looks import Looks
-from pipelines.ingestion.notices import Notices, Refusal
-from pipelines.ingestion.patience import Patience
-from pipelines.ingestion.plan import Plan
+from pipelines.errors import UNTIL_MENDED, ConfigError, FootnoteError, SourceError
+from pipelines.ingestion.plan import Plan, Step
 from pipelines.ingestion.run import Ingestion, Overrides, Progress, build_ingestion
-from pipelines.ingestion.sources import alike, kind_of
-from pipelines.ingestion.sources.declared import declared_sources
+from pipelines.ingestion.sources import SOURCES, kind_of
 from pipelines.ingestion.sources.folders import Folders
+from pipelines.ingestion.sources.locations import declared_sources, location_key
 from pipelines.store.database import reading
-from pipelines.store.failures import standing_failures
+from pipelines.store.originals import named_uri
+from pipelines.store.runs import current_failures
 from pipelines.types import IngestItem, IngestReport
+
+Refusal = tuple[str, int, int]  # (source, how many removals, of how many documents)
+_Notice = tuple[str, str, str]  # (source, document, message)
+_LONGEST_PAUSE = 600.0  # seconds
+_LONGEST_SERVER_WAIT = 86_400.0  # seconds, whatever a server asks for
+
+
+class SourcePoller:
+    """Plans remote sources in threads, so that a wait or a long listing blocks nothing else; one per kind at a time.
+
+    Args:
+        plan: The plan of a location.
+        stop: Is set at the end, so that plans that wait end too.
+    """
+
+    def __init__(self, plan: Callable[[str], Plan], stop: Event) -> None:
+        self._plan, self._stop = plan, stop
+        self._threads = ThreadPoolExecutor(len(SOURCES), "looking")
+        self._under_way: dict[str, tuple[str, Future[Plan]]] = {}
+
+    def begin(self, locations: Iterable[str]) -> None:
+        """Begin to plan locations, in order; one whose kind is being planned already is skipped."""
+        for location in locations:
+            if kind_of(location) not in self._under_way:
+                self._under_way[kind_of(location)] = location, self._threads.submit(self._plan, location)
+
+    def ended(self) -> list[tuple[str, Callable[[], Plan]]]:
+        """What ended since the last call: (location, a function that returns its plan or raises its error)."""
+        kinds = [kind for kind, (_, look) in self._under_way.items() if look.done()]
+        return [(location, look.result) for location, look in map(self._under_way.pop, kinds)]
+
+    def close(self) -> None:
+        """Stop the plans that are under way, and wait for them."""
+        self._stop.set()
+        self._threads.shutdown(cancel_futures=True)
+
+
+class FailureNotifier:
+    """Remembers what was reported of each source, to report a failure once, and again only after it was over."""
+
+    def __init__(self) -> None:
+        self._reported: set[_Notice] = set()
+
+    def news(
+        self, plan: Plan, report: IngestReport | None, locations: Sequence[str]
+    ) -> tuple[tuple[IngestItem, ...], tuple[Refusal, ...]]:
+        """Return the failures and the refused removals that were not reported before; what is over is forgotten."""
+        of_name = {step.item.name: step.item.source for step in plan.steps}
+        items = [item for item in report.items if item.outcome == "failed"] if report else []
+        failed = {
+            item: (of_name.get(item.document, ""), item.document, _without_numbers(item.message)) for item in items
+        }
+        refused = {each: (each[0], "", f"{each[1]} of {each[2]}") for each in plan.refused}
+        unread = {_notice(step) for step in plan.steps if step.error}
+        unlisted = (name for location in locations for name in (location, named_uri(location)))
+        seen = {"", *unlisted, *of_name.values(), *(source for source, _, _ in plan.refused)}
+        before = self._reported
+        self._reported = {notice for notice in before if notice[0] not in seen}
+        self._reported |= {*failed.values(), *refused.values(), *unread}
+        return (
+            tuple(item for item, notice in failed.items() if notice not in before),
+            tuple(each for each, notice in refused.items() if notice not in before),
+        )
+
+    def are_reported(self, failing: Iterable[Step]) -> bool:
+        """Whether the failure of each of these steps was reported already."""
+        return all(_notice(step) in self._reported for step in failing)
+
+    def is_news(self, error: FootnoteError) -> bool:
+        """Whether an error that ended a whole round was not reported yet; from now on it counts as reported."""
+        notice = ("", "", _without_numbers(error.message))
+        reported, self._reported = notice in self._reported, self._reported | {notice}
+        return not reported
+
+
+def _notice(step: Step) -> _Notice:
+    return step.item.source, step.item.name, _without_numbers(step.error.message if step.error else "")
+
+
+def _without_numbers(message: str) -> str:
+    """The message without its numbers, as the same wait is shorter each time."""
+    return re.sub(r"\d[\d,]*", "#", message)
+
+
+class Backoff:
+    """Pauses after failures, in seconds: `first`, then twice as long each time, at most 10 minutes."""
+
+    def __init__(self, first: float) -> None:
+        self._first = first
+        self._failures: dict[str, int] = {}
+
+    def pause(self, locations: Sequence[str]) -> float:
+        """The pause before locations that failed once more are tried again."""
+        times = max(self._failures.get(location, 0) for location in locations)
+        self._failures |= dict.fromkeys(locations, times + 1)
+        return float(min(self._first * 2 ** min(times, 20), _LONGEST_PAUSE))
+
+    def after(self, errors: Sequence[FootnoteError], locations: Sequence[str], usual: float) -> float:
+        """The pause after these errors, at least as long as any of them asks for.
+
+        It is `usual` if every error lasts until a person acts, and 0 if there is no error.
+        """
+        waits = [error.wait if isinstance(error, SourceError) else 0.0 for error in errors]
+        passing = [wait for wait in waits if wait != UNTIL_MENDED]
+        if passing:
+            return max(self.pause(locations), min(max(passing), _LONGEST_SERVER_WAIT))
+        for location in locations:
+            self._failures.pop(location, None)
+        return usual if waits else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one look at some sources came to.
+    """One plan and run over some locations.
 
     Attributes:
-        locations: What was looked at: the folders that were due, or one remote source.
+        locations: The folders that were due, or one remote source.
         at: When it ended.
-        report: What the run did; None where there was nothing to do but to fail as before, or it failed as a whole.
-        failed: What failed, as far as the rounds before did not say it already.
-        refused: (source, how many, of how many) removals that a person has to allow, likewise.
+        report: The report of the run; None if nothing was to do, all failed as before, or the round failed as a whole.
+        failed: The failures that no earlier round reported.
+        refused: Removals that a person has to allow: (source, how many, of how many), likewise.
         error: Why the round failed as a whole, likewise.
-        again: Seconds after which it is tried again, where it failed: as its source asks, at its interval where it
-            refused a key, a right or an address, or else soon; 0 where it did not fail.
+        again: Seconds until the next try after a failure: as the source asks, its interval if it refused a key, a right
+            or an address, else soon; 0 without a failure.
     """
 
     locations: tuple[str, ...]
@@ -48,7 +157,7 @@ class Round:
 
     @property
     def is_news(self) -> bool:
-        """Whether it did something, was stopped, or has something to say."""
+        """Whether it changed something, was stopped, or has something to report."""
         done = ("added", "updated", "metadata", "removed")
         changed = self.report is not None and any(item.outcome in done for item in self.report.items)
         stopped = self.report is not None and self.report.stopped
@@ -59,18 +168,18 @@ class Round:
 class Watch:
     """Keeps the database in step with sources, with the plans and guards of every other run.
 
-    Folders are looked at together when one changed, and once in a while all the same; a remote source at its interval,
-    beside everything else, so that folders go on while one waits for a rate limit.
+    Folders are planned together when one changed, and at their interval. A remote source is planned at its interval, in
+    a thread, so that folders go on while it waits for a rate limit.
 
     Attributes:
         overrides, verify, allow_removals: As for `Ingestion.plan`; a location is verified once, when it can be listed.
         stop: Once set, the rounds end after the documents that are under way.
-        say: Told what takes long, in any thread.
-        running: Around a run of so many documents; gives what is told of each.
-        build: Makes what plans and runs; it stays open until a round fails as a whole, or the rounds end.
-        first_pause: Seconds after which a failure is tried again; twice as long each time, at most 10 minutes.
-        tick: Seconds between two looks at the clock.
-        look: Least seconds between two looks at what the operating system does not tell of.
+        say: Called, in any thread, with the reason of a long wait.
+        running: A context around a run of so many documents; its value is called for each document.
+        build: Builds the ingestion, which stays open until a round fails as a whole, or the rounds end.
+        first_pause: Seconds until a failure is tried again; twice as long each time, at most 10 minutes.
+        tick: Seconds between two checks of what is due.
+        look: Least seconds between two comparisons of folders that cannot notify.
     """
 
     settings: Settings
@@ -79,7 +188,7 @@ class Watch:
     verify: bool = False
     allow_removals: bool = False
     stop: Event = field(default_factory=Event)
-    say: Callable[[str], None] = lambda said: None
+    say: Callable[[str], None] = lambda reason: None
     running: Callable[[int], AbstractContextManager[Progress | None]] = lambda total: nullcontext(None)
     build: Callable[[Settings], Ingestion] = build_ingestion
     first_pause: float = 5.0
@@ -88,40 +197,40 @@ class Watch:
     _open: Ingestion | None = field(init=False, default=None)
     _opening: Lock = field(init=False, default_factory=Lock)
     _began: bool = field(init=False, default=False)
-    _notices: Notices = field(init=False, default_factory=Notices)
-    _patience: Patience = field(init=False)
+    _notifier: FailureNotifier = field(init=False, default_factory=FailureNotifier)
+    _backoff: Backoff = field(init=False)
     _seen: set[str] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
-        self._patience = Patience(self.first_pause)
+        self._backoff = Backoff(self.first_pause)
 
     @property
     def every(self) -> dict[str, float]:
-        """The seconds between two looks at each location that nothing is told of."""
+        """The interval of each location in seconds."""
         declared, usual = declared_sources(self.settings), self.settings.ingestion.poll_minutes
         hosts = self.settings.web.private_hosts
-        own = {alike(location, hosts): source.every for location, source in declared.items() if source.every}
-        return {location: 60 * own.get(alike(location, hosts), usual) for location in self.locations}
+        own = {location_key(location, hosts): source.every for location, source in declared.items() if source.every}
+        return {location: 60 * own.get(location_key(location, hosts), usual) for location in self.locations}
 
     def rounds(self) -> Iterator[Round]:
-        """The rounds, until `stop` is set; the first ones are of all sources.
+        """Yield rounds until `stop` is set; the first ones are of all sources.
 
         Raises:
-            ConfigError: If the settings cannot be used in the first round; later ones are said and tried again.
+            ConfigError: If the settings cannot be used in the first round; later it is reported and tried again.
         """
         every, settle = self.every, self.settings.ingestion.settle_seconds
         local = [location for location in every if kind_of(location) == "file"]
         remote = [location for location in every if location not in local]
         due = dict.fromkeys(every, 0.0)
         with ExitStack() as end:
-            end.callback(self._let_go)
+            end.callback(self._close)
             folders = end.enter_context(Folders(local, settle=settle, apart_from=self.settings.home, look=self.look))
-            looks = end.enter_context(Looks(lambda location: self._plan([location]), self.stop))
+            poller = end.enter_context(closing(SourcePoller(lambda location: self._plan([location]), self.stop)))
             while not self.stop.is_set():
                 due |= dict.fromkeys(folders.changed(), 0.0)
                 ready = [location for location, at in due.items() if at <= time.monotonic()]
-                looks.begin(sorted((each for each in ready if each in remote), key=due.__getitem__))
-                planned: list[tuple[list[str], Callable[[], Plan]]] = [([each], plan) for each, plan in looks.ended()]
+                poller.begin(sorted((each for each in ready if each in remote), key=due.__getitem__))
+                planned: list[tuple[list[str], Callable[[], Plan]]] = [([each], plan) for each, plan in poller.ended()]
                 if changed := [location for location in ready if location in local]:
                     planned.insert(0, (changed, partial(self._plan, changed)))
                 for locations, plan in planned:
@@ -133,22 +242,22 @@ class Watch:
                 self.stop.wait(self.tick)
 
     def _round(self, locations: Sequence[str], planned: Callable[[], Plan], usual: float) -> Round:
-        """What came of a plan; `usual` is after how many seconds a remote source is looked at again."""
+        """Execute a plan; `usual` is the interval of the locations in seconds."""
         try:
             plan = planned()
-            report = self._carried_out(plan)
+            report = self._run(plan)
         except FootnoteError as error:
             if isinstance(error, ConfigError) and not self._began:
                 raise
             return self._failed(error, locations)
         self._began = True
-        failed, refused = self._notices.news(plan, report, locations)
+        failed, refused = self._notifier.news(plan, report, locations)
         errors = [step.error for step in plan.steps if step.error and step.item.source_kind != "file"]
-        again = self._patience.rest(errors, locations, usual)
+        again = self._backoff.after(errors, locations, usual)
         return Round(tuple(locations), datetime.now(UTC), report, failed, refused, again=again)
 
     def _plan(self, locations: Sequence[str]) -> Plan:
-        """What is to be done with what the locations hold now; it may be asked for in several threads."""
+        """Plan locations; several threads may call this."""
         plan = self._opened().plan(
             locations,
             overrides=self.overrides,
@@ -160,8 +269,8 @@ class Watch:
             self._seen.update(locations)
         return plan
 
-    def _carried_out(self, plan: Plan) -> IngestReport | None:
-        """What came of a plan; nothing where it has nothing to do but to fail as it did."""
+    def _run(self, plan: Plan) -> IngestReport | None:
+        """Run a plan; None if it has nothing to do but to fail as before."""
         if self.stop.is_set():
             return None
         if plan.is_idle or self._is_as_before(plan):
@@ -171,14 +280,14 @@ class Watch:
             return self._opened().run(plan, overrides=self.overrides, on_progress=advance)
 
     def _is_as_before(self, plan: Plan) -> bool:
-        """Whether a plan has nothing to do but to fail as it did, which was said, and still stands in the run log."""
+        """Whether a plan would only fail as before, which was reported and is still in the run log."""
         failing = [step for step in plan.steps if step.error]
         others = replace(plan, steps=tuple(step for step in plan.steps if not step.error))
-        if not (failing and others.is_idle and self._notices.hold(failing)):
+        if not (failing and others.is_idle and self._notifier.are_reported(failing)):
             return False
         ingestion = self._opened()
         with reading(ingestion.database.engine, "reading what failed") as connection:
-            standing = standing_failures(connection, ingestion.collection(self.overrides))
+            standing = current_failures(connection, ingestion.collection(self.overrides))
         return {step.item.uri for step in failing} <= {failure.source_uri for failure in standing}
 
     def _opened(self) -> Ingestion:
@@ -188,16 +297,16 @@ class Watch:
                 self._open.stop = self.stop
             return self._open
 
-    def _let_go(self) -> None:
-        """Close what is open; looks that are under way end with the connections they have."""
+    def _close(self) -> None:
+        """Close the ingestion; plans that are under way keep their connections until they end."""
         with self._opening:
             if self._open is not None:
                 self._open.database.engine.dispose()
                 self._open = None
 
     def _failed(self, error: FootnoteError, locations: Sequence[str]) -> Round:
-        """A round that failed as a whole; everything is opened anew for the next one."""
+        """The round of an error that ended it; the next round opens everything again."""
         self._began = True
-        self._let_go()
-        shown, again = error if self._notices.is_news(error) else None, self._patience.pause(locations)
+        self._close()
+        shown, again = error if self._notifier.is_news(error) else None, self._backoff.pause(locations)
         return Round(tuple(locations), datetime.now(UTC), error=shown, again=again)

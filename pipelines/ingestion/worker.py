@@ -1,52 +1,87 @@
-"""A worker: an interpreter of its own that prepares documents, one after the other, until its parent is gone.
+"""WORKER: an interpreter of its own that prepares documents, one after the other, until its parent is gone.
 
 It is started as `python -m pipelines.ingestion.worker LINK LIFELINE PAGE` (see workers.py), three file descriptors.
-Over LINK come pickled (Task, Options, or None for those that came last) and go ("log", level, event, fields) and, last
-of each task, ("done", pickled Prepared | Failure, whether it stays). What a library prints cannot get between them.
-Nothing ever comes over LIFELINE: its end is the parent's end, and the system then ends the worker, whatever code it is
-in. PAGE says where it stands.
+Over LINK come pickled (Task, PrepareOptions, or None for those that came last) and go ("log", level, event, fields)
+and, last of each task, ("done", pickled PreparedDocument | Failure, whether the worker stays). What a library prints
+cannot get between them. Nothing ever comes over LIFELINE: when the parent ends, the system closes it and ends the
+worker, whatever code it is running. PAGE is the memory page on which the worker notes its progress.
 """
 
 import contextlib
 import faulthandler
 import fcntl
 import logging
+import mmap
 import os
 import pickle
 import resource
 import select
 import signal
+import struct
 import sys
+import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from pipelines.ingestion.whereabouts import Whereabouts
-
 if TYPE_CHECKING:
-    from pipelines.ingestion.prepare import Options, Task
+    from pipelines.ingestion.prepare import PrepareOptions, Task
 
-MOST_BYTES = 256_000_000  # of a pickled result
+MAX_RESULT_BYTES = 256_000_000  # of a pickled result
 _IDLE_SECONDS = 300.0
-_FULL = 0.75  # of its memory: above it, at rest, a worker makes way for a new one
+_FULL = 0.75  # share of its memory limit: a worker that holds more after a document is replaced
+_PAGE = struct.Struct("d24s")
+PAGE_SIZE = _PAGE.size
+
+
+class ProgressPage:
+    """A memory page shared by worker and parent: when the document was begun, and the stage that it has reached.
+
+    Writing is cheap and wakes no one. The last values survive the worker, however it ends. One side writes at a time.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._page = mmap.mmap(descriptor, PAGE_SIZE)
+
+    def clear(self) -> None:
+        """Note that no document is begun."""
+        self._page[:] = bytes(PAGE_SIZE)
+
+    def reach(self, stage: str) -> None:
+        """Note that a stage begins; the first one also begins the document."""
+        self._page[:] = _PAGE.pack(self.began or time.monotonic(), stage.encode())
+
+    @property
+    def began(self) -> float:
+        """When the document was begun, by `time.monotonic`, which all processes share; 0.0 before that."""
+        return float(_PAGE.unpack(self._page[:])[0])
+
+    @property
+    def stage(self) -> str:
+        """The last stage that was reached; empty before the document was begun."""
+        return bytes(_PAGE.unpack(self._page[:])[1]).rstrip(b"\0").decode()
+
+    def close(self) -> None:
+        """Unmap the page."""
+        self._page.close()
 
 
 class Link:
-    """The worker's end of the pipe; threads may say something at the same time."""
+    """The worker's end of the pipe; several threads may send."""
 
     def __init__(self, descriptor: int) -> None:
         self._connection: Connection = Connection(descriptor)
         self._lock = Lock()
 
-    def say(self, *message: Any) -> None:
+    def send(self, *message: Any) -> None:
         """Send a message to the parent."""
         with self._lock:
             self._connection.send(message)
 
-    def next(self) -> "tuple[Task, Options | None] | None":
-        """The next task; None when the parent is gone, or has had none for five minutes."""
+    def next(self) -> "tuple[Task, PrepareOptions | None] | None":
+        """The next task; None if the parent is gone, or sent none for five minutes."""
         try:
             return self._connection.recv() if self._connection.poll(_IDLE_SECONDS) else None
         except EOFError:
@@ -54,7 +89,7 @@ class Link:
 
 
 class _Forward(logging.Handler):
-    """Sends Footnote's log lines to the parent, which knows where they go."""
+    """Sends log records to the parent, which handles them."""
 
     def __init__(self, link: Link) -> None:
         super().__init__()
@@ -67,32 +102,34 @@ class _Forward(logging.Handler):
         }
         if record.exc_info:
             fields["traceback"] = logging.Formatter().formatException(record.exc_info)
-        self._link.say("log", record.levelname.lower(), record.getMessage(), fields)
+        self._link.send("log", record.levelname.lower(), record.getMessage(), fields)
 
 
 def main(descriptor: int, lifeline: int, page: int) -> None:
-    """Prepare what comes over the link until there is no more."""
-    _live_as_long_as(lifeline)
-    _settle()
-    link, whereabouts = Link(descriptor), Whereabouts(page)
+    """Prepare the documents that come over the link until there are no more."""
+    _die_with_parent(lifeline)
+    _configure_process()
+    link, progress = Link(descriptor), ProgressPage(page)
     logger = logging.getLogger("footnote")
     logger.addHandler(_Forward(link))
     logger.setLevel(logging.DEBUG)
     _warm_up()
-    options: Options | None = None
+    options: PrepareOptions | None = None
     while job := link.next():
         task, options = job[0], job[1] or options
         assert options is not None
-        payload, stays = answer(task, options, whereabouts.reach)
-        link.say("done", payload, stays)
+        payload, stays = answer(task, options, progress.reach)
+        link.send("done", payload, stays)
         if not stays:
             return
 
 
-def answer(task: "Task", options: "Options", at: Callable[[str], None]) -> tuple[bytes, bool]:
-    """(what came of the task, pickled; whether there is memory for another one); `at` is told each stage."""
-    from pipelines.ingestion.failure import out_of_memory, too_large
-    from pipelines.ingestion.prepare import prepare
+def answer(task: "Task", options: "PrepareOptions", at: Callable[[str], None]) -> tuple[bytes, bool]:
+    """Prepare a document; return the pickled result, and whether there is memory for another document.
+
+    `at` is called with each stage.
+    """
+    from pipelines.ingestion.prepare import out_of_memory, prepare, too_large
 
     name, megabytes = task.item.name, options.limits.document_memory_mb
     _limit_memory(megabytes)
@@ -100,37 +137,37 @@ def answer(task: "Task", options: "Options", at: Callable[[str], None]) -> tuple
         payload = pickle.dumps(prepare(task, options, at))
     except MemoryError:
         payload = pickle.dumps(out_of_memory("parse", name, megabytes))
-    if len(payload) > MOST_BYTES:
-        payload = pickle.dumps(too_large(name, len(payload), MOST_BYTES))
-    return payload, _held() < megabytes * 2**20 * _FULL  # what documents leave must not count against the next
+    if len(payload) > MAX_RESULT_BYTES:
+        payload = pickle.dumps(too_large(name, len(payload), MAX_RESULT_BYTES))
+    return payload, _memory_in_use() < megabytes * 2**20 * _FULL  # leftovers must not count against the next
 
 
-def _live_as_long_as(lifeline: int) -> None:
-    """End this process and what it started as soon as the other end of the lifeline is closed.
+def _die_with_parent(lifeline: int) -> None:
+    """End this process and its children as soon as the other end of the lifeline is closed.
 
-    The system sends SIGIO then, which ends a process that does not handle it; no code of ours needs to run, which a
-    parser that never returns would keep from running.
+    The system then sends SIGIO, which ends a process that does not handle it. No Python code has to run, so this works
+    even inside a parser that never returns.
     """
     with contextlib.suppress(OSError):
         fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
         fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
     watch = select.poll()
     watch.register(lifeline, 0)
-    if watch.poll(0):  # it was closed before the signal was asked for
+    if watch.poll(0):  # it was closed before the signal was set up
         os._exit(0)
 
 
-def _settle() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):  # which a service's end sends to all of its processes
+def _configure_process() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):  # a service manager sends these to all processes
         signal.signal(number, signal.SIG_IGN)  # the parent decides what they mean
     faulthandler.enable()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with contextlib.suppress(OSError):  # Linux, when memory runs out: rather this one than the database
+    with contextlib.suppress(OSError):  # Linux, out of memory: kill this one before the database
         Path("/proc/self/oom_score_adj").write_text("500")
 
 
 def _limit_memory(megabytes: int) -> None:
-    """Let no more than so much memory be taken; macOS has no such limit."""
+    """Limit the memory of this process; macOS has no such limit."""
     if sys.platform == "darwin":
         return
     kind = getattr(resource, "RLIMIT_DATA", resource.RLIMIT_AS)
@@ -139,17 +176,17 @@ def _limit_memory(megabytes: int) -> None:
     resource.setrlimit(kind, (wanted if most == resource.RLIM_INFINITY else min(wanted, most), most))
 
 
-def _held() -> int:
-    """How many bytes count against the limit now; 0 where the system does not say."""
+def _memory_in_use() -> int:
+    """The bytes that count against the limit now; 0 if the system does not tell."""
     try:
-        with open("/proc/self/statm", "rb", buffering=0) as told:
-            return int(told.read().split()[5]) * resource.getpagesize()
+        with open("/proc/self/statm", "rb", buffering=0) as statm:
+            return int(statm.read().split()[5]) * resource.getpagesize()
     except OSError:
         return 0
 
 
 def _warm_up() -> None:
-    """Import what every document needs."""
+    """Import what every document needs before the first one arrives."""
     from pipelines.ingestion import prepare  # noqa: F401
     from pipelines.text import count_tokens
 

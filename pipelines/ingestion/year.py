@@ -1,13 +1,11 @@
-"""The year of a document, from the strongest sign of it."""
+"""YEAR: the year of a document, from the most reliable evidence."""
 
 import re
 from datetime import UTC, datetime
 
-from pipelines.ingestion.parsers.career.dates import date_ranges
+from pipelines.ingestion.parsers.careers.dates import date_ranges
 from pipelines.types import Document
 
-_FISCAL = re.compile(r"(?<![a-z0-9])fy[\s_-]*(\d{4}|\d{2})(?:[\s_/–-]+(\d{4}|\d{2}))?(?!\d)")
-_FISCAL_WORDS = re.compile(r"(?<![a-z])fiscal year\s+(\d{4})(?:[\s/–-]+(\d{4}|\d{2}))?(?!\d)")
 _NAME_DATE = re.compile(r"(?<!\d)(\d{4})[-_](\d{1,2})[-_](\d{1,2})(?!\d)")
 _NAME_YEAR = re.compile(r"(?<!\d)(19[5-9]\d|20\d\d)(?!\d)")
 _DATELINE = re.compile(
@@ -19,8 +17,8 @@ _HEAD_LINES = 6
 
 
 def year_of(document: Document, stem: str, fiscal: int | None) -> int | None:
-    """The first year that is known of: front matter, fiscal year, date in the name, date of publication, year in the
-    name, then the text: a resume's or profile's latest year, else the date in its first lines. None without any.
+    """The first year that is known: front matter, fiscal year, date in the name, date of publication, year in the
+    name, then the text: a resume's or profile's latest year, else the date in its first lines. None if none is known.
 
     Args:
         document: Its category must be set.
@@ -39,23 +37,14 @@ def year_of(document: Document, stem: str, fiscal: int | None) -> int | None:
     return latest_year(document.text) if career else dateline_year(document.text)
 
 
-def fiscal_year(name: str) -> int | None:
-    """The year in which the fiscal year of a name begins, or the only one that it names; None without `FY`."""
-    match = _FISCAL.search(name.lower()) or _FISCAL_WORDS.search(name.lower())
-    if match is None:
-        return None
-    year = int(match[1])
-    return year + 2000 if year < 100 else year
-
-
 def head_of(text: str) -> str:
-    """The first lines that hold something, where a title and a date stand."""
+    """The first lines that are not empty, which may hold a title and a date."""
     lines = [line.strip() for line in text[:3_000].split("\n") if line.strip()]
     return "\n".join(line[:200] for line in lines[:_HEAD_LINES])
 
 
 def name_date(stem: str) -> datetime | None:
-    """The day of a `YYYY-MM-DD` in a name; None without one."""
+    """The date of a `YYYY-MM-DD` in a name; None without one."""
     match = _NAME_DATE.search(stem)
     if match is None:
         return None
@@ -66,14 +55,14 @@ def name_date(stem: str) -> datetime | None:
 
 
 def latest_year(text: str) -> int | None:
-    """The latest year in which something of a career began or ended; years to come (a graduation) do not count."""
+    """The latest year in which a career entry began or ended; future years (a graduation) do not count."""
     now = datetime.now(UTC).year
     years = [int((found.end_month or found.start_month)[:4]) for found in date_ranges(text[:100_000])]
     return max((year for year in years if year <= now), default=None)
 
 
 def dateline_year(text: str) -> int | None:
-    """The year of a date that stands alone in one of the first lines ("March 3, 2021", "By Ann | 3 March 2021")."""
+    """The year of a date that is alone in one of the first lines ("March 3, 2021", "By Ann | 3 March 2021")."""
     for line in head_of(text).split("\n"):
         ranges = date_ranges(line) if len(line) <= 120 else []
         if len(ranges) != 1 or ranges[0].end_month or ranges[0].current or len(ranges[0].text) < 7:

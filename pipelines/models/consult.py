@@ -1,4 +1,4 @@
-"""A language model's reply within a time: it is listened to in a thread, and given up when the time is over."""
+"""Ask a language model for a whole reply within a time limit."""
 
 import contextvars
 import queue
@@ -11,12 +11,10 @@ from pipelines.errors import FootnoteError, ModelError, ServiceUnavailable
 
 
 def consult(llm: LLM, messages: Sequence[tuple[str, str]], *, seconds: float, limit: int, hint: str = "") -> str:
-    """What the model replies to `messages`, (role, content) each; at most `limit` characters of it.
+    """Return the model's reply to `messages`, (role, content) each, cut to `limit` characters.
 
-    `hint` says what to set when it takes too long.
-
-    A model that is given up goes on in its thread until its next word or its own timeout; that thread ends with the
-    process.
+    The model runs in a daemon thread. After `seconds` the call raises, and the thread ends at the next token or at the
+    model's own timeout. `hint` is the hint of that error.
 
     Raises:
         ServiceUnavailable: If the model cannot be reached, or has not finished after `seconds`.
@@ -48,9 +46,9 @@ def consult(llm: LLM, messages: Sequence[tuple[str, str]], *, seconds: float, li
 def _reply(llm: LLM, messages: Sequence[tuple[str, str]], limit: int, given_up: threading.Event) -> str:
     from pipelines.models.llm import complete  # its libraries take a second to import
 
-    said = ""
+    text = ""
     for piece in complete(llm, messages):
-        said += piece
-        if len(said) >= limit or given_up.is_set():
+        text += piece
+        if len(text) >= limit or given_up.is_set():
             break
-    return said[:limit]
+    return text[:limit]

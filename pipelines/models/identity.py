@@ -1,4 +1,4 @@
-"""Which models the settings mean, known without loading or asking them."""
+"""Resolve which models the settings name, without loading or calling them."""
 
 from dataclasses import dataclass
 
@@ -47,8 +47,8 @@ def identity(settings: Settings) -> EmbeddingIdentity:
     return EmbeddingIdentity(provider, model, dimension)
 
 
-def is_stated(settings: Settings) -> bool:
-    """Whether a person chose the embedding model, rather than leaving it to `auto`."""
+def is_model_configured(settings: Settings) -> bool:
+    """True if the settings name an embedding model, rather than leaving it to `auto`."""
     asked = settings.embedding
     return asked.provider != "auto" or bool(asked.model) or bool(asked.dimension)
 
@@ -59,8 +59,8 @@ def with_identity(settings: Settings, chosen: EmbeddingIdentity) -> Settings:
     return settings.model_copy(update={"embedding": settings.embedding.model_copy(update=asked)})
 
 
-def named(settings: Settings, name: str) -> EmbeddingIdentity:
-    """The embedding model that a name means: `model` or `provider/model`, either with `@dimension`.
+def parse_model_name(settings: Settings, name: str) -> EmbeddingIdentity:
+    """Parse the name of an embedding model: `model` or `provider/model`, either with `@dimension`.
 
     Without a dimension it is that of the settings, where they name the same model, else the model's own.
 

@@ -1,4 +1,4 @@
-"""LLM: the language model that the settings ask for, and its answers as they arrive."""
+"""Build the language model that the settings name, and stream its completions."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,10 +12,9 @@ from pydantic import SecretStr
 
 from config.settings import OPENAI_BASE, Settings
 from pipelines.errors import ConfigError, FootnoteError, ModelError
+from pipelines.models.endpoint import HIDDEN_KEY, REQUEST_ERRORS, Endpoint, client_of, describe_error, secret, send
 from pipelines.models.identity import LLMIdentity, llm_identity
-from pipelines.models.meter import Call, count
-from pipelines.models.prompt_tokens import learn
-from pipelines.models.remote import HIDDEN_KEY, REQUEST_ERRORS, Endpoint, ask, client_of, explain, secret
+from pipelines.models.usage import Call, count, record_token_counts
 from pipelines.text import count_tokens
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # what a terminal would obey
@@ -109,7 +108,7 @@ class Completion:
     def _stream(self) -> Iterator[str]:
         self._asked = True
         try:
-            chunks, piece = ask(self._endpoint, self._open)
+            chunks, piece = send(self._endpoint, self._open)
         except FootnoteError:
             self._asked = bool(self.usage)  # a request that was refused costs nothing
             raise
@@ -121,13 +120,13 @@ class Completion:
             self._learn()
         except REQUEST_ERRORS as error:
             self.finish_reason = None
-            self.failure = explain(error, self._endpoint)
+            self.failure = describe_error(error, self._endpoint)
 
     def _learn(self) -> None:
         """Compare our count of the prompt's tokens with the endpoint's, where it says it."""
         if reported := self.usage.get("prompt_tokens"):
             counted = sum(count_tokens(str(message.content)) for message in self._messages)
-            learn(self._endpoint.model, counted=counted, reported=reported)
+            record_token_counts(self._endpoint.model, counted=counted, reported=reported)
 
     def _open(self) -> tuple[Iterator[ChatResponse], str]:
         self.finish_reason, self.usage, self._said = None, {}, []

@@ -1,57 +1,167 @@
-"""The local model all-MiniLM-L6-v2: texts of any length to unit vectors, on this machine and without a network."""
+"""The local model all-MiniLM-L6-v2: texts of any length to unit vectors, on this machine and without a network.
 
+The int8 model and its tokenizer are part of the package (`weights/`, made by data/make_model.py).
+"""
+
+import hashlib
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from pipelines.models.session import Device, ModelCache, Precision, open_session
+from pipelines.errors import ConfigError
+from pipelines.observe import log
+
+Device = Literal["auto", "cpu", "cuda"]
+Precision = Literal["int8", "fp32"]
+Vectors = NDArray[np.float32]
 
 DIMENSION = 384
 WINDOW_PIECES, OVERLAP_PIECES = 254, 32
 
-Vectors = NDArray[np.float32]
+
+class File(NamedTuple):
+    """What a file must be: its size in bytes, and its SHA-256."""
+
+    size: int
+    sha256: str
+
+
+FOLDER = Path(__file__).parent / "weights"
+INT8_MODEL, WORD_EMBEDDINGS = "all-minilm-l6-v2-int8.onnx", "word-embeddings.bin"
+FP32_GRAPH = "all-minilm-l6-v2-fp32.onnx"  # its weights are read from model.safetensors
+TOKENIZER, WEIGHTS = "tokenizer.json", "model.safetensors"
+FILES = {
+    INT8_MODEL: File(11651024, "8db097242769175b8021a2b93b8a5bf3ea616b990fa2cb1a9b0cb4f6ecd8fd9d"),
+    WORD_EMBEDDINGS: File(46881792, "352d34a4ad725bb742f36fc3f2a2dcfa7f07317926128d47c362198125003892"),
+    FP32_GRAPH: File(30960, "af5ea85acbc90464e6a6aa8e996bf856077101cc8aba514fa3f265d2e7feb9ab"),
+    TOKENIZER: File(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
+}
+# The published weights: what `FILES` is made of, and what fp32 and CUDA read.
+SOURCE_FILES = {
+    WEIGHTS: File(90868376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
+    TOKENIZER: FILES[TOKENIZER],
+}
 
 _CLS, _SEP = 101, 102
+_CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
+_WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 _LOADED: dict[tuple[object, ...], "MiniLM"] = {}
 _LOADING = threading.Lock()
 
+onnxruntime.set_default_logger_severity(3)
+onnxruntime.disable_telemetry_events()
+
 
 def load_minilm(
-    home: Path,
-    *,
-    precision: Precision = "int8",
-    device: Device = "auto",
-    threads: int = 0,
-    model_path: str = "",
-    allow_download: bool = False,
+    *, precision: Precision = "int8", device: Device = "auto", threads: int = 0, model_path: str = ""
 ) -> "MiniLM":
-    """The model, one per process and arguments; made under `home/models/minilm` at its first start, then loaded.
+    """The model, one per process and arguments; its files are checked by their SHA-256 when they are opened.
 
     Args:
-        home: Footnote's own folder; the made model is kept in it.
         precision: int8 is two to three times faster on a CPU; CUDA always computes in fp32.
-        device: `auto` takes CUDA when it is there; without it every choice ends on the CPU.
+        device: `auto` takes CUDA when it and `model_path` are there; without them every choice ends on the CPU.
         threads: Texts embedded side by side; 0 = every core that this process may use.
-        model_path: A folder with the weights and the tokenizer, instead of the installed package.
-        allow_download: Install the package when it is missing.
+        model_path: A folder with model.safetensors and tokenizer.json, which fp32 and CUDA need.
 
     Raises:
-        ConfigError: If the weights are missing or not the known ones, or `home` cannot be written.
+        ConfigError: If a file is missing or damaged, or fp32 is asked for without a folder.
     """
-    key = (home.resolve(), precision, device, threads, model_path)
+    key = (precision, device, threads, model_path)
     with _LOADING:
         if key not in _LOADED:
-            cache = ModelCache(home / "models" / "minilm", model_path, allow_download)
-            session = open_session(cache, precision, device)
-            _LOADED[key] = MiniLM(session, cache.tokenizer, threads or _cores())
+            verify_files()
+            session = _open_session(precision, device, model_path)
+            _LOADED[key] = MiniLM(session, FOLDER / TOKENIZER, threads or _cores())
         return _LOADED[key]
+
+
+def verify_files() -> None:
+    """Check the size and the SHA-256 of the packaged files.
+
+    Raises:
+        ConfigError: If one is missing or damaged.
+    """
+    _verify(FOLDER, FILES, "Install Footnote again; in a clone, run `git checkout pipelines/models/weights`.")
+
+
+def verify_source(folder: Path) -> None:
+    """Check that a folder holds the published weights and tokenizer of all-MiniLM-L6-v2.
+
+    Raises:
+        ConfigError: If a file is missing or is another one; its vectors would be silently wrong.
+    """
+    hint = "FOOTNOTE_EMBEDDING__MODEL_PATH must name a folder with both files of all-MiniLM-L6-v2; int8 needs none."
+    _verify(folder, SOURCE_FILES, hint)
+
+
+def _verify(folder: Path, files: Mapping[str, File], hint: str) -> None:
+    for name, expected in files.items():
+        path = folder / name
+        try:
+            with path.open("rb") as stream:
+                size = os.fstat(stream.fileno()).st_size
+                if size != expected.size:
+                    raise ConfigError(f"{path} is damaged: it has {size:,} bytes, not {expected.size:,}.", hint=hint)
+                found = hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            raise ConfigError(f"{path} cannot be read: {error.strerror}.", hint=hint) from error
+        if found != expected.sha256:
+            raise ConfigError(f"{path} is damaged: its SHA-256 is {found}, not {expected.sha256}.", hint=hint)
+
+
+def examine_model(model_path: str = "") -> tuple[bool, str, str]:
+    """(whether the files of the local model are sound, where they are or what is wrong, what to do about it)."""
+    try:
+        verify_files()
+        if model_path:
+            verify_source(Path(model_path))
+    except ConfigError as error:
+        return False, error.message, error.hint
+    return True, f"all-MiniLM-L6-v2 in {model_path or FOLDER}", ""
+
+
+def _open_session(precision: Precision, device: Device, model_path: str) -> Any:
+    """A session on the device that was asked for, else on the CPU, with a warning when CUDA was asked for by name."""
+    if device != "cpu" and model_path and _CUDA in onnxruntime.get_available_providers():
+        session = _fp32_session(model_path, [_CUDA, _CPU])
+        if _CUDA in session.get_providers():
+            return session
+    if device == "cuda":
+        why = "" if model_path else " (it needs FOOTNOTE_EMBEDDING__MODEL_PATH)"
+        log("warning", f"CUDA is not available{why}; the embedding model runs on the CPU")
+    if precision == "int8":
+        return onnxruntime.InferenceSession(str(FOLDER / INT8_MODEL), _options(), providers=[_CPU])
+    if not model_path:
+        raise ConfigError(
+            "The local embedding model in fp32 needs its published weights.",
+            hint="Set FOOTNOTE_EMBEDDING__MODEL_PATH to a folder with model.safetensors and tokenizer.json.",
+        )
+    return _fp32_session(model_path, [_CPU])
+
+
+def _fp32_session(model_path: str, providers: list[str]) -> Any:
+    folder = Path(model_path).resolve()
+    verify_source(folder)
+    options = _options()
+    options.add_session_config_entry(_WEIGHTS_FOLDER, str(folder))
+    return onnxruntime.InferenceSession((FOLDER / FP32_GRAPH).read_bytes(), options, providers=providers)
+
+
+def _options() -> Any:
+    """One thread a session: callers run it from as many threads as they want used."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    return options
 
 
 class MiniLM:

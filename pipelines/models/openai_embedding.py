@@ -1,4 +1,4 @@
-"""Embeddings of an OpenAI-compatible server, checked before anyone uses them."""
+"""Embeddings of an OpenAI-compatible server, with every returned vector checked."""
 
 import asyncio
 import time
@@ -9,8 +9,8 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.embeddings.openai import OpenAIEmbedding
 
 from pipelines.errors import ModelError
-from pipelines.models.meter import Call, count
-from pipelines.models.remote import HIDDEN_KEY, Endpoint, ask, client_of
+from pipelines.models.endpoint import HIDDEN_KEY, Endpoint, client_of, send
+from pipelines.models.usage import Call, count
 from pipelines.text import count_tokens
 
 
@@ -89,7 +89,7 @@ class RemoteEmbedding(OpenAIEmbedding):
             count(lambda: _spent(told, readable))
             return [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
 
-        vectors = ask(self._endpoint, request)
+        vectors = send(self._endpoint, request)
         self._check(vectors, len(texts))
         return vectors
 

@@ -1,4 +1,4 @@
-"""The ledger of a query: what every stage did to every candidate, written by the stages themselves."""
+"""TRACE: the ledger of a query, in which every stage notes what it did to every candidate."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from llama_index.core.schema import NodeWithScore
 from pipelines.observe import Timings
 from pipelines.types import Attempt, Audience, Candidate, Evidence, Filters, LegScore, Mode, QueryIntent, Trace
 
-Place = tuple[str, int, int]  # document id, start, end
+SpanKey = tuple[str, int, int]  # document id, start, end
 
 
 @dataclass(slots=True)
@@ -23,7 +23,7 @@ class _Row:
     factors: dict[str, float] = field(default_factory=dict)
     final: float = 0.0
     fate: str = ""
-    copies: tuple[Place, ...] = ()
+    copies: tuple[SpanKey, ...] = ()
 
 
 class Ledger:
@@ -42,50 +42,50 @@ class Ledger:
         self.background: tuple[float, float] | None = None  # mean and deviation of the question's cosine to the corpus
         self._similarity: dict[str, float] = {}
         self._tags: dict[str, None] = {}
-        self._lacks: list[str] = []
+        self._failures: list[str] = []
 
     def fork(self, name: str) -> "Ledger":
         """A ledger for one attempt, with no candidates yet."""
         child = Ledger()
         child.name, child.id, child.timings, child.notes = name, self.id, self.timings, self.notes
-        child._lacks = self._lacks
+        child._failures = self._failures
         return child
 
     def resume(self, other: "Ledger") -> None:
-        """Take over a copy of all that another query's ledger says, but its id and its timings."""
+        """Copy another query's ledger, except its id and its timings."""
         self.name, self._similarity = other.name, dict(other._similarity)
         self._rows = {node_id: replace(row, factors=dict(row.factors)) for node_id, row in other._rows.items()}
         self._tags |= other._tags
         self.attempts += other.attempts
-        for said in other.notes:
-            self.note(said)
+        for note in other.notes:
+            self.note(note)
 
     def adopt(self, kept: "Ledger") -> None:
-        """Take over the candidates, their background and the tags of the attempt that was kept."""
+        """Take over the candidates, background and tags of the attempt that was kept."""
         self.name, self._rows, self._similarity = kept.name, kept._rows, kept._similarity
         self.background = kept.background
         self._tags |= kept._tags
 
     def join(self, part: "Ledger") -> None:
-        """Take over a part's tags, and those of its candidates that this ledger does not have."""
+        """Add another ledger's tags, and those of its candidates that this one does not have."""
         self._rows |= {key: replace(row) for key, row in part._rows.items() if key not in self._rows}
         self._similarity = {**part._similarity, **self._similarity}
         self._tags |= part._tags
 
-    def note(self, said: str) -> None:
+    def note(self, text: str) -> None:
         """Note something a reader should know, once."""
-        if said not in self.notes:
-            self.notes.append(said)
+        if text not in self.notes:
+            self.notes.append(text)
 
-    def lacking(self, said: str) -> None:
-        """Note that a part failed or was left out for want of time, so that more may be found another time."""
-        self.note(said)
-        self._lacks.append(said)
+    def lacking(self, text: str) -> None:
+        """Note that a part failed or ran out of time, so that another search may find more."""
+        self.note(text)
+        self._failures.append(text)
 
     @property
     def degraded(self) -> bool:
-        """Whether a part failed, or was left out for want of time."""
-        return bool(self._lacks)
+        """Whether a part failed or ran out of time."""
+        return bool(self._failures)
 
     def tag(self, *names: str) -> None:
         """Note which parts were used."""
@@ -139,24 +139,24 @@ class Ledger:
             self._rows[node_id].fate = f"cut: {why}"
 
     def copied(self, node_id: str, kept: str) -> None:
-        """Note that a candidate is out since a better one says the same, which stands for its document too."""
+        """Note that a candidate is cut as a duplicate of a better one, which then stands for its document too."""
         self.cut(node_id, "duplicate")
         if node_id in self._rows and kept in self._rows:
             copy, row = self._rows[node_id], self._rows[kept]
             others = dict.fromkeys((*row.copies, (copy.document_id, *copy.span), *copy.copies))
             row.copies = tuple(place for place in others if place[0] != row.document_id)
 
-    def copies(self, node_ids: Sequence[str], document_id: str) -> tuple[Place, ...]:
-        """Where the candidates of other documents stand that those of this one also stand for, each once."""
+    def copies(self, node_ids: Sequence[str], document_id: str) -> tuple[SpanKey, ...]:
+        """The spans in other documents whose duplicates among these candidates were kept instead, each once."""
         rows = [self._rows[node_id] for node_id in node_ids if node_id in self._rows]
         return tuple(dict.fromkeys(place for row in rows for place in row.copies if place[0] != document_id))
 
     def also_in(self, node_ids: Sequence[str], document_id: str) -> tuple[str, ...]:
-        """The ids of the documents that candidates of this document also stand for, each once."""
+        """The ids of the other documents whose duplicates among these candidates were kept instead, each once."""
         return tuple(dict.fromkeys(document for document, _, _ in self.copies(node_ids, document_id)))
 
     def shown(self, ranking: Sequence[NodeWithScore]) -> None:
-        """Note what a merged ranking shows: none of it is cut, whatever a part said; what no part cut has no place."""
+        """Note which candidates of a fused ranking are shown; the others keep their cut, else `top_n`."""
         ids = {hit.node.node_id for hit in ranking}
         for node_id, row in self._rows.items():
             row.fate = "" if node_id in ids else row.fate or "cut: top_n"
@@ -167,7 +167,7 @@ class Ledger:
             self._rows[node_id].fate = f"merged into {source}" if merged else "kept"
 
     def candidate(self, node_id: str) -> Candidate:
-        """The way of one candidate so far."""
+        """One candidate as it stands now."""
         row = self._rows[node_id]
         return Candidate(
             node_id,
@@ -193,7 +193,7 @@ class Ledger:
         mode: Mode,
         settings: str,
     ) -> Trace:
-        """The ledger of this query, candidates by final score."""
+        """The Trace of this query, candidates by final score."""
         ranked = sorted(self._rows, key=lambda node_id: (-self._rows[node_id].final, node_id))
         return Trace(
             id=self.id,

@@ -1,23 +1,131 @@
-"""The audit: all that was derived of documents is exactly of their stored text, and every citation of what it cited."""
+"""The audit: whether nodes, vectors, terms, facts, originals and citations agree with the stored texts."""
 
+import hashlib
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Integer, Select, cast, exists, func, select
 
-from pipelines.store.citations import quotations, version_text
 from pipelines.store.database import reading
-from pipelines.store.moment import moment
-from pipelines.store.node_table import node_rows
-from pipelines.store.tables import document_indexes, documents, embedding_models, facts, families, lexical_segments
+from pipelines.store.documents import delete_indexes
+from pipelines.store.node_table import node_rows, window_rows
+from pipelines.store.originals import is_kept, keep_original, path_of
+from pipelines.store.read_snapshot import read_snapshot
+from pipelines.store.schema import document_indexes, documents, embedding_models, facts, families, lexical_segments
+from pipelines.store.versions import quotations, version_text
 
-Progress = Callable[[str, int, int], None]  # told what, how much of it is done, of how much
-_AT_ONCE = 50  # documents whose texts are held
+Progress = Callable[[str, int, int], None]  # called with what is checked, how many are done, how many there are
+_AT_ONCE = 50  # documents whose texts are in memory
 _COUNTED = ("documents", "nodes", "facts", "citations", "snippets", "unverifiable")
+_SAME = 1e-4  # cosine distance between a vector and its copy
+
+
+def damaged_documents(connection: Connection, table: str) -> list[str]:
+    """The ids of the documents that a table does not hold as it says, in order.
+
+    Nodes, vectors or terms are missing or too many, or a node is not its span of the document's text.
+    """
+    found = {*miscounted(connection, table), *connection.execute(_unfit(table)).scalars()}
+    return sorted(found | _altered(connection, table))
+
+
+def miscounted(connection: Connection, table: str) -> list[str]:
+    """The documents of which a table holds more or fewer nodes than it says, by id."""
+    held, rows = document_indexes.c, node_rows(table)
+    owner = rows.c.metadata_["document_id"].astext
+    stored = select(owner.label("id"), func.count().label("nodes")).group_by(owner).subquery()
+    counted = (
+        select(held.document_id)
+        .outerjoin(stored, stored.c.id == held.document_id)
+        .where(held.node_table == table, func.coalesce(stored.c.nodes, 0) != held.nodes)
+    )
+    return sorted(connection.execute(counted).scalars())
+
+
+def _unfit(name: str) -> Any:
+    """Select the documents with a node that has no terms or no vector, or with terms of no node."""
+    rows, windows, terms = node_rows(name), window_rows(name), lexical_segments
+    held = document_indexes.c
+    owner = rows.c.metadata_["document_id"].astext
+    said = exists().where(held.document_id == owner, held.node_table == name)
+    of_it = exists().where(terms.c.node_table == name, terms.c.node_id == rows.c.node_id)
+    own = exists().where(windows.c.node_id == rows.c.node_id)
+    # A vector that several nodes of a document have is stored under the first of them. Each distinct vector is looked
+    # up once among those of its document: a file of repeated text has thousands of such nodes, and few vectors.
+    blind = select(owner.label("owner"), rows.c.embedding).where(said, ~own).distinct().cte("blind")
+    stored = (
+        select(owner.label("owner"), windows.c.embedding)
+        .join_from(windows, rows, rows.c.node_id == windows.c.node_id)
+        .where(owner.in_(select(blind.c.owner)))
+        .cte("stored")
+        .prefix_with("MATERIALIZED", dialect="postgresql")
+    )
+    shared = exists().where(stored.c.owner == blind.c.owner, stored.c.embedding.op("<=>")(blind.c.embedding) < _SAME)
+    silent = select(owner).where(said, ~of_it)
+    lost = select(terms.c.document_id).where(
+        terms.c.node_table == name, ~exists().where(rows.c.node_id == terms.c.node_id)
+    )
+    return silent.union(select(blind.c.owner).where(~shared), lost)
+
+
+def _altered(connection: Connection, name: str) -> set[str]:
+    """The documents with a node that is not its span of the text.
+
+    The texts are compared here: Postgres would unpack the whole text of a document again for each of its nodes.
+    """
+    rows, held, d = node_rows(name), document_indexes.c, documents.c
+    owner, start, end = (rows.c.metadata_[key].astext for key in ("document_id", "start", "end"))
+    texts = select(d.id, d.text).join(document_indexes, (held.document_id == d.id) & (held.node_table == name))
+    found: set[str] = set()
+    for batch in connection.execute(texts.execution_options(yield_per=_AT_ONCE)).partitions():
+        text_of = {row.id: row.text for row in batch}
+        spans = select(owner, cast(start, Integer), cast(end, Integer), rows.c.text).where(owner.in_(list(text_of)))
+        for document_id, begin, stop, text in connection.execute(spans.execution_options(yield_per=1000)):
+            if text_of[document_id][begin:stop] != text:
+                found.add(document_id)
+    return found
+
+
+def forget_damaged(connection: Connection, table: str) -> int:
+    """Forget that the table holds what is damaged, so that the next run makes it again; how many documents.
+
+    What is left of it serves until then.
+    """
+    ids = damaged_documents(connection, table)
+    delete_indexes(connection, ids, table)
+    return len(ids)
+
+
+def missing_originals(connection: Connection, home: Path) -> list[tuple[str, str, str]]:
+    """(name, URI, SHA-256 of the file) of the documents whose original bytes are not kept, by name.
+
+    Those of another length are not, either. Only of sources that originals are kept of.
+    """
+    d = documents.c
+    wanted = select(d.name, d.source_uri, d.file_sha, d.bytes).where(d.source_kind != "eval")
+    return [
+        (row.name, row.source_uri, row.file_sha)
+        for row in connection.execute(wanted.order_by(d.name, d.source_uri))
+        if not is_kept(home, row.file_sha, row.bytes)
+    ]
+
+
+def recover_originals(connection: Connection, home: Path) -> int:
+    """Keep the originals that are missing of files that are as they were; how many."""
+    kept = 0
+    for name, uri, sha in missing_originals(connection, home):
+        path = path_of(uri)
+        if uri.startswith("file://") and path.is_file():
+            data = path.read_bytes()
+            if hashlib.sha256(data).hexdigest() == sha:
+                keep_original(home, sha, data, name=name)
+                kept += 1
+    return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +148,7 @@ def audit(engine: Engine, on_progress: Progress = lambda *_: None) -> dict[str, 
     longer kept counts as `unverifiable`.
     """
     seen: Counter[str] = Counter(dict.fromkeys(_COUNTED, 0))
-    with moment(engine), reading(engine, "auditing") as connection:
+    with read_snapshot(engine), reading(engine, "auditing") as connection:
         held = connection.execute(select(embedding_models.c.node_table, embedding_models.c.active)).all()
         names = sorted(row.node_table for row in held)
         found = [*_documents(connection, names, seen, on_progress)]

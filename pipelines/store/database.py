@@ -1,13 +1,36 @@
-"""STORE: which Postgres, its engine, transactions and errors, brought to this program's migration."""
+"""The Postgres database: its engine, transactions, errors, migrations and bulk inserts."""
 
+import io
+import json
 import re
+import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from select import select
+from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine
+import psycopg2
+from pgvector.sqlalchemy import HALFVEC, Vector
+from psycopg2 import extensions
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    DateTime,
+    Engine,
+    Float,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    String,
+    Table,
+    create_engine,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import (
     ArgumentError,
@@ -17,14 +40,140 @@ from sqlalchemy.exc import (
     OperationalError,
     ProgrammingError,
 )
+from sqlalchemy.types import TypeEngine
 
 from config.settings import Settings
 from pipelines.errors import ConfigError, ServiceUnavailable, StoreError
 from pipelines.observe import log
 from pipelines.store.embedded import EmbeddedServer
-from pipelines.store.full import HINT, is_full
-from pipelines.store.moment import connected
-from pipelines.store.schema import HEAD, bring, prepare
+from pipelines.store.originals import HINT, is_full
+from pipelines.store.read_snapshot import connected
+
+HEAD = "0005"  # the newest migration; a test holds it to the migrations folder
+REVISIONS = tuple(f"{number:04d}" for number in range(1, int(HEAD) + 1))
+_MIGRATIONS = Path(__file__).parent / "migrations"
+_LOCK = 0x466F6F746E6F7465
+_PATIENCE = "30s"  # that a migration waits for those who read or write a table
+
+
+def prepare(connection: Connection) -> str | None:
+    """The migration this database stands at (None = empty), with the vector extension in place.
+
+    Raises:
+        ConfigError: If the database is newer than this program or another program's, and nothing is written then; if
+            the server has no pgvector, or a pgvector without iterative scans.
+    """
+    stands = standing(connection)
+    present = connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")).scalar()
+    if present is None:
+        present = _create_extension(connection)
+    if _numbers(present) < (0, 8):
+        raise ConfigError(
+            f"The server has pgvector {present}, and filtered search needs 0.8.",
+            hint="Install pgvector 0.8 there and run `ALTER EXTENSION vector UPDATE` in this database.",
+        )
+    return stands
+
+
+def standing(connection: Connection) -> str | None:
+    """The migration this database stands at; None where nothing was migrated yet.
+
+    Raises:
+        ConfigError: If it is newer than this program, or none of Footnote's.
+    """
+    if not connection.execute(text("SELECT to_regclass('alembic_version')")).scalar():
+        return None
+    held = connection.execute(text("SELECT version_num FROM alembic_version ORDER BY version_num")).scalars().all()
+    if not held or held[0] in REVISIONS:
+        return str(held[0]) if held else None
+    if re.fullmatch(r"[0-9]{4}", held[0]) and held[0] > HEAD:
+        raise ConfigError(
+            f"The database stands at migration {held[0]}, and this Footnote knows none after {HEAD}.",
+            hint=f"Upgrade Footnote, or bring the database down with the newer one (`footnote db migrate --to {HEAD}`),"
+            " or use another database (DATABASE_URL or FOOTNOTE_HOME).",
+        )
+    raise ConfigError(
+        f"The database stands at migration {str(held[0])[:40]!r}, and Footnote's go from {REVISIONS[0]} to {HEAD}: "
+        "another program made it.",
+        hint="Use a database of its own for Footnote (DATABASE_URL).",
+    )
+
+
+def bring(connection: Connection, revision: str) -> str | None:
+    """Bring the tables to a revision, up or down, in the transaction of this connection; where they stood.
+
+    One process at a time: another one waits until the transaction ends, and then finds what it did.
+
+    Args:
+        connection: With a transaction of its own.
+        revision: One of `REVISIONS`, or `base` for no tables at all.
+
+    Raises:
+        ConfigError: As for `prepare`, or if there is no such revision.
+    """
+    from alembic import command
+
+    assert_known(revision)
+    connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+    before = prepare(connection)
+    connection.execute(text("SELECT set_config('lock_timeout', :wait, true)"), {"wait": _PATIENCE})
+    step = command.downgrade if _place(revision) < _place(before) else command.upgrade
+    step(alembic_config(connection), revision)
+    return before
+
+
+def assert_known(revision: str) -> None:
+    """Refuse a revision that there is not.
+
+    Raises:
+        ConfigError: If there is none of that name.
+    """
+    if revision != "base" and revision not in REVISIONS:
+        raise ConfigError(f"There is no migration {revision[:40]!r}.", hint=f"There are {', '.join(REVISIONS)}.")
+
+
+def losses(before: str | None, revision: str) -> list[str]:
+    """What a database loses on its way down to an older revision, a sentence a step; nothing on the way up."""
+    from alembic.script import ScriptDirectory
+
+    scripts = ScriptDirectory.from_config(alembic_config())
+    steps = REVISIONS[max(_place(revision), 0) : _place(before)]
+    said = (scripts.get_revision(step).module.downgrade.__doc__ for step in reversed(steps))
+    return [" ".join(str(each).split()) for each in said]
+
+
+def alembic_config(connection: Connection | None = None) -> Any:
+    """Alembic's configuration for the migrations of this package."""
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    return config
+
+
+def _place(revision: str | None) -> int:
+    """How many migrations lie behind a revision."""
+    return 0 if revision in (None, "base") else REVISIONS.index(str(revision)) + 1
+
+
+def _create_extension(connection: Connection) -> str:
+    try:
+        with connection.begin_nested():
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+            connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+    except DBAPIError as error:
+        raise ConfigError(
+            "The Postgres server has no pgvector, or this user may not enable it.",
+            hint="Install pgvector there (Debian: postgresql-NN-pgvector) and let a superuser run "
+            "`CREATE EXTENSION vector` in this database; or unset DATABASE_URL for the embedded server.",
+        ) from error
+    return str(connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")).scalar())
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
 
 HELD_BY_OTHERS = ("55P03", "40P01")  # lock_not_available, deadlock_detected
 _CONNECT_SECONDS = 10
@@ -170,13 +319,39 @@ def reset(engine: Engine) -> None:
 def reading(engine: Engine, doing: str) -> Iterator[Connection]:
     """A connection for reading, whose database errors become Footnote's; `doing` ends "while ...".
 
-    Inside a moment it reads the state that the moment sees.
+    Inside an open read snapshot it reads the state that the snapshot sees.
     """
     try:
         with connected(engine) as connection:
             yield connection
     except DBAPIError as error:
         raise translate(error, doing) from error
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let a signal end a statement that is running, by the exception that its handler raises.
+
+    Otherwise psycopg2 waits in C for the server's answer, and no handler runs before that. It holds for every
+    connection of the process, and COPY is refused meanwhile: it is for a command that only reads.
+    """
+    before = extensions.get_wait_callback()
+    extensions.set_wait_callback(_wait)
+    try:
+        yield
+    finally:
+        extensions.set_wait_callback(before)
+
+
+def _wait(connection: Any) -> None:
+    """Wait for the server as `psycopg2.extras.wait_select` does; an interrupted statement is cancelled there too."""
+    try:
+        while (state := connection.poll()) != extensions.POLL_OK:
+            reads = state == extensions.POLL_READ
+            select([connection] if reads else [], [] if reads else [connection], [])
+    except (KeyboardInterrupt, SystemExit):
+        connection.cancel()
+        raise
 
 
 @contextmanager
@@ -223,3 +398,90 @@ def _is_away(error: Exception) -> bool:
 def _first_line(error: DBAPIError | Exception) -> str:
     said = str(getattr(error, "orig", None) or error).strip()
     return re.sub(r"password=\S+", "password=***", said.splitlines()[0] if said else type(error).__name__)
+
+
+_HEAD = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+_TAIL, _NULL = struct.pack(">h", -1), struct.pack(">i", -1)
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)  # of Postgres
+_INT8 = 20  # the number of that type
+
+
+def append_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Append rows to a table, in the transaction of the connection; all have the columns of the first.
+
+    Columns that are not given get their defaults.
+
+    Raises:
+        DBAPIError: If the database refuses them.
+    """
+    if not rows:
+        return
+    columns = [table.c[name] for name in rows[0]]
+    forms = [(column.name, _form(column.type)) for column in columns]
+    out, fields, length = bytearray(_HEAD), struct.pack(">h", len(columns)), struct.Struct(">i")
+    for row in rows:
+        out += fields
+        for name, form in forms:
+            value = row[name]
+            if value is None:
+                out += _NULL
+            else:
+                held = form(value)
+                out += length.pack(len(held))
+                out += held
+    out += _TAIL
+    names = connection.dialect.identifier_preparer
+    into = f"{names.format_table(table)} ({', '.join(names.quote(column.name) for column in columns)})"
+    statement = f"COPY {into} FROM STDIN (FORMAT binary)"
+    driver: Any = connection.connection.driver_connection
+    try:
+        with driver.cursor() as cursor:
+            cursor.copy_expert(statement, io.BytesIO(out))
+    except psycopg2.Error as error:
+        raise DBAPIError.instance(statement, None, error, psycopg2.Error) from error
+
+
+def _form(kind: TypeEngine[Any]) -> Callable[[Any], bytes]:
+    return next(_FORMS[each] for each in type(kind).__mro__ if each in _FORMS)
+
+
+def _jsonb(value: Any) -> bytes:
+    return b"\x01" + json.dumps(value).encode()
+
+
+def _moment(value: datetime) -> bytes:
+    return struct.pack(">q", (value - _EPOCH) // timedelta(microseconds=1))
+
+
+def _bigints(values: Sequence[int]) -> bytes:
+    if not values:
+        return struct.pack(">iii", 0, 0, _INT8)
+    head = struct.pack(">iiiii", 1, 0, _INT8, len(values), 1)  # dimensions, nulls, type, how many, from which number
+    return head + b"".join(struct.pack(">iq", 8, value) for value in values)
+
+
+def _packed(form: str) -> Callable[[Any], bytes]:
+    return struct.Struct(form).pack
+
+
+def _vector(value: Any) -> bytes:
+    return struct.pack(">hh", len(value), 0) + bytes(value.astype(">f4").tobytes())
+
+
+def _half_vector(value: Any) -> bytes:
+    return struct.pack(">hh", len(value), 0) + bytes(value.astype(">f2").tobytes())
+
+
+_FORMS: dict[type, Callable[[Any], bytes]] = {
+    String: str.encode,
+    SmallInteger: _packed(">h"),
+    Integer: _packed(">i"),
+    BigInteger: _packed(">q"),
+    Float: _packed(">d"),
+    DateTime: _moment,
+    LargeBinary: bytes,
+    JSONB: _jsonb,
+    ARRAY: _bigints,
+    Vector: _vector,
+    HALFVEC: _half_vector,
+}

@@ -1,14 +1,19 @@
-"""The documents table: rows to Documents and back, and versions."""
+"""The documents table: rows to Documents and back, passages of their texts, and what is shown of them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import (
     Connection,
     Engine,
+    Integer,
+    Row,
+    Text,
     cast,
+    column,
     delete,
     func,
     insert,
@@ -16,14 +21,14 @@ from sqlalchemy import (
     select,
     true,
     update,
+    values,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from pipelines.store.copying import append_rows
-from pipelines.store.database import writing
+from pipelines.store.database import append_rows, writing
 from pipelines.store.filters import check, seen_by
-from pipelines.store.tables import document_indexes, document_versions, documents
+from pipelines.store.schema import document_indexes, document_versions, documents
 from pipelines.types import Audience, Block, Document, Filters, Furniture, LineBox
 
 _PLAIN = {field.name for field in fields(Document)} - {
@@ -39,7 +44,7 @@ MAKES_A_VERSION = ("content_sha", "meta_sha", "file_sha", "collection", "source"
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class StoredDocument:
     """What a plan must know of a stored document, without its text.
 
     `indexed_sha`, `parser`, `recipe`, `nodes`, `characters` and `covered` are those of one node table. `said` is what a
@@ -75,22 +80,22 @@ class Known:
     partial: Mapping[str, Any] = field(default_factory=dict)
 
 
-def is_as_stored(document: Document, held: Known) -> bool:
+def is_as_stored(document: Document, held: StoredDocument) -> bool:
     """Whether a row holds just this document from just this file, so that there is nothing to write."""
     return all(getattr(document, name) == getattr(held, name) for name in (*MAKES_A_VERSION, "stamp"))
 
 
-def write(connection: Connection, document: Document, *, keep: int) -> int | None:
+def write_document(connection: Connection, document: Document, *, keep: int) -> int | None:
     """Insert or replace a document's row; the row it replaces becomes a version, whose id is given.
 
     None where there was no row or the row was just this; 0 where no versions are kept.
     """
-    return write_all(connection, [document], keep=keep)[document.id]
+    return write_documents(connection, [document], keep=keep)[document.id]
 
 
-def write_all(connection: Connection, written: Sequence[Document], *, keep: int) -> dict[str, int | None]:
+def write_documents(connection: Connection, written: Sequence[Document], *, keep: int) -> dict[str, int | None]:
     """Insert or replace the rows of several documents, each as `write` does; by id."""
-    held = set(stored(connection, [document.id for document in written]))
+    held = set(existing_ids(connection, [document.id for document in written]))
     kept = {
         document.id: _keep_version(connection, document.id, keep, but=document) if document.id in held else None
         for document in written
@@ -158,7 +163,7 @@ def index_states(connection: Connection, document_ids: Collection[str], node_tab
     return {row.document_id: (row.content_sha, row.recipe) for row in rows}
 
 
-def stored(connection: Connection, document_ids: Collection[str]) -> list[str]:
+def existing_ids(connection: Connection, document_ids: Collection[str]) -> list[str]:
     """The ids of those documents that there are."""
     return list(connection.execute(select(documents.c.id).where(documents.c.id.in_(document_ids))).scalars())
 
@@ -209,7 +214,7 @@ def delete_document(connection: Connection, document_id: str, *, keep: int) -> i
     return kept
 
 
-def known(connection: Connection, node_table: str, *, collection: str | None = None) -> list[Known]:
+def stored_documents(connection: Connection, node_table: str, *, collection: str | None = None) -> list[StoredDocument]:
     """Every stored document as one node table knows it, ordered by name."""
     d, i = documents.c, document_indexes.c
     statement = (
@@ -232,10 +237,10 @@ def known(connection: Connection, node_table: str, *, collection: str | None = N
     )  # fmt: skip
     if collection is not None:
         statement = statement.where(d.collection == collection)
-    return [Known(**row._mapping) for row in connection.execute(statement)]
+    return [StoredDocument(**row._mapping) for row in connection.execute(statement)]
 
 
-def load(connection: Connection, document_id: str, audience: Audience) -> Document | None:
+def load_document(connection: Connection, document_id: str, audience: Audience) -> Document | None:
     """A stored document with its text; None when it is gone or this audience may not see it."""
     row = connection.execute(select(documents).where(documents.c.id == document_id, seen_by(audience))).one_or_none()
     return None if row is None else from_row(row._mapping)
@@ -254,7 +259,7 @@ def from_row(row: Mapping[Any, Any]) -> Document:
     )
 
 
-def find(connection: Connection, named: str) -> list[str]:
+def find_documents(connection: Connection, named: str) -> list[str]:
     """The ids of the documents whose id, URI or name is `named`; without one, those whose title it is or whose name
     ends with `/named`.
 
@@ -270,3 +275,133 @@ def find(connection: Connection, named: str) -> list[str]:
         ending = func.right(d.name, len(named) + 1) == f"/{named}"
         found = list(connection.execute(ids.where(or_(d.title == named, ending))).scalars())
     return found
+
+
+SHOWS_LINES = (documents.c.source_kind, documents.c.mime, documents.c.metadata["path"].astext.label("path"))
+_README = "#readme"
+_CONVERTED = "text/html"
+
+
+def lines_uri(source_kind: str, source_uri: str, mime: str, path: str | None) -> str:
+    """Where a repository's host shows a file of it; empty for any other document, and for a text that was made of one.
+
+    Args:
+        source_kind: Of the document.
+        source_uri: Of the document: its file's own address, or that of the repository whose README it is.
+        mime: Of the document; a file in HTML was made into text, and a repository without a README has none.
+        path: Of the file in its repository; empty for a text that was made of what is told of a repository.
+    """
+    if source_kind != "github" or not path or mime == _CONVERTED:
+        return ""
+    if not source_uri.endswith(_README):
+        return source_uri
+    return in_repository(source_uri.removesuffix(_README), path)
+
+
+def in_repository(repository_uri: str, path: str) -> str:
+    """Where a person reads a file of a repository, as its default branch has it now."""
+    return f"{repository_uri}/blob/HEAD/{quote(path, errors='replace')}"
+
+
+def passages(
+    connection: Connection, spans: Sequence[tuple[str, int, int]], audience: Audience
+) -> dict[tuple[str, int, int], Row[Any]]:
+    """The spans that this audience may see.
+
+    Each has text, name, title, source_uri, content_sha, category, pages, and what tells where its lines are shown.
+    """
+    if not spans:
+        return {}
+    d = documents.c
+    wanted = values(column("document_id", Text), column("start", Integer), column("end", Integer), name="wanted").data(
+        list(dict.fromkeys(spans))
+    )
+    body = func.substr(d.text, wanted.c.start + 1, wanted.c.end - wanted.c.start).label("text")
+    statement = select(
+        wanted.c.document_id,
+        wanted.c.start,
+        wanted.c.end,
+        body,
+        d.name,
+        d.title,
+        d.source_uri,
+        d.content_sha,
+        d.category,
+        d.pages,
+        *SHOWS_LINES,
+    ).join_from(wanted, documents, d.id == wanted.c.document_id)
+    statement = statement.where(seen_by(audience))
+    return {(row.document_id, row.start, row.end): row for row in connection.execute(statement)}
+
+
+def names_of_documents(connection: Connection, document_ids: Iterable[str], audience: Audience) -> dict[str, str]:
+    """The name of each of these documents that this audience may see."""
+    statement = select(documents.c.id, documents.c.name).where(
+        documents.c.id.in_(list(document_ids)), seen_by(audience)
+    )
+    return {row.id: row.name for row in connection.execute(statement)}
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentLinks:
+    """What is shown of a document beside its words: its name, its address, and where its lines are shown."""
+
+    name: str = ""
+    uri: str = ""
+    lines_uri: str = ""
+
+
+def document_links(connection: Connection, document_ids: Iterable[str], audience: Audience) -> dict[str, DocumentLinks]:
+    """What is shown of each of these documents that this audience may see."""
+    d = documents.c
+    statement = select(d.id, d.name, d.source_uri, *SHOWS_LINES).where(d.id.in_(list(document_ids)), seen_by(audience))
+    return {
+        row.id: DocumentLinks(row.name, row.source_uri, lines_uri(row.source_kind, row.source_uri, row.mime, row.path))
+        for row in connection.execute(statement)
+    }
+
+
+def passage(
+    connection: Connection, document_id: str, span: tuple[int, int], *, around: int, audience: Audience
+) -> tuple[str, str, str] | None:
+    """The text before, inside and after a span, `around` characters on each side; None when it is not to be seen."""
+    (start, end), body = span, documents.c.text
+    before = max(0, start - around)
+    statement = select(
+        func.substr(body, before + 1, start - before),
+        func.substr(body, start + 1, end - start),
+        func.substr(body, end + 1, around),
+    ).where(documents.c.id == document_id, seen_by(audience))
+    row: Row[Any] | None = connection.execute(statement).one_or_none()
+    return None if row is None else (row[0], row[1], row[2])
+
+
+PartialCounts = Mapping[str, Any]  # `metadata["partial"]` of a document: blocks fetched and rendered, and those refused
+
+
+def describe_partial(counts: PartialCounts) -> str:
+    """How much of a document is stored: `8 of its 12 blocks`, and how many of them lack what lies below."""
+    fetched, refused = counts.get("fetched"), len(counts.get("refused") or ())
+    said = f"{counts.get('rendered')} of its {fetched} block{'s' * (fetched != 1)}"
+    return f"{said}, nothing of what lies below {refused} of them" if refused else said
+
+
+def partial_notice(title: str, counts: PartialCounts) -> str:
+    """The line under an answer that rests on a document of this title."""
+    called = " ".join(title.split())
+    return (
+        f"Only part of '{called}' was given by its source ({describe_partial(counts)}): "
+        "what it does not say may stand in the rest."
+    )
+
+
+def partial_documents(
+    connection: Connection, document_ids: Collection[str], audience: Audience
+) -> dict[str, PartialCounts]:
+    """The counts of those of the documents that are stored in part and that this audience may see, by id."""
+    d = documents.c
+    counts = d["metadata"]["partial"]
+    statement = select(d.id, counts.label("counts")).where(
+        d.id.in_(list(document_ids)), d["metadata"].has_key("partial"), seen_by(audience)
+    )
+    return {row.id: row.counts for row in connection.execute(statement)}

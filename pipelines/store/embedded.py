@@ -25,7 +25,7 @@ from pathlib import Path
 
 from pipelines.errors import ConfigError, ServiceUnavailable
 from pipelines.observe import log
-from pipelines.store.full import HINT, is_full, says_full
+from pipelines.store.originals import HINT, is_full, says_full
 
 SUPERUSER = "footnote"
 DATABASE = "footnote"
@@ -33,6 +33,8 @@ _SOCKET_PATH_LIMIT = 90  # of the 107 bytes that a Unix socket's path may have, 
 _START_SECONDS = 60
 _PASSING = ("starting up", "recovery mode", "not yet accepting connections", "shutting down")  # in which it refuses
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9._/-]+")
+_IN_EVERY_DATABASE = ("PG_VERSION", "global/pg_control")
+_OF_A_STARTED_SERVER = ("postmaster.opts", "server.log")  # initdb writes neither
 _UNSAFE = set('"`$\\\n\r')  # pg_ctl hands the path of the data to a shell, in double quotes
 _SERVER_OPTIONS = {
     "listen_addresses": "",
@@ -93,7 +95,8 @@ class EmbeddedServer:
         """Have the server running for as long as this process lives or until `release`; again starts one that died.
 
         Raises:
-            ConfigError: If the package is missing, or a folder is closed to the account that runs Postgres.
+            ConfigError: If the package is missing, a folder is closed to the account that runs Postgres, or the data
+                folder lacks a file that every database has; nothing is changed then.
             ServiceUnavailable: If the server does not start; the message holds the end of its log.
         """
         held = self._in_use is not None and self._owner == os.getpid()
@@ -118,10 +121,13 @@ class EmbeddedServer:
     def _acquire(self) -> None:
         self._make_folders()
         with self._exclusive() as lock:
+            empty = not any(self.data.iterdir())
+            if not empty:
+                self._assert_whole()
             handle = os.open(self.root / "in-use", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(handle, fcntl.LOCK_SH)
             try:
-                if not (self.data / "global" / "pg_control").exists():
+                if empty:
                     self._initdb(lock)
                 if not self.is_running():
                     self._start()
@@ -252,14 +258,31 @@ class EmbeddedServer:
         if info.st_uid != self.account.uid or not stat.S_ISDIR(info.st_mode):
             raise ConfigError(f"{folder} belongs to another user.", hint="Set FOOTNOTE_HOME to a folder of yours.")
 
-    def _initdb(self, lock: int) -> None:
-        """Make the data beside its place and move it there whole: an initdb may be killed.
+    def _assert_whole(self) -> None:
+        """Refuse a data folder that is neither empty nor a whole database; it may hold the only copy of something."""
+        missing = [name for name in _IN_EVERY_DATABASE if not (self.data / name).is_file()]
+        if missing:
+            raise ConfigError(
+                f"{self.data} is not empty, and lacks {' and '.join(missing)}, so Postgres cannot open it. "
+                "Nothing in it was changed.",
+                hint="Restore the folder from a backup. If you need nothing in it, move it away: an empty database is "
+                "made in its place.",
+            )
 
-        It holds the lock too: it goes on when this process is killed, and the next one waits until it has ended.
+    def _initdb(self, lock: int) -> None:
+        """Make the database in `data.new` and rename that to `data`, which is empty, because an initdb may be killed.
+
+        What a killed initdb left in `data.new` is deleted: no server has ever run on it. initdb inherits the lock: it
+        goes on when this process is killed, and the next process waits until it has ended.
         """
         fresh = self.root / "data.new"
-        for leftover in (fresh, self.data):
-            shutil.rmtree(leftover, ignore_errors=True)
+        started = [name for name in _OF_A_STARTED_SERVER if (fresh / name).exists()]
+        if started:
+            raise ConfigError(
+                f"{fresh} holds a database that was in use, as it has a {started[0]}. Nothing in it was changed.",
+                hint=f"Move it to {self.data} if it is yours, or move it away.",
+            )
+        shutil.rmtree(fresh, ignore_errors=True)
         self._make_private(fresh)
         sync = [] if self.durable else ["--no-sync"]
         self._run(

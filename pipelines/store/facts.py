@@ -11,10 +11,10 @@ from sqlalchemy import Connection, delete, func, insert, select
 
 from pipelines.facts import CareerRecord, records_of
 from pipelines.store.database import reading
-from pipelines.store.file_lines import SHOWS_LINES, lines_uri
+from pipelines.store.documents import SHOWS_LINES, lines_uri
 from pipelines.store.filters import seen_by
-from pipelines.store.reads import NodeReader
-from pipelines.store.tables import documents, facts
+from pipelines.store.node_reader import NodeReader
+from pipelines.store.schema import documents, facts
 from pipelines.types import Audience, Filters, NodeMetadata
 
 _SHARED_NAME = 4000  # characters above an entry in which the name that several entries share may stand

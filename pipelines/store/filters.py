@@ -1,12 +1,13 @@
-"""Which documents pass: the conditions of filters and of an audience, with bound values."""
+"""Filters and audience as SQL conditions with bound values."""
 
+import re
 from dataclasses import fields
 from datetime import UTC, date, datetime, time
 
-from sqlalchemy import ColumnElement, func, or_, true
+from sqlalchemy import ColumnElement, and_, func, or_, true
 
 from pipelines.errors import RetrievalError
-from pipelines.store.tables import documents
+from pipelines.store.schema import documents
 from pipelines.types import Audience, Filters
 
 
@@ -60,3 +61,31 @@ def _midnight(day: str) -> datetime:
         return datetime.combine(date.fromisoformat(day), time(), UTC)
     except ValueError as error:
         raise RetrievalError(f"{day[:40]!r} is not a date.", hint="Write YYYY-MM-DD, as in 2024-06-30.") from error
+
+
+_TYPOGRAPHIC = dict(zip("‘’‚‛“”„‟«»‐‑‒–—−\xa0", "''''" + '""""""' + "------ ", strict=True))
+_READ_AS = str.maketrans("".join(_TYPOGRAPHIC), "".join(_TYPOGRAPHIC.values()))
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9]+")
+
+
+def holds(text: ColumnElement[str], phrase: str) -> ColumnElement[bool]:
+    """Whether a text holds a phrase, whatever the case, the line breaks, and the look of quotes and dashes.
+
+    The database folds the case of ASCII letters (in its C locale it knows no others); the phrase's own other letters
+    are folded by name. Its longest word is looked for first, which is cheap and rules most texts out.
+    """
+    wanted = " ".join(phrase.translate(_READ_AS).lower().split())
+    written, read = _folding(wanted)
+    plain = max(_PLAIN_WORD.findall(wanted), key=len, default="")
+    longest = max(wanted.split(), key=len, default="")
+    lowered = func.lower(text)
+    folded = func.translate(lowered, written, read)
+    likely = func.strpos(lowered, plain) > 0 if plain else func.strpos(folded, longest) > 0
+    return and_(likely, func.strpos(func.regexp_replace(folded, r"\s+", " ", "g"), wanted) > 0)
+
+
+def _folding(wanted: str) -> tuple[str, str]:
+    """What `translate` is given: typographic marks, and the capitals of the phrase's own letters beyond ASCII."""
+    capitals = {char.upper(): char for char in wanted if not char.isascii() and len(char.upper()) == 1}
+    pairs = _TYPOGRAPHIC | capitals
+    return "".join(pairs), "".join(pairs.values())

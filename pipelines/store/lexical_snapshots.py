@@ -4,15 +4,14 @@ import shutil
 import threading
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from pipelines.errors import FootnoteError
 from pipelines.observe import log, log_failure
-from pipelines.store.changes import Mark
-from pipelines.store.lexical import LexicalIndex, Parameters
-from pipelines.store.lexical_part import Segment
-from pipelines.store.moment import Moment
+from pipelines.store.lexical_index import BM25Parameters, LexicalIndex, Segment
+from pipelines.store.read_snapshot import Mark, ReadSnapshot
 from pipelines.types import Audience
 
 _KEPT = 2  # snapshots of one shape: the newest, and the one that another process may just be reading
@@ -20,11 +19,13 @@ _KEPT_IN_ALL = 12  # an evaluation goes through many parameters
 _HELD = 8  # indexes at different marks, for the questions that are under way
 _FEW, _MANY, _SHARE = 200, 2000, 0.1  # nodes that may have changed since a snapshot: 200, then a tenth, at most 2,000
 
+_UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError)  # what a damaged file may raise
+
 
 class Corpus(Protocol):
     """What the indexes read."""
 
-    def moment(self) -> AbstractContextManager[Moment]:
+    def moment(self) -> AbstractContextManager[ReadSnapshot]:
         """One state of the corpus, which the other reads see until it ends."""
 
     def changed_since(self, mark: Mark) -> Collection[str] | None:
@@ -38,14 +39,14 @@ class Corpus(Protocol):
 
 
 class LexicalIndexes:
-    """The indexes of each audience, always of just the nodes that the corpus has at the moment of the question.
+    """The BM25 index of each audience, always of exactly the nodes that the corpus has when the question is asked.
 
-    What changed since the last look is read and added to the index at hand, in the same moment. When much has changed
-    since the snapshot that it stands on, a new one is made beside the queries; only a process that finds none which
-    would do waits for one.
+    What changed since the last question is read and added to the index, in the same read snapshot. When much has
+    changed since the saved snapshot below it, a new one is built in a thread beside the queries. Only a process that
+    finds no usable snapshot waits for one.
     """
 
-    def __init__(self, folder: Path, corpus: Corpus, parameters: Parameters) -> None:
+    def __init__(self, folder: Path, corpus: Corpus, parameters: BM25Parameters) -> None:
         self._folder = folder
         self._corpus = corpus
         self.parameters = parameters
@@ -54,7 +55,7 @@ class LexicalIndexes:
         self._building = {"owner": threading.Lock(), "visitor": threading.Lock()}
 
     def current(self, audience: Audience) -> LexicalIndex:
-        """The index of the corpus as it is now; inside a moment, as it is then."""
+        """The index of the corpus as it is now; inside an open read snapshot, as that sees it."""
         index = self._look(audience)
         if _is_far(index) and not self._building[audience].locked():
             threading.Thread(
@@ -76,12 +77,42 @@ class LexicalIndexes:
         self._forget_changes()
         return index
 
+    def examine(self) -> tuple[list[Path], list[Path]]:
+        """The snapshots on disk, and those of them that are damaged or do not hold what the database holds."""
+        saved: list[Path] = []
+        wrong: list[Path] = []
+        audiences: tuple[Audience, ...] = ("owner", "visitor")
+        for audience in audiences:
+            with self._corpus.moment() as moment:
+                segments: list[Segment] | None = None
+                for path, _ in self._saved(audience):
+                    saved.append(path)
+                    try:
+                        index = LexicalIndex.load(path, self.parameters)
+                    except _UNREADABLE:
+                        wrong.append(path)
+                        continue
+                    if (changed := self._corpus.changed_since(index.mark)) is None:
+                        continue  # no search goes on from it
+                    if segments is None:
+                        segments = self._corpus.segments(audience)
+                    own = [segment for segment in segments if segment.document_id in changed]
+                    anew = LexicalIndex.build(segments, replace(self.parameters, pair_weight=0.0))
+                    if not index.stepped(moment.mark, changed, own).holds_as(anew):
+                        wrong.append(path)
+        return saved, wrong
+
+    def repair(self) -> None:
+        """Delete the snapshots that are damaged or wrong; the next search makes a new one."""
+        for path in self.examine()[1]:
+            shutil.rmtree(path, ignore_errors=True)
+
     def _look(self, audience: Audience) -> LexicalIndex:
         with self._corpus.moment() as moment:
             index: LexicalIndex = moment.once((self, audience), lambda: self._at(moment, audience))
             return index
 
-    def _at(self, moment: Moment, audience: Audience) -> LexicalIndex:
+    def _at(self, moment: ReadSnapshot, audience: Audience) -> LexicalIndex:
         with self._stepping[audience]:
             for held in self._begun(audience, moment.mark):
                 index = self._stepped(held, moment, audience)
@@ -99,8 +130,8 @@ class LexicalIndexes:
             if version <= mark.version and (index := self._load(path)) is not None:
                 yield index
 
-    def _stepped(self, index: LexicalIndex, moment: Moment, audience: Audience) -> LexicalIndex | None:
-        """The index as it is at the moment; None when that is not known, or when a snapshot on disk is too old."""
+    def _stepped(self, index: LexicalIndex, moment: ReadSnapshot, audience: Audience) -> LexicalIndex | None:
+        """The index at this read snapshot; None when the changes are not known, or a snapshot on disk is too old."""
         if index.mark == moment.mark:
             return index
         changed = self._corpus.changed_since(index.mark)
@@ -118,7 +149,7 @@ class LexicalIndexes:
                 return True
         return False
 
-    def _built(self, audience: Audience, segments: list[Segment], moment: Moment) -> LexicalIndex:
+    def _built(self, audience: Audience, segments: list[Segment], moment: ReadSnapshot) -> LexicalIndex:
         index = LexicalIndex.build(segments, self.parameters, moment.mark)
         if moment.failed:
             return index
@@ -132,7 +163,7 @@ class LexicalIndexes:
         log("info", "lexical index built", audience=audience, nodes=len(index), version=index.version)
         return index
 
-    def _hold(self, audience: Audience, index: LexicalIndex, moment: Moment) -> None:
+    def _hold(self, audience: Audience, index: LexicalIndex, moment: ReadSnapshot) -> None:
         """Keep an index for later questions, unless parts of it may have been read of another state."""
         with self._stepping[audience]:
             if not moment.failed and index not in self._held[audience]:
@@ -153,13 +184,14 @@ class LexicalIndexes:
     def _saved(self, audience: Audience) -> list[tuple[Path, int]]:
         """The snapshots on disk with their corpus versions, newest first."""
         found = self._folder.glob(f"{audience}-{self.parameters.shape}-*-*")
-        named = [(path, Mark(*map(int, path.name.rsplit("-", 2)[1:]))) for path in found]
+        marks = ((path, path.name.rsplit("-", 2)[1:]) for path in found)
+        named = [(path, Mark(*map(int, mark))) for path, mark in marks if all(number.isdecimal() for number in mark)]
         return [(path, mark.version) for path, mark in sorted(named, key=lambda name: name[1], reverse=True)]
 
     def _load(self, path: Path) -> LexicalIndex | None:
         try:
             return LexicalIndex.load(path, self.parameters)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except _UNREADABLE as error:
             log_failure("lexical snapshot unreadable, building it again", error, path=str(path))
             shutil.rmtree(path, ignore_errors=True)
             return None

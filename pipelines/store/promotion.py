@@ -8,14 +8,14 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import aliased
 
 from pipelines.errors import ConfigError, ServiceUnavailable
-from pipelines.store import tables
-from pipelines.store.agreement import miscounted
+from pipelines.store import schema as tables
+from pipelines.store.audit import miscounted
 from pipelines.store.database import HELD_BY_OTHERS, reading, translate
+from pipelines.store.embedding_models import StoredModel, activate, count_missing, state_of
 from pipelines.store.facts import write_facts
-from pipelines.store.families import lock_families, members_of, write_families
-from pipelines.store.models import Held, activate, lacking, state_of
+from pipelines.store.near_duplicates import lock_families, members_of, write_families
 from pipelines.store.node_table import checked
-from pipelines.store.nodes import NodeStore
+from pipelines.store.vector_store import NodeStore
 from pipelines.types import EmbeddingIdentity, Filters
 
 _PATIENCE = 60.0  # seconds that a drop waits for those who still read
@@ -75,7 +75,7 @@ def _hold_still(connection: Connection, table: str, model: EmbeddingIdentity) ->
 
 
 def _assert_complete(connection: Connection, table: str, model: EmbeddingIdentity) -> None:
-    if missing := lacking(connection, table):
+    if missing := count_missing(connection, table):
         stored = connection.execute(select(func.count()).select_from(tables.documents)).scalar_one()
         raise ConfigError(
             f"{model.label} lacks {missing} of {stored} documents, so it cannot serve.",
@@ -118,7 +118,7 @@ def _raise_version(connection: Connection) -> int:
     return number
 
 
-def drop(engine: Engine, model: Held, *, cached: bool = False) -> None:
+def drop(engine: Engine, model: StoredModel, *, cached: bool = False) -> None:
     """Drop a table that does not serve with all that is derived from it; `cached`: also the cached vectors.
 
     Whoever reads it still is waited for.
@@ -148,7 +148,7 @@ def drop(engine: Engine, model: Held, *, cached: bool = False) -> None:
             raise translate(error, f"dropping {model.identity.label}") from error
 
 
-def _drop(connection: Connection, model: Held, *, cached: bool) -> None:
+def _drop(connection: Connection, model: StoredModel, *, cached: bool) -> None:
     connection.execute(text("SELECT set_config('lock_timeout', :wait, true)"), {"wait": _LOCK_WAIT})
     held, table = tables.embedding_models, checked(model.table)
     active = connection.execute(select(held.c.active).where(held.c.node_table == table).with_for_update()).scalar()

@@ -1,20 +1,21 @@
-"""The run log, as runs write it: when each began and ended, and what became of which document."""
+"""The run log: when each run began and ended, what became of which document, and which failures are current."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, Executable, func, insert, select, text, update
+from sqlalchemy import Connection, Engine, Executable, exists, func, insert, select, text, update
 from sqlalchemy.exc import DBAPIError
 
-from pipelines.errors import FootnoteError
+from pipelines.errors import FootnoteError, RetrievalError
 from pipelines.observe import log
-from pipelines.store.copying import append_rows
-from pipelines.store.database import translate, writing
-from pipelines.store.snapshots import take_snapshot
-from pipelines.store.tables import document_versions, ingest_items, ingest_runs
+from pipelines.store.database import append_rows, reading, translate, writing
+from pipelines.store.fetch_cache import normalised_source
+from pipelines.store.originals import named_uri
+from pipelines.store.schema import document_versions, documents, ingest_items, ingest_runs
+from pipelines.store.statistics import take_snapshot
 from pipelines.types import IngestItem, IngestReport, RunKind, RunState, SourceItem
 
 IDS = 2**31  # run ids are below, as they are half of the key of an advisory lock
@@ -93,7 +94,7 @@ def _storable(text: str) -> str:
 _DONE = tuple(field.name for field in fields(IngestItem))
 
 
-class Logged(NamedTuple):
+class LoggedItem(NamedTuple):
     """What became of a document, and the version that it took the place of."""
 
     collection: str
@@ -102,7 +103,7 @@ class Logged(NamedTuple):
     version_id: int | None = None
 
 
-def write_items(connection: Connection, run_id: int, logged: Sequence[Logged]) -> None:
+def write_items(connection: Connection, run_id: int, logged: Sequence[LoggedItem]) -> None:
     """Write what became of documents, in the transaction that made it so."""
     rows = [
         {"run_id": run_id, "collection": collection, "source": item.source, "source_uri": item.uri,
@@ -150,6 +151,185 @@ def counts_by_outcome(connection: Connection, run_ids: Sequence[int]) -> dict[in
     item = ingest_items.c
     counted = select(item.run_id, item.outcome, func.count()).where(item.run_id.in_(run_ids))
     found: dict[int, dict[str, int]] = {}
-    for run_id, outcome, documents in connection.execute(counted.group_by(item.run_id, item.outcome)):
-        found.setdefault(run_id, {})[outcome] = documents
+    for run_id, outcome, count in connection.execute(counted.group_by(item.run_id, item.outcome)):
+        found.setdefault(run_id, {})[outcome] = count
     return found
+
+
+def list_runs(engine: Engine, limit: int) -> list[dict[str, Any]]:
+    """The last runs, newest first.
+
+    Each has `id`, `kind`, `state` (running, done, stopped; interrupted = its process died; failed = it came to its end,
+    and all that it tried failed), `started_at`,
+    `finished_at`, `seconds`, `sources`, `counts` (documents by outcome), `nodes` and `embedded` of the documents it
+    made, `documents_per_second`, `undoes` (the run that it undid) and `undone_by` (the runs that undid it).
+    """
+    with reading(engine, "reading the run log") as connection:
+        newest = select(ingest_runs.c.id).order_by(ingest_runs.c.id.desc()).limit(limit)
+        return _read_runs(connection, list(connection.execute(newest).scalars()))
+
+
+def find_run(engine: Engine, run_id: int) -> dict[str, Any]:
+    """A run as `list_runs` gives it.
+
+    Raises:
+        RetrievalError: If there is no such run.
+    """
+    with reading(engine, "reading the run log") as connection:
+        found = _read_runs(connection, [run_id]) if 0 < run_id < IDS else []
+    if not found:
+        raise RetrievalError(f"There is no run {run_id}.", hint="`footnote runs` lists them.")
+    return found[0]
+
+
+def read_run(engine: Engine, run_id: int) -> dict[str, Any]:
+    """A run as `list_runs` gives it, with its `items` in the order in which they ended.
+
+    Each has `document`, `document_id`, `collection`, `source_uri`, `outcome`, `stage`, `error`, `error_class`, `hint`,
+    `nodes`, `embedded`, `seconds`, `version` (the kept version that it took the place of) and `at`. Documents that a
+    plan left alone have none.
+
+    Raises:
+        RetrievalError: If there is no such run.
+    """
+    found, item = find_run(engine, run_id), ingest_items.c
+    wanted = (
+        item.document, item.document_id, item.collection, item.source_uri, item.outcome, item.stage,
+        item.message.label("error"), item.error.label("error_class"), item.hint, item.nodes, item.embedded,
+        item.seconds, func.nullif(item.version_id, 0).label("version"), item.at,
+    )  # fmt: skip
+    with reading(engine, "reading the run log") as connection:
+        rows = connection.execute(select(*wanted).where(item.run_id == run_id).order_by(item.id)).all()
+    return {**found, "items": [{**row._mapping, "at": row.at.isoformat()} for row in rows]}
+
+
+def _state(state: str, counts: Mapping[str, int]) -> str:
+    tried = [outcome for outcome, count in counts.items() if count]
+    return "failed" if state == "done" and tried == ["failed"] else state
+
+
+def _read_runs(connection: Connection, run_ids: Sequence[int]) -> list[dict[str, Any]]:
+    runs, item = ingest_runs.c, ingest_items.c
+    rows = connection.execute(select(ingest_runs).where(runs.id.in_(run_ids)).order_by(runs.id.desc())).all()
+    undone = connection.execute(select(runs.id, runs.undoes).where(runs.undoes.in_(run_ids)).order_by(runs.id)).all()
+    sums = select(item.run_id, func.sum(item.nodes).label("nodes"), func.sum(item.embedded).label("embedded"))
+    made = sums.where(item.run_id.in_(run_ids), item.outcome.in_(("added", "updated"))).group_by(item.run_id)
+    work = {row.run_id: row for row in connection.execute(made)}
+    counts, working = counts_by_outcome(connection, run_ids), _working(connection)
+    return [
+        {
+            "id": row.id,
+            "kind": row.kind,
+            "state": "interrupted"
+            if row.state == "running" and row.id not in working
+            else _state(row.state, row.counts),
+            "started_at": row.started_at.isoformat(),
+            "finished_at": row.finished_at.isoformat() if row.finished_at else None,
+            "seconds": row.seconds,
+            "sources": row.sources,
+            "counts": row.counts or counts.get(row.id, {}),
+            "nodes": int(work[row.id].nodes) if row.id in work else 0,
+            "embedded": int(work[row.id].embedded) if row.id in work else 0,
+            "documents_per_second": documents_per_second(row.counts, row.seconds),
+            "undoes": row.undoes,
+            "undone_by": [run.id for run in undone if run.undoes == row.id],
+        }
+        for row in rows
+    ]
+
+
+def _working(connection: Connection) -> set[int]:
+    """The runs whose processes are at work."""
+    held = text(
+        "SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid = :lock AND objsubid = 2 "
+        "AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
+    return set(connection.execute(held, {"lock": LOCK}).scalars())
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A document whose last attempt failed, and why; `stored` says whether an older version serves.
+
+    What could not be listed is one, too: a source, or a part of it.
+    """
+
+    collection: str
+    source: str
+    source_uri: str
+    document: str
+    stage: str
+    error: str
+    message: str
+    hint: str
+    at: datetime
+    stored: bool
+
+    @property
+    def is_listing(self) -> bool:
+        """Whether it is no document, but a source that could not be listed, or a part of one."""
+        return self.stage == "list"
+
+
+def current_failures(connection: Connection, collection: str | None = None) -> list[Failure]:
+    """What failed the last time it was tried, by name and address; of every collection unless one is named.
+
+    What could not be listed stands until its source is looked at and does not say so again. A rollback tries no file.
+    """
+    item, later, held = ingest_items.c, ingest_items.alias().c, documents.c
+    rollbacks = select(ingest_runs.c.id).where(ingest_runs.c.kind == "rollback")
+    tried_again = exists().where(
+        later.collection == item.collection, later.source_uri == item.source_uri, later.id > item.id,
+        later.run_id.not_in(rollbacks),
+    )  # fmt: skip
+    stored = exists().where(held.collection == item.collection, held.source_uri == item.source_uri)
+    wanted = (item[name] for name in Failure.__slots__ if name != "stored")
+    statement = (
+        select(*wanted, stored.label("stored"))
+        .where(item.outcome == "failed", item.run_id.not_in(rollbacks), ~tried_again)
+        .order_by(item.document, item.source_uri, item.id)
+    )
+    if collection is not None:
+        statement = statement.where(item.collection == collection)
+    return [Failure(**row._mapping) for row in connection.execute(statement)]
+
+
+def unstored_failures(connection: Connection) -> list[Failure]:
+    """What failed of which nothing is stored, by name; of every collection."""
+    return [failure for failure in current_failures(connection) if not failure.stored]
+
+
+def failures_named(failures: Iterable[Failure], named: str) -> list[Failure]:
+    """Those of one document, by its name or address; of each collection where it failed.
+
+    Raises:
+        RetrievalError: If it could be several documents.
+    """
+    found = [failure for failure in failures if named in (failure.document, failure.source_uri)]
+    if len(addresses := dict.fromkeys(failure.source_uri for failure in found)) > 1:
+        listed = ", ".join(list(addresses)[:5])
+        said = f"{named!r} could be {len(addresses)} documents that failed: {listed}."
+        raise RetrievalError(said, hint="Give the address.")
+    return found
+
+
+def failures_from(failures: Iterable[Failure], location: str) -> list[Failure]:
+    """Those of a file, of a folder with all below it, or of a remote source; GitHub's in any case of letters."""
+    uri = named_uri(location)
+    places = {normalised_source(location), uri}
+    return [
+        failure
+        for failure in failures
+        if not {normalised_source(failure.source), normalised_source(failure.source_uri)}.isdisjoint(places)
+        or failure.source_uri.startswith(f"{uri}/")
+    ]
+
+
+def settle_failures(engine: Engine, run_id: int, collection: str, settled: Mapping[SourceItem, str]) -> None:
+    """Write of documents that failed before why that holds no longer; nothing else is changed."""
+    with writing(engine, "settling past failures") as connection:
+        rows = [
+            LoggedItem(collection, item, IngestItem(item.name, "unchanged", message=why))
+            for item, why in settled.items()
+        ]
+        write_items(connection, run_id, rows)

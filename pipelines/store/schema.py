@@ -1,135 +1,285 @@
-"""Which migration the relational tables stand at, and the way to another one."""
+"""The relational tables: documents, indexes, caches and logs. The migrations build them."""
 
-import re
-from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Date,
+    DateTime,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    false,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
-from pipelines.errors import ConfigError
-
-HEAD = "0005"  # the newest migration; a test holds it to the migrations folder
-REVISIONS = tuple(f"{number:04d}" for number in range(1, int(HEAD) + 1))
-_MIGRATIONS = Path(__file__).parent / "migrations"
-_LOCK = 0x466F6F746E6F7465
-_PATIENCE = "30s"  # that a migration waits for those who read or write a table
-
-
-def prepare(connection: Connection) -> str | None:
-    """The migration this database stands at (None = empty), with the vector extension in place.
-
-    Raises:
-        ConfigError: If the database is newer than this program or another program's, and nothing is written then; if
-            the server has no pgvector, or a pgvector without iterative scans.
-    """
-    stands = standing(connection)
-    present = connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")).scalar()
-    if present is None:
-        present = _create_extension(connection)
-    if _numbers(present) < (0, 8):
-        raise ConfigError(
-            f"The server has pgvector {present}, and filtered search needs 0.8.",
-            hint="Install pgvector 0.8 there and run `ALTER EXTENSION vector UPDATE` in this database.",
-        )
-    return stands
+metadata = MetaData()
 
 
-def standing(connection: Connection) -> str | None:
-    """The migration this database stands at; None where nothing was migrated yet.
-
-    Raises:
-        ConfigError: If it is newer than this program, or none of Footnote's.
-    """
-    if not connection.execute(text("SELECT to_regclass('alembic_version')")).scalar():
-        return None
-    held = connection.execute(text("SELECT version_num FROM alembic_version ORDER BY version_num")).scalars().all()
-    if not held or held[0] in REVISIONS:
-        return str(held[0]) if held else None
-    if re.fullmatch(r"[0-9]{4}", held[0]) and held[0] > HEAD:
-        raise ConfigError(
-            f"The database stands at migration {held[0]}, and this Footnote knows none after {HEAD}.",
-            hint=f"Upgrade Footnote, or bring the database down with the newer one (`footnote db migrate --to {HEAD}`),"
-            " or use another database (DATABASE_URL or FOOTNOTE_HOME).",
-        )
-    raise ConfigError(
-        f"The database stands at migration {str(held[0])[:40]!r}, and Footnote's go from {REVISIONS[0]} to {HEAD}: "
-        "another program made it.",
-        hint="Use a database of its own for Footnote (DATABASE_URL).",
-    )
+def _now(name: str) -> Column[Any]:
+    return Column(name, DateTime(timezone=True), nullable=False, server_default=func.now())
 
 
-def bring(connection: Connection, revision: str) -> str | None:
-    """Bring the tables to a revision, up or down, in the transaction of this connection; where they stood.
-
-    One process at a time: another one waits until the transaction ends, and then finds what it did.
-
-    Args:
-        connection: With a transaction of its own.
-        revision: One of `REVISIONS`, or `base` for no tables at all.
-
-    Raises:
-        ConfigError: As for `prepare`, or if there is no such revision.
-    """
-    from alembic import command
-
-    assert_known(revision)
-    connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-    before = prepare(connection)
-    connection.execute(text("SELECT set_config('lock_timeout', :wait, true)"), {"wait": _PATIENCE})
-    step = command.downgrade if _place(revision) < _place(before) else command.upgrade
-    step(alembic_config(connection), revision)
-    return before
+def _owned() -> Column[Any]:
+    return Column("document_id", Text, ForeignKey("documents.id", ondelete="CASCADE"), nullable=False)
 
 
-def assert_known(revision: str) -> None:
-    """Refuse a revision that there is not.
+documents = Table(
+    "documents",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("collection", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("source_kind", Text, nullable=False),
+    Column("source_uri", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("mime", Text, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("category", Text, nullable=False),
+    Column("subcategory", Text, nullable=False),
+    Column("year", Integer),
+    Column("visibility", Text, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("published_at", DateTime(timezone=True)),
+    Column("modified_at", DateTime(timezone=True)),
+    _now("ingested_at"),
+    Column("file_sha", Text, nullable=False),
+    Column("content_sha", Text, nullable=False),
+    Column("meta_sha", Text, nullable=False),
+    Column("stamp", Text, nullable=False),
+    Column("first_line", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("furniture", JSONB, nullable=False),
+    Column("pages", JSONB, nullable=False),
+    Column("pages_without_text", JSONB, nullable=False),
+    Column("blocks", JSONB, nullable=False),
+    Column("boxes", JSONB, nullable=False),
+    Column("metadata", JSONB, nullable=False),
+    UniqueConstraint("collection", "source_uri", name="documents_uri"),
+    Index("documents_file_sha", "file_sha"),
+    Index("documents_source", "source"),
+)
 
-    Raises:
-        ConfigError: If there is none of that name.
-    """
-    if revision != "base" and revision not in REVISIONS:
-        raise ConfigError(f"There is no migration {revision[:40]!r}.", hint=f"There are {', '.join(REVISIONS)}.")
+document_versions = Table(
+    "document_versions",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    Column("document_id", Text, nullable=False),
+    Column("content_sha", Text, nullable=False),
+    Column("row", JSONB, nullable=False),
+    _now("replaced_at"),
+    Column("run_id", BigInteger),
+    Index("document_versions_document", "document_id", "id"),
+)
 
+document_indexes = Table(
+    "document_indexes",
+    metadata,
+    Column("document_id", Text, ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    Column("node_table", Text, primary_key=True),
+    Column("content_sha", Text, nullable=False),
+    Column("recipe", Text, nullable=False),
+    Column("parser", Text, nullable=False),
+    Column("nodes", Integer, nullable=False),
+    Column("covered", Integer, nullable=False),
+    Column("characters", Integer, nullable=False),
+)
 
-def losses(before: str | None, revision: str) -> list[str]:
-    """What a database loses on its way down to an older revision, a sentence a step; nothing on the way up."""
-    from alembic.script import ScriptDirectory
+embedding_models = Table(
+    "embedding_models",
+    metadata,
+    Column("node_table", Text, primary_key=True),
+    Column("provider", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("dimension", Integer, nullable=False),
+    _now("added_at"),
+    Column("active", Boolean, nullable=False, server_default=false()),
+    Column("serves_since", BigInteger),
+    Index("embedding_models_active", "active", unique=True, postgresql_where=text("active")),
+)
 
-    scripts = ScriptDirectory.from_config(alembic_config())
-    steps = REVISIONS[max(_place(revision), 0) : _place(before)]
-    said = (scripts.get_revision(step).module.downgrade.__doc__ for step in reversed(steps))
-    return [" ".join(str(each).split()) for each in said]
+embedding_cache = Table(
+    "embedding_cache",
+    metadata,
+    Column("model", Text, primary_key=True),
+    Column("text_sha", Text, primary_key=True),
+    Column("vector", LargeBinary, nullable=False),
+)
 
+lexical_segments = Table(
+    "lexical_segments",
+    metadata,
+    Column("node_table", Text, primary_key=True),
+    Column("node_id", Text, primary_key=True),
+    _owned(),
+    Column("tokeniser", Integer, nullable=False),
+    Column("tokens", Text, nullable=False),
+    Index("lexical_segments_document", "document_id"),
+)
 
-def alembic_config(connection: Connection | None = None) -> Any:
-    """Alembic's configuration for the migrations of this package."""
-    from alembic.config import Config
+facts = Table(
+    "facts",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    _owned(),
+    Column("ordinal", Integer, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("organisation", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("start_month", Text, nullable=False),
+    Column("end_month", Text),
+    Column("current", Boolean, nullable=False),
+    Column("skills", JSONB, nullable=False),
+    Column("span_start", Integer, nullable=False),
+    Column("span_end", Integer, nullable=False),
+    Column("record", JSONB, nullable=False),
+    UniqueConstraint("document_id", "ordinal", name="facts_place"),
+)
 
-    config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    return config
+families = Table(
+    "families",
+    metadata,
+    Column("member", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    _owned(),
+    Column("family", Text, nullable=False),
+    Column("signature", LargeBinary, nullable=False),
+    Column("bands", ARRAY(BigInteger), nullable=False),
+    Index("families_document", "document_id"),
+    Index("families_family", "family"),
+    Index("families_bands", "bands", postgresql_using="gin", postgresql_with={"fastupdate": "off"}),
+)
 
+headers = Table(
+    "headers",
+    metadata,
+    Column("document_id", Text, primary_key=True),
+    Column("node_sha", Text, primary_key=True),
+    Column("prompt_version", Integer, primary_key=True),
+    Column("model", Text, primary_key=True),
+    Column("header", Text, nullable=False),
+    _now("at"),
+)
 
-def _place(revision: str | None) -> int:
-    """How many migrations lie behind a revision."""
-    return 0 if revision in (None, "base") else REVISIONS.index(str(revision)) + 1
+corpus_version = Table(
+    "corpus_version",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("version", BigInteger, nullable=False),
+)
 
+corpus_changes = Table(
+    "corpus_changes",
+    metadata,
+    Column("version", BigInteger, primary_key=True),
+    Column("document_id", Text, nullable=False),
+    Column("at", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
+)
 
-def _create_extension(connection: Connection) -> str:
-    try:
-        with connection.begin_nested():
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-            connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
-    except DBAPIError as error:
-        raise ConfigError(
-            "The Postgres server has no pgvector, or this user may not enable it.",
-            hint="Install pgvector there (Debian: postgresql-NN-pgvector) and let a superuser run "
-            "`CREATE EXTENSION vector` in this database; or unset DATABASE_URL for the embedded server.",
-        ) from error
-    return str(connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")).scalar())
+ingest_runs = Table(
+    "ingest_runs",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    _now("started_at"),
+    Column("finished_at", DateTime(timezone=True)),
+    Column("sources", JSONB, nullable=False),
+    Column("counts", JSONB, nullable=False),
+    Column("seconds", Float),
+    Column("kind", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("undoes", BigInteger),
+)
 
+ingest_items = Table(
+    "ingest_items",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    Column("run_id", BigInteger, ForeignKey("ingest_runs.id", ondelete="CASCADE"), nullable=False),
+    Column("collection", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("source_uri", Text, nullable=False),
+    Column("document", Text, nullable=False),
+    Column("document_id", Text, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("stage", Text, nullable=False),
+    Column("error", Text, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("hint", Text, nullable=False),
+    Column("nodes", Integer, nullable=False),
+    Column("embedded", Integer, nullable=False),
+    Column("seconds", Float, nullable=False),
+    _now("at"),
+    Column("version_id", BigInteger),
+    Index("ingest_items_uri", "collection", "source_uri", "id"),
+    Index("ingest_items_run", "run_id"),
+    Index("ingest_items_document", "document_id", "id"),
+)
 
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+snapshots = Table(
+    "snapshots",
+    metadata,
+    Column("day", Date, primary_key=True),
+    Column("category", Text, primary_key=True),
+    Column("documents", Integer, nullable=False),
+    Column("nodes", Integer, nullable=False),
+    Column("characters", BigInteger, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("documents_per_second", Float),
+    _now("at"),
+)
+
+queries = Table(
+    "queries",
+    metadata,
+    Column("id", Text, primary_key=True),
+    _now("asked_at"),
+    Column("kind", Text, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("audience", Text, nullable=False),
+    Column("corpus_version", BigInteger, nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("trace", JSONB, nullable=False),
+    Column("answer", JSONB(none_as_null=True)),
+    Column("latency_ms", Float, nullable=False),
+    Column("route", Text, nullable=False),
+    Column("tags", JSONB, nullable=False),
+    Column("timings_ms", JSONB, nullable=False),
+    Column("usage", JSONB, nullable=False),
+    Column("band", Text, nullable=False),
+    Column("answered", Boolean),
+    Column("cost", Float),
+    Index("queries_asked", "asked_at"),
+)
+
+feedback = Table(
+    "feedback",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    Column("query_id", Text, ForeignKey("queries.id", ondelete="CASCADE"), nullable=False),
+    Column("session", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("source", Integer, nullable=False),
+    _now("at"),
+    Column("value", Integer, nullable=False),
+    Column("place", Text, nullable=False),
+    Column("words", Text, nullable=False),
+    Column("audience", Text, nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("document_id", Text, nullable=False),
+    Column("node_ids", JSONB, nullable=False),
+    Column("shown", JSONB, nullable=False),
+    UniqueConstraint("query_id", "session", "kind", "source", name="feedback_once"),
+    Index("feedback_at", "at"),
+    Index("feedback_session", "session"),
+)

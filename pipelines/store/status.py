@@ -1,6 +1,7 @@
-"""Coverage: what is indexed, how much of it, what failed and why, and what was parsed by older rules."""
+"""The sources of what is stored: what each holds, when it was looked at last, and what came of that."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -9,12 +10,62 @@ from sqlalchemy import Connection, func, select
 
 from pipelines.errors import RetrievalError
 from pipelines.store.database import Database, reading
-from pipelines.store.documents import Known, known
-from pipelines.store.failures import Standing, standing_failures
-from pipelines.store.in_part import how_much
+from pipelines.store.documents import StoredDocument, describe_partial, stored_documents
+from pipelines.store.fetch_cache import normalised_source
 from pipelines.store.originals import named_place, named_uri
-from pipelines.store.sources import last_looks, source_rows
-from pipelines.store.tables import documents, embedding_models
+from pipelines.store.runs import Failure, current_failures
+from pipelines.store.schema import documents, embedding_models, ingest_runs
+
+
+def last_looks(connection: Connection) -> dict[str, datetime]:
+    """By source, when a run that read sources looked at it last."""
+    run = ingest_runs.c
+    each = select(func.jsonb_array_elements_text(run.sources).label("source"), run.started_at)
+    looks = each.where(run.kind == "ingest").subquery().c
+    latest = select(looks.source, func.max(looks.started_at).label("latest")).group_by(looks.source)
+    return {row.source: row.latest for row in connection.execute(latest)}
+
+
+def source_rows(
+    stored: Sequence[StoredDocument], standing: Sequence[Failure], looks: Sequence[Mapping[str, datetime]]
+) -> list[dict[str, Any]]:
+    """What is known of each source, by name; each once, in whatever case of letters GitHub's was written.
+
+    A file or page that was named itself is a document, and not among them.
+
+    Args:
+        stored: The documents, of every collection.
+        standing: What failed the last time it was tried.
+        looks: By source, when it was looked at, from different records; the latest counts.
+    """
+    latest: dict[str, datetime] = {}
+    for source, at in (look for record in looks for look in record.items()):
+        latest[normalised_source(source)] = max(at, latest.get(normalised_source(source), at))
+    held, failed = defaultdict[str, set[str]](set), defaultdict[str, list[Failure]](list)
+    names: dict[str, str] = {}
+    for document in stored:
+        names.setdefault(normalised_source(document.source), document.source)
+        held[normalised_source(document.source)].add(document.source_uri)
+    for failure in standing:
+        names.setdefault(normalised_source(failure.source), failure.source)
+        failed[normalised_source(failure.source)].append(failure)
+    return [
+        _source_row(name, len(held[key]), failed[key], latest.get(key))
+        for key, name in sorted(names.items())
+        if held[key] | {failure.source_uri for failure in failed[key]} != {name}
+    ]
+
+
+def _source_row(name: str, documents: int, failed: Sequence[Failure], at: datetime | None) -> dict[str, Any]:
+    unlisted = any(failure.is_listing for failure in failed)
+    return {
+        "source": name,
+        "documents": documents,
+        "failed": len(failed),
+        "last_look": at.isoformat() if at else None,
+        "result": "unlisted" if unlisted else "failed" if failed else "ok",
+    }
+
 
 _FAILED = ("failed", "stale")
 _MOST_PLACES = 5
@@ -23,7 +74,7 @@ _MOST_PLACES = 5
 def coverage(
     database: Database,
     *,
-    outdated: Callable[[Known], str] = lambda _: "",
+    outdated: Callable[[StoredDocument], str] = lambda _: "",
     looks: Mapping[str, datetime] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """`documents`, by name and address, `sources` and `totals`, as the model that serves holds them; loads no model.
@@ -43,8 +94,8 @@ def coverage(
         looks: By source, when it was looked at though no run had anything to do.
     """
     with reading(database.engine, "reading the documents") as connection:
-        stored = known(connection, _serving_table(connection))
-        standing = standing_failures(connection)
+        stored = stored_documents(connection, _serving_table(connection))
+        standing = current_failures(connection)
         looked = last_looks(connection)
     failures = {(each.collection, each.source_uri): each for each in standing}
     rows = [_row(each, failures.pop((each.collection, each.source_uri), None), outdated(each)) for each in stored]
@@ -90,7 +141,7 @@ def _serving_table(connection: Connection) -> str:
     return connection.execute(select(embedding_models.c.node_table).where(embedding_models.c.active)).scalar() or ""
 
 
-def _row(document: Known, failure: Standing | None, outdated: str) -> dict[str, Any]:
+def _row(document: StoredDocument, failure: Failure | None, outdated: str) -> dict[str, Any]:
     state, reason, hint = "indexed", "", ""
     if failure:
         state, reason, hint = "stale", failure.message, failure.hint
@@ -99,7 +150,7 @@ def _row(document: Known, failure: Standing | None, outdated: str) -> dict[str, 
     elif outdated:
         reason, hint = outdated, "Run `footnote reindex`."
     elif document.partial:
-        reason = f"in part: {how_much(document.partial)}"
+        reason = f"in part: {describe_partial(document.partial)}"
     elif document.pages_without_text:
         reason = f"{document.pages_without_text} pages without text"
     return {
@@ -124,7 +175,7 @@ def _row(document: Known, failure: Standing | None, outdated: str) -> dict[str, 
     }
 
 
-def _failed(failure: Standing) -> dict[str, Any]:
+def _failed(failure: Failure) -> dict[str, Any]:
     return {
         "id": "",
         "document": failure.document,

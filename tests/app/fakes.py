@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from app.engine import Failure, Shelf, Shelved
+from app.chat_engine import Failure, Shelf, Shelved
 from config.prompts import NO_ANSWER
 from config.settings import ChatSettings, EmbeddingSettings, Settings
 from pipelines.query.engine import Event
-from pipelines.store.feedback import Given
+from pipelines.store.query_log import Feedback
 from pipelines.types import (
     Answer,
     Citation,
@@ -118,7 +118,7 @@ class FakeEngine:
     asked: list[tuple[str, tuple[Turn, ...], Filters]] = field(default_factory=list)
     taken: list[tuple[str, bytes]] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
-    given: list[tuple[str, Given, str]] = field(default_factory=list)
+    given: list[tuple[str, Feedback, str]] = field(default_factory=list)
     given_fault: Exception | None = None
     feedback_limit: int = 200
 
@@ -134,7 +134,7 @@ class FakeEngine:
                 raise event
             yield event
 
-    def feedback(self, query_id: str, given: Given, session: str) -> None:
+    def feedback(self, query_id: str, given: Feedback, session: str) -> None:
         if self.given_fault:
             raise self.given_fault
         self.given.append((query_id, given, session))

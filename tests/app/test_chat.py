@@ -8,11 +8,11 @@ from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 from streamlit.testing.v1 import AppTest
 
 from app import session
+from app.chat_engine import starters
 from app.session import Opened
-from app.starters import starters
 from config.prompts import NO_ANSWER
 from pipelines.errors import ConfigError, ModelError
-from pipelines.store.in_part import only_part
+from pipelines.store.documents import partial_notice
 from pipelines.types import Answer, Filters, IngestItem, Token, Turn
 from tests.app.conftest import answers, ask, html, words
 from tests.app.fakes import POST, RESUME, FakeEngine, abstained, answered, sentence, shelved, source
@@ -45,7 +45,7 @@ def test_an_answer_carries_the_engines_numbers_and_says_that_it_is_quoted(engine
 
 
 def test_quotations_from_another_document_begin_a_paragraph(chat: Open) -> None:
-    assert [len(paragraph) for paragraph in answers(ask(chat(), REEDS))[0]["paragraphs"]] == [1, 1]
+    assert [[len(line) for line in block["lines"]] for block in answers(ask(chat(), REEDS))[0]["blocks"]] == [[1], [1]]
 
 
 def test_several_things_are_shown_as_a_list(engine: FakeEngine, chat: Open) -> None:
@@ -53,7 +53,7 @@ def test_several_things_are_shown_as_a_list(engine: FakeEngine, chat: Open) -> N
     assert isinstance(answer, Answer)
     engine.script["Which?"] = [*events, replace(answer, answer=f"- {tuned.text}\n- {brass.text}")]
     at = ask(ask(chat(), REEDS), "Which?")
-    assert [shown["listed"] for shown in answers(at)] == [False, True]
+    assert [{block["kind"] for block in shown["blocks"]} for shown in answers(at)] == [{"paragraph"}, {"bullets"}]
 
 
 def test_an_answer_by_a_model_names_it(engine: FakeEngine, chat: Open) -> None:
@@ -91,7 +91,7 @@ def test_a_model_that_failed_is_not_hidden(engine: FakeEngine, chat: Open) -> No
 
 
 def test_how_an_answer_was_found_is_noted_under_it(engine: FakeEngine, chat: Open) -> None:
-    partly = only_part("Roadmap", {"rendered": 8, "fetched": 12})
+    partly = partial_notice("Roadmap", {"rendered": 8, "fetched": 12})
     notes = ("The dense search failed: The model is gone.", '"red" was not found; searched for "reed".', partly)
     engine.script[REEDS] = answered(REEDS, [brass], [reeds], notes=notes)
     engine.script["Who?"] = abstained("Who?", [resume], ["Who? (hybrid: nothing like it)"], notes=notes)
@@ -115,7 +115,7 @@ def test_sentences_that_no_source_bears_out_are_marked_and_the_others_are_quiet(
     at = ask(chat(), REEDS)
     [answer] = answers(at)
     assert [tag for _, _, tag in words(answer)] == ["", "unsupported", "partly", "wrong source", "uncited"]
-    assert answer["paragraphs"][0][0]["tip"] == "✓ Borne out by its source"
+    assert answer["blocks"][0]["lines"][0][0]["tip"] == "✓ Borne out by its source"
     assert answer["notes"][0] == "4 of 5 sentences are marked: their sources do not fully bear them out."
     assert not at.exception
 

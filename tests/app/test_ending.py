@@ -1,4 +1,4 @@
-from app.ending import how_it_ended, read_as
+from app.wording import how_it_ended, read_as
 
 
 def test_a_follow_up_is_shown_as_it_was_read_with_who_made_it_whole() -> None:

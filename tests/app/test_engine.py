@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from app import session
-from app.engine import ChatEngine, build_chat_engine
+from app.chat_engine import ChatEngine, build_chat_engine
 from app.pack import load_pack
 from app.settings import read_settings
 from config.settings import Settings

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from app import output
-from app.ingesting import ingest_json
+from app.cli import output
+from app.cli.ingest import ingest_json
 from pipelines.types import IngestItem, IngestReport
 
 

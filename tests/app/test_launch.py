@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.launch import MAIN_SCRIPT, flags, free_port
+from app.cli.chat import MAIN_SCRIPT, flags, free_port, is_loopback, run_chat
+from config.settings import ChatSettings, Settings
 from pipelines.errors import ConfigError
 
 READ = """
@@ -46,7 +47,20 @@ def test_the_flags_bind_one_address_and_send_nothing() -> None:
         "--server.allowedHosts=127.0.0.1",
     ):
         assert flag in said
-    assert not any("allowedHosts" in flag for flag in flags("0.0.0.0", 8600, headless=True, max_upload_mb=7))
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "footnote.example.org"])
+def test_an_address_that_others_reach_is_refused_before_anything_is_opened(host: str, tmp_path: Path) -> None:
+    settings = Settings(_env_file=None, home=tmp_path / "home", chat=ChatSettings(host=host))
+    with pytest.raises(ConfigError, match="no public mode yet") as caught:
+        run_chat(settings, port=0, sample=True, headless=True)
+    assert "FOOTNOTE_CHAT__HOST" in caught.value.hint
+    assert not settings.home.exists()
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.1.2.3", "::1"])
+def test_a_loopback_address_is_not_refused(host: str) -> None:
+    assert is_loopback(host)
 
 
 def test_the_file_beside_the_script_holds_from_any_folder(tmp_path: Path) -> None:

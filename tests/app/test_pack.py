@@ -8,7 +8,8 @@ from markdown_it.token import Token
 
 from app.pack import files_of, load_pack, pack_archive, pack_markdown, write_pack
 from pipelines.errors import PackError
-from pipelines.query.packs.pack import Asked, PackedFilters, PackedTurn, pack_json
+from pipelines.query.pack import PackedRequest, pack_json
+from pipelines.types import Filters, Turn
 from tests.unit.query.packs import document, pack, sentence, source
 
 FORTY = sentence("The crane moved forty containers.", quote="moved forty containers")
@@ -95,10 +96,10 @@ def test_the_markdown_of_an_abstention_shows_what_was_searched_and_what_came_nea
 
 
 def test_the_markdown_says_for_whom_after_what_and_in_what_it_was_asked() -> None:
-    asked = Asked(
+    asked = PackedRequest(
         question="And then?", audience="visitor", mode="sparse", searched_for="And then? crane",
-        history=(PackedTurn(question="What is a crane?", answer="A machine."),),
-        filters=PackedFilters(year=(2014, 2015)),
+        history=(Turn(question="What is a crane?", answer="A machine."),),
+        filters=Filters(year=(2014, 2015)),
     )  # fmt: skip
     told = shown(pack_markdown(pack(FORTY, asked=asked)))
     for part in ("visitor", "What is a crane?", "year: 2014, 2015", "And then? crane", "sparse"):
@@ -144,7 +145,7 @@ def everywhere(text: str) -> str:
             sentence(text, quote=text),
             sources=(source(1, snippet=text), source(2, snippet=text)),
             documents=(document().model_copy(update={"name": text, "title": text}),),
-            asked=Asked(question=text, searched_for=f"{text}!", history=(PackedTurn(question=text, answer=text),)),
+            asked=PackedRequest(question=text, searched_for=f"{text}!", history=(Turn(question=text, answer=text),)),
             said={"notes": (text,), "conflicts": (text,)},
             language_model=text,
         )

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app import output
-from app.planning import noted_json, say_noted, say_sources_stay
+from app.cli import output
+from app.cli.ingest import noted_json, say_noted, say_sources_stay
 from pipelines.ingestion.plan import Plan
 from pipelines.ingestion.sources.base import Remark
 
@@ -40,7 +40,7 @@ def test_after_a_removal_it_is_said_which_ingest_takes_it_in_again(capsys: pytes
     (said,) = capsys.readouterr().out.splitlines()
     assert said == (
         "The sources stay as they are: the next `footnote ingest` of github:Ann, /home/ann/notes, notion:1 and 1 more "
-        "takes in again what is there."
+        "ingests again what is there."
     )
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.cli.output import marked, print_results, print_sources
 from app.conversation import Exchange
-from app.output import marked, print_results, print_sources
 from app.session import Opened
-from app.sources import (
+from app.wording import (
     address,
     by_document,
     citations_of,
@@ -22,7 +22,7 @@ from app.sources import (
     readable,
     source_of,
 )
-from pipelines.store.queries import jsonable
+from pipelines.store.query_log import jsonable
 from pipelines.types import Answer, Citation, Conflict, Sentence
 from tests.app.conftest import answers, ask, html
 from tests.app.fakes import POST, RESUME, FakeEngine, answered, sentence, source
@@ -149,7 +149,7 @@ def test_a_footnote_names_the_place_of_its_words_and_the_list_that_of_the_source
     engine.script["Who?"] = answered("Who?", [said], [wide])
     at = ask(chat(), "Who?")
     [shown] = answers(at)
-    [mark] = shown["paragraphs"][0][0]["marks"]
+    [mark] = shown["blocks"][0]["lines"][0][0]["marks"]
     assert mark["tip"] == "✓ resume, line 12 · Ann Bell"
     assert shown["groups"][0]["documents"][0]["rows"][0]["place"] == "lines 3–40 · Ann Bell"
     at.session_state["opened"] = Opened(0, 1, 0)

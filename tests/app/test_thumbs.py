@@ -5,12 +5,12 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import thumbs
+from app import widgets as thumbs
 from app.conversation import Exchange
 from app.session import Opened
 from config.prompts import GREETING
 from pipelines.errors import RetrievalError
-from pipelines.store.feedback import Given
+from pipelines.store.query_log import Feedback
 from pipelines.types import Token
 from tests.app.conftest import ask, html
 from tests.app.fakes import RESUME, FakeEngine, abstained, answered, sentence, source
@@ -37,7 +37,7 @@ def thumb(at: AppTest, value: int | None) -> AppTest:
     return at.feedback(key="thumbs_q1").set_value(value).run()
 
 
-def given(engine: FakeEngine) -> list[Given]:
+def given(engine: FakeEngine) -> list[Feedback]:
     return [one for _, one, _ in engine.given]
 
 
@@ -46,7 +46,7 @@ def test_a_thumb_is_kept_thanked_for_and_can_be_changed(engine: FakeEngine, chat
     assert "Thank you." in html(at)
     assert not at.text_input
     at = thumb(thumb(at, 0), None)
-    assert given(engine) == [Given("thumb", 1), Given("thumb", -1), Given("thumb", 0)]
+    assert given(engine) == [Feedback("thumb", 1), Feedback("thumb", -1), Feedback("thumb", 0)]
     assert "Thank you." not in html(at)
     assert {(query, session) for query, _, session in engine.given} == {("q1", at.session_state["visitor"])}
     assert ORGANS in html(at)
@@ -58,7 +58,7 @@ def test_after_a_thumb_down_a_reader_can_say_why(engine: FakeEngine, chat: Open)
     at = thumb(ask(chat(), ORGANS), 0)
     at.text_input(key="words_q1").set_value("  ").run()
     at = at.text_input(key="words_q1").set_value(" She left in 2018. ").run()
-    assert given(engine) == [Given("thumb", -1), Given("text", words="She left in 2018.")]
+    assert given(engine) == [Feedback("thumb", -1), Feedback("text", words="She left in 2018.")]
     assert "Thank you." in html(at)
     assert not at.text_input
     assert not at.exception
@@ -71,7 +71,7 @@ def test_an_open_source_can_be_reported_and_that_taken_back(engine: FakeEngine, 
     assert at.button(key="wrong_source").label == "Reported as wrong"
     at = at.button(key="wrong_source").click().run()
     assert at.button(key="wrong_source").label == "Wrong source"
-    assert given(engine) == [Given("wrong_source", 1, 1), Given("wrong_source", 0, 1)]
+    assert given(engine) == [Feedback("wrong_source", 1, 1), Feedback("wrong_source", 0, 1)]
     assert "<mark>" in html(at)
     assert not at.exception
 
@@ -114,6 +114,6 @@ def test_an_opened_footnote_is_kept_and_a_failure_of_that_disturbs_nobody(engine
     list(said.follow(iter(engine.script[ORGANS])))  # type: ignore[arg-type]
     thumbs.note_opening(engine, said, 1, 0)  # type: ignore[arg-type]
     thumbs.note_opening(engine, said, 1, None)  # type: ignore[arg-type]
-    assert given(engine) == [Given("opened", source=1, place="sentence"), Given("opened", source=1, place="list")]
+    assert given(engine) == [Feedback("opened", source=1, place="sentence"), Feedback("opened", source=1, place="list")]
     engine.given_fault = RetrievalError("No.")
     thumbs.note_opening(engine, said, 1, 0)  # type: ignore[arg-type]

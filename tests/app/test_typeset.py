@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from app.conversation import Exchange, as_markdown
 from app.session import Opened
-from app.sources import place
 from app.typeset import literal, marked, passage_html, reflow, running_html
+from app.wording import place
 from tests.app.conftest import answers, ask, html, words
 from tests.app.fakes import FakeEngine, answered, sentence, shelved, source
 

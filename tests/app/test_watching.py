@@ -12,9 +12,8 @@ import pytest
 import typer
 from rich.console import Console
 
-from app import output
-from app.ingesting import Asked
-from app.watching import print_rounds, print_watched, round_json, run_watch, say_watched, show_round
+from app.cli import output
+from app.cli.ingest import IngestOptions, print_rounds, print_watched, round_json, run_watch, say_watched, show_round
 from config.settings import Settings
 from pipelines.errors import ServiceUnavailable
 from pipelines.ingestion.run import Overrides
@@ -138,7 +137,7 @@ def test_what_is_watched_is_said_with_its_interval(capsys: pytest.CaptureFixture
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("asked", [Asked(plan_only=True), Asked(retry_failed=True)])
-def test_a_watch_goes_with_no_option_that_is_for_one_run(asked: Asked, tmp_path: Path) -> None:
+@pytest.mark.parametrize("asked", [IngestOptions(plan_only=True), IngestOptions(retry_failed=True)])
+def test_a_watch_goes_with_no_option_that_is_for_one_run(asked: IngestOptions, tmp_path: Path) -> None:
     with pytest.raises(typer.BadParameter, match="--watch goes with neither"):
         run_watch(Settings(_env_file=None, home=tmp_path), [], Overrides(), asked)

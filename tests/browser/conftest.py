@@ -54,7 +54,7 @@ def live_chat() -> Iterator[LiveChat]:
     log = home / "forbidden.txt"
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "FOOTNOTE_HOME": str(home / "var")}
     environment |= {"FOOTNOTE_EMBEDDING__PROVIDER": "hashed", **guarded_environment(log)}
-    footnote = [sys.executable, "-m", "app.cli"]
+    footnote = [sys.executable, "-m", "footnote"]
     subprocess.run(
         [*footnote, "ingest", str(home / "corpus")], env=environment | {"FOOTNOTE_INGESTION__EXECUTOR": "here"},
         check=True, capture_output=True, timeout=60,

@@ -17,7 +17,7 @@ def _kept(live_chat: LiveChat) -> list[tuple[str, int, int, str, str]]:
     home = live_chat.log.parent
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(home), "FOOTNOTE_HOME": str(home / "var")}
     environment |= {"FOOTNOTE_EMBEDDING__PROVIDER": "hashed"}
-    command = [sys.executable, "-m", "app.cli", "feedback", "--json"]
+    command = [sys.executable, "-m", "footnote", "feedback", "--json"]
     root = Path(__file__).parents[2]
     done = subprocess.run(command, env=environment, cwd=root, check=True, capture_output=True, timeout=60)
     rows: list[dict[str, Any]] = json.loads(done.stdout)["feedback"]

@@ -11,16 +11,14 @@ from typing import Any
 from sqlalchemy import text
 
 from config.settings import EmbeddingSettings, ParsingSettings, Settings
-from pipelines.ingestion.reindex import plan_reindex
-from pipelines.ingestion.rollback import roll_back
+from pipelines.ingestion.reindex import build_reembedding, plan_reindex
+from pipelines.ingestion.rollback import plan_rollback, roll_back
 from pipelines.ingestion.run import Ingestion, build_ingestion
-from pipelines.ingestion.side_by_side import build_filling
-from pipelines.ingestion.undo import plan_rollback
-from pipelines.query.serving import Readiness
+from pipelines.query.active_index import IndexPreparation
 from pipelines.store.database import open_database
-from pipelines.store.models import find_model, held_models
-from pipelines.store.nodes import build_node_store
+from pipelines.store.embedding_models import find_model, stored_models
 from pipelines.store.promotion import drop, promote
+from pipelines.store.vector_store import build_node_store
 from pipelines.types import EmbeddingIdentity, IngestReport
 from tests.faults.worlds import World
 
@@ -89,12 +87,12 @@ def remove_some(settings: Settings, _: World) -> dict[str, Any]:
 
 def add_a_model(settings: Settings, _: World) -> dict[str, Any]:
     """Fill the other model's table."""
-    filling = build_filling(settings, OTHER)
+    reembedding = build_reembedding(settings, OTHER)
     try:
-        done = filling.run()
+        done = reembedding.run()
         return {"outcomes": {}, "embedded": done.embedded, "failed": sorted(done.failed)}
     finally:
-        filling.ingestion.database.engine.dispose()
+        reembedding.ingestion.database.engine.dispose()
 
 
 def promote_it(settings: Settings, _: World) -> dict[str, Any]:
@@ -102,7 +100,7 @@ def promote_it(settings: Settings, _: World) -> dict[str, Any]:
     database = open_database(settings)
     try:
         store = build_node_store(settings, database, OTHER)
-        ready = Readiness(settings, database, store)
+        ready = IndexPreparation(settings, database, store)
         promote(store, OTHER, ready.prepare, ready.adopt)
         return {"outcomes": {}, "embedded": 0, "failed": []}
     finally:
@@ -113,8 +111,8 @@ def drop_it(settings: Settings, _: World) -> dict[str, Any]:
     """Drop the other model's table, where there is one."""
     database = open_database(settings)
     try:
-        if any(held.identity == OTHER for held in held_models(database.engine)):
-            drop(database.engine, find_model(held_models(database.engine), OTHER.label))
+        if any(held.identity == OTHER for held in stored_models(database.engine)):
+            drop(database.engine, find_model(stored_models(database.engine), OTHER.label))
         return {"outcomes": {}, "embedded": 0, "failed": []}
     finally:
         database.engine.dispose()

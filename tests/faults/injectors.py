@@ -23,7 +23,7 @@ from sqlalchemy import Engine, event
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 
 from pipelines.ingestion import prepare
-from pipelines.models.embed import HashedEmbedding
+from pipelines.models.embedding import HashedEmbedding
 
 STAGES = (
     "before parsing",

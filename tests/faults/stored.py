@@ -10,7 +10,7 @@ import numpy as np
 import psycopg2
 
 from config.settings import Settings
-from pipelines.store.families import ALIKE, components
+from pipelines.store.near_duplicates import ALIKE, components
 
 Rows = Mapping[str, tuple[str, ...]]  # table -> its rows about one document, sorted
 

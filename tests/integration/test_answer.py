@@ -14,8 +14,8 @@ from pipelines.errors import RetrievalError, ServiceUnavailable
 from pipelines.ingestion.run import Overrides, ingest
 from pipelines.query.engine import Engine, build_query_engine
 from pipelines.store.audit import audit
-from pipelines.store.documents import load
-from pipelines.store.tables import queries
+from pipelines.store.documents import load_document
+from pipelines.store.schema import queries
 from pipelines.types import Answer, Filters, Footnote, Token, Turn, Verdict
 from tests.conftest import MakeSettings
 from tests.fake_openai import FakeOpenAI, Fault
@@ -65,7 +65,7 @@ def openai() -> Iterator[FakeOpenAI]:
 
 def stored(engine: Engine, document_id: str) -> str:
     with engine.database.engine.connect() as connection:
-        document = load(connection, document_id, "owner")
+        document = load_document(connection, document_id, "owner")
     assert document is not None
     return document.text
 

@@ -118,11 +118,11 @@ def test_a_question_that_cannot_be_asked_says_why_and_ends_the_command_with_2(
 
 FAILURES = [
     (Fault("status", 401), "refuses the key. Set OPENAI_API_KEY"),
-    (Fault("status", 402), "wants payment: scripted failure Add credit"),
+    (Fault("status", 402), "wants payment: scripted failure. Add credit"),
     (Fault("status", 403), "does not let this key use fake"),
     (Fault("status", 404), "does not know the model fake. Check FOOTNOTE_LLM__MODEL"),
-    (Fault("status", 429), "takes no more requests for now: scripted failure Wait, or raise"),
-    (Fault("status", 500), "fails with status 500: scripted failure Try again later"),
+    (Fault("status", 429), "takes no more requests for now: scripted failure. Wait, or raise"),
+    (Fault("status", 500), "fails with status 500: scripted failure. Try again later"),
     (Fault("garbage"), "answered with something that is not a model's answer. Check that the address"),
     (Fault("empty"), "answered without a word. Try again, or choose another model"),
     (Fault("slow", seconds=1.5), "did not answer in time. Try again, or raise the timeout"),

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from app import cli
-from app.options import PART_NAMES
+from app.cli.options import PART_NAMES
 from config.settings import Settings, get_settings
 from tests.conftest import open_folder
 
@@ -78,19 +78,36 @@ def test_a_failed_document_gives_exit_code_4_and_its_reason(shell: Shell, folder
     assert shell("status")[0] == 4
 
 
-def test_a_missing_path_fails_by_name_and_the_rest_goes_in(shell: Shell, folder: Path) -> None:
-    report = shell.json("ingest", str(folder), "nowhere.md", code=4)
-    assert (report["added"], report["failed"]) == (2, 1)
+@pytest.mark.parametrize("how", [(), ("--plan",), ("--retry-failed",)])
+def test_a_mistyped_path_is_refused_and_nothing_is_stored(
+    shell: Shell, folder: Path, tmp_path: Path, how: tuple[str, ...]
+) -> None:
+    looked_in = f"nowhere.md does not exist. Check the path; it was looked for in {tmp_path}."
+    assert shell("ingest", str(folder), "nowhere.md", *how) == (2, looked_in)
+    below = str(folder / "nowhere")
+    assert shell("ingest", str(folder), below, *how) == (2, f"{below} does not exist. Check the path.")
+    assert shell.json("runs")["runs"] == []
+    assert shell.json("status")["totals"]["failed"] == 0
+
+
+@pytest.mark.parametrize("named", ["docs", "docs/crane.md"])
+def test_a_source_that_vanished_fails_by_name_and_the_rest_goes_in(
+    shell: Shell, folder: Path, tmp_path: Path, named: str
+) -> None:
+    (tmp_path / "other.md").write_text("# Other\n\nThe other file stays.\n")
+    shell("ingest", str(folder))
+    folder.rename(tmp_path / "away")
+    for _ in range(2):
+        report = shell.json("ingest", named, "other.md", code=4)
+        (failure,) = (item for item in report["items"] if item["outcome"] == "failed")
+        assert (failure["document"], failure["error"]) == (named, f"{named} does not exist.")
+    assert shell.json("status", code=4)["totals"]["documents"] == 3
 
 
 def test_the_home_of_nobody_is_a_place_that_does_not_exist(shell: Shell, folder: Path) -> None:
-    report = shell.json("ingest", str(folder), "~nobody-here/docs", code=4)
-    assert report["added"] == 2
-    (failure,) = (item for item in report["items"] if item["outcome"] == "failed")
-    assert (failure["error"], failure["hint"]) == (
-        "~nobody-here/docs does not exist.", "No user is called nobody-here.",
-    )  # fmt: skip
-    assert shell.json("remove", "--source", "~nobody-here/docs", "--yes")["forgotten"] == ["~nobody-here/docs"]
+    code, said = shell("ingest", str(folder), "~nobody-here/docs")
+    assert (code, said) == (2, "~nobody-here/docs does not exist. No user is called nobody-here.")
+    shell("ingest", str(folder))
     code, said = shell("remove", "--source", "~nobody-here/docs")
     assert (code, said.startswith("No document came from ~nobody-here/docs.")) == (2, True)
     code, again = shell("reindex", "--source", "~nobody-here/docs")
@@ -164,9 +181,9 @@ def test_of_many_documents_a_terminal_shows_a_summary(
 
     (folder / "empty.md").write_text("")
     shell("ingest", str(folder))
-    monkeypatch.setattr("app.status._MANY", 2)
+    monkeypatch.setattr("app.cli.status._MANY", 2)
     assert "crane.md" in shell("status")[1]
-    monkeypatch.setattr("app.output.console", Console(width=100, force_terminal=True, color_system=None))
+    monkeypatch.setattr("app.cli.output.console", Console(width=100, force_terminal=True, color_system=None))
     out = shell("status")[1]
     assert "crane.md" not in out
     assert "empty.md" in out
@@ -205,7 +222,7 @@ def test_every_line_of_an_explanation_fits_the_terminal(
 
     (folder / "long.md").write_text(f"# {'A crane with a long title ' * 4}\n\nThe crane moved twice.\n")
     shell("ingest", str(folder))
-    for place in ("app.output.console", "app.explain.console"):
+    for place in ("app.cli.output.console", "app.cli.search.console"):
         monkeypatch.setattr(place, Console(width=int(width), force_terminal=True, color_system=None))
     code, out = shell("search", f"{QUESTION} What is new at work in 2023?", "--explain", "--without", "dense")
     assert code == 0
@@ -230,7 +247,7 @@ def test_what_if_prints_both_rankings_and_the_moves_and_logs_one_query(shell: Sh
 
 
 def test_the_parts_of_the_help_are_the_parts_that_there_are() -> None:
-    from pipelines.query.parts import PARTS
+    from pipelines.query.ablation import PARTS
 
     assert tuple(PARTS) == PART_NAMES
 
@@ -468,8 +485,12 @@ def test_a_location_that_can_never_be_a_source_is_wrong_usage_and_no_run(
 
 
 def test_a_source_that_is_named_twice_is_taken_once(shell: Shell, folder: Path) -> None:
-    report = shell.json("ingest", "nowhere", str(folder), "./nowhere/", code=4)
-    assert [item["document"] for item in report["items"] if item["outcome"] == "failed"] == ["nowhere"]
+    (folder / "gone").mkdir()
+    (folder / "gone" / "a.md").write_text("# A\n\nSome words.\n")
+    shell("ingest", "docs/gone")
+    (folder / "gone").rename(folder.parent / "away")
+    report = shell.json("ingest", "docs/gone", str(folder), "./docs/gone/", code=4)
+    assert [item["document"] for item in report["items"] if item["outcome"] == "failed"] == ["docs/gone"]
 
 
 def test_help_has_an_example_for_every_command() -> None:
@@ -503,7 +524,7 @@ def test_help_loads_none_of_the_heavy_libraries() -> None:
 
 
 def test_an_error_is_one_json_document_and_one_line_without_a_traceback(tmp_path: Path) -> None:
-    done = _run("-m", "app.cli", "search", "x", "--json", DATABASE_URL="postgresql://ann:hunter2@127.0.0.1:1/x")
+    done = _run("-m", "footnote", "search", "x", "--json", DATABASE_URL="postgresql://ann:hunter2@127.0.0.1:1/x")
     assert done.returncode == 5
     assert json.loads(done.stdout)["error"]["type"] == "ServiceUnavailable"
     assert "Traceback" not in done.stderr
@@ -514,7 +535,7 @@ GOES_ON = "\nStopped. What was finished stays; the same command goes on from the
 PRESSED = """
 import atexit, os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)
 import app.settings
-from app import cli, output
+from app import cli; from app.cli import output
 def press(how=signal.SIGINT): os.kill(os.getpid(), how)
 def pressed(made):
     try: press()
@@ -596,7 +617,7 @@ def test_the_module_does_what_the_command_does(folder: Path) -> None:
     environment["FOOTNOTE_INGESTION__EXECUTOR"] = "here"
     done = _run("-m", "pipelines.ingestion", str(folder), "--json", **environment)
     assert json.loads(done.stdout)["added"] == 2, done.stderr
-    again = _run("-m", "app.cli", "db", "stop", **environment)
+    again = _run("-m", "footnote", "db", "stop", **environment)
     assert again.returncode == 0
 
 

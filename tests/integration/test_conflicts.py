@@ -11,7 +11,7 @@ from config.settings import LLMSettings, Settings
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import Engine, build_query_engine
 from pipelines.store.audit import audit
-from pipelines.store.documents import load
+from pipelines.store.documents import load_document
 from pipelines.types import Answer
 from tests.fake_openai import FakeOpenAI
 
@@ -96,7 +96,7 @@ def assert_cited(engine: Engine, answer: Answer) -> None:
         assert len({side.document_id for side in conflict.sides}) == len(conflict.sides) > 1
         for side in conflict.sides:
             with engine.database.engine.connect() as connection:
-                document = load(connection, side.document_id, "owner")
+                document = load_document(connection, side.document_id, "owner")
             assert document is not None
             assert document.text[side.start : side.end] == side.quote
             assert numbers[side.n] == side.document_id

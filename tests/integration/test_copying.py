@@ -26,8 +26,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.exc import DataError, IntegrityError
 
 from config.settings import Settings
-from pipelines.store.copying import append_rows
-from pipelines.store.database import open_database
+from pipelines.store.database import append_rows, open_database
 
 EVERY = Table(
     'every "kind"',

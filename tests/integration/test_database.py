@@ -219,14 +219,51 @@ def test_a_pid_file_of_another_program_does_not_block_the_start(home: Path) -> N
         stranger.wait()
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("lost", ["global/pg_control", "PG_VERSION"])
+def test_a_data_folder_that_lost_a_file_is_refused_and_left_as_it_is(home: Path, lost: str) -> None:
+    server = EmbeddedServer(home, durable=False)
+    server.acquire()
+    server.release()
+    (server.data / lost).unlink()
+    before = contents(server.data)
+    with pytest.raises(ConfigError, match=f"lacks {lost}") as caught:
+        EmbeddedServer(home, durable=False).acquire()
+    assert "backup" in caught.value.hint
+    assert contents(server.data) == before
+
+
+@pytest.mark.parametrize("name", ["thesis.docx", "PG_VERSION", "base/1/2619"])
+def test_a_data_folder_with_anything_in_it_is_never_overwritten(home: Path, name: str) -> None:
+    path = home / "postgres" / "data" / name
+    path.parent.mkdir(parents=True)
+    path.write_text("18\n")
+    with pytest.raises(ConfigError, match="is not empty"):
+        open_database(Settings(_env_file=None, home=home))
+    assert path.read_text() == "18\n"
+
+
 def test_an_initdb_that_was_killed_is_made_again(home: Path) -> None:
-    data = home / "postgres" / "data"
-    data.mkdir(parents=True)
-    (data / "PG_VERSION").write_text("18\n")
+    (home / "postgres" / "data").mkdir(parents=True)
+    fresh = home / "postgres" / "data.new"
+    fresh.mkdir()
+    (fresh / "PG_VERSION").write_text("18\n")
     server = EmbeddedServer(home, durable=False)
     server.acquire()
     assert server.is_running()
     server.release()
+
+
+def test_a_database_that_was_in_use_is_not_taken_for_a_killed_initdb(home: Path) -> None:
+    fresh = home / "postgres" / "data.new"
+    fresh.mkdir(parents=True)
+    (fresh / "postmaster.opts").write_text("postgres")
+    with pytest.raises(ConfigError, match="was in use"):
+        EmbeddedServer(home, durable=False).acquire()
+    assert (fresh / "postmaster.opts").exists()
 
 
 @pytest.mark.parametrize("name", ["it's", "a, b", "a+b", "sp ace", "ü"])

@@ -1,18 +1,25 @@
 import shlex
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+from llama_index.core.schema import TextNode
 from sqlalchemy import text
 
 from config.settings import Settings
+from pipelines.ingestion.parsers import parse
 from pipelines.ingestion.preview import preview
 from pipelines.ingestion.reindex import plan_reindex
 from pipelines.ingestion.run import Overrides, build_ingestion, ingest
 from pipelines.models.identity import identity
+from pipelines.store.audit import damaged_documents
 from pipelines.store.database import open_database
-from pipelines.store.doctor import Finding, examine
+from pipelines.store.health import Finding, examine
 from pipelines.store.node_table import node_table
 from pipelines.store.originals import original_path
+from pipelines.store.vector_store import NodeRecipe, build_node_store
+from pipelines.types import Document
 
 TABLE = node_table("hashed_hashed_256")
 
@@ -69,6 +76,29 @@ def test_a_damaged_document_is_named_and_made_again(
     assert ingestion.store.count() == nodes
 
 
+def test_a_file_of_repeated_text_takes_time_by_its_length(settings: Settings) -> None:
+    count, paragraph = 3000, "The crane lifts the load over the wall of the harbour. " * 6
+    body = paragraph * count
+    made = Document(
+        id="log", text=body, source_uri="file:///log.txt", source="file:///", source_kind="eval", name="log.txt",
+        mime="text/plain", bytes=len(body), file_sha="f", title="log", category="generic", content_sha="c",
+    )  # fmt: skip
+    (first,) = parse(made.with_(text=paragraph), "generic")
+    nodes = []
+    for number in range(count):
+        place = {"start": number * len(paragraph), "end": (number + 1) * len(paragraph), "ordinal": number}
+        told = {"metadata": first.metadata | place, "relationships": first.relationships}
+        nodes.append(TextNode(id_=f"n{number}", text=paragraph, **told))
+    store = build_node_store(settings, open_database(settings), identity(settings))
+    vector = np.zeros((1, store.dimension), dtype=np.float32)
+    vector[0, 0] = 1
+    store.replace(made, nodes, [vector] * count, NodeRecipe("generic", "r"))
+    begun = time.monotonic()
+    with store.engine.connect() as connection:
+        assert damaged_documents(connection, store.table) == []
+    assert time.monotonic() - begun < 5  # half a second; by the square of the length it was a minute
+
+
 def test_a_vector_index_of_another_operator_class_is_named_and_built_again(folder: Path, settings: Settings) -> None:
     break_(settings, f"DROP INDEX {TABLE}_hnsw")
     break_(settings, f"CREATE INDEX {TABLE}_hnsw ON {TABLE}_windows USING hnsw (embedding vector_l2_ops)")
@@ -98,6 +128,23 @@ def test_a_run_whose_process_died_is_named(folder: Path, settings: Settings) -> 
     assert not found(settings)["last run"].ok  # another folder's run goes on with nothing
     ingest(settings, [str(folder)])
     assert found(settings)["last run"].ok
+
+
+def test_a_damaged_bm25_snapshot_is_named_and_mended(folder: Path, settings: Settings) -> None:
+    paths = list((settings.home / "lexical").rglob("counts.npy"))
+    assert paths
+    for path in paths:
+        counts = np.load(path)
+        np.save(path, counts + 1)
+    assert wrong(settings) == {"lexical index"}
+    assert wrong(settings, fix=True) == set()
+    assert wrong(settings) == set()
+
+
+def test_a_bm25_snapshot_of_other_terms_than_the_database_is_named(folder: Path, settings: Settings) -> None:
+    break_(settings, "UPDATE lexical_segments SET tokens = replace(tokens, 'crane', 'heron')")
+    assert wrong(settings) == {"lexical index"}
+    assert wrong(settings, fix=True) == set()
 
 
 def test_orphans_go_and_nothing_else(folder: Path, settings: Settings) -> None:

@@ -5,30 +5,22 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.experiments import run_beir, run_tune
+from app.cli.evaluate import SystemOptions, run_beir
 from config.settings import Settings
-from pipelines.errors import ConfigError, SourceError
-from pipelines.evaluation.ablate import ablate
+from pipelines.errors import ConfigError
 from pipelines.evaluation.corpus import index_dataset, ingest_folder
 from pipelines.evaluation.datasets import load_beir
-from pipelines.evaluation.experiment import run_experiment
-from pipelines.evaluation.judged import judged
+from pipelines.evaluation.experiment import SYSTEMS, ablate, index_judged_set, run_experiment
 from pipelines.evaluation.measures import means
-from pipelines.evaluation.systems import SYSTEMS
-from pipelines.evaluation.tune import labelled, tune
-from pipelines.ingestion.run import ingest
 from pipelines.query.engine import build_query_engine
-from pipelines.store.database import open_database
-from pipelines.store.tables import embedding_cache, queries
+from pipelines.store.schema import embedding_cache, queries
 from tests.unit.evaluation.test_datasets import write_beir
 
 
 def beir(settings: Settings, *folders: Path, **asked: Any) -> None:
-    given: dict[str, Any] = {
-        "systems": [], "overrides": [], "measures": ["RR@10"], "baseline": "", "limit": None, "per_topic": None,
-        "ablate": False, "fit": False, "as_json": True, **asked,
-    }  # fmt: skip
-    run_beir(settings, list(folders), **given)
+    measured = {name: asked.pop(name) for name in ("measures", "ablate", "fit") if name in asked}
+    options = SystemOptions(**{"as_json": True, **asked})
+    run_beir(settings, list(folders), options, **{"measures": ["RR@10"], **measured})
 
 
 @pytest.mark.usefixtures("own_databases")
@@ -63,21 +55,21 @@ def test_a_folder_evaluated_at_another_place_does_not_stand_there_twice(settings
 @pytest.mark.usefixtures("own_databases")
 def test_a_second_run_takes_the_vectors_of_the_questions_from_the_first(settings: Settings, tmp_path: Path) -> None:
     folder = write_beir(tmp_path / "harbour")
-    first = judged(settings, folder)
+    first = index_judged_set(settings, folder)
     ranked = first.run({})
     with first.engine.database.engine.connect() as connection:
         kept = connection.execute(select(embedding_cache.c.model)).scalars().all()
     assert [model for model in kept if model.endswith("?questions")] == [
         kept[0].removesuffix("?questions") + "?questions"
     ] * 2
-    second = judged(settings, folder)
+    second = index_judged_set(settings, folder)
     second.engine.embed_model.inner = None  # type: ignore[attr-defined]  # nothing is left to embed with
     assert second.run({}) == ranked
 
 
 @pytest.mark.usefixtures("own_databases")
 def test_evaluation_writes_no_query_log_and_searches_a_still_corpus(settings: Settings, tmp_path: Path) -> None:
-    one = judged(settings, write_beir(tmp_path / "harbour"))
+    one = index_judged_set(settings, write_beir(tmp_path / "harbour"))
     one.run({})
     with one.engine.database.engine.connect() as connection:
         assert connection.execute(select(queries)).all() == []
@@ -91,7 +83,7 @@ def test_a_question_that_cannot_be_searched_finds_nothing_and_stays_in_the_mean(
     folder = write_beir(tmp_path / "harbour")
     path = folder / "queries.jsonl"
     path.write_text(path.read_text().replace("harbour dredging", "   "))
-    scores = judged(settings, folder).scores({}, ["RR@10"])
+    scores = index_judged_set(settings, folder).scores({}, ["RR@10"])
     assert scores["2"] == {"RR@10": 0.0}
     assert means(scores) == {"RR@10": 1 / 2}
 
@@ -106,7 +98,7 @@ def test_every_system_runs(settings: Settings, tmp_path: Path) -> None:
 def test_a_part_that_finds_what_nothing_else_finds_is_worth_what_is_lost_without_it(
     settings: Settings, tmp_path: Path
 ) -> None:
-    one = judged(settings, write_beir(tmp_path / "harbour"))
+    one = index_judged_set(settings, write_beir(tmp_path / "harbour"))
     effects = {effect.part: effect for effect in ablate([one], SYSTEMS["sparse"], "RR@10")}
     assert effects["dense"].status == "off"
     assert effects["quota"].status == "off"
@@ -165,56 +157,3 @@ def test_several_sets_are_averaged_taken_apart_and_fitted(
     assert "mean over the sets" in said
     assert "off already" in said
     assert "change nothing" in said
-
-
-NAMES = (
-    "alderwood birchwood cedarwood dogwood elmwood firwood ginkgo hazelnut ivywood juniper katsura larchwood"
-).split()
-
-
-def harbours(settings: Settings, folder: Path) -> None:
-    """Ingest a note for each name."""
-    for name in NAMES:
-        (folder / f"{name}.txt").write_text(f"{name.title()} is where the cranes unload.\n")
-    ingest(settings, [str(folder)])
-
-
-def test_tuning_finds_the_one_setting_that_labelled_questions_need(settings: Settings, tmp_path: Path) -> None:
-    harbours(settings, tmp_path)
-    only_words = {"retrieval.mode": "sparse", "retrieval.typo_weight": 0.0}
-    engine = build_query_engine(settings).with_changes(only_words)
-    misspelt = [{"question": f"{name}x", "document": f"{name}.txt", "good": True} for name in NAMES]
-    found = tune(engine, labelled([], misspelt), {"retrieval.mode": ("hybrid", "sparse"), "factors.year": (1.0, 2.0)})
-    assert found.chosen == {"retrieval.mode": "hybrid"}
-    assert (found.now, found.seen, found.held_out.difference) == (0.0, 1.0, 1.0)
-    assert found.helps
-
-
-def test_tuning_says_what_it_would_change_and_keeps_no_question(
-    settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "notes").mkdir()
-    harbours(settings, tmp_path / "notes")
-    feedback = tmp_path / "feedback.jsonl"
-    rows = [{"question": f"harbour {name}", "document": f"{name}.txt", "good": True} for name in NAMES]
-    feedback.write_text("\n".join(map(json.dumps, rows)))
-    run_tune(settings, [], feedback, as_json=True)
-    report = json.loads(capsys.readouterr().out)
-    assert report["questions"] == len(NAMES)
-    assert report["change"] == {}  # every question finds its note at once: there is nothing to gain
-    assert report["now"] == report["seen"] == 1.0
-    run_tune(settings, [], feedback, as_json=False)
-    assert "change nothing" in capsys.readouterr().out
-    with open_database(settings).engine.connect() as connection:
-        assert connection.execute(select(queries)).all() == []
-        kept = connection.execute(select(embedding_cache.c.model)).scalars().all()
-    assert not [model for model in kept if model.endswith("?questions")]
-
-
-def test_tuning_on_nothing_or_on_a_handful_is_refused(settings: Settings, tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="nothing to learn from"):
-        run_tune(settings, [], None, as_json=True)
-    feedback = tmp_path / "feedback.jsonl"
-    feedback.write_text('{"question": "q", "document": "d", "good": true}')
-    with pytest.raises(SourceError, match="1 labelled questions are too few"):
-        run_tune(settings, [], feedback, as_json=True)

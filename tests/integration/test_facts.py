@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from app.facts import person_json
+from app.cli.facts import person_json
 from config.settings import AnswerSettings, LLMSettings, Settings
 from pipelines.facts import JobFacts, LanguageFacts, PersonFacts, ProjectFacts, SeveralFacts, SkillsFacts
-from pipelines.ingestion.fingerprint import content_sha, meta_sha
-from pipelines.ingestion.parsers.cuts import Piece
+from pipelines.ingestion.change_detection import content_sha, meta_sha
 from pipelines.ingestion.parsers.nodes import make_nodes
-from pipelines.models.embed import build_embed_model, window_vectors
-from pipelines.query.careers.timeline import people
+from pipelines.ingestion.parsers.pieces import Piece
+from pipelines.models.embedding import build_embed_model, window_vectors
+from pipelines.query.careers.people import group_people
 from pipelines.query.engine import Engine, build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.facts import read_facts
-from pipelines.store.nodes import Made
+from pipelines.store.vector_store import NodeRecipe
 from pipelines.types import Document, Filters
 from tests.fake_openai import FakeOpenAI
 
@@ -69,7 +69,7 @@ def put(engine: Engine, name: str, text: str, records: list[tuple[Any, str]], **
     pieces = [Piece(0, len(text), ("Career",), facts=placed(text, records))]
     nodes = make_nodes(made, pieces, "generic", 1)
     vectors = window_vectors(build_embed_model(engine.settings), [text])
-    engine.store.replace(made, nodes, vectors, Made("generic", "r"))
+    engine.store.replace(made, nodes, vectors, NodeRecipe("generic", "r"))
     engine.indexes.refresh("owner")
     engine.indexes.refresh("visitor")
     return made
@@ -250,7 +250,7 @@ def test_other_questions_and_a_switched_off_setting_change_nothing(engine: Engin
 
 
 def test_a_career_as_data_has_durations_and_where_each_entry_stands(engine: Engine) -> None:
-    (person,) = people(read_facts(engine.store, Filters(), "owner"), TODAY)
+    (person,) = group_people(read_facts(engine.store, Filters(), "owner"), TODAY)
     career = person_json(person)
     assert (career["name"], career["experience"]["duration"]) == ("Ann Lee", "6 years 5 months")
     assert [(row["company"], row["duration"]) for row in career["companies"]] == [

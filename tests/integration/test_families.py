@@ -9,15 +9,15 @@ import pytest
 from sqlalchemy import create_engine, select
 
 from config.settings import FactorSettings, Settings
-from pipelines.ingestion.fingerprint import content_sha, meta_sha
+from pipelines.ingestion.change_detection import content_sha, meta_sha
 from pipelines.ingestion.parsers import parse
-from pipelines.models.embed import build_embed_model, window_vectors
-from pipelines.query.also_in import with_others
+from pipelines.models.embedding import build_embed_model, window_vectors
+from pipelines.query.cited_documents import with_identical_documents
 from pipelines.query.engine import Engine, build_query_engine
 from pipelines.query.trace import Ledger
-from pipelines.store.families import families_of
-from pipelines.store.nodes import Made
-from pipelines.store.tables import families
+from pipelines.store.near_duplicates import families_of
+from pipelines.store.schema import families
+from pipelines.store.vector_store import NodeRecipe
 from pipelines.text import searchable
 from pipelines.types import Document
 from tests.unit.query.builders import hit
@@ -44,7 +44,9 @@ def put(engine: Engine, name: str, body: str, **facts: Any) -> None:
     made = made.with_(content_sha=content_sha(made, "markdown"), meta_sha=meta_sha(made))
     nodes = parse(made, "markdown")
     texts = [searchable(node.metadata["header"], node.text, made.mime) for node in nodes]
-    engine.store.replace(made, nodes, window_vectors(build_embed_model(engine.settings), texts), Made("markdown", "r"))
+    engine.store.replace(
+        made, nodes, window_vectors(build_embed_model(engine.settings), texts), NodeRecipe("markdown", "r")
+    )
 
 
 def groups(engine: Engine, kind: str = "document") -> set[frozenset[str]]:
@@ -210,9 +212,9 @@ def test_an_answer_names_no_other_document_where_what_it_says_cannot_be_read(ver
     ]
     ledger.ranked(nodes)
     ledger.copied("copy", cited.node_ids[0])
-    assert with_others(unread, ledger, versions.database.engine, "owner") == answer
+    assert with_identical_documents(unread, ledger, versions.database.engine, "owner") == answer
     nowhere = create_engine("postgresql+psycopg2://127.0.0.1:9/none")
-    assert with_others(unread, ledger, nowhere, "owner") == unread
+    assert with_identical_documents(unread, ledger, nowhere, "owner") == unread
 
 
 def test_a_version_that_an_audience_may_not_see_is_not_named(versions: Engine) -> None:

@@ -1,8 +1,8 @@
 import pytest
 
 from config.settings import Settings
-from pipelines.evaluation.filtered import measure_filters
-from pipelines.store import reads
+from pipelines.store import node_reader as reads
+from tests.bench.filters import measure_filters
 
 
 @pytest.mark.usefixtures("own_databases")

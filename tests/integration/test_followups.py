@@ -5,8 +5,8 @@ import pytest
 
 from config.settings import AnswerSettings, Settings
 from pipelines.evaluation.answerability import load_collection
-from pipelines.evaluation.followups import CONDENSED, LAST, measure_follow_ups
-from pipelines.evaluation.replay import ScriptedLLM
+from tests.bench.escalation import ScriptedLLM
+from tests.bench.follow_ups import CONDENSED, LAST, measure_follow_ups
 
 PASSAGES = {
     "kiln": "Ruth Aldous built the anagama kiln at Dunsyre in 1998.",

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from config.settings import EmbeddingSettings, Settings
+from pipelines.evaluation.answers import compare_gate, has_facts, measure_gate, portfolio_engine, read_baseline
 from pipelines.evaluation.datasets import load_topics
-from pipelines.evaluation.gate import compare_gate, measure_gate, read_baseline
-from pipelines.evaluation.portfolio import has_facts, portfolio_engine
 from pipelines.store.embedded import EmbeddedServer
 from tests.conftest import drop_evaluations, making_settings
 

@@ -7,15 +7,15 @@ import pytest
 from pydantic import SecretStr
 
 from app.pack import pack_markdown
-from app.sources import link, place, result_source
+from app.wording import link, place, result_source
 from config.settings import GitHubSettings, IngestionSettings, Settings
 from pipelines.ingestion.reindex import plan_reindex
 from pipelines.ingestion.run import build_ingestion
 from pipelines.query.engine import build_query_engine
-from pipelines.query.packs.packing import pack_answer
-from pipelines.query.searching.find import Request
+from pipelines.query.pack import pack_answer
+from pipelines.query.search import Request
 from pipelines.store.database import open_database
-from pipelines.store.queries import jsonable
+from pipelines.store.query_log import jsonable
 from pipelines.store.status import coverage
 from pipelines.types import Filters, IngestReport
 from tests.fake_github import FakeGitHub, Fault, Repository

@@ -15,7 +15,7 @@ from llama_index.core.llms import CompletionResponse, CompletionResponseGen, Cus
 from config.settings import LLMSettings, Settings
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import Engine, build_query_engine
-from pipelines.store.documents import load
+from pipelines.store.documents import load_document
 from pipelines.types import Answer, Footnote, Token
 from tests.fake_openai import FakeOpenAI
 
@@ -38,6 +38,8 @@ MARKS = (
     "[٣]", "[1.5]", "[00001]", "[1]]", "[[[[1]]]]", "`[1]`", "", "",
 )  # fmt: skip
 ENDS = (". ", ".", " . ", "? ", "\n\n", " ")
+# A block of code, where nothing is a marker, with the footnotes below it.
+CODE = re.compile(r"^[ \t]*```\w*\n(?:.*\n)*?[ \t]*```(?:\n(?:\[\d+\] ?)+$)?", re.MULTILINE)
 MARKER = re.compile(r"[\[［【]\s*(\d+)\s*[\]］】]")
 
 
@@ -83,14 +85,16 @@ def engine(corpus: Path, settings: Settings) -> Engine:
 def assert_resolves(answer: Answer, stored: Callable[[str], str]) -> None:
     """Every marker is a source, and every snippet and quote is the stored text at its offsets."""
     numbers = {source.n for source in answer.sources}
-    assert {int(n) for n in MARKER.findall(answer.answer)} <= numbers
-    assert [list(s.citations) for s in answer.sentences if s.citations] == [
-        [int(n) for n in MARKER.findall(run)] for run in re.findall(r"(?: \[\d+\])+", answer.answer)
+    code = {line.strip() for block in CODE.findall(answer.answer) for line in block.split("\n")}
+    prose = CODE.sub("\n", answer.answer)
+    assert {int(n) for n in MARKER.findall(prose)} <= numbers
+    assert [list(s.citations) for s in answer.sentences if s.citations and s.text not in code] == [
+        [int(n) for n in MARKER.findall(run)] for run in re.findall(r"(?<=\S)(?: \[\d+\])+", prose)
     ]
     for source in answer.sources:
         assert source.snippet == stored(source.document_id)[source.start : source.end]
     for sentence in answer.sentences:
-        assert not MARKER.search(sentence.text) or answer.mode == "extractive"
+        assert not MARKER.search(sentence.text) or answer.mode == "extractive" or sentence.text in code
         assert set(sentence.citations) <= numbers
         for citation in sentence.evidence:
             assert citation.n in numbers
@@ -101,7 +105,7 @@ def read(engine: Engine) -> Callable[[str], str]:
     @cache
     def text_of(document_id: str) -> str:
         with engine.database.engine.connect() as connection:
-            document = load(connection, document_id, "owner")
+            document = load_document(connection, document_id, "owner")
         assert document is not None
         return document.text
 

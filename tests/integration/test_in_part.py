@@ -11,10 +11,10 @@ from app.answer import answer_data
 from app.conversation import Exchange
 from config.settings import NotionSettings, Settings
 from pipelines.ingestion.run import Overrides, ingest
+from pipelines.query.cited_documents import note_partial_documents
 from pipelines.query.engine import Engine, build_query_engine
-from pipelines.query.in_part import note_parts
 from pipelines.query.trace import Ledger
-from pipelines.store.queries import read_query
+from pipelines.store.query_log import read_query
 from pipelines.types import Answer, Audience, Citation, Conflict, Sentence
 from tests.fake_notion import TOKEN, FakeNotion, block
 from tests.integration.test_cli import Shell
@@ -124,7 +124,7 @@ def test_cited_sources_sides_of_conflicts_and_the_nearest_are_looked_at_for_whom
         shown = {"sources": (page,)} if answered else {"sources": (), "nearest": (page,)}
         told = Answer(QUESTION, answered, "low", "llm", "", FACT, (sentence,) * answered, conflicts=conflicts, **shown)
         ledger = Ledger()
-        note_parts(told, engine.database.engine, audience, ledger)
+        note_partial_documents(told, engine.database.engine, audience, ledger)
         return ledger.notes
 
     of_conflict = Conflict("number", "40, 50", (side, side))

@@ -18,19 +18,26 @@ from typer.testing import CliRunner
 from app import cli
 from config.settings import IngestionSettings, Settings, get_settings
 from pipelines.errors import ConfigError, FootnoteError, RetrievalError, ServiceUnavailable, StoreError
-from pipelines.ingestion.rollback import roll_back
+from pipelines.ingestion.rollback import plan_rollback, roll_back
 from pipelines.ingestion.run import build_ingestion, ingest
-from pipelines.ingestion.undo import plan_rollback
 from pipelines.models.identity import identity
 from pipelines.query.engine import build_query_engine
-from pipelines.store import schema, tables
+from pipelines.store import database as schema
+from pipelines.store import schema as tables
 from pipelines.store.audit import audit
-from pipelines.store.database import database_url, make_engine, migrate, open_database
-from pipelines.store.doctor import examine
-from pipelines.store.feedback import Given, give
-from pipelines.store.queries import latest_queries, read_query
-from pipelines.store.run_log import list_runs, read_run
-from pipelines.store.schema import HEAD, REVISIONS, alembic_config, losses
+from pipelines.store.database import (
+    HEAD,
+    REVISIONS,
+    alembic_config,
+    database_url,
+    losses,
+    make_engine,
+    migrate,
+    open_database,
+)
+from pipelines.store.health import examine
+from pipelines.store.query_log import Feedback, latest_queries, read_query, save_feedback
+from pipelines.store.runs import list_runs, read_run
 from pipelines.store.status import coverage
 from pipelines.types import Answer
 from tests.conftest import MakeSettings
@@ -374,7 +381,7 @@ def run(settings: Settings, *words: str) -> subprocess.Popen[str]:
         "DATABASE_URL": settings.database_url.get_secret_value(),
         "FOOTNOTE_EMBEDDING__PROVIDER": "hashed",
     }
-    command = [sys.executable, "-m", "app.cli", *words]
+    command = [sys.executable, "-m", "footnote", *words]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -522,7 +529,7 @@ def test_a_revision_that_there_is_not_is_refused(engine: Engine, shell: Shell, t
 
 
 def test_a_revision_is_checked_before_anything_is_connected(tmp_path: Path) -> None:
-    from app.administration import migrate_database
+    from app.cli.maintenance import migrate_database
 
     nowhere = Settings(_env_file=None, home=tmp_path, database_url="postgresql://ann@127.0.0.1:1/x")
     with pytest.raises(ConfigError, match="no migration '0099'"):
@@ -538,8 +545,8 @@ def test_on_the_way_below_0005_feedback_is_lost_and_nothing_else(engine: Engine,
     assert before["feedback"] == []
     assert rows(engine, "SELECT DISTINCT cost FROM queries") == [(None,)]  # of old answers it is not known
     (asked,) = rows(engine, "SELECT id FROM queries WHERE answer IS NOT NULL ORDER BY asked_at LIMIT 1")
-    give(engine, asked[0], Given("opened", source=1), session="s", audience="owner", limit=9)
-    give(engine, asked[0], Given("thumb", 1), session="s", audience="owner", limit=9)
+    save_feedback(engine, asked[0], Feedback("opened", source=1), session="s", audience="owner", limit=9)
+    save_feedback(engine, asked[0], Feedback("thumb", 1), session="s", audience="owner", limit=9)
     assert "thumbs" in losses(HEAD, "0004")[0]
     migrate(engine, "0004")
     migrate(engine)

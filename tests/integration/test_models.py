@@ -17,19 +17,26 @@ from sqlalchemy import select, text
 from config.settings import EmbeddingSettings, Settings
 from pipelines.errors import ConfigError, RetrievalError
 from pipelines.evaluation.model_compare import overlap
-from pipelines.ingestion.executors import here
+from pipelines.ingestion.reindex import build_reembedding
 from pipelines.ingestion.run import Overrides, build_ingestion, ingest
-from pipelines.ingestion.side_by_side import build_filling
-from pipelines.models.identity import named
+from pipelines.ingestion.workers import prepare_in_process
+from pipelines.models.identity import parse_model_name
+from pipelines.query.active_index import IndexPreparation
 from pipelines.query.engine import build_engine_aside, build_query_engine
-from pipelines.query.serving import Readiness
-from pipelines.store import tables
+from pipelines.store import schema as tables
 from pipelines.store.database import Database, open_database
-from pipelines.store.models import Held, active_model, find_model, held_models, hold, lacking
-from pipelines.store.moment import moment
+from pipelines.store.embedding_models import (
+    StoredModel,
+    active_model,
+    count_missing,
+    find_model,
+    prevent_drop,
+    stored_models,
+)
 from pipelines.store.node_table import node_table
-from pipelines.store.nodes import build_node_store, snapshots
 from pipelines.store.promotion import drop, promote
+from pipelines.store.read_snapshot import read_snapshot
+from pipelines.store.vector_store import build_node_store, snapshot_folder
 from pipelines.types import EmbeddingIdentity, Filters, SearchReport
 from tests.fake_openai import FakeOpenAI
 from tests.integration.test_cli import Shell
@@ -74,23 +81,23 @@ def shell(filled: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 
 def add(settings: Settings, model: EmbeddingIdentity = B, **given: Any) -> int:
-    return build_filling(settings, model).run(**given).documents
+    return build_reembedding(settings, model).run(**given).documents
 
 
 def make_serve(settings: Settings, model: EmbeddingIdentity) -> int | None:
     database = open_database(settings)
     store = build_node_store(settings, database, model)
-    ready = Readiness(settings, database, store)
+    ready = IndexPreparation(settings, database, store)
     try:
         return promote(store, model, ready.prepare, ready.adopt)
     finally:
         database.engine.dispose()
 
 
-def held(settings: Settings, model: EmbeddingIdentity) -> Held:
+def held(settings: Settings, model: EmbeddingIdentity) -> StoredModel:
     database = open_database(settings)
     try:
-        return find_model(held_models(database.engine), model.label)
+        return find_model(stored_models(database.engine), model.label)
     finally:
         database.engine.dispose()
 
@@ -111,7 +118,7 @@ def test_a_model_is_added_from_the_stored_documents_while_the_old_one_serves(fil
         path.unlink()
     engine = build_query_engine(filled)
     before, version = engine.search(QUESTION), engine.store.version()
-    done = build_filling(filled, B).run()
+    done = build_reembedding(filled, B).run()
     assert (done.documents, done.nodes, done.embedded, done.failed) == (4, 4, 4, {})
     assert (engine.identity, engine.store.version()) == (A, version)
     assert similarities(engine.search(QUESTION)) == similarities(before)
@@ -123,7 +130,7 @@ def test_a_model_is_added_from_the_stored_documents_while_the_old_one_serves(fil
 
 def test_what_was_added_already_is_not_made_again(filled: Settings) -> None:
     add(filled)
-    again = build_filling(filled, B).run()
+    again = build_reembedding(filled, B).run()
     assert (again.documents, again.embedded) == (0, 0)
 
 
@@ -134,7 +141,7 @@ def test_adding_that_was_killed_half_way_goes_on(filled: Settings) -> None:
 
     child = os.fork()
     if not child:
-        build_filling(filled, B).run(die)
+        build_reembedding(filled, B).run(die)
         os._exit(1)
     assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
     there = held(filled, B).documents
@@ -153,8 +160,8 @@ def _nothing() -> Any:
 
 
 def test_a_document_that_changes_while_it_is_added_is_added_as_it_is_then(filled: Settings, folder: Path) -> None:
-    filling = build_filling(filled, B)
-    index, changed = filling.ingestion.store.index, list[int]()
+    reembedding = build_reembedding(filled, B)
+    index, changed = reembedding.ingestion.store.index, list[int]()
 
     def change_first(document: Any, *rest: Any) -> bool:
         if not changed:
@@ -163,26 +170,26 @@ def test_a_document_that_changes_while_it_is_added_is_added_as_it_is_then(filled
             ingest(filled, [str(folder)])
         return index(document, *rest)
 
-    filling.ingestion.store.index = change_first  # type: ignore[method-assign]
-    assert filling.run().documents == 4
-    aside = build_engine_aside(filled, filling.ingestion.database, B)
+    reembedding.ingestion.store.index = change_first  # type: ignore[method-assign]
+    assert reembedding.run().documents == 4
+    aside = build_engine_aside(filled, reembedding.ingestion.database, B)
     assert "walnuts" in aside.search("walnuts").results[0].text
     assert make_serve(filled, B)
 
 
 def test_one_document_that_cannot_be_made_does_not_stop_the_others(filled: Settings) -> None:
-    filling = build_filling(filled, B)
-    finisher = type(filling.ingestion.finisher)
-    cut = finisher.cut
+    reembedding = build_reembedding(filled, B)
+    pipeline = type(reembedding.ingestion.pipeline)
+    complete = pipeline.complete_nodes
 
     def fail_one(self: Any, prepared: Any, stage: Any) -> Any:
         if prepared.document.name == "garden.md":
             raise ValueError("rotten")
-        return cut(self, prepared, stage)
+        return complete(self, prepared, stage)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(finisher, "cut", fail_one)
-        done = filling.run()
+        patch.setattr(pipeline, "complete_nodes", fail_one)
+        done = reembedding.run()
     assert (done.documents, list(done.failed)) == (3, ["garden.md"])
     with pytest.raises(ConfigError, match="lacks 1 of 4 documents") as refused:
         make_serve(filled, B)
@@ -205,7 +212,7 @@ def test_a_promoted_model_serves_whoever_goes_on_and_its_indexes_are_there(fille
     assert second.trace.settings != first.trace.settings
     assert similarities(second) == similarities(build_engine_aside(filled, engine.database, B).search(QUESTION))
     assert similarities(second) != similarities(first)
-    kept = {path.name.split("-")[0] for path in snapshots(filled, engine.database, engine.store).iterdir()}
+    kept = {path.name.split("-")[0] for path in snapshot_folder(filled, engine.database, engine.store).iterdir()}
     assert {"owner", "space"} <= kept
     assert other.ask(QUESTION, record=False).answered == engine.ask(QUESTION, record=False).answered
     assert make_serve(filled, B) is None
@@ -244,10 +251,10 @@ def test_a_question_whose_table_is_dropped_before_it_is_read_is_asked_of_the_new
             dropped.append(table)
             make_serve(filled, B)
             drop(database, old)
-        hold(database, table)
+        prevent_drop(database, table)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pipelines.query.serving.hold", drop_first)
+        patch.setattr("pipelines.query.active_index.prevent_drop", drop_first)
         report = engine.search(QUESTION)
     assert dropped == [old.table]
     assert (similarities(report), report.notes) == (expected, ())
@@ -379,11 +386,11 @@ def test_the_table_that_serves_holds_every_document_at_every_moment(filled: Sett
     turns = iter(range(1_000_000))
 
     def look() -> int:
-        with moment(database.engine) as now:
+        with read_snapshot(database.engine) as now:
             assert now.connection is not None
             model = active_model(database.engine)
             assert model is not None
-            return lacking(now.connection, node_table(model.slug))
+            return count_missing(now.connection, node_table(model.slug))
 
     def change() -> None:
         time.sleep(0.2)
@@ -429,7 +436,7 @@ def test_a_run_that_began_before_a_promotion_writes_nothing_after_it_and_the_nex
 
     def promoting(tasks: Any, options: Any) -> Iterator[Any]:
         make_serve(filled, B)
-        yield from here(tasks, options)
+        yield from prepare_in_process(tasks, options)
 
     with pytest.raises(ConfigError, match="promoted meanwhile"):
         replace(ingestion, executor=promoting).run(plan)
@@ -500,7 +507,7 @@ def test_a_process_that_cannot_use_the_promoted_model_says_so_instead_of_answeri
     assert engine.search(QUESTION).results
     with FakeOpenAI() as server:
         paid = filled.model_copy(update={"openai_api_key": SecretStr("sk-test"), "openai_api_base": server.url})
-        model = named(paid, "text-embedding-3-small@64")
+        model = parse_model_name(paid, "text-embedding-3-small@64")
         add(paid, model)
         make_serve(paid, model)
         assert build_query_engine(paid).search(QUESTION).results
@@ -588,7 +595,7 @@ def test_a_half_filled_table_is_compared_as_it_is_at_the_time(filled: Settings) 
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pipelines.ingestion.side_by_side._GROUP", 1)
+        patch.setattr("pipelines.ingestion.reindex._GROUP_TEXTS", 1)
         with pytest.raises(KeyboardInterrupt):
             add(filled, on_progress=stop)
     half = build_engine_aside(filled, database, B).search(QUESTION, top_n=10, record=False).results
@@ -601,7 +608,7 @@ def test_a_half_filled_table_is_compared_as_it_is_at_the_time(filled: Settings) 
 def test_a_name_that_means_several_models_is_refused_with_the_choices(filled: Settings) -> None:
     for dimension in (32, 64):
         add(filled, EmbeddingIdentity("hashed", "hashed-b", dimension))
-    models = held_models(open_database(filled).engine)
+    models = stored_models(open_database(filled).engine)
     with pytest.raises(RetrievalError, match="hashed-b@32, hashed/hashed-b@64"):
         find_model(models, "hashed-b")
     assert find_model(models, "hashed-b@64").identity.dimension == 64

@@ -9,12 +9,12 @@ from config.prompts import GREETING
 from config.settings import AnalysisSettings, Settings
 from pipelines.errors import RetrievalError
 from pipelines.facts import JobFacts
-from pipelines.ingestion.fingerprint import content_sha, meta_sha
+from pipelines.ingestion.change_detection import content_sha, meta_sha
 from pipelines.ingestion.parsers import parse
 from pipelines.ingestion.run import ingest
-from pipelines.models.embed import build_embed_model, window_vectors
+from pipelines.models.embedding import build_embed_model, window_vectors
 from pipelines.query.engine import Engine, build_query_engine
-from pipelines.store.nodes import Made
+from pipelines.store.vector_store import NodeRecipe
 from pipelines.text import searchable
 from pipelines.types import Document, Filters
 
@@ -42,7 +42,9 @@ def put(engine: Engine, name: str, body: str, company: str = "", **facts: Any) -
     if company:
         nodes[0].metadata["facts"] = JobFacts(company=company).model_dump()
     texts = [searchable(node.metadata["header"], node.text, made.mime) for node in nodes]
-    engine.store.replace(made, nodes, window_vectors(build_embed_model(engine.settings), texts), Made("markdown", "r"))
+    engine.store.replace(
+        made, nodes, window_vectors(build_embed_model(engine.settings), texts), NodeRecipe("markdown", "r")
+    )
 
 
 @pytest.fixture

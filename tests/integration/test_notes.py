@@ -71,7 +71,7 @@ def footnote(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Run:
 @pytest.fixture
 def bereft(footnote: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     """The same with an embedding model that fails."""
-    monkeypatch.setattr("pipelines.query.serving.build_embed_model", lambda _: DeadEmbedding(model_name="dead"))
+    monkeypatch.setattr("pipelines.query.active_index.build_embed_model", lambda _: DeadEmbedding(model_name="dead"))
     return footnote
 
 

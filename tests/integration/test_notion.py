@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from config.settings import NotionSettings, ParsingSettings, Settings
 from pipelines.ingestion.reindex import plan_reindex
 from pipelines.ingestion.run import build_ingestion, ingest
-from pipelines.ingestion.sources import spelled
+from pipelines.ingestion.sources.locations import normalized_location
 from pipelines.query.engine import Engine, build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database
@@ -182,7 +182,7 @@ def test_a_page_that_is_stored_in_part_says_so_and_is_found_by_its_source_howeve
     database = open_database(settings)
     (row,) = coverage(database)["documents"]
     with database.engine.connect() as connection:
-        found = from_source(connection, spelled(f"notion:{root.upper()}", ()))
+        found = from_source(connection, normalized_location(f"notion:{root.upper()}", ()))
     assert (row["state"], row["reason"]) == ("indexed", "in part: 1 of its 2 blocks")
     assert found == [row["id"]]
 

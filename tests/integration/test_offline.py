@@ -28,7 +28,7 @@ def footnote(home: Path, *words: str, **settings: str) -> subprocess.CompletedPr
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "FOOTNOTE_HOME": str(home / "var")}
     environment |= guarded_environment(home / "forbidden.txt") | settings
     return subprocess.run(
-        [sys.executable, "-m", "app.cli", *words], env=environment, capture_output=True, text=True, check=False,
+        [sys.executable, "-m", "footnote", *words], env=environment, capture_output=True, text=True, check=False,
         timeout=300, cwd=home,
     )  # fmt: skip
 
@@ -47,7 +47,7 @@ def test_ingest_search_and_ask_open_no_connection_off_this_machine(home: Path) -
 
 def test_a_missing_model_downloads_nothing_and_names_the_command(home: Path) -> None:
     (home / "empty").mkdir()
-    missing = {"FOOTNOTE_EMBEDDING__MODEL_PATH": str(home / "empty")}
+    missing = {"FOOTNOTE_EMBEDDING__MODEL_PATH": str(home / "empty"), "FOOTNOTE_EMBEDDING__PRECISION": "fp32"}
     done = footnote(home, "ingest", str(SAMPLE / "notes-on-mentoring.txt"), "--json", **missing)
     assert done.returncode == 3
     assert "FOOTNOTE_EMBEDDING__MODEL_PATH" in done.stdout

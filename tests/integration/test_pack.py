@@ -7,11 +7,10 @@ import pytest
 from config.settings import AnswerSettings, IngestionSettings, LLMSettings, Settings
 from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.query.engine import Engine, build_query_engine
-from pipelines.query.packs.again import Again, ask_again
-from pipelines.query.packs.pack import Pack, pack_json, read_pack
-from pipelines.query.packs.packing import pack_answer
-from pipelines.query.searching.find import Request
-from pipelines.store.queries import latest_queries
+from pipelines.query.pack import Pack, pack_answer, pack_json, read_pack
+from pipelines.query.replay import Replay, replay_pack
+from pipelines.query.search import Request
+from pipelines.store.query_log import latest_queries
 from pipelines.types import Audience, Filters, Turn
 from tests.fake_openai import FakeOpenAI
 
@@ -56,14 +55,14 @@ def edit(corpus: Path, settings: Settings, name: str, text: str) -> None:
     ingest(settings, [str(corpus)])
 
 
-def stands(again: Again) -> set[str]:
+def stands(again: Replay) -> set[str]:
     return {one.stands for one in again.quotations}
 
 
 def test_a_pack_asked_again_at_once_is_the_same_and_the_log_does_not_learn_of_it(engine: Engine) -> None:
     pack = kept(engine)
     before = len(latest_queries(engine.database.engine, 100))
-    again = ask_again(engine, pack)
+    again = replay_pack(engine, pack)
     assert again.changes.same
     assert (again.changes.documents, again.changes.settings, again.changes.causes) == ((), (), ())
     assert stands(again) == {"now"}
@@ -76,7 +75,7 @@ def test_a_pack_of_many_passages_is_asked_again_of_as_many(corpus: Path, engine:
         note = f"# Day {number}\n\nThe harbour crane moved container number {number} on day {number}.\n"
         (corpus / f"day{number}.md").write_text(note)
     ingest(engine.settings, [str(corpus)])
-    again = ask_again(engine, kept(engine))
+    again = replay_pack(engine, kept(engine))
     assert len(again.before.answer.sources) > engine.settings.retrieval.top_n
     assert (again.changes.same, {one.change for one in again.changes.sources}) == (True, {"same"})
 
@@ -105,7 +104,7 @@ def test_an_edit_of_the_cited_document_is_named_and_its_quotation_stands_in_the_
 ) -> None:
     pack = kept(engine)
     edit(corpus, engine.settings, "crane.md", CRANE.replace("40 containers", "55 containers"))
-    again = ask_again(engine, pack)
+    again = replay_pack(engine, pack)
     assert not again.changes.same
     assert [(one.document, one.change) for one in again.changes.documents] == [("crane.md", "changed")]
     assert again.changes.causes[0] == "crane.md has another text now."
@@ -117,7 +116,7 @@ def test_an_edit_of_the_cited_document_is_named_and_its_quotation_stands_in_the_
 def test_an_edit_beside_the_quotation_leaves_it_standing(engine: Engine, corpus: Path) -> None:
     pack = kept(engine)
     edit(corpus, engine.settings, "crane.md", "A new first line.\n\n" + CRANE)
-    assert stands(ask_again(engine, pack)) == {"now"}
+    assert stands(replay_pack(engine, pack)) == {"now"}
 
 
 def test_a_quotation_of_a_version_that_is_no_longer_kept_cannot_be_checked(
@@ -128,19 +127,19 @@ def test_a_quotation_of_a_version_that_is_no_longer_kept_cannot_be_checked(
     engine = build_query_engine(settings)
     pack = kept(engine)
     edit(corpus, settings, "crane.md", CRANE.replace("40 containers", "55 containers"))
-    assert "unknown" in stands(ask_again(engine, pack))
+    assert "unknown" in stands(replay_pack(engine, pack))
 
 
 def test_a_quotation_that_was_forged_does_not_stand(engine: Engine) -> None:
     forged = pack_json(kept(engine)).replace("It moved 40 containers an hour.", "It moved 99 containers an hour.")
-    assert "no" in stands(ask_again(engine, read_pack(forged.encode(), "x.json")))
+    assert "no" in stands(replay_pack(engine, read_pack(forged.encode(), "x.json")))
 
 
 def test_a_removed_document_is_named_and_its_quotation_stands_in_the_version_that_is_kept(engine: Engine) -> None:
     pack = kept(engine)
     crane = next(document.id for document in pack.documents if document.name == "crane.md")
     build_ingestion(engine.settings).remove([crane])
-    again = ask_again(engine, pack)
+    again = replay_pack(engine, pack)
     assert not again.changes.same
     assert [(one.document, one.change) for one in again.changes.documents] == [("crane.md", "removed")]
     assert {one.change for one in again.changes.sources if one.document == "crane.md"} == {"went"}
@@ -151,21 +150,21 @@ def test_a_removed_document_is_named_and_its_quotation_stands_in_the_version_tha
 def test_a_document_that_was_added_since_and_is_drawn_on_is_named(engine: Engine, corpus: Path) -> None:
     pack = kept(engine)
     edit(corpus, engine.settings, "crane2.md", "# Other crane\n\nThe other harbour crane moved 70 containers a day.\n")
-    again = ask_again(engine, pack)
+    again = replay_pack(engine, pack)
     assert [(one.document, one.change) for one in again.changes.documents] == [("crane2.md", "added")]
     assert "came" in {one.change for one in again.changes.sources if one.document == "crane2.md"}
 
 
 def test_a_setting_that_changed_is_named_with_both_values_and_what_went_says_what_cut_it(engine: Engine) -> None:
     pack = kept(engine)
-    again = ask_again(engine.with_changes({"retrieval.top_n": 1}), pack)
+    again = replay_pack(engine.with_changes({"retrieval.top_n": 1}), pack)
     assert [(one.what, one.before, one.after) for one in again.changes.settings] == [("retrieval.top_n", 5, 1)]
     assert "The setting retrieval.top_n was 5 and is 1." in again.changes.causes
     assert again.after.settings.fingerprint != pack.settings.fingerprint
 
 
 def test_the_number_of_suggestions_is_no_setting_that_an_answer_hangs_on(engine: Engine) -> None:
-    again = ask_again(engine.with_changes({"answer.follow_ups": 0}), kept(engine))
+    again = replay_pack(engine.with_changes({"answer.follow_ups": 0}), kept(engine))
     assert (again.changes.same, again.changes.settings) == (True, ())
 
 
@@ -173,7 +172,7 @@ def test_a_follow_up_is_asked_again_with_its_history_filters_and_legs(engine: En
     turns = (Turn("What is the harbour crane?", "A crane that Marit built.", ("Harbour crane",)),)
     pack = kept(engine.with_changes({"retrieval.mode": "sparse"}), "How long did it run?", history=turns,
                 filters=Filters(document=("crane.md",)))  # fmt: skip
-    again = ask_again(engine, pack)
+    again = replay_pack(engine, pack)
     assert again.after.asked == pack.asked
     assert (again.after.asked.mode, again.after.asked.filters.document) == ("sparse", ("crane.md",))
     assert "crane" in again.after.asked.searched_for
@@ -185,18 +184,18 @@ def test_a_visitors_pack_is_asked_again_as_a_visitor(engine: Engine, corpus: Pat
 
     pack = kept(engine, audience="visitor")
     ingest(settings, [str(corpus)], overrides=Overrides(visibility="private"))
-    again = ask_again(build_query_engine(settings), pack)
+    again = replay_pack(build_query_engine(settings), pack)
     assert again.after.asked.audience == "visitor"
     assert not again.after.answer.answered
     assert again.after.documents == ()
     assert {one.change for one in again.changes.documents} == {"removed"}
-    assert ask_again(build_query_engine(settings), kept(engine)).changes.same
+    assert replay_pack(build_query_engine(settings), kept(engine)).changes.same
 
 
 def test_an_abstention_is_kept_and_asked_again_with_what_came_nearest(engine: Engine) -> None:
     pack = kept(engine, "Which submarine volcanoes erupted near Kamchatka?")
     assert not pack.answer.answered
-    again = ask_again(engine, pack)
+    again = replay_pack(engine, pack)
     assert (again.changes.same, again.quotations) == (True, ())
 
 
@@ -210,7 +209,7 @@ def test_an_answer_of_another_writer_is_told(corpus: Path, make_settings: Callab
         pack = kept(engine)
         assert (pack.answer.mode, pack.language_model) == ("llm", "fake.gguf")
         fake.reply = "The crane moved 40 containers every hour [1]."
-        again = ask_again(engine, pack)
+        again = replay_pack(engine, pack)
     assert not again.changes.same
     assert "A language model does not word every answer alike." in again.changes.causes
     assert [one.change for one in again.changes.sentences] == ["changed"]
@@ -222,4 +221,4 @@ def test_a_pack_of_an_answer_that_was_not_logged_has_no_ranking_and_is_still_ask
     pack = pack_answer(engine, Request(QUESTION, Filters(), "owner", options.mode, options.top_n), answer)
     assert pack.ranking == ()
     assert json.loads(pack_json(pack))["answer"]["sentences"]
-    assert {one.stands for one in ask_again(engine, pack).quotations} == {"now"}
+    assert {one.stands for one in replay_pack(engine, pack).quotations} == {"now"}

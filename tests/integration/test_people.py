@@ -4,10 +4,10 @@ import pytest
 
 from config.settings import Settings
 from pipelines.ingestion.run import ingest
+from pipelines.query.answer import CAREER_FACTS
 from pipelines.query.engine import Engine, build_query_engine
-from pipelines.query.writing.write import BY_FACTS
 from pipelines.store.audit import audit
-from pipelines.store.documents import load
+from pipelines.store.documents import load_document
 from pipelines.types import Answer, Footnote, Token, Verdict
 from tests.conftest import MakeSettings
 
@@ -79,7 +79,7 @@ def assert_checked(engine: Engine, answer: Answer) -> None:
         assert sentence.citations
     with engine.database.engine.connect() as connection:
         for source in answer.sources:
-            document = load(connection, source.document_id, "owner")
+            document = load_document(connection, source.document_id, "owner")
             assert document is not None
             assert document.text[source.start : source.end] == source.snippet
 
@@ -104,7 +104,7 @@ def test_a_list_is_in_bullets_each_of_which_cites_the_span_that_states_it(
 ) -> None:
     answer = engine.ask(question)
     assert [sentence.text for sentence in answer.sentences] == said
-    assert (answer.model, answer.confidence) == (BY_FACTS, "high")
+    assert (answer.model, answer.confidence) == (CAREER_FACTS, "high")
     assert [line[:2] for line in answer.answer.splitlines()] == ["- "] * len(said)
     assert_checked(engine, answer)
     assert audit(engine.database.engine)["violations"] == []
@@ -164,7 +164,7 @@ def test_of_somebody_whose_career_is_not_stated_no_resume_is_quoted_nor_code_as_
     ],
 )
 def test_people_and_companies_that_no_document_knows_have_no_list(engine: Engine, question: str) -> None:
-    assert engine.ask(question).model != BY_FACTS
+    assert engine.ask(question).model != CAREER_FACTS
 
 
 def test_a_question_about_nobody_may_be_answered_from_any_resume(engine: Engine) -> None:

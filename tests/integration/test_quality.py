@@ -1,23 +1,23 @@
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.quality import run_chunking, run_grounding, run_portfolio
+from app.cli.evaluate import SystemOptions, run_answers, run_chunking, run_grounding
 from config.settings import ParsingSettings, Settings
 from pipelines.errors import ConfigError, SourceError
-from pipelines.evaluation.baselines import BASELINES
-from pipelines.evaluation.chunking import measure_chunking
+from pipelines.evaluation.answers import evaluate_answers, portfolio_engine
+from pipelines.evaluation.chunking import BASELINES, measure_chunking
 from pipelines.evaluation.datasets import load_topics
-from pipelines.evaluation.portfolio import evaluate, portfolio_engine
 from pipelines.ingestion.parsers import PARSERS
 from pipelines.ingestion.run import ingest
-from pipelines.models.embed import HashedEmbedding
+from pipelines.models.embedding import HashedEmbedding
 from pipelines.query.engine import build_query_engine
 from pipelines.store.database import open_database
-from pipelines.store.queries import latest_queries
+from pipelines.store.query_log import latest_queries
 
 pytestmark = pytest.mark.usefixtures("own_databases")
 CRANE = "Marit built the harbour crane in 2014."
@@ -49,11 +49,9 @@ def topics(tmp_path: Path) -> Path:
 
 
 def portfolio(settings: Settings, path: Path, **asked: Any) -> None:
-    given: dict[str, Any] = {
-        "documents": None, "ingested": False, "systems": [], "overrides": [], "baseline": "", "per_topic": None,
-        "as_json": True, **asked,
-    }  # fmt: skip
-    run_portfolio(settings, path, **given)
+    documents, ingested = asked.pop("documents", None), asked.pop("ingested", False)
+    options = SystemOptions(**{"as_json": True, **asked})
+    run_answers(settings, path, options, documents=documents, ingested=ingested)
 
 
 # The portfolio
@@ -63,7 +61,7 @@ def test_the_portfolio_is_asked_beside_the_users_documents_and_enters_no_log(
     settings: Settings, shelf: Path, topics: Path
 ) -> None:
     engine = portfolio_engine(settings, shelf, name="portfolio_test")
-    found = evaluate(
+    found = evaluate_answers(
         engine, load_topics(topics), {"sparse": {"retrieval.mode": "sparse"}, "default": {}}, baseline="sparse"
     )
     assert found.systems["sparse"]["success@1"] == found.systems["sparse"]["document@5"] == 1.0
@@ -193,11 +191,10 @@ def test_nodes_that_are_cut_otherwise_are_made_again(settings: Settings, chunk_s
 def test_the_json_of_a_chunk_set_has_each_way_to_cut_with_each_system(
     settings: Settings, chunk_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given: dict[str, Any] = {
-        "parsers": ["generic"], "n": 5, "systems": ["sparse", "hybrid-rrf"], "overrides": [], "baseline": "sparse",
-        "limit": 1, "per_topic": tmp_path / "topics.json",
-    }  # fmt: skip
-    run_chunking(settings, chunk_set, as_json=True, **given)
+    options = SystemOptions(
+        systems=["sparse", "hybrid-rrf"], baseline="sparse", limit=1, per_topic=tmp_path / "topics.json", as_json=True
+    )
+    run_chunking(settings, chunk_set, options, parsers=["generic"], n=5)
     report = json.loads(capsys.readouterr().out)
     cuts = ["generic", *BASELINES]
     assert list(report["systems"]) == [f"{cut} {system}" for cut in cuts for system in ("sparse", "hybrid-rrf")]
@@ -206,7 +203,7 @@ def test_the_json_of_a_chunk_set_has_each_way_to_cut_with_each_system(
     assert list(report["comparisons"]) == [f"{cut} hybrid-rrf" for cut in cuts]
     assert (report["topics"], report["n"]) == (1, 5)
     assert list(json.loads((tmp_path / "topics.json").read_text())) == cuts
-    run_chunking(settings, chunk_set, as_json=False, **given)
+    run_chunking(settings, chunk_set, replace(options, as_json=False), parsers=["generic"], n=5)
     shown = capsys.readouterr().out
     assert all(cut in shown for cut in cuts)
     assert "recall/precision/IoU" in shown

@@ -9,15 +9,14 @@ from config.settings import IngestionSettings, ParsingSettings, Settings, Source
 from pipelines.errors import RetrievalError
 from pipelines.ingestion.preview import preview
 from pipelines.ingestion.reindex import plan_reindex
-from pipelines.ingestion.rollback import roll_back
+from pipelines.ingestion.rollback import plan_rollback, roll_back
 from pipelines.ingestion.run import Overrides, build_ingestion, ingest
-from pipelines.ingestion.undo import plan_rollback
 from pipelines.query.engine import build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database
 from pipelines.store.facts import read_facts
 from pipelines.store.originals import original_path
-from pipelines.store.run_log import read_run
+from pipelines.store.runs import read_run
 from pipelines.store.status import coverage
 from pipelines.types import Answer, Filters, IngestReport
 

@@ -15,13 +15,11 @@ from typer.testing import CliRunner
 from app import cli
 from config.settings import IngestionSettings, Settings, get_settings
 from pipelines.errors import RetrievalError, ServiceUnavailable
-from pipelines.ingestion.rollback import roll_back
+from pipelines.ingestion.rollback import plan_rollback, roll_back
 from pipelines.ingestion.run import build_ingestion, ingest
-from pipelines.ingestion.undo import plan_rollback
 from pipelines.store.database import migrate, open_database
-from pipelines.store.run_log import list_runs, read_run
-from pipelines.store.runs import LOCK, open_run
-from pipelines.store.snapshots import latest_snapshots, take_snapshot
+from pipelines.store.runs import LOCK, list_runs, open_run, read_run
+from pipelines.store.statistics import latest_snapshots, take_snapshot
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from sqlalchemy import select, update
 from config.settings import Settings
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import Engine, build_query_engine
-from pipelines.store.tables import lexical_segments
+from pipelines.store.schema import lexical_segments
 from pipelines.store.tokens import TOKENISER_VERSION
 from pipelines.types import Filters
 from tests.conftest import MakeSettings

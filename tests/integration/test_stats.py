@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from app.stats import show_stats
+from app.cli.maintenance import show_stats
 from config.settings import Settings
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import build_query_engine
 from pipelines.store.database import open_database
-from pipelines.store.feedback import Given, give
-from pipelines.store.stats import statistics
-from pipelines.store.tables import feedback, queries
+from pipelines.store.query_log import Feedback, save_feedback
+from pipelines.store.schema import feedback, queries
+from pipelines.store.statistics import statistics
 from pipelines.types import Turn
 from tests.fake_openai import FakeOpenAI
 
@@ -96,16 +96,16 @@ def test_clicks_and_thumbs_are_counted_by_answer_number_and_place(engine: Engine
     answer = {"confidence": "high", "sources": sources}
     first, second, _ = (log_query(engine, number, answer=answer) for number in range(3))
     for query, given in [
-        (first, Given("opened", source=1, place="sentence")),
-        (first, Given("opened", source=1, place="sentence")),
-        (first, Given("opened", source=2, place="list")),
-        (second, Given("opened", source=1, place="sentence")),
-        (first, Given("thumb", 1)),
-        (second, Given("thumb", -1)),
-        (second, Given("wrong_source", source=2)),
-        (second, Given("text", words="No.")),
+        (first, Feedback("opened", source=1, place="sentence")),
+        (first, Feedback("opened", source=1, place="sentence")),
+        (first, Feedback("opened", source=2, place="list")),
+        (second, Feedback("opened", source=1, place="sentence")),
+        (first, Feedback("thumb", 1)),
+        (second, Feedback("thumb", -1)),
+        (second, Feedback("wrong_source", source=2)),
+        (second, Feedback("text", words="No.")),
     ]:
-        give(engine, query, given, session="s", audience="owner", limit=100)
+        save_feedback(engine, query, given, session="s", audience="owner", limit=100)
     report = statistics(engine, 1, today=TODAY)
     assert report["clicks"] == {
         "opened": 3, "answers": 2, "per_answer": 1.0, "share_of_answers": pytest.approx(2 / 3),
@@ -206,7 +206,7 @@ def test_an_extractive_answer_of_local_models_uses_and_costs_nothing(settings: S
 
 def test_statistics_never_hold_words_of_questions_or_readers(engine: Engine) -> None:
     query = log_query(engine, 1, question="A private matter?")
-    give(engine, query, Given("text", words="Secret words."), session="who", audience="owner", limit=9)
+    save_feedback(engine, query, Feedback("text", words="Secret words."), session="who", audience="owner", limit=9)
     with engine.connect() as connection:
         assert connection.execute(select(feedback.c.words)).scalar() == "Secret words."
     said = json.dumps(statistics(engine, 1, today=TODAY))

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from config.settings import EmbeddingSettings, ParsingSettings, Settings
-from pipelines.ingestion.executors import here
 from pipelines.ingestion.run import Ingestion, build_ingestion
+from pipelines.ingestion.workers import prepare_in_process
 from pipelines.store.database import open_database
 from pipelines.store.status import coverage
 from pipelines.types import IngestReport
@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def ingestion(settings: Settings) -> Ingestion:
     made = build_ingestion(settings)
-    made.executor = here
+    made.executor = prepare_in_process
     return made
 
 
@@ -114,7 +114,7 @@ def test_failures_of_every_collection_are_shown(folder: Path, settings: Settings
 
 
 def test_documents_that_older_rules_made_are_told_apart(folder: Path, settings: Settings, ingestion: Ingestion) -> None:
-    from app.status import outdated_in
+    from app.cli.status import outdated_in
 
     run(ingestion, folder)
     changed = settings.model_copy(update={"parsing": ParsingSettings(generic_characters=500)})
@@ -190,7 +190,7 @@ def test_the_guard_of_the_last_test_holds(folder: Path, ingestion: Ingestion, mo
 
 def test_a_run_that_is_stopped_goes_on_from_there(tmp_path: Path, make_settings: Callable[..., Settings]) -> None:
     ingestion = build_ingestion(make_settings(embedding=EmbeddingSettings(provider="hashed", batch_size=1)))
-    ingestion.executor = here
+    ingestion.executor = prepare_in_process
 
     def stop(done: int, _total: int, _item: object) -> None:
         if done == 3:

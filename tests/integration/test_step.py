@@ -14,13 +14,13 @@ from sqlalchemy import delete, select, text
 from config.settings import Settings
 from pipelines.errors import StoreError
 from pipelines.ingestion.run import Overrides, build_ingestion, ingest
+from pipelines.query import search as find
 from pipelines.query.engine import Engine, build_query_engine
-from pipelines.query.searching import find
-from pipelines.store import changes
-from pipelines.store.changes import changed_since, read_mark
+from pipelines.store import read_snapshot as changes
 from pipelines.store.database import open_database, reading, reset
-from pipelines.store.nodes import build_lexical_indexes
-from pipelines.store.tables import corpus_changes
+from pipelines.store.read_snapshot import changed_since, read_mark
+from pipelines.store.schema import corpus_changes
+from pipelines.store.vector_store import build_lexical_indexes
 from pipelines.types import Filters, Mode
 
 MODES: tuple[Mode, ...] = ("hybrid", "dense", "sparse")

@@ -10,19 +10,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
 from config.settings import Settings
 from pipelines.ingestion.run import ingest
 from pipelines.store.database import open_database
-from pipelines.store.tables import documents, ingest_runs
+from pipelines.store.schema import documents, ingest_runs
 
 COUNT = 40
 # A shell's background jobs ignore SIGINT, and so do their children unless they take it up again.
 CHILD = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from pipelines.models import embed
+from pipelines.models import embedding as embed
 quick = embed.hashed_vector
 embed.hashed_vector = lambda *given: (time.sleep({pause}), quick(*given))[1]
 from app import cli
@@ -38,21 +38,26 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def command(settings: Settings, code: str) -> subprocess.Popen[str]:
+    """A process that runs this code with the settings of a test."""
+    given = {
+        "FOOTNOTE_HOME": str(settings.home), "DATABASE_URL": settings.database_url.get_secret_value(),
+        "FOOTNOTE_EMBEDDING__PROVIDER": "hashed", "FOOTNOTE_EMBEDDING__BATCH_SIZE": "1",
+        "FOOTNOTE_INGESTION__EXECUTOR": "here",
+    }  # fmt: skip
+    return subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | given,
+    )  # fmt: skip
+
+
 @pytest.fixture
 def start(settings: Settings, folder: Path) -> Callable[[float], subprocess.Popen[str]]:
     """Starts to ingest the folder, with a pause before each text is embedded."""
 
     def begin(pause: float) -> subprocess.Popen[str]:
         code = CHILD.format(pause=pause, folder=str(folder))
-        given = {
-            "FOOTNOTE_HOME": str(settings.home), "DATABASE_URL": settings.database_url.get_secret_value(),
-            "FOOTNOTE_EMBEDDING__PROVIDER": "hashed", "FOOTNOTE_EMBEDDING__BATCH_SIZE": "1",
-            "FOOTNOTE_INGESTION__EXECUTOR": "here",
-        }  # fmt: skip
-        return subprocess.Popen(
-            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env=os.environ | given,
-        )  # fmt: skip
+        return command(settings, code)
 
     return begin
 
@@ -110,7 +115,7 @@ def test_a_second_signal_ends_at_once(
 def test_a_signal_that_meets_the_lock_of_a_wait_ends_it_all_the_same() -> None:
     code = (
         "import os, signal, threading\n"
-        "from app.stopping import stopping\n"
+        "from app.cli.signals import stopping\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "stop = threading.Event()\n"
         "with stopping(stop) as code:\n"
@@ -120,3 +125,32 @@ def test_a_signal_that_meets_the_lock_of_a_wait_ends_it_all_the_same() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=40)
     assert (done.returncode, done.stdout) == (0, "True 130\n"), done.stderr
+
+
+@pytest.mark.parametrize("verb", ["doctor", "audit"])
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_ends_a_statement_that_is_under_way(
+    settings: Settings, tmp_path: Path, verb: str, how: signal.Signals, code: int
+) -> None:
+    (tmp_path / "a.txt").write_text("A crane lifts.\n")
+    ingest(settings, [str(tmp_path)])
+    engine = open_database(settings).engine
+    with engine.begin() as connection:
+        connection.execute(text("LOCK TABLE facts, document_indexes IN ACCESS EXCLUSIVE MODE"))
+        process = command(settings, f"""
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from app import cli
+sys.argv = ["footnote", {verb!r}]
+cli.main()
+""")  # fmt: skip
+        waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        deadline = time.monotonic() + 30
+        while not connection.execute(waiting).scalar() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(how)
+        try:
+            _, said = process.communicate(timeout=10)
+        finally:
+            process.kill()
+    assert (process.returncode, "Traceback" in said) == (code, False)

@@ -8,21 +8,21 @@ from sqlalchemy import event, select, text
 
 from config.settings import EmbeddingSettings, Settings
 from pipelines.errors import ConfigError, RetrievalError, StoreError
-from pipelines.ingestion.fingerprint import content_sha, meta_sha
+from pipelines.ingestion.change_detection import content_sha, meta_sha
 from pipelines.ingestion.parsers import parse
-from pipelines.models.embed import build_embed_model, window_vectors
+from pipelines.models.embedding import build_embed_model, window_vectors
 from pipelines.models.identity import identity
 from pipelines.store import documents as document_rows
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database, reading
-from pipelines.store.nodes import Made, NodeStore, build_node_store
-from pipelines.store.passages import passages
-from pipelines.store.tables import document_versions, documents
-from pipelines.store.vectors import cache_vectors, cached_vectors
+from pipelines.store.documents import passages
+from pipelines.store.model_caches import cache_vectors, cached_vectors
+from pipelines.store.schema import document_versions, documents
+from pipelines.store.vector_store import NodeRecipe, NodeStore, build_node_store
 from pipelines.text import searchable
 from pipelines.types import Document, Filters
 
-MADE = Made("generic", "r")
+MADE = NodeRecipe("generic", "r")
 OWNER = {"filters": Filters(), "audience": "owner"}
 
 
@@ -46,7 +46,7 @@ def nodes_of(made: Document, settings: Settings):
 
 
 def put(store: NodeStore, settings: Settings, made: Document, recipe: str = "r") -> bool:
-    return store.replace(made, *nodes_of(made, settings), Made("generic", recipe))
+    return store.replace(made, *nodes_of(made, settings), NodeRecipe("generic", recipe))
 
 
 def dense(store: NodeStore, settings: Settings, question: str, **bound) -> list[str]:
@@ -289,9 +289,9 @@ def test_another_dimension_lands_in_its_own_table(make_settings: Callable[..., S
     with pytest.raises(ConfigError, match="promoted meanwhile"):
         put(other, wide, document(), recipe="r")
     with store.engine.connect() as connection:
-        stored = document_rows.load(connection, document().id, "owner")
+        stored = document_rows.load_document(connection, document().id, "owner")
     assert stored is not None
-    assert other.index(stored, *nodes_of(stored, wide), Made("generic", "r"))
+    assert other.index(stored, *nodes_of(stored, wide), NodeRecipe("generic", "r"))
     assert (other.count(), store.count()) == (2, 2)
 
 

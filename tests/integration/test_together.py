@@ -13,7 +13,7 @@ from sqlalchemy import text
 from config.settings import EmbeddingSettings, Settings
 from pipelines.errors import ModelError, ServiceUnavailable
 from pipelines.ingestion.run import Ingestion, build_ingestion, ingest
-from pipelines.models.hashed import hashed_vector
+from pipelines.models.embedding import hashed_vector
 from pipelines.types import Filters, IngestItem, IngestReport
 from tests.fake_openai import FakeOpenAI, Fault
 

@@ -8,11 +8,11 @@ from sqlalchemy import select, text
 from config.settings import RetrievalSettings, Settings
 from pipelines.errors import RetrievalError, ServiceUnavailable
 from pipelines.ingestion.run import Overrides, ingest
+from pipelines.query.ablation import rank_changes
 from pipelines.query.engine import Engine, build_query_engine
-from pipelines.query.moves import moves
 from pipelines.store.database import migrate
-from pipelines.store.queries import latest_queries, read_query
-from pipelines.store.tables import queries
+from pipelines.store.query_log import latest_queries, read_query
+from pipelines.store.schema import queries
 from pipelines.types import Filters, Trace, Turn
 
 QUESTION = "Who built the harbour crane?"
@@ -200,10 +200,10 @@ def test_a_what_if_is_not_logged(engine: Engine) -> None:
 
 def test_moves_say_where_each_passage_went_and_why_it_is_missing(engine: Engine) -> None:
     three, one = engine.search(QUESTION, top_n=3), engine.search(QUESTION, top_n=1)
-    gone = moves(three, one)
+    gone = rank_changes(three, one)
     assert [(move.kind, move.before, move.after) for move in gone] == [
         ("gone", rank, None) for rank in range(2, len(three.results) + 1)
     ]
     assert all(move.why.startswith("cut: ") or move.why == "not found" for move in gone)
-    assert [(move.kind, move.after) for move in moves(one, three)] == [("new", move.before) for move in gone]
-    assert moves(three, three) == []
+    assert [(move.kind, move.after) for move in rank_changes(one, three)] == [("new", move.before) for move in gone]
+    assert rank_changes(three, three) == []

@@ -12,7 +12,7 @@ from pipelines.ingestion.reindex import plan_reindex
 from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database
-from pipelines.store.tables import documents
+from pipelines.store.schema import documents
 from tests.fake_github import FakeGitHub, Repository
 
 
@@ -49,7 +49,7 @@ def test_two_runs_at_the_same_time_end_in_the_same_state_as_one(
         "FOOTNOTE_EMBEDDING__PROVIDER": "hashed",
         "FOOTNOTE_INGESTION__EXECUTOR": "here",
     }
-    command = [sys.executable, "-m", "app.cli", "ingest", str(folder)]
+    command = [sys.executable, "-m", "footnote", "ingest", str(folder)]
     runs = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             for _ in range(2)]  # fmt: skip
     said = [run.communicate(timeout=120)[0] for run in runs]

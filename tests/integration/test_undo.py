@@ -12,17 +12,16 @@ from sqlalchemy import select, text
 from config.settings import IngestionSettings, Settings
 from pipelines.errors import RetrievalError
 from pipelines.ingestion.plan import Plan, stored_step
-from pipelines.ingestion.rollback import roll_back
+from pipelines.ingestion.rollback import plan_rollback, roll_back
 from pipelines.ingestion.run import Overrides, build_ingestion, ingest
-from pipelines.ingestion.undo import plan_rollback
 from pipelines.query.engine import build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database, reading
-from pipelines.store.documents import load
+from pipelines.store.documents import load_document
 from pipelines.store.facts import read_facts
-from pipelines.store.run_log import read_run
+from pipelines.store.runs import read_run
+from pipelines.store.schema import document_versions, ingest_items
 from pipelines.store.status import coverage
-from pipelines.store.tables import document_versions, ingest_items
 from pipelines.types import Answer, Document, Filters, IngestReport
 
 DAMAGED = b"%PDF-1.4 not a page"
@@ -57,7 +56,7 @@ def held(settings: Settings) -> dict[str, tuple[Document, tuple[str, ...], tuple
     nodes = store.fetch(store.matching_ids(Filters(), "owner"), filters=Filters(), audience="owner").values()
     with reading(store.engine, "looking") as connection:
         for known in ingestion.known():
-            document = load(connection, known.id, "owner")
+            document = load_document(connection, known.id, "owner")
             assert document is not None
             own = sorted((n for n in nodes if n.metadata["document_id"] == known.id), key=lambda n: n.metadata["start"])
             terms = connection.execute(
@@ -285,7 +284,7 @@ def test_a_place_that_another_document_took_is_a_failed_item(folder: Path, setti
     ingest(settings, [str(folder)])
     report = undo(settings, moved.run_id)
     assert outcomes(report) == {"rust.md": "failed"}
-    assert "Another document stands at" in report.items[0].message
+    assert "Another document has the address" in report.items[0].message
     assert {"rust.md", "old.md"} <= held(settings).keys()
 
 

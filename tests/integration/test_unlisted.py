@@ -17,9 +17,8 @@ from config.settings import GitHubSettings, IngestionSettings, NotionSettings, S
 from pipelines.ingestion.run import Overrides, build_ingestion
 from pipelines.ingestion.watch import Watch
 from pipelines.store.database import open_database
-from pipelines.store.failures import failures_from, standing_failures
-from pipelines.store.fetched import listed_at
-from pipelines.store.run_log import list_runs
+from pipelines.store.fetch_cache import listed_at
+from pipelines.store.runs import current_failures, failures_from, list_runs
 from pipelines.store.status import coverage
 from pipelines.types import IngestReport
 from tests.fake_github import FakeGitHub, Fault, Repository
@@ -195,7 +194,7 @@ def test_failures_of_a_source_are_found_in_whatever_case_github_is_written(
     github.faults.append(DOWN)
     run(settings, "github:ann")
     with open_database(settings).engine.connect() as connection:
-        standing = standing_failures(connection)
+        standing = current_failures(connection)
     assert [each.is_listing for each in failures_from(standing, "github:ANN")] == [True]
 
 
@@ -293,7 +292,7 @@ def test_a_reason_is_wrapped_below_its_row_on_a_terminal(
     github: FakeGitHub, shell: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shell("ingest", "github:nobody")
-    monkeypatch.setattr("app.output.console", Console(width=40, force_terminal=True, color_system=None))
+    monkeypatch.setattr("app.cli.output.console", Console(width=40, force_terminal=True, color_system=None))
     lines = shell("status", "--failed")[1].splitlines()
     assert lines[2].startswith("    GitHub has nothing at")
     assert lines[3].startswith("    ")

@@ -7,8 +7,8 @@ import pytest
 from config.settings import Settings
 from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.store.database import open_database, reading
+from pipelines.store.health import Unused, sweep, unused
 from pipelines.store.originals import keep_original, original_path
-from pipelines.store.unused import Unused, sweep, unused
 
 SHA = "ab" * 32
 

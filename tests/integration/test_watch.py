@@ -23,8 +23,7 @@ from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion, inges
 from pipelines.ingestion.watch import Round, Watch
 from pipelines.store.database import open_database, reading
 from pipelines.store.embedded import EmbeddedServer
-from pipelines.store.failures import standing_failures
-from pipelines.store.run_log import list_runs
+from pipelines.store.runs import current_failures, list_runs
 from tests.fake_github import FakeGitHub, Fault, Repository
 
 SOON = 30.0  # seconds: what is waited for at most, on a slow machine
@@ -309,7 +308,7 @@ def test_a_failure_that_another_process_settled_is_written_again(github: FakeGit
     wait_until(lambda: len(watching.all) >= 3)
     assert [run["failed"] for run in runs_of(built[0])] == [1]
     with reading(built[0].database.engine, "reading what failed") as connection:
-        built[0].remove([], standing_failures(connection))
+        built[0].remove([], current_failures(connection))
     wait_until(lambda: len(runs_of(built[0])) >= 3 and bool(runs_of(built[0])[2]))
     assert [run["failed"] for run in runs_of(built[0])] == [1, 0, 1]
     assert watching.is_silent(0.1)

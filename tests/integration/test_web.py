@@ -12,8 +12,8 @@ from config.settings import Settings, WebSettings
 from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion, ingest
 from pipelines.ingestion.watch import Watch
 from pipelines.store.database import open_database
-from pipelines.store.fetched import recall_listings
-from pipelines.store.run_log import list_runs
+from pipelines.store.fetch_cache import recall_listings
+from pipelines.store.runs import list_runs
 from pipelines.store.status import coverage
 from pipelines.types import Filters, IngestReport
 from tests.fake_web import FILLER, SCRIPTED, FakeSite, Served, json_feed, page, rss, sitemap, website

@@ -16,11 +16,16 @@ import pytest
 
 from config.settings import IngestionSettings, Settings
 from pipelines.errors import ConfigError
-from pipelines.ingestion import lanes, workers
-from pipelines.ingestion.executors import AHEAD, Local, build_executor, here
-from pipelines.ingestion.failure import Failure
-from pipelines.ingestion.prepare import Options, Prepared, Task
-from pipelines.ingestion.workers import Pool, Worker
+from pipelines.ingestion import workers
+from pipelines.ingestion.prepare import Failure, PreparedDocument, PrepareOptions, Task
+from pipelines.ingestion.workers import (
+    QUEUE_AHEAD,
+    LocalExecutor,
+    Worker,
+    WorkerPool,
+    build_executor,
+    prepare_in_process,
+)
 from pipelines.types import SourceItem
 
 ROOT = Path(__file__).parents[2]
@@ -31,17 +36,17 @@ MakeTask = Callable[..., Task]
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[Pool]:
+def pool() -> Iterator[WorkerPool]:
     """Workers that do what a text says."""
-    pool = Pool(HOSTILE)
+    pool = WorkerPool(HOSTILE)
     yield pool
     pool.close()
 
 
 @pytest.fixture
-def options(tmp_path: Path) -> Options:
+def options(tmp_path: Path) -> PrepareOptions:
     settings = Settings(_env_file=None, home=tmp_path / "home")
-    return limited(Options.of(settings, "model"), document_memory_mb=600)
+    return limited(PrepareOptions.of(settings, "model"), document_memory_mb=600)
 
 
 @pytest.fixture
@@ -59,39 +64,39 @@ def make_task(tmp_path: Path) -> MakeTask:
 
 def task_of(path: Path, **said: str) -> Task:
     item = SourceItem(path.as_uri(), path.name, path.parent.as_uri(), "file", "1:1")
-    return Task(item, f"id of {path.name}", "default", said=said)
+    return Task(item, f"id of {path.name}", "default", overrides=said)
 
 
-def limited(options: Options, **limits: float) -> Options:
+def limited(options: PrepareOptions, **limits: float) -> PrepareOptions:
     return replace(options, limits=replace(options.limits, **limits))
 
 
-def run(pool: Pool, options: Options, *tasks: Task, count: int = 2) -> list[Prepared | Failure]:
+def run(pool: WorkerPool, options: PrepareOptions, *tasks: Task, count: int = 2) -> list[PreparedDocument | Failure]:
     """What came of the tasks, in their order."""
-    done = dict(Local(count, pool)(enumerate(tasks), options))
+    done = dict(LocalExecutor(count, pool)(enumerate(tasks), options))
     return [done[place] for place in range(len(tasks))]
 
 
-def text_of(prepared: Prepared | Failure) -> str:
-    assert isinstance(prepared, Prepared), prepared
+def text_of(prepared: PreparedDocument | Failure) -> str:
+    assert isinstance(prepared, PreparedDocument), prepared
     return prepared.document.text
 
 
-def failure(pool: Pool, options: Options, task: Task) -> Failure:
+def failure(pool: WorkerPool, options: PrepareOptions, task: Task) -> Failure:
     """The failure of that task, between two that do well."""
     good = replace(task, item=replace(task.item, uri=(SAMPLE / "notes-on-mentoring.txt").as_uri()))
     before, failed, after = run(pool, options, good, task, good, count=1)
-    assert isinstance(before, Prepared)
-    assert isinstance(after, Prepared)
+    assert isinstance(before, PreparedDocument)
+    assert isinstance(after, PreparedDocument)
     assert isinstance(failed, Failure)
     assert not failed.fatal
     return failed
 
 
-class Lent(Pool):
+class Lent(WorkerPool):
     """Another pool's workers, counted."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: WorkerPool) -> None:
         super().__init__(pool.command)
         self._pool, self.taken = pool, 0
 
@@ -119,7 +124,7 @@ def eventually(condition: Callable[[], bool], seconds: float = 20) -> bool:
 
 
 def test_a_parser_that_never_returns_is_stopped_with_what_it_started(
-    pool: Pool, options: Options, make_task: MakeTask, tmp_path: Path
+    pool: WorkerPool, options: PrepareOptions, make_task: MakeTask, tmp_path: Path
 ) -> None:
     told = tmp_path / "pids"
     failed = failure(pool, limited(options, document_seconds=2), make_task(f"child {told}", "slow.txt"))
@@ -131,13 +136,13 @@ def test_a_parser_that_never_returns_is_stopped_with_what_it_started(
     assert eventually(lambda: is_gone(child))
 
 
-def test_the_stage_is_the_one_it_was_stopped_in(pool: Pool, options: Options, make_task: MakeTask) -> None:
+def test_the_stage_is_the_one_it_was_stopped_in(pool: WorkerPool, options: PrepareOptions, make_task: MakeTask) -> None:
     failed = failure(pool, limited(options, document_seconds=2), make_task("never parsed", "slow.txt"))
     assert (failed.stage, failed.error) == ("parse", "ParseError")
     assert failed.message == "slow.txt took longer than 2 seconds to be parsed, and was stopped."
 
 
-def test_what_needs_too_much_memory_is_told_so(pool: Pool, options: Options, make_task: MakeTask) -> None:
+def test_what_needs_too_much_memory_is_told_so(pool: WorkerPool, options: PrepareOptions, make_task: MakeTask) -> None:
     failed = failure(pool, options, make_task("allocate", "large.txt"))
     assert (failed.stage, failed.error) == ("load", "LoadError")
     assert failed.message == "large.txt needed more than 600 MB of memory to be read."
@@ -153,45 +158,47 @@ def test_what_needs_too_much_memory_is_told_so(pool: Pool, options: Options, mak
     ],
 )
 def test_a_crash_is_a_failure_of_one_document(
-    pool: Pool, options: Options, make_task: MakeTask, verb: str, how: str, detail: str
+    pool: WorkerPool, options: PrepareOptions, make_task: MakeTask, verb: str, how: str, detail: str
 ) -> None:
     failed = failure(pool, options, make_task(verb, "bad.txt"))
     assert (failed.stage, failed.error) == ("load", "LoadError")
-    assert failed.message == f"bad.txt could not be read: what was at it {how}."
+    assert failed.message == f"bad.txt could not be read: its worker process {how}."
     assert detail in failed.detail
 
 
-def test_what_a_library_prints_harms_nothing(pool: Pool, options: Options, make_task: MakeTask) -> None:
+def test_what_a_library_prints_harms_nothing(pool: WorkerPool, options: PrepareOptions, make_task: MakeTask) -> None:
     assert text_of(run(pool, options, make_task("print\nand a text"))[0]) == "print\nand a text"
 
 
-def test_what_is_too_large_to_hand_over_fails(pool: Pool, options: Options, make_task: MakeTask) -> None:
+def test_what_is_too_large_to_hand_over_fails(pool: WorkerPool, options: PrepareOptions, make_task: MakeTask) -> None:
     failed = failure(pool, options, make_task("large", "wide.txt"))
     assert failed.stage == "parse"
     assert failed.message.endswith("bytes once it is parsed, over 1,000,000.")
 
 
 def test_a_worker_that_kept_much_memory_makes_way_for_another(
-    pool: Pool, options: Options, make_task: MakeTask
+    pool: WorkerPool, options: PrepareOptions, make_task: MakeTask
 ) -> None:
     first, hoarded, second = run(pool, options, make_task("pid"), make_task("hoard"), make_task("pid"), count=1)
-    assert isinstance(hoarded, Prepared)
+    assert isinstance(hoarded, PreparedDocument)
     assert text_of(first) != text_of(second)
 
 
-def test_workers_are_kept_between_runs(pool: Pool, options: Options, make_task: MakeTask) -> None:
+def test_workers_are_kept_between_runs(pool: WorkerPool, options: PrepareOptions, make_task: MakeTask) -> None:
     first, second = (text_of(run(pool, options, make_task("pid"))[0]) for _ in range(2))
     assert first == second != str(os.getpid())
 
 
-def test_a_worker_killed_between_two_documents_is_replaced(pool: Pool, options: Options, make_task: MakeTask) -> None:
+def test_a_worker_killed_between_two_documents_is_replaced(
+    pool: WorkerPool, options: PrepareOptions, make_task: MakeTask
+) -> None:
     first = text_of(run(pool, options, make_task("pid"))[0])
     os.kill(int(first), signal.SIGKILL)
     assert text_of(run(pool, options, make_task("pid"))[0]) != first
 
 
 def test_a_worker_that_had_nothing_to_do_for_long_is_gone_and_replaced(
-    pool: Pool, options: Options, make_task: MakeTask
+    pool: WorkerPool, options: PrepareOptions, make_task: MakeTask
 ) -> None:
     pid = text_of(run(pool, options, make_task("impatient"))[0])
     assert eventually(lambda: is_gone(int(pid)))
@@ -199,7 +206,7 @@ def test_a_worker_that_had_nothing_to_do_for_long_is_gone_and_replaced(
 
 
 def test_a_worker_killed_at_work_says_that_it_was_from_outside(
-    pool: Pool, options: Options, make_task: MakeTask, tmp_path: Path
+    pool: WorkerPool, options: PrepareOptions, make_task: MakeTask, tmp_path: Path
 ) -> None:
     told = tmp_path / "pids"
 
@@ -219,9 +226,9 @@ PARENT = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background jobs ignore
 from pathlib import Path
-from tests.integration.test_workers import HOSTILE, Local, Options, Pool, Settings, task_of
-options = Options.of(Settings(_env_file=None, home=Path(sys.argv[1]) / "home"), "model")
-for _ in Local(1, Pool(HOSTILE))([(0, task_of(Path(sys.argv[1]) / "1.txt"))], options):
+from tests.integration.test_workers import HOSTILE, LocalExecutor, PrepareOptions, Settings, WorkerPool, task_of
+options = PrepareOptions.of(Settings(_env_file=None, home=Path(sys.argv[1]) / "home"), "model")
+for _ in LocalExecutor(1, WorkerPool(HOSTILE))([(0, task_of(Path(sys.argv[1]) / "1.txt"))], options):
     pass
 """
 
@@ -240,7 +247,7 @@ def test_no_worker_outlives_its_parent(make_task: MakeTask, tmp_path: Path, how:
 
 
 def test_a_worker_leaves_what_the_end_of_a_service_means_to_its_parent(
-    pool: Pool, options: Options, make_task: MakeTask
+    pool: WorkerPool, options: PrepareOptions, make_task: MakeTask
 ) -> None:
     first = text_of(run(pool, options, make_task("pid"))[0])
     os.kill(int(first), signal.SIGTERM)
@@ -250,9 +257,9 @@ def test_a_worker_leaves_what_the_end_of_a_service_means_to_its_parent(
 FORKED = """
 import os, sys
 from pathlib import Path
-from tests.integration.test_workers import HOSTILE, Options, Pool, Settings, run, task_of, text_of
-options = Options.of(Settings(_env_file=None, home=Path(sys.argv[1]) / "home"), "model")
-pool, task = Pool(HOSTILE), task_of(Path(sys.argv[1]) / "1.txt")
+from tests.integration.test_workers import HOSTILE, PrepareOptions, Settings, WorkerPool, run, task_of, text_of
+options = PrepareOptions.of(Settings(_env_file=None, home=Path(sys.argv[1]) / "home"), "model")
+pool, task = WorkerPool(HOSTILE), task_of(Path(sys.argv[1]) / "1.txt")
 own = text_of(run(pool, options, task)[0])
 child = os.fork()
 theirs = text_of(run(pool, options, task)[0])
@@ -269,40 +276,40 @@ def test_a_forked_process_has_workers_of_its_own(make_task: MakeTask, tmp_path: 
 
 
 def test_a_consumer_that_takes_no_more_stops_what_is_under_way(
-    pool: Pool, options: Options, make_task: MakeTask, tmp_path: Path
+    pool: WorkerPool, options: PrepareOptions, make_task: MakeTask, tmp_path: Path
 ) -> None:
     told = tmp_path / "pids"
-    results = Local(2, pool)(enumerate([make_task("a text"), make_task(f"child {told}")]), options)
-    assert isinstance(next(results)[1], Prepared)
+    results = LocalExecutor(2, pool)(enumerate([make_task("a text"), make_task(f"child {told}")]), options)
+    assert isinstance(next(results)[1], PreparedDocument)
     assert eventually(told.exists)
     results.close()
     assert is_gone(int(told.read_text().split()[0]))
     assert text_of(run(pool, options, make_task("another"))[0]) == "another"
 
 
-def test_no_more_is_begun_than_may_wait(pool: Pool, options: Options, make_task: MakeTask) -> None:
+def test_no_more_is_begun_than_may_wait(pool: WorkerPool, options: PrepareOptions, make_task: MakeTask) -> None:
     begun = 0
 
     def tasks() -> Iterator[tuple[int, Task]]:
         nonlocal begun
-        for place in range(3 * AHEAD):
+        for place in range(3 * QUEUE_AHEAD):
             begun += 1
             yield place, make_task(f"text {place}")
 
     places = []
-    for taken, (place, prepared) in enumerate(Local(2, pool)(tasks(), options), start=1):
+    for taken, (place, prepared) in enumerate(LocalExecutor(2, pool)(tasks(), options), start=1):
         assert text_of(prepared) == f"text {place}"
-        assert begun <= taken + 2 + AHEAD
+        assert begun <= taken + 2 + QUEUE_AHEAD
         places.append(place)
-    assert sorted(places) == list(range(3 * AHEAD))
+    assert sorted(places) == list(range(3 * QUEUE_AHEAD))
 
 
 def test_no_document_is_begun_while_much_is_ready(
-    pool: Pool, options: Options, make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
+    pool: WorkerPool, options: PrepareOptions, make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lanes, "_MOST_BYTES", 1)
+    monkeypatch.setattr(workers, "_MAX_WAITING_BYTES", 1)
     tasks = [make_task(f"text {number}") for number in range(20)]
-    results = Local(2, pool)(enumerate(tasks), options)
+    results = LocalExecutor(2, pool)(enumerate(tasks), options)
     taken = [next(results)[0]]
     time.sleep(0.3)
     kept = [path for path in (options.home / "originals").rglob("*") if path.is_file()]
@@ -311,18 +318,20 @@ def test_no_document_is_begun_while_much_is_ready(
     assert sorted(taken) == list(range(20))
 
 
-def test_no_more_workers_are_used_than_there_are_documents(pool: Pool, options: Options, make_task: MakeTask) -> None:
+def test_no_more_workers_are_used_than_there_are_documents(
+    pool: WorkerPool, options: PrepareOptions, make_task: MakeTask
+) -> None:
     lent = Lent(pool)
     run(lent, options, make_task("one"), make_task("two"), count=8)
     assert 1 <= lent.taken <= 2
 
 
-def test_nothing_to_do_starts_no_worker(options: Options) -> None:
-    pool = Pool(("/no/such/program",))
-    assert list(Local(2, pool)([], options)) == []
+def test_nothing_to_do_starts_no_worker(options: PrepareOptions) -> None:
+    pool = WorkerPool(("/no/such/program",))
+    assert list(LocalExecutor(2, pool)([], options)) == []
 
 
-def test_two_runs_at_a_time_share_the_workers(pool: Pool, options: Options, make_task: MakeTask) -> None:
+def test_two_runs_at_a_time_share_the_workers(pool: WorkerPool, options: PrepareOptions, make_task: MakeTask) -> None:
     tasks = [make_task(f"text {number}") for number in range(30)]
     found: dict[int, list[str]] = {}
 
@@ -337,15 +346,21 @@ def test_two_runs_at_a_time_share_the_workers(pool: Pool, options: Options, make
     assert found == {run: [f"text {number}" for number in range(30)] for run in range(2)}
 
 
-def test_a_worker_makes_what_this_process_makes(options: Options, tmp_path: Path) -> None:
+def test_a_worker_makes_what_this_process_makes(options: PrepareOptions, tmp_path: Path) -> None:
     names = ("resume.pdf", "notes-on-mentoring.txt")
     empty = tmp_path / "Übersicht 🦦.txt"
     empty.write_bytes(b"")
     tasks = [*(task_of(SAMPLE / name) for name in names), task_of(empty), task_of(tmp_path / "gone.md")]
-    assert all(map(same, run(workers.SHARED, options, *tasks), [done for _, done in here(enumerate(tasks), options)]))
+    assert all(
+        map(
+            same,
+            run(workers.SHARED_POOL, options, *tasks),
+            [done for _, done in prepare_in_process(enumerate(tasks), options)],
+        )
+    )
 
 
-def same(one: Prepared | Failure, other: Prepared | Failure) -> bool:
+def same(one: PreparedDocument | Failure, other: PreparedDocument | Failure) -> bool:
     """Whether they are equal but for the moment at which they were made."""
     if isinstance(one, Failure) or isinstance(other, Failure):
         return one == other
@@ -356,27 +371,34 @@ def same(one: Prepared | Failure, other: Prepared | Failure) -> bool:
     return replace(one, document=one.document.with_(ingested_at=moment), nodes=tuple(nodes)) == other
 
 
-def test_a_document_that_is_cut_by_meaning_comes_without_nodes(options: Options) -> None:
-    (prepared,) = run(workers.SHARED, options, task_of(SAMPLE / "notes-on-mentoring.txt", parser="semantic"))
-    assert isinstance(prepared, Prepared)
+def test_a_document_that_is_cut_by_meaning_comes_without_nodes(options: PrepareOptions) -> None:
+    (prepared,) = run(workers.SHARED_POOL, options, task_of(SAMPLE / "notes-on-mentoring.txt", parser="semantic"))
+    assert isinstance(prepared, PreparedDocument)
     assert prepared.embeds
     assert prepared.nodes is None
 
 
 def test_no_key_and_no_password_reaches_a_worker(
-    options: Options, make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
+    options: PrepareOptions, make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = ("OPENAI_API_KEY", "DATABASE_URL", "FOOTNOTE_LLM__API_BASE", "PGPASSWORD", "GITHUB_TOKEN", "LANGUAGE")
     for name in names:
         monkeypatch.setenv(name, "hush")
     tell = "import os; raise SystemExit(f'seen: {[name for name, value in os.environ.items() if value == \"hush\"]}')"
     with pytest.raises(ConfigError) as caught:
-        run(Pool((sys.executable, "-c", tell)), options, make_task("a text"))
+        run(WorkerPool((sys.executable, "-c", tell)), options, make_task("a text"))
     assert "seen: ['LANGUAGE']" in caught.value.message
 
 
+def test_an_idle_worker_that_ended_does_not_stay_as_a_zombie(options: PrepareOptions, make_task: MakeTask) -> None:
+    pool = WorkerPool(HOSTILE, reap_seconds=0.05)
+    pid = text_of(run(pool, options, make_task("impatient"))[0])
+    assert eventually(lambda: not Path(f"/proc/{pid}").exists())
+    pool.close()
+
+
 def test_what_a_loader_logs_is_logged_here(
-    pool: Pool, options: Options, make_task: MakeTask, caplog: pytest.LogCaptureFixture
+    pool: WorkerPool, options: PrepareOptions, make_task: MakeTask, caplog: pytest.LogCaptureFixture
 ) -> None:
     logger = logging.getLogger("footnote")
     logger.addHandler(caplog.handler)
@@ -396,18 +418,18 @@ def test_what_a_loader_logs_is_logged_here(
     ],
 )
 def test_a_worker_that_does_not_start_ends_the_run_with_the_reason(
-    options: Options, make_task: MakeTask, command: tuple[str, ...], said: str
+    options: PrepareOptions, make_task: MakeTask, command: tuple[str, ...], said: str
 ) -> None:
     with pytest.raises(ConfigError, match=said) as caught:
-        run(Pool(command), options, make_task("a text"))
+        run(WorkerPool(command), options, make_task("a text"))
     assert "FOOTNOTE_INGESTION__EXECUTOR" in caught.value.hint
 
 
 def test_the_settings_choose_the_executor() -> None:
-    assert build_executor(IngestionSettings(executor="here")) is here
-    assert build_executor(IngestionSettings(workers=3)) == Local(3)
+    assert build_executor(IngestionSettings(executor="here")) is prepare_in_process
+    assert build_executor(IngestionSettings(workers=3)) == LocalExecutor(3)
     chosen = build_executor(IngestionSettings())
-    assert isinstance(chosen, Local)
+    assert isinstance(chosen, LocalExecutor)
     assert 1 <= chosen.workers <= 8
 
 

@@ -10,9 +10,9 @@ import pytest
 from config.prompts import NO_ANSWER, NO_MORE
 from config.settings import LLMSettings, PersonaSettings, Settings
 from pipelines.ingestion.run import ingest
+from pipelines.query.answer import answer_json, answer_schema, read_answer
 from pipelines.query.engine import Engine, build_query_engine
-from pipelines.query.writing.answer_json import answer_json, answer_schema, read_answer
-from pipelines.store.queries import read_query
+from pipelines.store.query_log import read_query
 from pipelines.text import count_tokens
 from pipelines.types import Answer, Token, Turn
 from tests.conftest import MakeSettings
@@ -133,6 +133,22 @@ def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Shell:
     monkeypatch.setenv("FOOTNOTE_HOME", str(settings.home))
     monkeypatch.setenv("FOOTNOTE_EMBEDDING__PROVIDER", "hashed")
     return Shell(monkeypatch)
+
+
+@pytest.mark.parametrize("output", ["prose", "json"])
+def test_the_markdown_of_a_reply_survives_with_its_footnotes(engine: Engine, openai: FakeOpenAI, output: str) -> None:
+    def reply(body: Any) -> str:
+        n = crane(body)
+        text = f"## Crane\n\n- {TRUE} [{n}].\n- Marit built it in 2014 [{n}].\n\n```sh\ncrane --all\n```"
+        return json.dumps({"answer": text, "sources": [int(n)]}) if output == "json" else text
+
+    openai.reply = reply
+    answer = engine.with_changes({"answer.output": output}).ask(QUESTION)
+    n = answer.sentences[0].citations[0]
+    assert answer.answer.startswith(
+        f"## Crane\n\n- {TRUE}. [{n}]\n- Marit built it in 2014. [{n}]\n\n```sh\ncrane --all\n```"
+    )
+    assert [sentence.text for sentence in answer.sentences] == [f"{TRUE}.", "Marit built it in 2014.", "crane --all"]
 
 
 # What is not borne out

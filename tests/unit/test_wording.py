@@ -2,7 +2,8 @@
 
 import pytest
 
-from pipelines.wording import counted, lasting, told_of, unlabelled
+from pipelines.errors import FootnoteError
+from pipelines.wording import format_count, format_duration, labelled_message, with_hint, without_label
 
 
 @pytest.mark.parametrize(
@@ -13,12 +14,12 @@ from pipelines.wording import counted, lasting, told_of, unlabelled
     ],
 )  # fmt: skip
 def test_a_length_of_time_is_said_in_units_that_a_person_reads_and_never_too_short(seconds: float, said: str) -> None:
-    assert lasting(seconds) == said
+    assert format_duration(seconds) == said
 
 
 @pytest.mark.parametrize(("count", "said"), [(0, "0 pages"), (1, "1 page"), (2_300, "2,300 pages")])
 def test_one_thing_is_not_said_in_the_plural(count: int, said: str) -> None:
-    assert counted(count, "page") == said
+    assert format_count(count, "page") == said
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,23 @@ def test_one_thing_is_not_said_in_the_plural(count: int, said: str) -> None:
     ],
 )
 def test_a_label_is_not_said_twice(label: str, message: str, line: str, below: str) -> None:
-    assert told_of(label, message) == line
-    assert unlabelled(label, message) == (below or message)
-    assert told_of(label, message, "Try again.") == f"{line} Try again."
+    assert labelled_message(label, message) == line
+    assert without_label(label, message) == (below or message)
+    assert labelled_message(label, message, "Try again.") == with_hint(line, "Try again.")
+
+
+@pytest.mark.parametrize(
+    ("message", "whole"),
+    [
+        ("It is gone.", "It is gone. Try again."),
+        ("division by zero", "division by zero. Try again."),
+        ("No such file: 'notes.md'", "No such file: 'notes.md'. Try again."),
+        ('It says "gone."', 'It says "gone." Try again.'),
+        ("What now?", "What now? Try again."),
+        ("", "Try again."),
+    ],
+)
+def test_a_hint_begins_a_sentence_of_its_own(message: str, whole: str) -> None:
+    assert with_hint(message, "Try again.") == whole
+    assert with_hint(message) == message
+    assert str(FootnoteError(message, hint="Try again.")) == whole

@@ -1,24 +1,28 @@
-"""What every loader takes and makes."""
+"""Types shared by the loaders, and the Document built from a loader's content."""
 
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from pipelines.errors import LoadError
 from pipelines.ingestion.structure import title_of
 from pipelines.types import Block, Document, Furniture, LineBox, SourceItem
 
+YEARS = range(2, 9999)  # every year in which a datetime is valid in every time zone
+
+_DATE_FORMATS = ("%Y-%m-%d %H:%M:%S %z", "%Y/%m/%d", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d.%m.%Y")
 _DATE_PREFIX = re.compile(r"\d{4}-\d{1,2}-\d{1,2}[-_ ]+(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a document may cost, and whether images are read; the names are those of `Settings.ingestion`.
+    """Limits for loading a document, and whether images are read; names as in `Settings.ingestion`.
 
-    `document_seconds` and `document_memory_mb` hold in worker processes only.
+    `document_seconds` and `document_memory_mb` are enforced in worker processes only.
     """
 
     max_text_bytes: int = 10_000_000
@@ -32,17 +36,17 @@ class Limits:
 
     @property
     def most_bytes(self) -> int:
-        """How large a file of any type may be."""
+        """The largest size of a file of any type."""
         return max(self.max_text_bytes, self.max_binary_bytes)
 
-    def of(self, *, binary: bool) -> int:
-        """How many bytes a file may have."""
+    def max_bytes(self, *, binary: bool) -> int:
+        """The largest size of a binary or a text file."""
         return self.max_binary_bytes if binary else self.max_text_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a loader reads out of a file."""
+    """What a loader reads from a file."""
 
     text: str
     blocks: tuple[Block, ...]
@@ -62,10 +66,11 @@ Loader = Callable[[bytes, SourceItem, Limits], Content]
 
 
 def as_document(content: Content, data: bytes, item: SourceItem, mime: str) -> Document:
-    """The Document of this content; its id is the URI until the runner mints one."""
+    """Build the Document; its id is the URI until the ingestion run assigns one."""
+    loaded = {part.name: getattr(content, part.name) for part in fields(content)}
+    loaded["title"] = content.title or first_heading(content.text, content.blocks) or title_from_name(item.name)
     return Document(
         id=item.uri,
-        text=content.text,
         source_uri=item.uri,
         source=item.source,
         source_kind=item.source_kind,
@@ -73,32 +78,75 @@ def as_document(content: Content, data: bytes, item: SourceItem, mime: str) -> D
         mime=mime,
         bytes=len(data),
         file_sha=hashlib.sha256(data).hexdigest(),
-        title=content.title or first_heading(content.text, content.blocks) or title_of_name(item.name),
-        author=content.author,
-        published_at=content.published_at,
-        modified_at=content.modified_at,
         stamp=item.stamp,
-        first_line=content.first_line,
-        furniture=content.furniture,
-        pages=content.pages,
-        pages_without_text=content.pages_without_text,
-        blocks=content.blocks,
-        boxes=content.boxes,
-        metadata=content.metadata,
+        **loaded,
     )
 
 
 def first_heading(text: str, blocks: Sequence[Block]) -> str:
-    """The words of the first heading, or nothing."""
+    """The words of the first heading, or an empty string."""
     heading = next((block for block in blocks if block.kind == "heading"), None)
     return title_of(text, heading.start, heading.end) if heading else ""
 
 
-def title_of_name(name: str) -> str:
-    """A title from a file's name: no suffix, no leading date, spaces for hyphens; a README has its folder's name."""
+def title_from_name(name: str) -> str:
+    """A title from a file name: no suffix, no leading date, spaces for hyphens; a README gets its folder's name."""
     path = PurePosixPath(name)
     stem = path.stem
     if stem.lower() in ("readme", "index") and path.parent.name:
         stem = path.parent.name
     words = _DATE_PREFIX.sub("", stem, count=1)
     return " ".join(re.split(r"[-_\s]+", words)).strip() or name
+
+
+def damaged_file(name: str) -> LoadError:
+    """The error for a file whose container or parts cannot be read."""
+    return LoadError(
+        f"{name} is broken: its parts are damaged or missing.", hint="Open it in an office program and save it again."
+    )
+
+
+def size_error(subject: str, limits: Limits, *, binary: bool) -> LoadError:
+    """The error for a file over its limit; the setting that raises it is in the hint."""
+    setting = f"FOOTNOTE_INGESTION__MAX_{'BINARY' if binary else 'TEXT'}_BYTES"
+    return LoadError(
+        f"{subject} over the limit of {limits.max_bytes(binary=binary):,} bytes.", hint=f"Split it, or raise {setting}."
+    )
+
+
+def check_size(name: str, size: int, limits: Limits, *, binary: bool) -> None:
+    """Raise LoadError if a binary or a text file has too many bytes."""
+    if size > limits.max_bytes(binary=binary):
+        raise size_error(f"{name} has {size:,} bytes,", limits, binary=binary)
+
+
+def check_page_count(name: str, count: int, limits: Limits) -> None:
+    """Raise LoadError if a document has too many pages."""
+    if count > limits.max_pages:
+        raise LoadError(
+            f"{name} has {count:,} pages, over the limit of {limits.max_pages:,}.",
+            hint="Split it, or raise FOOTNOTE_INGESTION__MAX_PAGES.",
+        )
+
+
+def parse_datetime(value: object) -> datetime | None:
+    """Parse a date or time in text; UTC if no zone is given, None if it is not a valid date."""
+    if not isinstance(value, str) or not value.strip():
+        return None
+    found = _parse(value.strip())
+    if found is None or found.year not in YEARS:
+        return None
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
+
+
+def _parse(value: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError:
+        pass
+    for form in _DATE_FORMATS:
+        try:
+            return datetime.strptime(value, form)
+        except ValueError:
+            continue
+    return None

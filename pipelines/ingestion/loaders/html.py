@@ -1,21 +1,22 @@
-"""LOAD HTML: docling's reading of the page, navigation apart."""
+"""Load HTML files: docling reads the page, without navigation, after its source is repaired."""
 
 import html
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from pipelines.errors import LoadError
-from pipelines.ingestion.loaders.base import Content, Limits
-from pipelines.ingestion.loaders.docling_text import HTML_SUFFIX, convert
-from pipelines.ingestion.loaders.front_matter import moment
-from pipelines.ingestion.loaders.html_source import TAG, is_too_deep, sound
+from pipelines.ingestion.loaders.base import Content, Limits, parse_datetime
+from pipelines.ingestion.loaders.docling_reader import HTML_SUFFIX, read_with_docling
 from pipelines.ingestion.loaders.rendering import Rendering
 from pipelines.ingestion.loaders.text import decode
 from pipelines.markup import INLINE_TAGS, without_comments
 from pipelines.text import canonical
 from pipelines.types import SourceItem
 
-_UNREAD = ("script", "style", "template", "noscript")
+TAG = re.compile(r"<[/!?]?([a-zA-Z][a-zA-Z0-9:]*)?[^<>]{0,10000}>")
+
+_SKIPPED = ("script", "style", "template", "noscript")
 _TITLE = re.compile(r"<title\b[^<>]*>([^<]*)</title", re.IGNORECASE)
 _META = re.compile(r"<meta\b[^<>]{0,5000}>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([a-zA-Z:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
@@ -27,28 +28,47 @@ _BOM = b"\xef\xbb\xbf"
 _FIGURE = re.compile(r"<figure\b[^<>]{0,2000}>", re.IGNORECASE)
 _FIGURE_END = re.compile(r"</figure\s*>", re.IGNORECASE)
 _IMAGE = re.compile(r"<img\b[^<>]{0,10000}>", re.IGNORECASE)
+_SECTION = re.compile(r"<!\[(?!CDATA\[)[^<>]*>", re.IGNORECASE)
+_OPENING = re.compile(r"<!--|<!\[CDATA\[|<!\[|<", re.IGNORECASE)
+_NO_CHARACTER = re.compile(r"&#(?!(?:[0-9]++|[xX][0-9a-fA-F]++)[^0-9a-fA-F])")
+_VOID = frozenset(
+    "area base basefont bgsound br col command embed frame hr image img input isindex keygen link menuitem meta nextid"
+    " param source spacer track wbr".split()
+)
+_MAY_STAY_OPEN = _VOID | frozenset(
+    "p li dt dd td th tr tbody thead tfoot option optgroup colgroup rt rp body head html".split()
+)
+# An opening tag closes the innermost open element if it is one of these.
+_ENDS = {
+    "p": ("p",),
+    "li": ("li", "p"),
+    **dict.fromkeys(("dt", "dd"), ("dt", "dd", "p")),
+    **dict.fromkeys(("td", "th"), ("td", "th", "p")),
+    "tr": ("tr", "td", "th", "p"),
+    "option": ("option",),
+}
 
 
 def load_html(data: bytes, item: SourceItem, limits: Limits) -> Content:
     """The page's text; `<title>` is its title, `<meta>` gives author, date and description."""
     source = _with_alternatives(without_comments(_decode(data, item.name)))
     meta = dict(_meta(source))
-    rendering = _render(_without(source, "nav", *_UNREAD), item.name)
+    rendering = _render(_without(source, "nav", *_SKIPPED), item.name)
     if not rendering.text:
-        rendering = _render(_without(source, *_UNREAD), item.name)
+        rendering = _render(_without(source, *_SKIPPED), item.name)
     title = _TITLE.search(source)
     return Content(
         text=rendering.text,
         blocks=rendering.blocks,
         title=" ".join(canonical(html.unescape(title[1])).split()) if title else "",
         author=meta.get("author", ""),
-        published_at=next((found for key in _PUBLISHED if (found := moment(meta.get(key)))), None),
+        published_at=next((found for key in _PUBLISHED if (found := parse_datetime(meta.get(key)))), None),
         metadata={"description": meta["description"]} if meta.get("description") else {},
     )
 
 
 def _decode(data: bytes, name: str) -> str:
-    """UTF-8 or a byte order mark, else the encoding that the page declares, else what plain text may be in."""
+    """Decode as UTF-8 or by byte order mark, else by the declared charset, else as plain text."""
     declared = _CHARSET.search(data[:_HEAD])
     try:
         return canonical(data.decode("utf-8")) if b"\x00" not in data else canonical(decode(data, name)[0])
@@ -60,21 +80,25 @@ def _decode(data: bytes, name: str) -> str:
     except (LookupError, UnicodeDecodeError) as error:
         encoding = declared[1].decode("ascii", "replace")
         raise LoadError(
-            f"{name} says it is in {encoding} but is not.", hint="Save it as UTF-8 and say so in its <meta charset>."
+            f"{name} declares the encoding {encoding} but is not in it.",
+            hint="Save it as UTF-8 and declare that in its <meta charset>.",
         ) from error
 
 
-def _render(source: str, name: str) -> Rendering:
-    page = sound(source)
-    if is_too_deep(page, _MAX_DEPTH):
-        raise LoadError(
-            f"{name} nests more than {_MAX_DEPTH} elements, or leaves them open.", hint="Save it again from a browser."
-        )
-    return convert(_BOM + page.encode(), name, HTML_SUFFIX, _words(page))
+def _meta(source: str) -> Iterator[tuple[str, str]]:
+    for match in _META.finditer(source):
+        attributes = _attributes(match[0])
+        name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
+        if name and attributes.get("content"):
+            yield name.lower(), " ".join(html.unescape(attributes["content"]).split())
+
+
+def _attributes(tag: str) -> dict[str, str]:
+    return {found[1].lower(): found[2] or found[3] or found[4] or "" for found in _ATTRIBUTE.finditer(tag)}
 
 
 def _without(source: str, *names: str) -> str:
-    """The page without these elements; one that is never closed stays."""
+    """The page without these elements; an unclosed one stays."""
     opening = re.compile(rf"<({'|'.join(names)})\b[^<>]*>", re.IGNORECASE)
     kept, start = [], 0
     unclosed: set[str] = set()
@@ -92,7 +116,7 @@ def _without(source: str, *names: str) -> str:
 
 
 def _with_alternatives(source: str) -> str:
-    """The page with a paragraph of what an image shows before each figure, whose caption alone docling reads."""
+    """The page with the alternative text of a figure's images before it; docling reads only the caption."""
     kept, start = [], 0
     while opened := _FIGURE.search(source, start):
         closed = _FIGURE_END.search(source, opened.end())
@@ -100,15 +124,24 @@ def _with_alternatives(source: str) -> str:
             break
         figure = source[opened.start() : closed.end()]
         shown = (_attributes(image[0]).get("alt", "").strip() for image in _IMAGE.finditer(figure))
-        told = [alt for alt in shown if alt and "<figcaption" in figure.lower() and figure.count(alt) == 1]
-        kept += [source[start : opened.start()], *(f"<p>{alt}</p>" for alt in told), figure]
+        added = [alt for alt in shown if alt and "<figcaption" in figure.lower() and figure.count(alt) == 1]
+        kept += [source[start : opened.start()], *(f"<p>{alt}</p>" for alt in added), figure]
         start = closed.end()
     kept.append(source[start:])
     return "".join(kept)
 
 
-def _words(source: str) -> str:
-    """The bare text: nothing stands for an inline tag, a line break for one, a space for every other."""
+def _render(source: str, name: str) -> Rendering:
+    page = repair_html(source)
+    if is_too_deep(page, _MAX_DEPTH):
+        raise LoadError(
+            f"{name} nests more than {_MAX_DEPTH} elements, or leaves them open.", hint="Save it again from a browser."
+        )
+    return read_with_docling(_BOM + page.encode(), name, HTML_SUFFIX, _bare_text(page))
+
+
+def _bare_text(source: str) -> str:
+    """The bare text: inline tags vanish, `<br>` becomes a line break, any other tag a space."""
     return html.unescape(TAG.sub(_space, " ".join(source.split())))
 
 
@@ -117,13 +150,53 @@ def _space(tag: re.Match[str]) -> str:
     return "" if name in INLINE_TAGS else "\n" if name == "br" else " "
 
 
-def _attributes(tag: str) -> dict[str, str]:
-    return {found[1].lower(): found[2] or found[3] or found[4] or "" for found in _ATTRIBUTE.finditer(tag)}
+def repair_html(source: str) -> str:
+    """The page with `&lt;` for whatever is never closed, and with the end tags that paragraphs and items may omit.
+
+    Without the first, the parser searches the rest of the page for each missing end, and after `&#` takes tags for
+    text; without the second, it nests each paragraph in the one before. Conditional sections such as `<![if !IE]>` are
+    removed: browsers treat them as comments, and unknown ones break the parser. Takes time linear in the page.
+    """
+    page = _NO_CHARACTER.sub("&amp;#", _SECTION.sub("", source))
+    last = {"<!--": page.rfind("-->"), "<![cdata[": page.rfind("]]>"), "<![": -1, "<": page.rfind(">")}
+    return _with_end_tags(_OPENING.sub(lambda opened: _escape_unclosed(opened, last[opened[0].lower()]), page))
 
 
-def _meta(source: str) -> Iterator[tuple[str, str]]:
-    for match in _META.finditer(source):
-        attributes = _attributes(match[0])
-        name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
-        if name and attributes.get("content"):
-            yield name.lower(), " ".join(html.unescape(attributes["content"]).split())
+def _escape_unclosed(opened: re.Match[str], last: int) -> str:
+    return opened[0] if opened.start() < last else f"&lt;{opened[0][1:]}"
+
+
+def _with_end_tags(page: str) -> str:
+    kept: list[str] = []
+    done = 0
+    opened: list[str] = []
+    count: Counter[str] = Counter()
+    for tag in TAG.finditer(page):
+        name = (tag[1] or "").lower()
+        if not name or name in _VOID or tag[0][1] in "!?" or tag[0].endswith("/>"):
+            continue
+        if tag[0][1] == "/":
+            while count[name]:
+                count[opened[-1]] -= 1
+                if opened.pop() == name:
+                    break
+            continue
+        while opened and opened[-1] in _ENDS.get(name, ()):
+            kept += [page[done : tag.start()], f"</{opened[-1]}>"]
+            done = tag.start()
+            count[opened.pop()] -= 1
+        opened.append(name)
+        count[name] += 1
+    return "".join([*kept, page[done:]])
+
+
+def is_too_deep(page: str, most: int) -> bool:
+    """True if more than `most` elements are nested, not counting those that need no end tag."""
+    depth = 0
+    for tag in TAG.finditer(page):
+        if (tag[1] or "").lower() in _MAY_STAY_OPEN or tag[0].endswith("/>") or tag[0][1] in "!?":
+            continue
+        depth = depth + 1 if tag[0][1] != "/" else max(depth - 1, 0)
+        if depth > most:
+            return True
+    return False

@@ -1,110 +1,103 @@
-"""LOAD IMAGE: the text of a scan or a photograph, page by page."""
+"""Load images: the text of a scan or photograph, read by Tesseract OCR."""
 
 import io
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pipelines.errors import LoadError
-from pipelines.ingestion.loaders.base import Content, Limits
-from pipelines.ingestion.loaders.ocr import Patience, Recognised, recognise, trouble_of
+from pipelines.ingestion.loaders.base import Content, Limits, check_page_count
 from pipelines.ingestion.loaders.pdf.lines import page_lines
-from pipelines.ingestion.loaders.pdf.pages import Page, compose
+from pipelines.ingestion.loaders.pdf.ocr import OcrBudget, OcrResult, ocr_unavailable, recognise_image
+from pipelines.ingestion.loaders.pdf.pages import Page, compose_pages, main_heading, unread_pages
 from pipelines.types import SourceItem
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+
 _LEAST_DPI, _USUAL_DPI, _MOST_DPI = 70, 150, 1200
-_TURNED = {2: 0, 3: 3, 4: 1, 5: 5, 6: 4, 7: 6, 8: 2}  # how the camera was held, and what undoes it
-_BROKEN = (OSError, SyntaxError, ValueError, EOFError)
+_TRANSPOSE = {2: 0, 3: 3, 4: 1, 5: 5, 6: 4, 7: 6, 8: 2}  # EXIF orientation: the transposition that undoes it
 
 
 def load_image(data: bytes, item: SourceItem, limits: Limits) -> Content:
-    """What tesseract reads in the image; every frame of a TIFF is a page.
+    """The text that Tesseract reads in the image; every frame of a TIFF is a page.
 
     Raises:
-        LoadError: If tesseract is missing or off, the image is broken or too large, or nothing is to be read in it.
+        LoadError: If Tesseract is missing or off, the image is broken or too large, or has no readable text.
     """
-    trouble = trouble_of(limits)
-    if trouble:
+    problem = ocr_unavailable(limits)
+    if problem:
         raise LoadError(
-            f"{item.name} is an image, and {trouble}.",
+            f"{item.name} is an image, and {problem}.",
             hint="Install tesseract (apt install tesseract-ocr), and leave FOOTNOTE_INGESTION__OCR at auto.",
         )
-    patience = Patience(limits.ocr_seconds)
-    found = list(_read(data, item.name, limits, patience))
-    pages = [_page(read, number) for number, read in enumerate(found, start=1)]
-    said = patience.trouble or next((read.trouble for read in found if read.trouble), "")
+    budget = OcrBudget(limits.ocr_seconds)
+    found = list(_recognise_pages(data, item.name, limits, budget))
+    pages = [
+        Page(page_lines(read.words, number), read.confidence if read.words else None)
+        for number, read in enumerate(found, start=1)
+    ]
+    problem = budget.problem or next((read.problem for read in found if read.problem), "")
     if not any(page.lines for page in pages):
         raise LoadError(
-            f"No text is to be read in the image {item.name}{said and f': {said}'}.",
+            f"No text could be read in the image {item.name}{problem and f': {problem}'}.",
             hint="If it shows words, scan it larger, upright and sharp; a picture without words has nothing to index:"
             " leave it out of the folder.",
         )
-    composed = compose(pages)
-    return composed.content(title=composed.heading, metadata=composed.unread(item.name, said))
+    content = compose_pages(pages)
+    metadata = {**unread_pages(content, item.name, problem), **content.metadata}
+    return replace(content, title=main_heading(content), metadata=metadata)
 
 
-def _read(data: bytes, name: str, limits: Limits, patience: Patience) -> Iterator[Recognised]:
-    """What is read on each page of the image, as long as there is time."""
-    image, count = _opened(data, name, limits.max_pages)
+def _recognise_pages(data: bytes, name: str, limits: Limits, budget: OcrBudget) -> Iterator[OcrResult]:
+    """The result for each page of the image, while there is time."""
+    image, count = _opened(data, name)
+    check_page_count(name, count, limits)
     for number in range(count):
-        if patience.trouble:
-            yield Recognised(trouble=patience.trouble)
+        if budget.problem:
+            yield OcrResult(problem=budget.problem)
             continue
-        with patience.page() as until:
-            read = recognise(*_frame(image, number, name), limits, until)
+        with budget.page() as until:
+            read = recognise_image(*_frame(image, number, name), limits, until)
         yield read
 
 
-def _page(read: Recognised, number: int) -> Page:
-    return Page(page_lines(read.words, number), read.confidence if read.words else None)
+def _opened(data: bytes, name: str) -> tuple["Image", int]:
+    """(the image, its number of pages)."""
+    from PIL import Image
+
+    with _pillow_errors(name):
+        image = Image.open(io.BytesIO(data))
+        return image, getattr(image, "n_frames", 1)
 
 
-def _opened(data: bytes, name: str, max_pages: int) -> tuple["Image", int]:
-    """(the image, how many pages it has)."""
+def _frame(image: "Image", number: int, name: str) -> tuple["Image", float]:
+    """(a page of the image, greyscale and upright, its pixels per inch)."""
+    from PIL import ExifTags, Image
+
+    with _pillow_errors(name):
+        image.seek(number)
+        dpi = float(image.info.get("dpi", (0, 0))[0])
+        grey = image.convert("L")
+        turn = _TRANSPOSE.get(image.getexif().get(ExifTags.Base.Orientation, 1))
+        upright = grey if turn is None else grey.transpose(Image.Transpose(turn))
+        return upright, dpi if _LEAST_DPI <= dpi <= _MOST_DPI else _USUAL_DPI
+
+
+@contextmanager
+def _pillow_errors(name: str) -> Iterator[None]:
+    """Turn Pillow's errors into LoadError, and drop its warnings."""
     from PIL import Image
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            image = Image.open(io.BytesIO(data))
-            count = getattr(image, "n_frames", 1)
+            yield
         except Image.DecompressionBombError as error:
-            raise _too_large(name) from error
-        except _BROKEN as error:
-            raise _broken(name) from error
-    if count > max_pages:
-        raise LoadError(
-            f"{name} has {count:,} pages, over the limit of {max_pages:,}.",
-            hint="Split it, or raise FOOTNOTE_INGESTION__MAX_PAGES.",
-        )
-    return image, count
-
-
-def _frame(image: "Image", number: int, name: str) -> tuple["Image", float]:
-    """A page of the image in shades of grey, upright, and its pixels per inch."""
-    from PIL import ExifTags, Image
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            image.seek(number)
-            dpi = float(image.info.get("dpi", (0, 0))[0])
-            grey = image.convert("L")
-            turn = _TURNED.get(image.getexif().get(ExifTags.Base.Orientation, 1))
-            upright = grey if turn is None else grey.transpose(Image.Transpose(turn))
-            return upright, dpi if _LEAST_DPI <= dpi <= _MOST_DPI else _USUAL_DPI
-        except Image.DecompressionBombError as error:
-            raise _too_large(name) from error
-        except _BROKEN as error:
-            raise _broken(name) from error
-
-
-def _too_large(name: str) -> LoadError:
-    return LoadError(f"{name} has too many pixels to be read.", hint="Save it smaller.")
-
-
-def _broken(name: str) -> LoadError:
-    return LoadError(f"{name} is a broken image.", hint="Open it in a viewer and save it again.")
+            raise LoadError(f"{name} has too many pixels to be read.", hint="Save it smaller.") from error
+        except (OSError, SyntaxError, ValueError, EOFError) as error:
+            hint = "Open it in a viewer and save it again."
+            raise LoadError(f"{name} is a broken image.", hint=hint) from error

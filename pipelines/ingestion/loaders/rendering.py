@@ -1,14 +1,31 @@
-"""A text that is put together block by block, with the exact span of each."""
+"""Put a text together from blocks: paragraphs, list items and tables, with the exact span of each."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
+from pipelines.ingestion.headings import is_capitals
 from pipelines.text import canonical
 from pipelines.types import Block, BlockKind
 
+_SPACES = re.compile(r"[ \xa0]+")
+_TABS = re.compile(r"[ \xa0]*\t[ \t\xa0]*")
+_BULLET = re.compile(r"[•‣◦▪▫●○∙·➢➤►▶✓✔][ \t]+(?=\S)")
+_MAX_LAYOUT_COLUMNS = 4
+_NOTE_LINES = 3
+_NOTE_CHARACTERS = 60
+_LINE_CHARACTERS = 120
+_HEAVY_CHARACTERS = 300
+_HEAD_CHARACTERS = 40
+_DATE = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|\b\d{1,2}[./]\d{2,4}\b")
+_BARE_DATE = 30
+_STOPS = tuple(".!?:;,")
+
 
 class Part(NamedTuple):
-    """A block to be: its text, its kind, for a heading its level, and whether it follows on the very next line."""
+    """A block to be added: text, kind, heading level, and whether it follows on the very next line."""
 
     text: str
     kind: BlockKind = "paragraph"
@@ -39,30 +56,30 @@ class Rendering:
 
     @property
     def first_line(self) -> int:
-        """The line of the file that the text begins on, from 1."""
+        """The line of the file on which the text begins, from 1."""
         return self._first_line
 
     @property
     def pages(self) -> tuple[int, ...]:
-        """Where each page that was opened begins; a page without a block begins where the next one does."""
+        """Start of each opened page; a page without a block starts where the next one does."""
         return (*self._pages, *[self._length] * self._opened)
 
     def open_page(self) -> None:
-        """Let the next block begin a page."""
+        """Make the next block start a page."""
         self._opened += 1
 
     def add(
         self, text: str, kind: BlockKind, level: int = 0, *, indent: str = "", close: bool = False, line: int = 0
     ) -> int | None:
-        """Where the block starts; None if nothing of it can be read, and nothing is added.
+        """Add a block and return its start; None, with nothing added, if it has no readable text.
 
         Args:
-            text: Its words; white space at both ends is dropped.
-            kind: What it is.
-            level: A heading's, from 1.
+            text: Its text; white space at both ends is dropped.
+            kind: Kind of block.
+            level: Level of a heading, from 1.
             indent: White space before it, outside of its span.
-            close: Whether it follows on the very next line, as the items of a list always do.
-            line: Of the file, from 1, that it stands on; the text is spaced out for it where it comes too early.
+            close: True to put it on the very next line, as list items always are.
+            line: Line of the file, from 1, on which it must not stand earlier; blank lines are inserted as needed.
         """
         text = canonical(text).strip()
         if not text:
@@ -80,13 +97,19 @@ class Rendering:
         self._blocks.append(Block(start, self._length, kind, level))
         return start
 
+    def add_code(self, text: str) -> None:
+        """Add a fenced code block, unless it is blank."""
+        fence = "~~~" if "```" in text else "```"
+        if text.strip():
+            self.add(f"{fence}\n{text.rstrip()}\n{fence}", "code")
+
     def extend(self, parts: Iterable[Part]) -> None:
         """Add these blocks in order."""
         for part in parts:
             self.add(part.text, part.kind, part.level, close=part.close)
 
     def as_parts(self) -> list[Part]:
-        """The blocks so far, to be added elsewhere."""
+        """The blocks so far as parts, to be added to another rendering."""
         text, parts, done = self.text, list[Part](), 0
         for block in self._blocks:
             close = bool(parts) and block.kind != "list" and text.count("\n", done, block.start) == 1
@@ -98,3 +121,164 @@ class Rendering:
         self._parts.append(part)
         self._length += len(part)
         self._line += part.count("\n")
+
+
+def tidy_lines(text: str) -> str:
+    """Collapse spaces and tabs, strip each line and drop blank lines."""
+    lines = (_SPACES.sub(" ", _TABS.sub("\t", line)).strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def line_parts(text: str, finds_headings: bool = False) -> list[Part]:
+    """One part per line; a bullet makes a list item, and capitals a heading if `finds_headings`."""
+    parts: list[Part] = []
+    for line in tidy_lines(text).splitlines():
+        close = bool(parts)
+        if _BULLET.match(line):
+            parts.append(Part(line, "list", close=close))
+        elif finds_headings and is_capitals(line):
+            parts.append(Part(line, "heading", 1, close))
+        else:
+            parts.append(Part(line, "paragraph", close=close))
+    return parts
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The parts of a table cell, its place, the rows it spans, and whether it is marked as a header."""
+
+    row: int
+    column: int
+    rows: int
+    parts: tuple[Part, ...]
+    is_head: bool = False
+
+    @property
+    def size(self) -> int:
+        """Number of characters."""
+        return sum(len(part.text) for part in self.parts)
+
+
+def table_parts(cells: Sequence[Cell], rows: int, columns: int) -> list[Part]:
+    """One `table` part of pipe rows, or, for a table used as page layout, the parts of its cells row by row."""
+    filled = [cell for cell in cells if cell.parts]
+    if not filled:
+        return []
+    if _is_layout(filled, rows, columns):
+        ordered = sorted(filled, key=lambda cell: (cell.row, cell.column))
+        return [part for _, row in groupby(ordered, key=lambda cell: cell.row) for part in _row_parts(list(row))]
+    return [Part(pipe_table(_grid(filled, rows, columns)), "table")]
+
+
+def _row_parts(cells: Sequence[Cell]) -> Iterator[Part]:
+    """Cells one after the other; a cell of a few short lines goes, line by line, beside the largest cell."""
+    main = max(cells, key=lambda cell: cell.size)
+    beside = [cell for cell in cells if cell is not main and _stands_beside(cell, main)]
+    lines = list(main.parts)
+    left = [cell for cell in beside if cell.column < main.column]
+    right = [cell for cell in beside if cell.column > main.column]
+    for cell in cells:
+        if cell is main:
+            yield from _interleave(left, lines, right)
+        elif cell not in beside:
+            yield from cell.parts
+
+
+def _stands_beside(cell: Cell, main: Cell) -> bool:
+    """True if the cell's lines annotate those of the main cell (a date, a place) rather than label them."""
+    short = len(cell.parts) <= _NOTE_LINES and all(
+        part.kind == "paragraph" and len(part.text) <= _NOTE_CHARACTERS for part in cell.parts
+    )
+    return short and (cell.column > main.column or any(_DATE.search(part.text) for part in cell.parts))
+
+
+def _interleave(left: Sequence[Cell], lines: Sequence[Part], right: Sequence[Cell]) -> Iterator[Part]:
+    count = max([len(cell.parts) for cell in (*left, *right)], default=0)
+    for number in range(max(count, len(lines))):
+        before = [cell.parts[number].text for cell in left if number < len(cell.parts)]
+        after = [cell.parts[number].text for cell in right if number < len(cell.parts)]
+        line = lines[number] if number < len(lines) else None
+        if line and line.kind in ("paragraph", "heading") and len(line.text) <= _LINE_CHARACTERS:
+            yield line._replace(text="\t".join([*before, line.text, *after]))
+            continue
+        if before or after:
+            yield Part("\t".join([*before, *after]))
+        if line:
+            yield line
+
+
+def _is_layout(cells: Sequence[Cell], rows: int, columns: int) -> bool:
+    if any(cell.is_head for cell in cells) or columns > _MAX_LAYOUT_COLUMNS:
+        return False
+    if columns == 1 or rows == 1 or _has_dated_column(cells):
+        return True
+    heavy = {cell.row for cell in cells if _is_heavy(cell)}
+    several = {cell.row for cell in cells if len(cell.parts) > 1}
+    filled = len({cell.row for cell in cells})
+    return 3 * len(heavy) >= filled or (2 * len(several) >= filled and not _has_head(cells, columns))
+
+
+def _has_head(cells: Sequence[Cell], columns: int) -> bool:
+    first = [cell for cell in cells if cell.row == 0]
+    short = all(
+        len(cell.parts) == 1 and cell.size <= _HEAD_CHARACTERS and "@" not in cell.parts[0].text for cell in first
+    )
+    return short and len(first) == columns
+
+
+def _has_dated_column(cells: Sequence[Cell]) -> bool:
+    """True if the first or last column holds only dates, from the first row on (so it has no header)."""
+    columns = sorted({cell.column for cell in cells})
+    for column in {columns[0], columns[-1]} if len(columns) in (2, 3) else ():
+        dates = [cell for cell in cells if cell.column == column]
+        others = max(cell.size for cell in cells if cell.column != column)
+        if dates[0].row == 0 and others > _BARE_DATE and all(_is_dated(cell) for cell in dates):
+            return True
+    return False
+
+
+def _is_dated(cell: Cell) -> bool:
+    return (
+        len(cell.parts) <= _NOTE_LINES
+        and len(cell.parts[0].text) <= _BARE_DATE
+        and bool(_DATE.search(cell.parts[0].text))
+    )
+
+
+def _is_heavy(cell: Cell) -> bool:
+    count = len(cell.parts)
+    return (
+        count > _NOTE_LINES
+        or (count > 1 and cell.size > _HEAVY_CHARACTERS)
+        or any(part.kind == "heading" for part in cell.parts)
+    )
+
+
+def pipe_table(grid: Sequence[Sequence[str]], *, keep_blank: bool = False) -> str:
+    """A Markdown table whose first row is the header; rows without text are left out unless `keep_blank`."""
+    head, *body = [[" ".join(cell.replace("|", "\\|").split()) for cell in row] for row in grid]
+    lines = [f"| {' | '.join(row)} |" for row in [head, *(row for row in body if keep_blank or any(row))]]
+    lines.insert(1, "|" + " --- |" * len(head))
+    return "\n".join(lines)
+
+
+def _grid(cells: Sequence[Cell], rows: int, columns: int) -> list[list[str]]:
+    """The text of each cell, repeated in every row that it spans."""
+    grid = [[""] * columns for _ in range(rows)]
+    for cell in cells:
+        for row in range(cell.row, min(cell.row + cell.rows, rows)):
+            grid[row][cell.column] = _flat(cell.parts)
+    return grid
+
+
+def _flat(parts: Sequence[Part]) -> str:
+    """The parts on one line; a nested table as its rows, a list without its marks."""
+    flat = ""
+    for part in parts:
+        text = part.text.removeprefix("- ")
+        if part.kind == "table":
+            rows = [row for row in text.split("\n") if row.strip(" |-")]
+            text = "; ".join(row.strip("| ").replace(" | ", ", ") for row in rows)
+        gap = " " if part.close or flat.endswith(_STOPS) else "; "
+        flat += (gap if flat else "") + " ".join(text.split())
+    return flat

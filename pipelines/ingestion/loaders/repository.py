@@ -1,56 +1,51 @@
-"""LOAD a file of a repository: its README or documentation, with what its host tells of the repository."""
+"""Load a file of a repository: its README or documentation, with the host's facts about the repository."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pipelines.errors import LoadError
 from pipelines.facts import RepositoryFacts
 from pipelines.ingestion.envelope import unpack
-from pipelines.ingestion.loaders.base import Content, Limits, as_document
-from pipelines.ingestion.loaders.front_matter import moment
+from pipelines.ingestion.loaders.base import Content, Limits, as_document, check_size, parse_datetime
 from pipelines.ingestion.loaders.html import load_html
 from pipelines.ingestion.loaders.markdown import load_markdown
-from pipelines.ingestion.loaders.restructured import is_restructured, load_restructured
 from pipelines.ingestion.loaders.sniff import HTML, MARKDOWN, PLAIN, sniff
-from pipelines.ingestion.loaders.text import load_text
+from pipelines.ingestion.loaders.text import is_restructured, load_restructured, load_text
 from pipelines.ingestion.structure import markdown_blocks
 from pipelines.types import Document, SourceItem
 
 _FACTS = ("name", "description", "language", "stars", "topics", "homepage", "licence", "pushed_at", "updated_at")
-_TOLD = ("full_name", "private", "fork", "archived", "created_at", "path")
+_KEPT = ("full_name", "private", "fork", "archived", "created_at", "path")
 _LOADERS = {MARKDOWN: load_markdown, HTML: load_html}
 
 
 def load_repository(data: bytes, item: SourceItem, limits: Limits) -> Document:
-    """The document of a README or another file, its repository's facts in `metadata["repository"]`.
+    """The Document of a README or another file, with the repository's facts in `metadata["repository"]`.
 
-    A README is called what its repository is called. A repository without one is what is told of it. Files of a private
-    repository are private, whatever they say themselves.
+    A README is titled by its repository; a repository without README gets a description made of its facts. Files of a
+    private repository are private, whatever their front matter states.
 
     Raises:
         LoadError: If the bytes are damaged, too large, or no text.
     """
     envelope = unpack(data, item.name)
-    told, path = envelope.told, str(envelope.told["path"])
-    if len(envelope.body) > limits.max_text_bytes:
-        said = f"{item.name} has {len(envelope.body):,} bytes, over the limit of {limits.max_text_bytes:,} bytes."
-        raise LoadError(said, hint="Raise FOOTNOTE_INGESTION__MAX_TEXT_BYTES.")
+    given, path = envelope.told, str(envelope.told["path"])
+    check_size(item.name, len(envelope.body), limits, binary=False)
     is_file = item.uri.rpartition("#")[2] != "readme"
-    named = replace(item, name=f"{told['full_name']}/{path}")
-    content, mime = _content(envelope.body, named, limits) if path else (_described(told), MARKDOWN)
-    facts = RepositoryFacts(**{name: told[name] for name in _FACTS})
+    named = replace(item, name=f"{given['full_name']}/{path}")
+    content, mime = _content(envelope.body, named, limits) if path else (_description(given), MARKDOWN)
+    facts = RepositoryFacts(**{name: given[name] for name in _FACTS})
     metadata = {
         **content.metadata,
-        **{name: told[name] for name in _TOLD},
+        **{name: given[name] for name in _KEPT},
         "repository": facts.model_dump(mode="json"),
     }
-    if told["private"]:
+    if given["private"]:
         metadata["visibility"] = "private"
     content = replace(
         content,
         title=content.title if is_file else facts.name,
-        modified_at=moment(facts.pushed_at) or content.modified_at,
+        modified_at=parse_datetime(facts.pushed_at) or content.modified_at,
         metadata=metadata,
     )
     return as_document(content, data, item, mime)
@@ -63,14 +58,10 @@ def _content(body: bytes, named: SourceItem, limits: Limits) -> tuple[Content, s
     return _LOADERS.get(mime, load_text)(body, named, limits), mime if mime in _LOADERS else PLAIN
 
 
-def _described(told: Mapping[str, Any]) -> Content:
-    """A repository in Markdown, as its host tells of it; without stars and times, which change too often."""
-    text = "\n".join(_lines(told)) + "\n"
+def _description(facts: Mapping[str, Any]) -> Content:
+    """A repository's facts as Markdown; without stars and times, which change too often."""
+    listed = {"Language": facts["language"], "Topics": ", ".join(facts["topics"])}
+    linked = {"Homepage": facts["homepage"], "Licence": facts["licence"]}
+    items = [f"- {label}: {value}\n" for label, value in {**listed, **linked}.items() if value]
+    text = "".join([f"# {facts['name']}\n\n{facts['description']}\n\n", *items])
     return Content(text=text, blocks=markdown_blocks(text))
-
-
-def _lines(told: Mapping[str, Any]) -> Iterator[str]:
-    yield from (f"# {told['name']}", "", told["description"], "")
-    listed = {"Language": told["language"], "Topics": ", ".join(told["topics"])}
-    linked = {"Homepage": told["homepage"], "Licence": told["licence"]}
-    yield from (f"- {label}: {value}" for label, value in {**listed, **linked}.items() if value)

@@ -1,4 +1,4 @@
-"""Which type a file's bytes are, its suffix being only a hint."""
+"""Detect a file's type from its bytes; the suffix is only a hint."""
 
 import io
 import re
@@ -75,10 +75,10 @@ _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
 def sniff(data: bytes, name: str) -> str:
-    """The type of the bytes: by their signature, else by the suffix, else plain text.
+    """The MIME type of the bytes: by their signature, else by the suffix, else plain text.
 
     Raises:
-        LoadError: If they are an office file that has a password, or is of a kind that no loader reads.
+        LoadError: If they are an office file with a password, or of a kind that no loader reads.
     """
     suffix = PurePosixPath(name).suffix.lower()
     mime = MIME_OF_SUFFIX.get(suffix, "")
@@ -124,7 +124,7 @@ def _office_type(data: bytes, name: str) -> str:
 
 
 def _old_office(data: bytes, name: str) -> LoadError:
-    """Why a file in Microsoft's old container is not read, told by the names of the streams in it."""
+    """The error for a file in the old Microsoft (OLE) container, by the names of the streams in it."""
     found = next((kind for stream, kind in _OLE_STREAMS.items() if stream.encode("utf-16-le") in data), "")
     if found == "password":
         return LoadError(f"{name} has a password.", hint="Save it without a password, or as PDF.")

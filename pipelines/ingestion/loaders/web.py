@@ -1,5 +1,6 @@
-"""LOAD a web page: the envelope of what was fetched, its article where it is HTML."""
+"""Load web pages: the article of an HTML page, or whatever other document was fetched."""
 
+import codecs
 import math
 import re
 from collections.abc import Mapping
@@ -9,125 +10,149 @@ from urllib.parse import urljoin, urlsplit
 
 from pipelines.errors import LoadError
 from pipelines.ingestion.envelope import unpack
-from pipelines.ingestion.loaders.article import Article, article_of
-from pipelines.ingestion.loaders.base import Content, Limits, as_document
-from pipelines.ingestion.loaders.front_matter import moment
+from pipelines.ingestion.headings import MAX_TITLE
+from pipelines.ingestion.loaders.article import extract_article
+from pipelines.ingestion.loaders.base import Content, Limits, Loader, as_document, check_size
 from pipelines.ingestion.loaders.html import load_html
-from pipelines.ingestion.loaders.page_plain import is_deeper, is_vast, plain_of, tree_of
-from pipelines.ingestion.loaders.page_text import page_text
+from pipelines.ingestion.loaders.rendering import Rendering
 from pipelines.ingestion.loaders.sniff import BINARY, HTML, PLAIN, sniff
+from pipelines.ingestion.loaders.text import decode
+from pipelines.markup import INLINE_TAGS
 from pipelines.text import canonical
 from pipelines.types import Document, SourceItem
 
 _FEW_WORDS = 30
-_NEXT_TO_NONE = 10
-_DEEPEST = 2_000  # elements in each other: libxml2 drops what lies below 2,048
-_SHORT_WAIT = 30.0  # seconds: who reads a page may well be led on later, but not while reading it
+_ALMOST_NO_WORDS = 10
+_MAX_DEPTH = 2_000  # nested elements; libxml2 drops those below 2,048
+_SHORT_WAIT = 30.0  # seconds; a slower refresh reloads a page that is meant to be read
 _REFRESH = re.compile(r"\s{0,9}([0-9]{0,9})[^=]{0,20}\burl\s{0,3}=\s{0,3}[\"']?([^\"'\s]{1,300})", re.IGNORECASE)
 _SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
-_WBR = re.compile(r"</?wbr\b[^<>]{0,200}>", re.IGNORECASE)  # lxml takes it for open, and loses words 256 levels deep
+_WBR = re.compile(r"</?wbr\b[^<>]{0,200}>", re.IGNORECASE)  # lxml leaves it open, and loses text 256 levels deep
 _DECLARATION = re.compile(r"\s*<\?xml[^<>]{0,500}\?>")
+_META = re.compile(rb"""<(?:meta|\?xml)\b[^<>]{0,300}?(?:charset|encoding)\s*=\s*["']?([\w.:-]{1,40})""", re.IGNORECASE)
+_HEAD = 4_096
+_BROKEN_SHARE = 0.01
+_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# Browsers read these encodings as their supersets.
+_SUPERSETS = {
+    **dict.fromkeys(("ascii", "us-ascii", "iso-8859-1", "iso8859-1", "latin1", "latin-1"), "cp1252"),
+    **dict.fromkeys(("gb2312", "gbk", "x-gbk"), "gb18030"),
+    **dict.fromkeys(("shift_jis", "shift-jis", "sjis", "x-sjis"), "cp932"),
+    **dict.fromkeys(("euc-kr", "ks_c_5601-1987", "ksc5601"), "cp949"),
+    **dict.fromkeys(("iso-8859-9", "latin5"), "cp1254"),
+    "tis-620": "cp874",
+}
+_NOT_OF_PAGES = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "utf-7"})
+_MAX_ELEMENTS = 20_000  # more take trafilatura seconds, and its time grows faster than their number
+_MAX_INLINE_ELEMENTS = 2_000  # in one block; the time grows with their cube
+_MAX_ARTICLE_DEPTH = 200  # nested elements; libxml2 by default drops those below 255
+_ELEMENT = re.compile(r"<[a-zA-Z]")
+# Elements that end a line; trafilatura removes all others and leaves a text node for each.
+_BLOCKS = frozenset(
+    "html head body article aside blockquote caption center dd details dialog div dl dt fieldset figcaption figure"
+    " footer form h1 h2 h3 h4 h5 h6 header li main menu nav ol p section summary table td th tr ul".split()
+)
+_QUICK = frozenset({"pre", "svg", "math", "select"})  # fast, whatever their size
+_SKIPPED = frozenset({"title", "nav", "footer", "script", "style", "noscript", "template", "svg", "iframe", "select"})
+_HEADING = re.compile(r"h([1-6])")
 
 
-def load_web(data: bytes, item: SourceItem, limits: Limits) -> Document:
-    """The Document of an envelope: of HTML its article, of any other type what the loader of that type makes.
+def load_web(data: bytes, item: SourceItem, limits: Limits, loaders: Mapping[str, Loader]) -> Document:
+    """The Document of an envelope: the article of HTML, or what the loader of any other MIME type makes.
 
     Raises:
         LoadError: If it is damaged, too large, of a kind that no loader reads, or shows its text only by scripts.
     """
-    from pipelines.ingestion.loaders import LOADERS
-
     envelope = unpack(data, item.name)
-    told = str(envelope.told.get("type", ""))
-    mime = told if told in LOADERS and told != PLAIN else sniff(envelope.body, item.name)
-    if len(envelope.body) > limits.of(binary=mime in BINARY):
-        hint = "Leave it out, or raise FOOTNOTE_INGESTION__MAX_TEXT_BYTES or __MAX_BINARY_BYTES."
-        raise LoadError(f"{item.name} has {len(envelope.body):,} bytes, over the limit.", hint=hint)
+    stated = str(envelope.told.get("type", ""))
+    mime = stated if stated in loaders and stated != PLAIN else sniff(envelope.body, item.name)
+    check_size(item.name, len(envelope.body), limits, binary=mime in BINARY)
     address = str(envelope.told.get("url") or item.uri)
     if mime in BINARY:
-        content = _with(LOADERS[mime](envelope.body, item, limits), {"url": address})
+        content = _with_metadata(loaders[mime](envelope.body, item, limits), {"url": address})
         return as_document(content, data, item, mime)
-    text = page_text(envelope.body, item.name, str(envelope.told.get("charset", "")))
+    text = decode_page(envelope.body, item.name, str(envelope.told.get("charset", "")))
     if mime == HTML:
         declared = _DECLARATION.match(text)
-        content = _page(_WBR.sub("", text[declared.end() :] if declared else text), address, item, limits)
+        content = _load_page(_WBR.sub("", text[declared.end() :] if declared else text), address, item, limits)
     else:
-        content = _with(LOADERS[mime](text.encode(), item, limits), {"url": address})
+        content = _with_metadata(loaders[mime](text.encode(), item, limits), {"url": address})
     return as_document(content, data, item, mime)
 
 
-def _page(source: str, address: str, item: SourceItem, limits: Limits) -> Content:
-    if is_vast(source):
-        return _words(source, address, item)
-    article = article_of(source, address)
-    if not article.rendering.text:
-        return _whole(source, address, item, limits)
-    _assert_written(article.rendering.text, source, address, item, is_article=True)
-    return Content(
-        text=article.rendering.text,
-        blocks=article.rendering.blocks,
-        title=_line(article.title),
-        author=_line(article.author),
-        published_at=moment(article.date),
-        metadata=_facts(article, address),
-    )
+def _load_page(source: str, address: str, item: SourceItem, limits: Limits) -> Content:
+    if is_too_complex(source):
+        return _load_plain_page(source, address, item)
+    article = extract_article(source, address)
+    if article is None:
+        return _load_whole_page(source, address, item, limits)
+    _check_text(article.text, source, address, item, is_article=True)
+    return article
 
 
-def _whole(source: str, address: str, item: SourceItem, limits: Limits) -> Content:
+def _load_whole_page(source: str, address: str, item: SourceItem, limits: Limits) -> Content:
     """The whole text of a page without an article: a list of links, a table, a form."""
     try:
         content = load_html(source.encode(), item, limits)
     except LoadError:
-        _assert_written("", source, address, item, is_article=False)
+        _check_text("", source, address, item, is_article=False)
         raise
-    _assert_written(content.text, source, address, item, is_article=False)
-    return _with(content, {"url": address})
+    _check_text(content.text, source, address, item, is_article=False)
+    return _with_metadata(content, {"url": address})
 
 
-def _words(source: str, address: str, item: SourceItem) -> Content:
-    """The words of a page that has too many elements, or too deep ones, to look for its article."""
-    if is_deeper(tree_of(source), _DEEPEST):
+def _load_plain_page(source: str, address: str, item: SourceItem) -> Content:
+    """The plain text of a page with too many or too deeply nested elements to extract an article from."""
+    if is_deeper_than(parse_html(source), _MAX_DEPTH):
         hint = "Save it from a browser as PDF and ingest that file."
-        raise LoadError(f"{item.name} has over {_DEEPEST:,} elements inside each other.", hint=hint)
-    rendering, title = plain_of(source)
-    _assert_written(rendering.text, source, address, item, is_article=False)
-    return Content(text=rendering.text, blocks=rendering.blocks, title=_line(title), metadata={"url": address})
+        raise LoadError(f"{item.name} has over {_MAX_DEPTH:,} elements inside each other.", hint=hint)
+    rendering, title = plain_page(source)
+    _check_text(rendering.text, source, address, item, is_article=False)
+    return Content(text=rendering.text, blocks=rendering.blocks, title=_one_line(title), metadata={"url": address})
 
 
-def _assert_written(text: str, source: str, address: str, item: SourceItem, *, is_article: bool) -> None:
-    """Refuse a page that says next to nothing and leads on, or has scripts, which would say it in a browser."""
+def _with_metadata(content: Content, facts: Mapping[str, Any]) -> Content:
+    return replace(content, metadata={**content.metadata, **facts})
+
+
+def _one_line(text: str) -> str:
+    return " ".join(canonical(text).split())
+
+
+def _check_text(text: str, source: str, address: str, item: SourceItem, *, is_article: bool) -> None:
+    """Refuse a page with next to no text that redirects elsewhere, or that has scripts to render it."""
     count = len(text.split())
-    longest = math.inf if count < _NEXT_TO_NONE else _SHORT_WAIT
-    if count < _FEW_WORDS and (onward := _onward(source, address, longest)):
-        hint = "Name that address instead, if it is meant."
-        raise LoadError(f"{item.name} says next to nothing but leads on to {onward}.", hint=hint)
+    longest = math.inf if count < _ALMOST_NO_WORDS else _SHORT_WAIT
+    if count < _FEW_WORDS and (target := _redirect_target(source, address, longest)):
+        hint = "Use that address instead, if it is the right one."
+        raise LoadError(f"{item.name} has almost no text but redirects to {target}.", hint=hint)
     few = count < _FEW_WORDS and (not is_article or "javascript" in text.casefold())
-    if (few or count < _NEXT_TO_NONE) and _SCRIPT.search(source):
+    if (few or count < _ALMOST_NO_WORDS) and _SCRIPT.search(source):
         raise LoadError(
-            f"{item.name} needs JavaScript: without its scripts it says next to nothing.",
+            f"{item.name} needs JavaScript: without its scripts it has almost no text.",
             hint="Save it from a browser as HTML or PDF and ingest that file, or name the feed or sitemap of its site.",
         )
 
 
-def _onward(source: str, address: str, longest: float) -> str:
-    """Where a page sends its readers by a `refresh` within so many seconds; empty where it does not, or to itself.
+def _redirect_target(source: str, address: str, longest: float) -> str:
+    """Where a `refresh` within so many seconds leads; empty if there is none, or to the page itself.
 
-    What stands in comments, in `noscript` and in `template` sends nobody.
+    Those in comments, `noscript` and `template` do not count.
     """
-    tree = tree_of(source)
+    tree = parse_html(source)
     for meta in tree.iter("meta") if tree is not None else ():
         if meta.get("http-equiv", "").strip().lower() != "refresh" or any(
             True for _ in meta.iterancestors("noscript", "template")
         ):
             continue
-        told = _REFRESH.match(meta.get("content", ""))
-        if told and float(told[1] or 0) <= longest and _leads_elsewhere(address, told[2]):
-            return _line(told[2])
+        refresh = _REFRESH.match(meta.get("content", ""))
+        if refresh and float(refresh[1] or 0) <= longest and _leads_elsewhere(address, refresh[2]):
+            return _one_line(refresh[2])
     return ""
 
 
 def _leads_elsewhere(address: str, link: str) -> bool:
-    """Whether a link on the page at an address leads to another one; not so where nobody can tell where it leads."""
+    """True if a link on the page at an address leads to another page; False if it cannot be resolved."""
     try:
         here, there = urlsplit(address), urlsplit(urljoin(address, link))
     except ValueError:
@@ -135,20 +160,166 @@ def _leads_elsewhere(address: str, link: str) -> bool:
     return (there.hostname, there.path.rstrip("/"), there.query) != (here.hostname, here.path.rstrip("/"), here.query)
 
 
-def _with(content: Content, facts: Mapping[str, Any]) -> Content:
-    return replace(content, metadata={**content.metadata, **facts})
+def decode_page(data: bytes, name: str, charset: str = "") -> str:
+    """Decode a page's source to canonical text.
+
+    By its byte order mark; else as UTF-8, unless a 7-bit encoding is stated or it is invalid; else in the charset that
+    the server or the page states; else like plain text.
+
+    Args:
+        data: The bytes of the page.
+        name: The name of the page, for errors.
+        charset: As stated by the server; empty if it states none.
+
+    Raises:
+        LoadError: If none of them fits.
+    """
+    if data.startswith(_MARKS):
+        return canonical(decode(data, name)[0])
+    found = _META.search(data[:_HEAD])
+    named = [codec for one in (charset, found[1].decode("ascii") if found else "") if (codec := _codec(one))]
+    first = named if any(codec.startswith(("iso2022", "hz", "utf-16")) for codec in named) else []
+    for codec in (*first, "utf-8", *named):
+        try:
+            return canonical(data.decode(codec))
+        except UnicodeDecodeError:
+            continue
+    for codec in named or ("utf-8",):  # allows a few broken bytes, as from a cut character
+        text = data.decode(codec, "replace")
+        if text.count("\ufffd") <= _BROKEN_SHARE * sum(not char.isascii() for char in text):
+            return canonical(text)
+    return canonical(_decode_as_text(data, name, charset or (named[0] if named else "")))
 
 
-def _facts(article: Article, address: str) -> dict[str, Any]:
-    """What the page says of itself; `url` is its canonical address."""
-    facts = {
-        "url": _line(article.url) if article.url.startswith(("https://", "http://")) else address,
-        "site": _line(article.site),
-        "description": _line(article.description),
-        "language": _line(article.language),
-    }
-    return {name: value for name, value in facts.items() if value}
+def _decode_as_text(data: bytes, name: str, named: str) -> str:
+    try:
+        return decode(data, name)[0]
+    except LoadError as error:
+        reason = f"declares the charset {named} but is not in it" if named else "does not declare its charset"
+        raise LoadError(f"{name} {reason}.", hint="Save it as UTF-8 from a browser, and ingest that file.") from error
 
 
-def _line(text: str) -> str:
-    return " ".join(canonical(text).split())
+def _codec(charset: str) -> str:
+    """Python's name of a text encoding; empty if it has none, or pages cannot be in it."""
+    name = charset.strip().strip("\"'").lower()
+    try:
+        codec = codecs.lookup(_SUPERSETS.get(name, name)).name
+        return codec if codec not in _NOT_OF_PAGES and bytes(4).decode(codec) else ""
+    except (LookupError, ValueError):
+        return ""
+
+
+def is_too_complex(page: str) -> bool:
+    """True if a page has too many elements, in all or in one line, or too deep ones, to extract an article."""
+    count = sum(1 for _ in _ELEMENT.finditer(page))
+    if not _MAX_ARTICLE_DEPTH < count <= _MAX_ELEMENTS:
+        return count > _MAX_ELEMENTS
+    tree = parse_html(page)
+    if tree is None:
+        return False
+    return is_deeper_than(tree, _MAX_ARTICLE_DEPTH) or (
+        count > _MAX_INLINE_ELEMENTS and _max_inline_elements(tree) > _MAX_INLINE_ELEMENTS
+    )
+
+
+def _max_inline_elements(tree: Any) -> int:
+    """The most inline elements (without line breaks) and texts after blocks, directly in any one block."""
+    from lxml import etree
+
+    most, counts = 0, [0]
+    for event, element in etree.iterwalk(tree, events=("start", "end")):
+        is_quick = element.tag in _QUICK
+        if not is_quick and element.tag not in _BLOCKS:
+            counts[-1] += event == "start" and element.tag != "br"
+        elif event == "start":
+            counts.append(0)
+        else:
+            count = counts.pop()
+            most = most if is_quick else max(most, count)
+            counts[-1] += bool(element.tail and element.tail.strip())
+    return max(most, *counts)
+
+
+def is_deeper_than(tree: Any, most: int) -> bool:
+    """True if more than `most` elements are nested."""
+    from lxml import etree
+
+    depth = 0
+    for event, _ in etree.iterwalk(tree, events=("start", "end")) if tree is not None else ():
+        depth += 1 if event == "start" else -1
+        if depth > most:
+            return True
+    return False
+
+
+def parse_html(page: str) -> Any:
+    """The element tree of a page; None if it has no elements."""
+    from lxml import etree, html
+
+    try:
+        return html.document_fromstring(page.encode(), parser=html.HTMLParser(encoding="utf-8", huge_tree=True))
+    except (etree.LxmlError, ValueError):
+        return None
+
+
+def plain_page(page: str) -> tuple[Rendering, str]:
+    """(the page's text outside menus and footers as headings, list items and paragraphs; its title)."""
+    from lxml import etree
+
+    tree = parse_html(page)
+    if tree is None:
+        return Rendering(), ""
+    walk = _PlainWalk()
+    events = etree.iterwalk(tree, events=("start", "end", "comment", "pi"))
+    for event, element in events:
+        if event == "start":
+            walk.enter(element)
+            if element.tag in _SKIPPED:
+                events.skip_subtree()
+        elif event == "end":
+            walk.leave(element)
+        else:
+            walk.add_text(element.tail)
+    walk.flush()
+    return walk.rendering, next((one.text_content() for one in tree.iter("title")), "")
+
+
+class _PlainWalk:
+    def __init__(self) -> None:
+        self.rendering = Rendering()
+        self._texts: list[str] = []
+        self._kind = "p"
+
+    def enter(self, element: Any) -> None:
+        """Begin a block, unless the element is inline."""
+        self._break(element)
+        if element.tag not in _SKIPPED:
+            self.add_text(element.text)
+
+    def leave(self, element: Any) -> None:
+        """End the element's block, and take the text after it."""
+        self._break(element)
+        self._kind = "p" if element.tag not in INLINE_TAGS else self._kind
+        self.add_text(element.tail)
+
+    def add_text(self, text: str | None) -> None:
+        """Add text to the block."""
+        if text:
+            self._texts.append(text)
+
+    def flush(self) -> None:
+        """Render the block so far."""
+        text = " ".join("".join(self._texts).split())
+        self._texts.clear()
+        heading = _HEADING.fullmatch(self._kind)
+        if heading and len(text) <= MAX_TITLE:
+            self.rendering.add(text, "heading", int(heading[1]))
+        elif self._kind == "li" and text:
+            self.rendering.add(f"- {text}", "list")
+        else:
+            self.rendering.add(text, "paragraph")
+
+    def _break(self, element: Any) -> None:
+        if element.tag not in INLINE_TAGS:
+            self.flush()
+            self._kind = str(element.tag)

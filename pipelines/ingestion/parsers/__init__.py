@@ -1,13 +1,12 @@
-"""PARSE: a Document to nodes that are exact spans of its text."""
+"""Parsers: a Document to nodes that are exact spans of its text."""
 
 from functools import lru_cache
 
 from llama_index.core.ingestion import IngestionPipeline
-from llama_index.core.ingestion.pipeline import run_transformations
 from llama_index.core.schema import TextNode
 
 from pipelines.errors import ConfigError
-from pipelines.ingestion.contextualise import Contextualise
+from pipelines.ingestion.context_header import ContextHeader
 from pipelines.ingestion.parsers.generic import GenericParser
 from pipelines.ingestion.parsers.journey import JourneyParser
 from pipelines.ingestion.parsers.linkedin import LinkedInParser
@@ -44,21 +43,27 @@ PARSER_OF_CATEGORY = {
 
 
 def parser_for(document: Document) -> str:
-    """The name of the parser that was said of a document, or ruled for it, else the one that suits its category.
+    """The name of the document's parser: as a person or a rule of the settings chose, else by category.
 
-    Generic Markdown with headings is parsed by them.
+    Generic Markdown with headings has the Markdown parser.
     """
-    told = document.metadata.get("said", {}).get("parser") or document.metadata.get("ruled", {}).get("parser")
-    if told:
-        return str(told)
-    headed = not document.blocks or any(block.kind == "heading" for block in document.blocks)
-    if document.category == "generic" and document.mime == "text/markdown" and headed:
+    chosen = document.metadata.get("said", {}).get("parser") or document.metadata.get("ruled", {}).get("parser")
+    if chosen:
+        return str(chosen)
+    has_headings = not document.blocks or any(block.kind == "heading" for block in document.blocks)
+    if document.category == "generic" and document.mime == "text/markdown" and has_headings:
         return "markdown"
     return PARSER_OF_CATEGORY.get(document.category, "generic")
 
 
 def build_parser(name: str, sizes: object | None = None, embed: EmbedTexts | None = None) -> SpanParser:
-    """The parser of that name, with the sizes of `Settings.parsing` (or alike) or its own, and what it embeds with.
+    """Build the parser with that name.
+
+    Args:
+        name: A key of PARSERS.
+        sizes: Node sizes, as `Settings.parsing`; None = the parser's defaults.
+        embed: Embeds texts, for the semantic parser.
+
 
     Raises:
         ConfigError: If there is no such parser.
@@ -72,23 +77,22 @@ def build_parser(name: str, sizes: object | None = None, embed: EmbedTexts | Non
 def parse(
     document: Document, name: str = "", sizes: object | None = None, embed: EmbedTexts | None = None
 ) -> list[TextNode]:
-    """The document's nodes in order, each with its header; at least one for a document with text.
+    """Parse a document into nodes, in order, each with its header; at least one for a document with text.
 
     Args:
-        document: `id` and `content_sha` must be set: the nodes' ids are made of them.
-        name: The parser; empty = the one that suits the document.
-        sizes: How long nodes may be; None = the parser's own sizes.
-        embed: Gives texts their vectors, for a parser that cuts by meaning.
+        document: `id` and `content_sha` must be set: they are part of the node ids.
+        name: A key of PARSERS; empty = `parser_for(document)`.
+        sizes: Node sizes, as `Settings.parsing`; None = the parser's defaults.
+        embed: Embeds texts, for the semantic parser.
 
     Raises:
-        ParseError: If a parser makes a node that is not an exact span.
-        ConfigError: If there is no such parser, or it cuts by meaning and `embed` is not given.
+        ParseError: If a parser returns a node that is not an exact span.
+        ConfigError: If there is no such parser, or the semantic parser is given no `embed`.
     """
     name = name or parser_for(document)
     pipeline = _pipeline(PARSERS[name], sizes) if name in PARSERS and not embed else None
     pipeline = pipeline or _through(build_parser(name, sizes, embed))
-    # `IngestionPipeline.run` does the same, and takes as long again for a small document.
-    nodes = run_transformations([CarriedDocument.of(document)], pipeline.transformations)
+    nodes = pipeline.run(documents=[CarriedDocument.of(document)])
     return [node for node in nodes if isinstance(node, TextNode)]
 
 
@@ -98,4 +102,4 @@ def _pipeline(parser: type[SpanParser], sizes: object | None) -> IngestionPipeli
 
 
 def _through(parser: SpanParser) -> IngestionPipeline:
-    return IngestionPipeline(transformations=[parser, Contextualise()], disable_cache=True)
+    return IngestionPipeline(transformations=[parser, ContextHeader()], disable_cache=True)

@@ -1,4 +1,4 @@
-"""PARSE by heading: one section is one node; a long one is cut at its blocks, with an overlap."""
+"""Parse by heading: one section is one node; a long section is cut between blocks, with an overlap."""
 
 import re
 from collections.abc import Sequence
@@ -6,9 +6,18 @@ from functools import partial
 
 from pydantic import Field
 
-from pipelines.ingestion.parsers.cuts import Piece, Section, Span, joined, sections_of, words_in
 from pipelines.ingestion.parsers.nodes import SpanParser
-from pipelines.ingestion.parsers.pack import Packing, kind_of, pack
+from pipelines.ingestion.parsers.pieces import (
+    Packing,
+    Piece,
+    Section,
+    Span,
+    content_kind,
+    count_words,
+    join_tiny,
+    pack,
+    sections_of,
+)
 from pipelines.ingestion.structure import blocks_of, markdown_blocks
 from pipelines.text import plain
 from pipelines.types import Block, Document
@@ -27,54 +36,54 @@ def split_markdown(
     max_words: int = 800,
     overlap_words: int = 25,
 ) -> list[Piece]:
-    """The pieces of a text by heading, in order, covering all of it.
+    """Split a text by heading into pieces, in order, covering all of it.
 
-    A section up to `max_words` is one piece. A longer one is cut between its blocks at about `target_words`, each
-    further piece beginning with the last `overlap_words` words of the one before. Tables and code are cut (at line
-    ends) only where one alone exceeds `max_words`; the later parts of a table have its head as their `lead`. A section
-    with fewer than 15 words under its heading is put in front of one that lies below it.
+    A section of up to `max_words` is one piece. A longer one is cut between its blocks at about `target_words`; each
+    further piece begins with the last `overlap_words` words of the one before. A table or code block is cut (at line
+    ends) only if it alone exceeds `max_words`; later parts of a table have its head as their `lead`. A section with
+    fewer than 15 words below its heading is joined to the subsection that follows.
 
     Args:
         text: Canonical text.
         blocks: Its blocks; None = those of CommonMark.
-        target_words: Where a long section is cut.
-        max_words: The most that a piece holds.
-        overlap_words: Words repeated between the pieces of one section; never across a heading.
+        target_words: Target size of the pieces of a long section.
+        max_words: Maximum size of a piece.
+        overlap_words: Words that the pieces of one section share.
     """
     overlap = partial(last_words, count=min(overlap_words, max_words // 4))
-    packing = Packing(min(target_words, max_words), min(target_words, max_words), max_words, words_in, overlap)
+    packing = Packing(min(target_words, max_words), min(target_words, max_words), max_words, count_words, overlap)
     pieces: list[Piece] = []
     sections = sections_of(text, markdown_blocks(text) if blocks is None else blocks)
-    for section in joined(sections, partial(is_tiny, text)):
-        if words_in(text[section.start : section.end]) <= max_words:
-            pieces.append(Piece(section.start, section.end, section.path, kind_of(section.body)))
+    for section in join_tiny(sections, partial(is_tiny, text)):
+        if count_words(text[section.start : section.end]) <= max_words:
+            pieces.append(Piece(section.start, section.end, section.path, content_kind(section.body)))
         else:
             pieces.extend(pack(text, section.blocks, section.path, packing))
     return pieces
 
 
 def is_tiny(text: str, section: Section) -> bool:
-    """Whether fewer than 15 words stand under the headings; badges and comments do not count."""
+    """True if fewer than 15 words are below the headings; badges and comments do not count."""
     if section.end - section.start >= _ENOUGH:
         return False
     count = 0
     for block in section.body:
         if block.kind != "heading":
-            count += words_in(plain(text[block.start : block.end]))
+            count += count_words(plain(text[block.start : block.end]))
         if count >= TINY_WORDS:
             return False
     return True
 
 
 def last_words(text: str, span: Span, count: int) -> int | None:
-    """Where the last `count` words of the span begin, fewer where they are long; None where not one is short enough."""
+    """The start of the last `count` words of the span, fewer if they are long; None if not one is short enough."""
     window = max(span[0] + 1, span[1] - 40 * count)
     begins = [match.start() for match in _WORD.finditer(text, window, span[1])][-count:] if count else []
-    return next((begin for begin in begins if words_in(text[begin : span[1]]) <= count), None)
+    return next((begin for begin in begins if count_words(text[begin : span[1]]) <= count), None)
 
 
 class MarkdownParser(SpanParser):
-    """Nodes by heading for Markdown and for everything that is rendered as Markdown."""
+    """Parse Markdown, or text that was rendered as Markdown, into nodes by heading."""
 
     name: str = "markdown"
     version: int = 3
@@ -83,8 +92,8 @@ class MarkdownParser(SpanParser):
     overlap_words: int = Field(default=25, ge=0)
 
     def fits(self, text: str) -> bool:
-        """Whether the text has at most `max_words` words."""
-        return words_in(text) <= self.max_words
+        """True if the text has at most `max_words` words."""
+        return count_words(text) <= self.max_words
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document."""

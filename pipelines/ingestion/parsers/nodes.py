@@ -1,4 +1,4 @@
-"""Ids and metadata of nodes: the contract that every parser's pieces pass through."""
+"""Nodes from pieces: ids, metadata, and SpanParser, the LlamaIndex NodeParser that all parsers extend."""
 
 import re
 import uuid
@@ -15,18 +15,18 @@ from pydantic import Field
 
 from pipelines.errors import ParseError
 from pipelines.facts import Facts, repository_of
-from pipelines.ingestion.parsers.cuts import Piece
+from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.text import count_tokens
 from pipelines.types import Document, NodeMetadata
 
-# texts to their normalised vectors, (texts, dimension)
+# Texts to normalised vectors of shape (texts, dimension).
 EmbedTexts = Callable[[Sequence[str]], NDArray[Any]]
 
 _KEYS = list(NodeMetadata.model_fields)
 
 
-class Lines:
-    """Line numbers of offsets in a text."""
+class LineNumbers:
+    """Line numbers by offset in a text."""
 
     def __init__(self, text: str, first_line: int = 1) -> None:
         self._ends = [match.start() for match in re.finditer("\n", text)]
@@ -49,35 +49,34 @@ def make_node(
     header: str = "",
     facts: Facts | None = None,
     year: int | None = None,
-    lines: Lines | None = None,
+    lines: LineNumbers | None = None,
 ) -> TextNode:
-    """The node of `document.text[start:end]`, with exactly the fields of NodeMetadata and an id that two runs share.
+    """Make the node of `document.text[start:end]`, with exactly the fields of NodeMetadata and a stable id.
 
     Args:
         document: Its `id` and `content_sha` are part of the node's id.
         span: Start and end in `document.text`; no white space at either end.
-        ordinal: Which of the document's nodes this is, from 0.
-        total: How many nodes the document has.
+        ordinal: Index of the node in the document, from 0.
+        total: Number of nodes of the document.
         parser: The parser's name.
-        parser_version: Raised whenever the parser's output changes.
-        section_path: Headings from the top to the span's own.
-        kind: What the span is: text, table, code, job ...
-        header: What is embedded and indexed before the text; from a parser, the lines that it repeats (a job line, the
-            head of a table), which `Contextualise` puts below the document's own.
-        facts: What the span says, as a typed record.
+        parser_version: Increased whenever the parser's output changes.
+        section_path: Headings from the top level to the span's own.
+        kind: text, table, code, job ...
+        header: Lines that the parser repeats (a job line, a table head); `ContextHeader` puts them below its own.
+        facts: The facts of the span, as a typed record.
         year: The span's own year; None = the document's.
-        lines: Line numbers of the text, made once per document.
+        lines: Line numbers of the text, computed once per document.
 
     Raises:
-        ParseError: If the span is empty, out of the text, or framed by white space.
+        ParseError: If the span is empty, outside the text, or has white space at an end.
     """
     start, end = span
     text = document.text[start:end]
     if not (0 <= start < end <= len(document.text)) or text != text.strip():
         raise ParseError(
-            f"{document.name}: {parser} made a node that is no exact span ({start}-{end}).", hint="This is a bug."
+            f"{document.name}: {parser} made a node that is not an exact span ({start}-{end}).", hint="This is a bug."
         )
-    metadata = _placed(document, span, lines or Lines(document.text, document.first_line)) | {
+    metadata = _document_metadata(document, span, lines or LineNumbers(document.text, document.first_line)) | {
         "section": section_path[-1] if section_path else "",
         "section_path": tuple(section_path),
         "kind": kind,
@@ -104,8 +103,8 @@ def make_node(
     )
 
 
-def _placed(document: Document, span: tuple[int, int], lines: Lines) -> dict[str, Any]:
-    """What a node says of its document, and of its place in it."""
+def _document_metadata(document: Document, span: tuple[int, int], lines: LineNumbers) -> dict[str, Any]:
+    """The metadata of the document, and of the span's position in it."""
     start, end = span
     return {
         "document_id": document.id,
@@ -127,13 +126,13 @@ def _placed(document: Document, span: tuple[int, int], lines: Lines) -> dict[str
 
 
 def node_id(document: Document, maker: str, ordinal: int) -> str:
-    """The id of the document's node number `ordinal`; the same content made by the same parser has the same ids."""
+    """The id of the document's node number `ordinal`; equal for equal content, parser and version."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{document.id}|{document.content_sha}|{maker}|{ordinal}"))
 
 
 def make_nodes(document: Document, pieces: Sequence[Piece], parser: str, parser_version: int) -> list[TextNode]:
     """A node for each piece, in order."""
-    lines, repository = Lines(document.text, document.first_line), repository_of(document.metadata)
+    lines, repository = LineNumbers(document.text, document.first_line), repository_of(document.metadata)
     return [
         make_node(
             document,
@@ -154,18 +153,18 @@ def make_nodes(document: Document, pieces: Sequence[Piece], parser: str, parser_
 
 
 class CarriedDocument(LlamaDocument):
-    """A LlamaIndex document that carries the Document whose text it holds, blocks and pages included."""
+    """A LlamaIndex document with the Document of its text, including blocks and pages."""
 
     carried: Any = Field(default=None, exclude=True)
 
     @classmethod
     def of(cls, document: Document) -> Self:
-        """The carrier of this document."""
+        """The LlamaIndex document for this Document."""
         return cls(id_=document.id, text=document.text, carried=document)
 
 
 def document_of(node: BaseNode) -> Document:
-    """The Document that a LlamaIndex node carries; a plain node becomes a plain text document."""
+    """The Document of a LlamaIndex node; a node without one becomes a plain text document."""
     if isinstance(node, CarriedDocument) and isinstance(node.carried, Document):
         return node.carried
     text = node.get_content()
@@ -183,9 +182,9 @@ def document_of(node: BaseNode) -> Document:
 
 
 class SpanParser(NodeParser):
-    """A NodeParser whose nodes are exact spans; a parser is a name, a version and `split`.
+    """A NodeParser whose nodes are exact spans; subclasses set a name, a version and `split`.
 
-    One that `embeds` looks at vectors to find where to cut, and is built with `embed`.
+    A parser that `embeds` uses vectors to find the cuts, and is built with `embed`.
     """
 
     embeds: ClassVar[bool] = False
@@ -197,23 +196,23 @@ class SpanParser(NodeParser):
 
     @classmethod
     def sized(cls, sizes: object, **given: Any) -> Self:
-        """The parser with the sizes of the settings: its field `max_words` is their `<name>_max_words`."""
+        """The parser with the sizes of the settings: its field `max_words` is the setting `<name>_max_words`."""
         prefix = cls.model_fields["name"].default
         names = {field: f"{prefix}_{field}" for field in cls.own_fields()}
         return cls(**{field: getattr(sizes, name) for field, name in names.items() if hasattr(sizes, name)}, **given)
 
     @classmethod
     def own_fields(cls) -> list[str]:
-        """The names of what this parser can be told, sorted."""
+        """The names of the parser's size options, sorted."""
         return sorted(cls.model_fields.keys() - SpanParser.model_fields.keys())
 
     @abstractmethod
     def fits(self, text: str) -> bool:
-        """Whether a node of this text is within the parser's hard limit."""
+        """True if a node of this text is within the parser's hard limit."""
 
     @abstractmethod
     def split(self, document: Document) -> list[Piece]:
-        """The pieces of the document: ascending, trimmed, covering its text."""
+        """Split the document into pieces: ascending, trimmed, covering its text."""
 
     def _parse_nodes(self, nodes: Sequence[BaseNode], show_progress: bool = False, **kwargs: Any) -> list[BaseNode]:
         documents = [document_of(node) for node in nodes]
@@ -226,5 +225,5 @@ class SpanParser(NodeParser):
     def _postprocess_parsed_nodes(
         self, nodes: list[BaseNode], parent_doc_map: dict[str, LlamaDocument]
     ) -> list[BaseNode]:
-        """Leave the nodes as they are: the stock search for each text finds the wrong one of two equal passages."""
+        """Return the nodes unchanged: LlamaIndex would search each text and confuse equal passages."""
         return nodes

@@ -1,4 +1,4 @@
-"""PARSE to windows of tokens: overlapping stretches of whole words, whatever the structure."""
+"""Parse into windows of tokens: overlapping spans of whole words, independent of the structure."""
 
 import re
 from bisect import bisect_right
@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from pipelines.ingestion.parsers.cuts import Piece, Span, cut, sections_of
 from pipelines.ingestion.parsers.nodes import SpanParser
+from pipelines.ingestion.parsers.pieces import Piece, Span, cut_span, sections_of
 from pipelines.ingestion.structure import blocks_of, text_blocks
 from pipelines.text import count_tokens
 from pipelines.types import Block, Document
@@ -18,7 +18,7 @@ _WORD = re.compile(r"\S+")
 
 
 class _Word(NamedTuple):
-    """A word, its tokens where it opens a window, and where it stands after another, with the space between."""
+    """A word with its tokens at the start of a window (`alone`) and, with the space before it, after another word."""
 
     start: int
     end: int
@@ -29,16 +29,15 @@ class _Word(NamedTuple):
 def split_windows(
     text: str, blocks: Sequence[Block] | None = None, *, tokens: int = 450, overlap: int = 75
 ) -> list[Piece]:
-    """Windows of at most `tokens` cl100k tokens, in order, covering all of the text.
+    """Split a text into windows of at most `tokens` cl100k tokens, in order, covering all of it.
 
-    A window begins and ends with a whole word, unless one word alone is too long; its section is that of the nearest
-    heading before its first word.
+    A window begins and ends with a whole word, unless a word alone is too long; its section is that of its first word.
 
     Args:
         text: Canonical text.
         blocks: Its blocks; None = those of plain text.
-        tokens: The most that a window holds.
-        overlap: The most tokens that two windows share.
+        tokens: Maximum size of a window.
+        overlap: Maximum number of tokens that two windows share.
     """
     sections = sections_of(text, text_blocks(text) if blocks is None else blocks)
     starts = [section.start for section in sections]
@@ -52,8 +51,8 @@ def _windows(text: str, limit: int, overlap: int) -> Iterator[Span]:
     words = list(_words(text, limit // 2))
     first = done = 0
     while done < len(words):
-        last = _last(text, words, first, limit)
-        if last <= done:  # what is shared leaves no room
+        last = _window_end(text, words, first, limit)
+        if last <= done:  # the overlap leaves no room for a further word
             first = done
             continue
         yield words[first].start, words[last - 1].end
@@ -64,29 +63,29 @@ def _windows(text: str, limit: int, overlap: int) -> Iterator[Span]:
             shared += words[first].after
 
 
-def _last(text: str, words: Sequence[_Word], first: int, limit: int) -> int:
-    """The number of the word before which a window ends that begins with `first`."""
+def _window_end(text: str, words: Sequence[_Word], first: int, limit: int) -> int:
+    """The index after the last word of the window that begins with word `first`."""
     last, size = first + 1, words[first].alone
     while last < len(words) and size + words[last].after <= limit:
         size += words[last].after
         last += 1
     while last > first + 1 and count_tokens(text[words[first].start : words[last - 1].end]) > limit:
-        last -= 1  # two parts of a word may have fewer tokens than the whole
+        last -= 1  # tokens do not add up where a word was cut
     return last
 
 
 def _words(text: str, most: int) -> Iterator[_Word]:
-    """The words, in parts where one has more than `most` tokens."""
+    """The words; one with more than `most` tokens is cut."""
     count = lru_cache(maxsize=100_000)(count_tokens)
     before = 0
     for match in _WORD.finditer(text):
-        for start, end in cut(text, match.span(), most, count):
+        for start, end in cut_span(text, match.span(), most, count):
             yield _Word(start, end, count(text[start:end]), count(text[before:end]))
             before = end
 
 
 class WindowParser(SpanParser):
-    """Nodes of equal length that overlap, for text without any structure."""
+    """Parse text without structure into overlapping nodes of equal size."""
 
     name: str = "window"
     version: int = 1
@@ -94,7 +93,7 @@ class WindowParser(SpanParser):
     overlap: int = Field(default=75, ge=0)
 
     def fits(self, text: str) -> bool:
-        """Whether the text has at most `tokens` cl100k tokens."""
+        """True if the text has at most `tokens` cl100k tokens."""
         return count_tokens(text) <= self.tokens
 
     def split(self, document: Document) -> list[Piece]:

@@ -1,4 +1,4 @@
-"""LIST: where documents come from. A lister names everything a source holds, and says whether the list is complete."""
+"""The sources of documents, by kind; a listing names everything that a source holds, and whether it is complete."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -6,18 +6,18 @@ from types import TracebackType
 
 from config.sources import kind_of
 from pipelines.errors import SourceError
-from pipelines.ingestion.sources.base import Access, Listing, Read, SourceKind
+from pipelines.ingestion.sources.base import Access, Listing, Read, Source
 from pipelines.ingestion.sources.files import Files
 from pipelines.ingestion.sources.github import GitHub
-from pipelines.ingestion.sources.locations import alike, each_once, spelled
+from pipelines.ingestion.sources.locations import location_key
 from pipelines.ingestion.sources.notion import Notion
 from pipelines.ingestion.sources.web import Web
-from pipelines.store.fetched import forget
+from pipelines.store.fetch_cache import forget_fetched
 from pipelines.types import SourceItem
 
-__all__ = ["SOURCES", "Access", "Listing", "Read", "SourceKind", "Sources", "alike", "each_once", "kind_of", "spelled"]
+__all__ = ["SOURCES", "Access", "Listing", "Read", "Sources", "kind_of"]
 
-SOURCES: dict[str, Callable[[Access], SourceKind]] = {
+SOURCES: dict[str, Callable[[Access], Source]] = {
     "file": Files,
     "github": GitHub,
     "notion": Notion,
@@ -26,36 +26,37 @@ SOURCES: dict[str, Callable[[Access], SourceKind]] = {
 
 
 class Sources:
-    """The sources of a plan, each kind opened when it is first asked for; closed by `with`."""
+    """The sources of one plan; each kind is opened when it is first needed, and closed by `with`."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
-        self._open: dict[str, SourceKind] = {}
+        self._open: dict[str, Source] = {}
 
     def list(self, locations: Sequence[str]) -> list[Listing]:
-        """The listings of several locations, in order; one that cannot be listed becomes a problem of its own.
+        """List several locations, in order; one that cannot be listed has a problem in its listing.
 
-        A declared source is listed as it is declared, however its location is written here.
+        A declared source is listed with its options, in whichever spelling its location is given here.
         """
         hosts = self._access.settings.web.private_hosts
-        declared = {alike(location, hosts): location for location in self._access.declared}
-        meant = [declared.get(alike(location, hosts), location) for location in locations]
+        declared = {location_key(location, hosts): location for location in self._access.declared}
+        listed = [declared.get(location_key(location, hosts), location) for location in locations]
         return [
-            replace(self._kind(kind_of(location)).list(location), asked=alike(location, hosts)) for location in meant
+            replace(self._source(kind_of(location)).list(location), asked=location_key(location, hosts))
+            for location in listed
         ]
 
     def read(self, item: SourceItem) -> Read:
-        """What an item holds now.
+        """Read an item.
 
         Raises:
             SourceError: If it is gone, refused, or cannot be reached.
             StoreError: If the bytes of a remote item cannot be kept.
         """
         try:
-            return self._kind(item.source_kind).read(item)
+            return self._source(item.source_kind).read(item)
         except SourceError:
-            if self._access.verify:  # or the next look would be content with what was fetched before
-                forget(self._access.settings.home, item.uri)
+            if self._access.verify:  # else the next run would trust what was fetched before
+                forget_fetched(self._access.settings.home, item.uri)
             raise
 
     def __enter__(self) -> "Sources":
@@ -67,7 +68,7 @@ class Sources:
         for opened in self._open.values():
             opened.close()
 
-    def _kind(self, name: str) -> SourceKind:
+    def _source(self, name: str) -> Source:
         if name not in self._open:
             self._open[name] = SOURCES[name](self._access)
         return self._open[name]

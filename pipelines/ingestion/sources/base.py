@@ -1,22 +1,38 @@
-"""What every kind of source takes and gives."""
+"""The contract of a source: Listing, Read, Access, Source; and the messages of one that asks to wait or fails."""
 
+import errno
+import socket
+import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from config.settings import Settings
 from config.sources import DeclaredSource
 from pipelines.errors import SourceError
-from pipelines.store.fetched import folded
+from pipelines.store.fetch_cache import normalised_source
 from pipelines.types import SourceItem
+from pipelines.wording import format_duration
 
-_SELDOM = 10.0  # seconds
+RUN_LATER = "Run again later: what is stored stays."
+
+_THROTTLE_SECONDS = 10.0
+_NAME_NOT_FOUND = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
+_SLOW = "it took too long to answer"
+_RESET = "it broke off the connection"
+_NO_ROUTE = "no way leads there from here"
+_REASONS = {
+    errno.ECONNREFUSED: "it refuses connections",
+    **dict.fromkeys((errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE), _RESET),
+    **dict.fromkeys((errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN), _NO_ROUTE),
+    errno.ETIMEDOUT: _SLOW,
+}
 
 
 class Remark(NamedTuple):
-    """What people are told at every run of something at a source: its name, and why it is not taken, or in part."""
+    """The name of something at a source, and why it is skipped or taken in part; shown at every run."""
 
     name: str
     said: str
@@ -27,14 +43,15 @@ class Listing:
     """What a source holds now.
 
     Attributes:
-        source: The source's own URI, which is a location too: listing it lists the same.
-        items: Everything there is, ordered by name.
-        complete: Whether nothing can be missing: only then may absent documents be removed.
-        skipped: What is there but not taken, and why.
+        source: The URI of the source. It is a location too: listing it gives the same.
+        kind: file, github, notion or web.
+        items: All items, ordered by name.
+        complete: True if nothing can be missing: only then may absent documents be removed.
+        skipped: What is there but not taken.
         problems: (name, error) of what should have been listed but could not be.
-        unread: URIs of archives that could not be opened, or not read whole: what is held of them stays.
-        asked: The location that was listed, as `alike` spells it: a source may be called otherwise by now.
-        partial: What is taken in part only, as its source gives no more, and what it is without.
+        unread: URIs of archives that could not be read whole: their stored documents stay.
+        asked: The `location_key` of the location that was listed; the source may have another name by now.
+        partial: What is taken in part only, because the source gives no more.
     """
 
     source: str
@@ -49,13 +66,13 @@ class Listing:
 
     @property
     def places(self) -> frozenset[str]:
-        """The source by all the names that it is known by here, as `alike` spells them."""
-        return frozenset({folded(self.source), self.asked} - {""})
+        """The keys by which this source is known."""
+        return frozenset({normalised_source(self.source), self.asked} - {""})
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What an item holds now: the SHA-256 of its bytes, and whether they are kept among the originals already."""
+    """What an item holds now: the SHA-256 of its bytes, and whether they are among the originals already."""
 
     sha: str
     kept: bool = False
@@ -63,52 +80,39 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What sources are reached with.
+    """What sources are read with.
 
     Attributes:
-        settings: Keys, addresses, limits, and the home where what is fetched is kept.
-        most_bytes: Of a file; what is fetched has the limits of its kind.
-        declared: How sources are listed, by location, where a file of the settings says it.
-        verify: Whether everything is read anew, whatever tells cheaply that it did not change.
-        say: Told, for a person, why a look waits, and what it found to be otherwise than asked.
+        settings: Keys, addresses, limits, and the home where fetched bytes are kept.
+        most_bytes: Limit of a file; fetched documents have the limits of their kind.
+        declared: Options of the sources that the file of sources declares, by location.
+        verify: Read everything again, even what is known not to have changed.
+        say: Receives messages for a person: why a listing waits, or what differs from the request.
         stop: Once set, waits end and listings stop, incomplete.
-        far: Told how far a look is, at each document: what shows it keeps the last, or says some of them (`seldom`).
+        far: Receives the progress of a listing, at each document; see `throttled`.
     """
 
     settings: Settings
     most_bytes: int
     declared: Mapping[str, DeclaredSource] = field(default_factory=dict)
     verify: bool = False
-    say: Callable[[str], None] = lambda said: None
+    say: Callable[[str], None] = lambda message: None
     stop: threading.Event = field(default_factory=threading.Event)
-    far: Callable[[str], None] = lambda said: None
+    far: Callable[[str], None] = lambda message: None
 
     def options(self, location: str) -> DeclaredSource:
-        """How a location is listed."""
+        """The declared options of a location, else the defaults."""
         return self.declared.get(location) or DeclaredSource(location=location)
 
 
-def seldom(say: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> Callable[[str], None]:
-    """What says only the first thing that it is told after ten seconds, then after ten more: for what is told often."""
-    last = now()
-
-    def told(said: str) -> None:
-        nonlocal last
-        if now() - last >= _SELDOM:
-            last = now()
-            say(said)
-
-    return told
-
-
-class SourceKind(Protocol):
-    """A kind of source. It is made once a plan, for all locations of its kind, and closed after it."""
+class Source(Protocol):
+    """A kind of source. One object lists all locations of its kind for one plan, and is closed after it."""
 
     def list(self, location: str) -> Listing:
-        """What the source holds now; what cannot be listed is a problem of the listing, never an exception."""
+        """List a location; what cannot be listed is a problem of the listing, never an exception."""
 
     def read(self, item: SourceItem) -> Read:
-        """What an item holds now; of a remote one, the bytes are kept among the originals.
+        """Read an item; the bytes of a remote one are kept among the originals.
 
         Raises:
             SourceError: If it is gone, refused, or cannot be reached.
@@ -116,4 +120,72 @@ class SourceKind(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close connections and files."""
+
+
+def throttled(say: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> Callable[[str], None]:
+    """Wrap `say` so that it receives at most one message every ten seconds, the first after ten seconds."""
+    last = now()
+
+    def say_at_times(message: str) -> None:
+        nonlocal last
+        if now() - last >= _THROTTLE_SECONDS:
+            last = now()
+            say(message)
+
+    return say_at_times
+
+
+def wait_message(who: str, seconds: float, why: str = "") -> str:
+    """Say that a requested wait begins."""
+    return f"{_asks_to_wait(who, seconds, why)} ..."
+
+
+def wait_too_long(who: str, seconds: float, setting: str, *, why: str = "", more: str = "") -> SourceError:
+    """Return the error of a requested wait that exceeds `setting`."""
+    return SourceError(
+        f"{_asks_to_wait(who, seconds, why)}; that is left for the next run.",
+        hint=f"Run it again then, or raise {setting}. {more}".rstrip(),
+        wait=seconds,
+    )
+
+
+def retry_message(failed: SourceError, seconds: float) -> str:
+    """Say that a failed request is sent again in so many seconds."""
+    return f"{failed.message.rstrip('.')}; the next try is in {format_duration(seconds)} ..."
+
+
+def connection_failure(error: BaseException) -> str:
+    """Say why a host was not reached, by what the operating system or TLS reported below a library's error."""
+    for cause in _causes(error):
+        match cause:
+            case ssl.SSLCertVerificationError():
+                reason = getattr(cause, "verify_message", "").rstrip(".")
+                return f"its certificate is not accepted{f' ({reason})' if reason else ''}"
+            case ssl.SSLError():
+                return "no secure connection to it came about"
+            case socket.gaierror():
+                found = cause.errno not in _NAME_NOT_FOUND
+                return "its name cannot be looked up now" if found else "there is no such name"
+            case TimeoutError():
+                return _SLOW
+            case OSError() if cause.errno in _REASONS:
+                return _REASONS[cause.errno]
+    return _SLOW if "Timeout" in type(error).__name__ else "no connection to it came about"
+
+
+def _asks_to_wait(who: str, seconds: float, why: str) -> str:
+    return f"{who} asks to wait {format_duration(seconds)}{f' ({why})' if why else ''}"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and everything that caused it, breadth first, each once."""
+    queue, seen = [error], set[int]()
+    while queue:
+        cause = queue.pop(0)
+        if id(cause) in seen:
+            continue
+        seen.add(id(cause))
+        yield cause
+        below = (cause.__cause__, cause.__context__, getattr(cause, "reason", None), *cause.args)
+        queue += [each for each in below if isinstance(each, BaseException)]

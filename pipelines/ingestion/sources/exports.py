@@ -20,20 +20,23 @@ from urllib.parse import quote
 
 from pipelines.errors import SourceError
 from pipelines.ingestion.sources.base import Remark
-from pipelines.ingestion.sources.export_names import folder_of, has_id, place_of, readable
+from pipelines.text import canonical
 
-_TAKEN = frozenset({".md", ".csv", ".html"})
-_OTHER = "only pages and tables of an export are read"
+_SUFFIXES = frozenset({".md", ".csv", ".html"})
+_NOT_A_PAGE = "only pages and tables of an export are read"
 _PART = re.compile(r"(?:Export[^/]*|[^/]*Part-\d{1,4})\.zip", re.IGNORECASE)
-_MOST_ABOVE = 3  # folders that a part lies in
-_DEEPEST = 3
-_MOST_MEMBERS = 100_000
-_MOST_BYTES = 4_000_000_000  # of all that is taken, unpacked
-_MOST_RATIO, _SMALL = 200, 1_000_000
-_BROKEN = (
+_MAX_PART_FOLDERS = 3  # folders that a part lies in
+_MAX_DEPTH = 3
+_MAX_MEMBERS = 100_000
+_MAX_BYTES = 4_000_000_000  # of all that is taken, unpacked
+_MAX_RATIO, _SMALL_BYTES = 200, 1_000_000
+_ZIP_ERRORS = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError, struct.error,
     RuntimeError, EOFError, OSError, ValueError, LookupError,
 )  # fmt: skip
+
+_ID = re.compile(r"(?:^|[ -])[0-9a-f]{32}(?=$|\.|_all\.)")
+_TOP = re.compile(r"Export-[0-9a-f-]{36}", re.IGNORECASE)
 
 Problem = tuple[str, SourceError]
 
@@ -50,7 +53,7 @@ class _Part(NamedTuple):
 
 
 class Export:
-    """An open export; `problems` and `skipped` name what in it is not taken.
+    """An open export; `problems` and `skipped` name what in it is not listed.
 
     Raises:
         SourceError: If it is damaged, protected, or unpacks to too much.
@@ -61,8 +64,8 @@ class Export:
         self.skipped: list[Remark] = []
         self._path, self._open = path, ExitStack()
         self._members: dict[str, _Member] = {}
-        self._folders: set[str] = set()  # of pages and tables
-        self._waiting: deque[_Part] = deque()  # those in folders, until all pages are known that others hold
+        self._folders: set[str] = set()  # those of pages and tables
+        self._waiting: deque[_Part] = deque()  # parts in folders: first all pages have to be known
         self._seen = self._unpacked = 0
         try:
             self._scan(self._opened(path), 0)
@@ -70,35 +73,35 @@ class Export:
                 part = self._waiting.popleft()
                 try:
                     self._take(part)
-                except _BROKEN:  # a part, or an attachment whose page is none of these: nobody can tell
-                    said = f"{part.place} in {path.name} is damaged or no ZIP at all."
-                    self.problems.append((part.place, SourceError(said, hint="Export it again.")))
-        except _BROKEN as error:
+                except _ZIP_ERRORS:  # a part, or an attachment whose page is not listed: that cannot be told
+                    broken = f"{part.place} in {path.name} is damaged or no ZIP at all."
+                    self.problems.append((part.place, SourceError(broken, hint="Export it again.")))
+        except _ZIP_ERRORS as error:
             self.close()
-            refused = error.strerror if isinstance(error, OSError) else None
-            said = f"cannot be read: {refused}" if refused else "is damaged or no ZIP at all"
-            raise SourceError(f"{path.name} {said}.", hint="Copy or export it again.") from error
+            reason = error.strerror if isinstance(error, OSError) else None
+            problem = f"cannot be read: {reason}" if reason else "is damaged or no ZIP at all"
+            raise SourceError(f"{path.name} {problem}.", hint="Copy or export it again.") from error
         except SourceError:
             self.close()
             raise
 
     @property
     def is_notion(self) -> bool:
-        """Whether the names of what it holds end in ids, as Notion writes them."""
+        """True if names in it end in ids, as Notion writes them."""
         return any(has_id(place) for place in self._members)
 
     def places(self) -> Iterator[tuple[str, str]]:
-        """(place within the export, readable name without ids) of each page and table, by place.
+        """Yield (place within the export, name without ids) of each page and table, by place.
 
-        Of a table that Notion exports twice, as it is filtered and with all rows, the one with all rows.
+        Of a table that Notion exports filtered and with all rows, the one with all rows.
         """
         for place in sorted(self._members):
             whole = f"{place.removesuffix('.csv')}_all.csv"
             if not (place.endswith(".csv") and whole in self._members):
-                yield place, readable(place)
+                yield place, readable_name(place)
 
     def read(self, place: str, limit: int) -> bytes:
-        """The bytes at a place, at most `limit` + 1.
+        """Return the bytes at a place, at most `limit` + 1.
 
         Raises:
             SourceError: If there are none, or they are damaged.
@@ -109,13 +112,13 @@ class Export:
         try:
             with archive.open(info) as file:
                 return file.read(limit + 1)
-        except _BROKEN as error:
+        except _ZIP_ERRORS as error:
             raise SourceError(
                 f"{place} in {self._path.name} is damaged or protected.", hint="Export it again, without a password."
             ) from error
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self._open.close()
 
     def _opened(self, file: Path | IO[bytes]) -> zipfile.ZipFile:
@@ -124,47 +127,47 @@ class Export:
     def _scan(self, archive: zipfile.ZipFile, depth: int) -> None:
         for info in archive.infolist():
             self._seen += 1
-            if self._seen > _MOST_MEMBERS:
-                raise SourceError(f"{self._path.name} holds more than {_MOST_MEMBERS:,} files.", hint="Split it.")
+            if self._seen > _MAX_MEMBERS:
+                raise SourceError(f"{self._path.name} holds more than {_MAX_MEMBERS:,} files.", hint="Split it.")
             place = place_of(info)
             if not place or info.is_dir():
                 continue
             suffix = PurePosixPath(place).suffix.lower()
             above, _, name = place.rpartition("/")
-            if depth < _DEEPEST and above.count("/") < _MOST_ABOVE and _PART.fullmatch(name):
+            if depth < _MAX_DEPTH and above.count("/") < _MAX_PART_FOLDERS and _PART.fullmatch(name):
                 part = _Part(place, _Member(archive, info), depth)
                 if above:
                     self._waiting.append(part)
                 else:
                     self._take(part)
-            elif suffix not in _TAKEN or place in self._members:
-                why = "the export holds it twice" if suffix in _TAKEN else _OTHER
-                self.skipped.append(Remark(readable(place), why))
+            elif suffix not in _SUFFIXES or place in self._members:
+                why = "the export holds it twice" if suffix in _SUFFIXES else _NOT_A_PAGE
+                self.skipped.append(Remark(readable_name(place), why))
             else:
                 self._folders.add(folder_of(place))
                 if self._is_sound(place, info):
                     self._members[place] = _Member(archive, info)
 
     def _take(self, part: _Part) -> None:
-        """What a part holds; an attachment is passed over."""
+        """Scan a part; skip an attachment."""
         archive, info = part.member
-        if any(readable(str(above)) in self._folders for above in PurePosixPath(part.place).parents[:-1]):
-            self.skipped.append(Remark(readable(part.place), _OTHER))
+        if any(readable_name(str(above)) in self._folders for above in PurePosixPath(part.place).parents[:-1]):
+            self.skipped.append(Remark(readable_name(part.place), _NOT_A_PAGE))
         elif self._is_sound(part.place, info):
             self._scan(self._opened(self._unpack(archive, info)), part.depth + 1)
 
     def _is_sound(self, place: str, info: zipfile.ZipInfo) -> bool:
-        """Whether a member can be read; why not, is among the problems."""
-        if wrong := _wrong(info):
+        """Return True if a member can be read; else add the reason to the problems."""
+        if wrong := _defect(info):
             self.problems.append((place, SourceError(f"{place} in {self._path.name} {wrong}", hint="Unpack it.")))
             return False
         self._unpacked += info.file_size
-        if self._unpacked > _MOST_BYTES:
-            raise SourceError(f"{self._path.name} unpacks to more than {_MOST_BYTES:,} bytes.", hint="Split it.")
+        if self._unpacked > _MAX_BYTES:
+            raise SourceError(f"{self._path.name} unpacks to more than {_MAX_BYTES:,} bytes.", hint="Split it.")
         return True
 
     def _unpack(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
-        """An archive within the archive, in a temporary file without a name."""
+        """Unpack an archive within the archive into a temporary file without a name."""
         target = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - it is closed with the export
         with archive.open(info) as source:
             while piece := source.read(1 << 20):
@@ -172,8 +175,8 @@ class Export:
         return target
 
 
-def export_of(path: Path) -> Export | None:
-    """The export that a ZIP is, opened; None where it is another one.
+def open_notion_export(path: Path) -> Export | None:
+    """Open the export that a ZIP is; None if it is no export of Notion.
 
     Raises:
         SourceError: If it cannot be read as a ZIP.
@@ -186,14 +189,53 @@ def export_of(path: Path) -> Export | None:
 
 
 def inner_uri(path: Path, place: str) -> str:
-    """The URI of what lies at a place within an archive; a `#` of the path itself is quoted there."""
+    """Return the URI of a place within an archive; a `#` in the path itself is quoted."""
     return f"{path.as_uri()}#{quote(place)}"
 
 
-def _wrong(info: zipfile.ZipInfo) -> str:
-    """Why a member is not read; nothing where it is."""
+def _defect(info: zipfile.ZipInfo) -> str:
+    """Return why a member is not read; empty if it is."""
     if info.flag_bits & 1:
         return "has a password."
-    if info.file_size > max(_SMALL, _MOST_RATIO * info.compress_size):
-        return f"unpacks to more than {_MOST_RATIO} times its size."
+    if info.file_size > max(_SMALL_BYTES, _MAX_RATIO * info.compress_size):
+        return f"unpacks to more than {_MAX_RATIO} times its size."
     return ""
+
+
+def place_of(info: zipfile.ZipInfo) -> str:
+    """Return a member's name as a path that leads nowhere else; empty if nothing is left, and for hidden files."""
+    parts = [canonical(part).strip() for part in _member_name(info).replace("\\", "/").split("/")]
+    kept = [part for part in parts if part not in ("", ".", "..")]
+    if kept and _TOP.fullmatch(kept[0]):
+        kept = kept[1:]
+    return "" if any(part.startswith((".", "__MACOSX")) for part in kept) else "/".join(kept)
+
+
+def has_id(place: str) -> bool:
+    """Return True if a name ends in an id, as Notion writes it."""
+    return bool(_ID.search(place.rpartition("/")[2]))
+
+
+def readable_name(place: str) -> str:
+    """Return a place without Notion's ids."""
+    return "/".join(_without_id(part) for part in place.split("/"))
+
+
+def folder_of(place: str) -> str:
+    """Return the folder of a page's or table's attachments, without ids: Notion does not always give both their id."""
+    return readable_name(place).rpartition(".")[0]
+
+
+def _member_name(info: zipfile.ZipInfo) -> str:
+    """Return a member's name; Notion writes UTF-8, but does not always say so."""
+    if info.flag_bits & 0x800:
+        return info.filename
+    try:
+        return info.orig_filename.partition("\0")[0].encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return info.filename
+
+
+def _without_id(part: str) -> str:
+    bare = _ID.sub("", part, count=1).replace("_all.", ".") if _ID.search(part) else part
+    return f"Untitled{bare}" if not bare or bare.startswith(".") else bare

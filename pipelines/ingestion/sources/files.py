@@ -1,23 +1,38 @@
-"""Files and folders as a source."""
+"""Files and folders as a source, and the paths that name them."""
 
 import hashlib
 import os
+import re
 import stat
 from contextlib import closing
+from difflib import get_close_matches
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from pipelines.errors import SourceError
 from pipelines.ingestion.loaders import SUFFIXES
 from pipelines.ingestion.sources.base import Access, Listing, Read, Remark
-from pipelines.ingestion.sources.exports import Export, export_of, inner_uri
-from pipelines.ingestion.sources.paths import printable, read_path, where_it_may_be
-from pipelines.store.originals import keep_original, named_uri, path_of
+from pipelines.ingestion.sources.exports import Export, inner_uri, open_notion_export
+from pipelines.store.originals import keep_original, named_path, named_uri, path_of
 from pipelines.types import SourceItem
 
-_PASSED_OVER = {"node_modules", "__pycache__", "venv"}  # beside every name that starts with a dot
-_LONGEST = 1_800  # characters of a URI: an index of Postgres takes no more
+_IGNORED_FOLDERS = {"node_modules", "__pycache__", "venv"}  # beside every name that starts with a dot
+_MAX_URI = 1_800  # characters: an index of Postgres takes no more
 _LEGAL = {"license", "licence", "copying"}  # the same text everywhere, about nobody's work
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://|[A-Za-z]{2,30}:(?!\s)")
+_LEAST_SIMILARITY = 0.8  # of 1: gihtub is meant for github, gitlab is not
+_LOCATION_HINT = "Name a file, a folder, github:OWNER, notion:ID or an address that begins with https://."
+_PERMISSIONS = "Check its permissions."
+
+Problem = tuple[str, SourceError]
+
+
+class _ExportListing(NamedTuple):
+    items: list[SourceItem]
+    skipped: list[Remark]
+    problems: list[Problem]
+    is_whole: bool
 
 
 class Files:
@@ -28,15 +43,15 @@ class Files:
         self._exports: dict[Path, Export] = {}
 
     def list(self, location: str) -> Listing:
-        """A file, or a folder with all below it; see `list_files`."""
+        """List a file, or a folder with all below it; see `list_files`."""
         return list_files(location)
 
     def read(self, item: SourceItem) -> Read:
-        """The hash of a file; what lies in an export is kept, so that nobody has to open that once more.
+        """Return the hash of a file; the bytes of a member of an export are kept, so that it is unpacked once.
 
         Raises:
             SourceError: If the file is gone or may not be read.
-            StoreError: If what lies in an export cannot be kept.
+            StoreError: If a member of an export cannot be kept.
         """
         path, _, place = item.uri.partition("#")
         if not place:
@@ -48,7 +63,7 @@ class Files:
         return Read(sha, kept=is_whole)
 
     def close(self) -> None:
-        """Let go of the exports."""
+        """Close the exports."""
         for export in self._exports.values():
             export.close()
 
@@ -59,167 +74,97 @@ class Files:
 
 
 def list_files(location: str) -> Listing:
-    """The listing of a file or of a folder with all below it.
+    """List a file, or a folder with all below it.
 
-    A folder lists the kinds that we load; a file that is named itself is always taken. Hidden files and folders and
-    licence texts are passed over. A folder that cannot be read makes the listing incomplete. A ZIP that Notion exported
-    is like a folder; one of another kind is no document.
+    A folder lists the kinds of files that a loader reads; a file that is named itself is always listed. Hidden files,
+    hidden folders and licence texts are skipped. A folder that cannot be read makes the listing incomplete. A ZIP that
+    Notion exported is listed like a folder; another ZIP is no document.
     """
     shown = printable(location)
     try:
         path = read_path(location).resolve(strict=True)
         if path.is_dir():
-            return _list_folder(path)
-        if exported := _exported(path, "", path.as_uri()):
-            items, skipped, problems, is_whole = exported
-            return Listing(path.as_uri(), "file", tuple(items), is_whole, tuple(skipped), tuple(problems))
-        if len(path.as_uri()) > _LONGEST:
+            return _FolderListing(path).listing()
+        if export := _list_export(path, "", path.as_uri()):
+            return Listing(
+                path.as_uri(), "file", tuple(export.items), export.is_whole, tuple(export.skipped),
+                tuple(export.problems),
+            )  # fmt: skip
+        if len(path.as_uri()) > _MAX_URI:
             return Listing(f"file:{path.name[-60:]}", "file", (), False, problems=(_too_long(path.name),))
         return Listing(path.as_uri(), "file", (_item(path, path.name, path.as_uri()),), False)
     except FileNotFoundError:
-        error = SourceError(f"{shown} does not exist.", hint=where_it_may_be(shown))
-    except (OSError, ValueError, RuntimeError) as cause:  # the last of a link to itself
-        error = SourceError(f"{shown} cannot be read: {cause}.", hint="Check its permissions.")
+        error = missing_path_error(location)
+    except (OSError, ValueError, RuntimeError) as cause:  # RuntimeError: a link to itself
+        error = SourceError(f"{shown} cannot be read: {cause}.", hint=_PERMISSIONS)
     except SourceError as cause:
         error = cause
-    return Listing(_source_of(location), "file", (), False, problems=((shown, error),))
+    return Listing(_source_uri(location), "file", (), False, problems=((shown, error),))
 
 
-def _source_of(location: str) -> str:
-    """The URI of a place that cannot be listed, as when it can be; else what was asked for."""
-    try:
-        read_path(location)
-        uri = named_uri(location)
-    except (SourceError, OSError, ValueError):
-        uri = ""
-    return uri if 0 < len(uri) <= _LONGEST else f"file:{printable(location)[-60:]}"
-
-
-def _list_folder(folder: Path) -> Listing:
-    source = folder.as_uri()
-    items: list[SourceItem] = []
-    skipped: list[Remark] = []
-    closed: list[tuple[str, SourceError]] = []
-    refused: list[tuple[str, SourceError]] = []
-    unread: list[str] = []
-
-    def unreadable(error: OSError) -> None:
-        name = os.path.relpath(error.filename, folder)
-        closed.append((name, SourceError(f"{name} cannot be listed: {error.strerror}.", hint="Check its permissions.")))
-
-    for parent, folders, names in os.walk(folder, onerror=unreadable):
-        folders[:] = sorted(name for name in folders if not is_passed_over(name))
-        inside = [Path(parent) / name for name in folders]
-        links = [path.relative_to(folder).as_posix() for path in inside if path.is_symlink()]
-        skipped += [Remark(printable(name), "it is a link to a folder") for name in links]
-        for name in sorted(names):
-            path = Path(parent) / name
-            relative = path.relative_to(folder).as_posix()
-            if name.startswith("."):
-                continue
-            try:
-                if not _is_own(path, folder):
-                    skipped.append(Remark(printable(relative), "it is no file, or a link out of the folder"))
-                elif exported := _exported(path, f"{relative}/", source):
-                    items += exported[0]
-                    skipped += exported[1]
-                    refused += exported[2]
-                    unread += [] if exported[3] else [path.as_uri()]
-                elif why := _why_not_taken(path):
-                    skipped.append(Remark(printable(relative), why))
-                elif len(path.as_uri()) > _LONGEST:
-                    refused.append(_too_long(relative))
-                else:
-                    items.append(_item(path, relative, source))
-            except OSError as error:
-                unreadable(error)
-            except SourceError as error:  # an export that is copied just now holds everything again soon
-                refused.append((relative, error))
-                unread.append(path.as_uri())
-    in_order = tuple(sorted(items, key=lambda item: item.name))
-    return Listing(source, "file", in_order, not closed, tuple(skipped), (*closed, *refused), tuple(unread))
-
-
-def is_passed_over(folder: str) -> bool:
-    """Whether a folder of this name is not looked into."""
-    return folder.startswith(".") or folder in _PASSED_OVER
-
-
-def _is_own(path: Path, folder: Path) -> bool:
-    """Whether this is a file of the folder; not through a link out of it, which nobody named.
+def read_path(location: str) -> Path:
+    """Return the path that a location names; nothing has to be there.
 
     Raises:
-        OSError: If its folder lets nobody look.
+        SourceError: If it is empty, holds a zero byte, or begins with a scheme that is no kind of source and no file
+            has that name. With `./` before it, it is a path all the same.
     """
+    if not location.strip():
+        raise SourceError("An empty location names no source.", hint=_LOCATION_HINT)
+    if "\0" in location:
+        raise SourceError(f"The path {location!r} holds a zero byte, as no path does.", hint="Check the path.")
+    path, text = named_path(location), printable(location).strip()
+    if _SCHEME.match(text) and not os.path.lexists(path):
+        kind, _, rest = text.partition(":")
+        problem = f"{text} names no source: {kind}: is no kind of source, and no file is called so."
+        raise SourceError(problem, hint=_scheme_hint(kind.lower(), rest))
+    return path
+
+
+def is_missing(location: str) -> bool:
+    """Return True if nothing is at a path; False where that cannot be looked up."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            return False
-    except FileNotFoundError:  # a link to nothing
-        return False
-    return not path.is_symlink() or path.resolve().is_relative_to(folder)
+        named_path(location).lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        pass
+    return False
 
 
-def _why_not_taken(path: Path) -> str:
-    """Why a file is not loaded; nothing where it is."""
-    if path.stem.lower() in _LEGAL:
-        return "it is a licence text"
-    if path.suffix.lower() in SUFFIXES:
-        return ""
-    is_zip = path.suffix.lower() == ".zip"
-    return "only a ZIP that Notion exported is opened" if is_zip else "files of its kind are not read"
+def missing_path_error(location: str) -> SourceError:
+    """Return the error of a path where nothing is: it may be meant for the web, or lie elsewhere."""
+    shown = printable(location)
+    path = named_path(shown)
+    if shown.lower().startswith("www."):
+        hint = f"Did you mean https://{shown}?"
+    elif path.parts[:1] and path.parts[0].startswith("~"):
+        hint = f"No user is called {path.parts[0][1:]}."
+    else:
+        hint = "Check the path." if path.is_absolute() else f"Check the path; it was looked for in {Path.cwd()}."
+    return SourceError(f"{shown} does not exist.", hint=hint)
 
 
-def _exported(
-    path: Path, above: str, source: str
-) -> tuple[list[SourceItem], list[Remark], list[tuple[str, SourceError]], bool] | None:
-    """(what a ZIP that Notion exported holds, names passed over, what cannot be taken, whether all of it can be read).
-
-    None for another file.
-
-    Raises:
-        SourceError: If it cannot be read as a ZIP.
-    """
-    export = export_of(path) if path.suffix.lower() == ".zip" else None
-    if export is None:
-        return None
-    stamp, items = _stamp(path), list[SourceItem]()
-    skipped = [Remark(printable(above + each.name), each.said) for each in export.skipped]
-    problems = [(above + place, error) for place, error in export.problems]
-    for place, name in export.places():
-        uri = inner_uri(path, place)
-        if len(uri) > _LONGEST:
-            problems.append(_too_long(above + name))
-        else:
-            items.append(SourceItem(uri, above + name, source, "file", stamp))
-    export.close()
-    return sorted(items, key=lambda item: item.name), skipped, problems, not export.problems
+def printable(text: str) -> str:
+    """Return a path as a message or a database can hold it: names of files need not be UTF-8."""
+    return text.encode("utf-8", "replace").decode()
 
 
-def _too_long(name: str) -> tuple[str, SourceError]:
-    error = SourceError(f"The path of {name[-60:]} is too long.", hint="Move it up, or shorten its folders' names.")
-    return name[-60:], error
+def is_ignored_folder(name: str) -> bool:
+    """Return True if folders of this name are not entered."""
+    return name.startswith(".") or name in _IGNORED_FOLDERS
 
 
-def is_as_listed(item: SourceItem) -> bool:
-    """Whether a file has the size and time that it was listed with; one without a stamp was not there."""
+def is_unchanged(item: SourceItem) -> bool:
+    """Return True if a file has the size and time that it was listed with; one without a stamp was not there."""
     try:
         return _stamp(path_of(item.uri)) == item.stamp
     except OSError:
         return not item.stamp
 
 
-def _stamp(path: Path) -> str:
-    info = path.stat()
-    return f"{info.st_size}:{info.st_mtime_ns}"
-
-
-def _item(path: Path, name: str, source: str) -> SourceItem:
-    stamp = _stamp(path)
-    return SourceItem(path.as_uri(), printable(name), source, "file", stamp)
-
-
 def read_file(item: SourceItem, limit: int) -> bytes:
-    """The bytes of a file, at most `limit` + 1, so that one over the limit shows without being read whole.
+    """Return the bytes of a file, at most `limit` + 1, so that one over the limit shows without being read whole.
 
     Raises:
         SourceError: If the file is gone or may not be read.
@@ -232,4 +177,137 @@ def read_file(item: SourceItem, limit: int) -> bytes:
         with path_of(path).open("rb") as file:
             return file.read(limit + 1)
     except OSError as error:
-        raise SourceError(f"{item.name} cannot be read: {error.strerror}.", hint="Check its permissions.") from error
+        raise SourceError(f"{item.name} cannot be read: {error.strerror}.", hint=_PERMISSIONS) from error
+
+
+class _FolderListing:
+    """Collects what a folder holds."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._source = folder, folder.as_uri()
+        self._items: list[SourceItem] = []
+        self._skipped: list[Remark] = []
+        self._closed: list[Problem] = []  # folders and files that may not be looked at: the listing is incomplete
+        self._refused: list[Problem] = []
+        self._unread: list[str] = []
+
+    def listing(self) -> Listing:
+        """Walk the folder."""
+        for parent, folders, names in os.walk(self._folder, onerror=self._note_closed):
+            folders[:] = sorted(name for name in folders if not is_ignored_folder(name))
+            links = [path for name in folders if (path := Path(parent) / name).is_symlink()]
+            self._skipped += [Remark(printable(self._relative(path)), "it is a link to a folder") for path in links]
+            for name in sorted(names):
+                if not name.startswith("."):
+                    self._add(Path(parent) / name)
+        items = tuple(sorted(self._items, key=lambda item: item.name))
+        problems = (*self._closed, *self._refused)
+        return Listing(
+            self._source, "file", items, not self._closed, tuple(self._skipped), problems, tuple(self._unread)
+        )
+
+    def _add(self, path: Path) -> None:
+        relative = self._relative(path)
+        try:
+            if not _is_inside(path, self._folder):
+                self._skipped.append(Remark(printable(relative), "it is no file, or a link out of the folder"))
+            elif export := _list_export(path, f"{relative}/", self._source):
+                self._items += export.items
+                self._skipped += export.skipped
+                self._refused += export.problems
+                self._unread += [] if export.is_whole else [path.as_uri()]
+            elif reason := _skip_reason(path):
+                self._skipped.append(Remark(printable(relative), reason))
+            elif len(path.as_uri()) > _MAX_URI:
+                self._refused.append(_too_long(relative))
+            else:
+                self._items.append(_item(path, relative, self._source))
+        except OSError as error:
+            self._note_closed(error)
+        except SourceError as error:  # an export that is being copied holds everything again soon
+            self._refused.append((relative, error))
+            self._unread.append(path.as_uri())
+
+    def _note_closed(self, error: OSError) -> None:
+        name = os.path.relpath(error.filename, self._folder)
+        self._closed.append((name, SourceError(f"{name} cannot be listed: {error.strerror}.", hint=_PERMISSIONS)))
+
+    def _relative(self, path: Path) -> str:
+        return path.relative_to(self._folder).as_posix()
+
+
+def _list_export(path: Path, above: str, source: str) -> _ExportListing | None:
+    """List what a ZIP that Notion exported holds, names after `above`; None for another file.
+
+    Raises:
+        SourceError: If it cannot be read as a ZIP.
+    """
+    export = open_notion_export(path) if path.suffix.lower() == ".zip" else None
+    if export is None:
+        return None
+    stamp, items = _stamp(path), list[SourceItem]()
+    skipped = [Remark(printable(above + each.name), each.said) for each in export.skipped]
+    problems = [(above + place, error) for place, error in export.problems]
+    for place, name in export.places():
+        uri = inner_uri(path, place)
+        if len(uri) > _MAX_URI:
+            problems.append(_too_long(above + name))
+        else:
+            items.append(SourceItem(uri, above + name, source, "file", stamp))
+    export.close()
+    return _ExportListing(sorted(items, key=lambda item: item.name), skipped, problems, not export.problems)
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    """Return True for a file of the folder; not for a link out of it, which nobody named.
+
+    Raises:
+        OSError: If its folder may not be read.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return False
+    except FileNotFoundError:  # a broken link
+        return False
+    return not path.is_symlink() or path.resolve().is_relative_to(folder)
+
+
+def _skip_reason(path: Path) -> str:
+    """Return why a file is not listed; empty if it is."""
+    if path.stem.lower() in _LEGAL:
+        return "it is a licence text"
+    if path.suffix.lower() in SUFFIXES:
+        return ""
+    is_zip = path.suffix.lower() == ".zip"
+    return "only a ZIP that Notion exported is opened" if is_zip else "files of its kind are not read"
+
+
+def _source_uri(location: str) -> str:
+    """Return the URI of a path that cannot be listed, as it would be listed; else what was asked for."""
+    try:
+        read_path(location)
+        uri = named_uri(location)
+    except (SourceError, OSError, ValueError):
+        uri = ""
+    return uri if 0 < len(uri) <= _MAX_URI else f"file:{printable(location)[-60:]}"
+
+
+def _scheme_hint(kind: str, rest: str) -> str:
+    if kind == "file" and rest.startswith("///"):
+        return f"Did you mean {path_of(f'file:{rest}')}?"
+    near = get_close_matches(kind, ("github", "notion", "https", "http"), 1, _LEAST_SIMILARITY)
+    return f"Did you mean {near[0]}:{rest}?" if near else _LOCATION_HINT
+
+
+def _too_long(name: str) -> Problem:
+    error = SourceError(f"The path of {name[-60:]} is too long.", hint="Move it up, or shorten its folders' names.")
+    return name[-60:], error
+
+
+def _item(path: Path, name: str, source: str) -> SourceItem:
+    return SourceItem(path.as_uri(), printable(name), source, "file", _stamp(path))
+
+
+def _stamp(path: Path) -> str:
+    info = path.stat()
+    return f"{info.st_size}:{info.st_mtime_ns}"

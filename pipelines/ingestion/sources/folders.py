@@ -1,51 +1,50 @@
-"""Which files and folders changed: told by the operating system where it can, else found by looking."""
+"""Watches files and folders for changes: by the operating system's notifications if possible, else by comparing."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from pipelines.ingestion.loaders import SUFFIXES
-from pipelines.ingestion.sources.files import is_passed_over, list_files
+from pipelines.ingestion.sources.files import is_ignored_folder, list_files
 from pipelines.store.originals import named_path
 
 if TYPE_CHECKING:
-    from watchdog.events import FileSystemEvent
-    from watchdog.observers.api import BaseObserver, ObservedWatch
+    from watchfiles import Change
+
+    Notifications = Generator[set[tuple[Change, str]], None, None]
 
 _LISTED = SUFFIXES | {".zip"}
 _LOOK_SECONDS = 2.0
-_SHARE = 20  # at most a twentieth of the time is spent on looking
-_MOST_SETTLES = 10  # a folder that is never quiet is taken as it is after so many times the time it should be
-_TELLING = frozenset({"created", "modified", "attrib", "moved", "deleted", "closed"})  # not that somebody reads
-# The changes that other machines make are not told there; a folder of the host in a virtual machine is the same.
+_SHARE = 20  # at most a twentieth of the time is spent on comparing
+_MOST_SETTLES = 10  # a folder that is never quiet counts as changed after this many times the settle time
+# The changes that other machines make are not notified there; a folder of the host in a virtual machine is the same.
 _REMOTE = ("nfs", "cifs", "smb", "9p", "fuse", "drvfs", "vboxsf", "virtiofs", "afs", "ceph", "glusterfs", "lustre")
 
 
 @dataclass(slots=True)
-class _Spot:
-    """A location and how it is watched: by the operating system, else by comparing what it `held`."""
+class _Watched:
+    """A location and how it is watched: by notifications, else by comparing its listing with what it `held`."""
 
     location: str
     path: Path
-    root: Any = None
-    watch: "ObservedWatch | None" = None
+    identity: tuple[int, int] | None = None
+    notifications: "Notifications | None" = None
     held: Any = None
 
 
 class Folders:
-    """Watches files and folders, each for the changes that would change what is listed of it.
+    """Watches files and folders for the changes that would change their listing.
 
     Args:
         locations: As on the command line.
         settle: Seconds without a change after which a location counts as changed.
         apart_from: A folder whose changes are our own.
-        look: Least seconds between two looks at what the operating system does not tell of.
-        told: Whether the operating system is asked to tell.
-        now: Seconds, of a clock that never goes back.
+        look: Least seconds between two comparisons of what is not notified.
+        told: Whether the operating system's notifications are used.
+        now: A monotonic clock, in seconds.
     """
 
     def __init__(
@@ -59,30 +58,31 @@ class Folders:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._settle, self._apart_from, self._look, self._now = settle, apart_from.resolve(), look, now
-        self._lock, self._touched = Lock(), dict[str, tuple[float, float]]()
-        self._observer = _observer() if told else None
-        self._spots = [_Spot(location, named_path(location)) for location in locations]
-        for spot in self._spots:
-            self._attend(spot)
+        self._notified, self._touched = told, dict[str, tuple[float, float]]()
+        self._watched = [_Watched(location, named_path(location)) for location in locations]
+        for watched in self._watched:
+            self._attach(watched)
         self._look_at = now() + look
 
     def changed(self) -> set[str]:
-        """The locations that changed since they were told of last, and are quiet now."""
+        """The locations that changed since the last call, and are quiet now."""
         now = self._now()
+        for watched in self._watched:
+            if self._was_notified(watched):
+                self._touch(watched.location)
         if now >= self._look_at:
-            for spot in self._spots:
-                if self._differs(spot):
-                    self._touch(spot.location)
+            for watched in self._watched:
+                if self._differs(watched):
+                    self._touch(watched.location)
             spent = self._now() - now
             self._look_at = now + max(self._look, _SHARE * spent)
-        with self._lock:
-            quiet = {
-                location
-                for location, (first, last) in self._touched.items()
-                if now - last >= self._settle or now - first >= _MOST_SETTLES * self._settle
-            }
-            for location in quiet:
-                del self._touched[location]
+        quiet = {
+            location
+            for location, (first, last) in self._touched.items()
+            if now - last >= self._settle or now - first >= _MOST_SETTLES * self._settle
+        }
+        for location in quiet:
+            del self._touched[location]
         return quiet
 
     def __enter__(self) -> "Folders":
@@ -91,62 +91,79 @@ class Folders:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._observer:
-            self._observer.stop()
-            self._observer.join()
+        for watched in self._watched:
+            _stop(watched)
 
-    def _attend(self, spot: _Spot) -> None:
-        """Have the changes of a location told from now on, or know what it holds now."""
-        from watchdog.events import FileSystemEventHandler
+    def _attach(self, watched: _Watched) -> None:
+        """Begin to watch a location, as it is now."""
+        _stop(watched)
+        watched.identity, watched.held = _identity(watched.path), None
+        if self._notified and watched.path.is_dir() and not is_remote(watched.path):
+            watched.notifications = _notifications(watched.path.resolve())
+        if watched.notifications is None:
+            watched.held = _held(watched.location)
 
-        spot.root, spot.watch, spot.held = _identity(spot.path), None, None
-        if self._observer and spot.path.is_dir() and not is_remote(spot.path):
-            handler = FileSystemEventHandler()
-            handler.on_any_event = lambda event: self._told(spot, event)  # type: ignore[method-assign]
-            try:
-                spot.watch = self._observer.schedule(handler, str(spot.path.resolve()), recursive=True)
-            except OSError:  # as many folders are watched as the system allows
-                spot.watch = None
-        if spot.watch is None:
-            spot.held = _held(spot.location)
-
-    def _differs(self, spot: _Spot) -> bool:
-        """Whether a location is another folder than it was, or what is not told of it is no longer as it was."""
-        if _identity(spot.path) != spot.root:
-            if self._observer and spot.watch:
-                self._observer.unschedule(spot.watch)
-            self._attend(spot)
-            return True
-        if spot.watch:
+    def _was_notified(self, watched: _Watched) -> bool:
+        """Whether a change of the location was notified since the last call."""
+        if watched.notifications is None:
             return False
-        held, spot.held = spot.held, _held(spot.location)
-        return bool(held != spot.held)
+        root = watched.path.resolve()
+        try:
+            changes = next(watched.notifications)
+        except (OSError, RuntimeError, StopIteration):  # compare from now on
+            _stop(watched)
+            return True
+        return any(self._matters(change.raw_str(), Path(path), root) for change, path in changes)
 
-    def _told(self, spot: _Spot, event: "FileSystemEvent") -> None:
-        if event.event_type not in _TELLING or (event.is_directory and event.event_type == "modified"):
-            return
-        root = spot.path.resolve()
-        paths = [Path(str(path)) for path in (event.src_path, event.dest_path) if path]
-        if any(self._matters(path, root, is_folder=event.is_directory) for path in paths):
-            self._touch(spot.location)
+    def _differs(self, watched: _Watched) -> bool:
+        """Whether a location is another folder than before, or its listing differs where nothing is notified."""
+        if _identity(watched.path) != watched.identity:
+            self._attach(watched)
+            return True
+        if watched.notifications:
+            return False
+        held, watched.held = watched.held, _held(watched.location)
+        return bool(held != watched.held)
 
-    def _matters(self, path: Path, root: Path, *, is_folder: bool) -> bool:
+    def _matters(self, change: str, path: Path, root: Path) -> bool:
+        """Whether a change can change the listing; a deleted path of no listed kind may have been a folder."""
         if path.is_relative_to(self._apart_from) or not path.is_relative_to(root):
             return False
-        parts = path.relative_to(root).parts
-        if any(map(is_passed_over, parts if is_folder else parts[:-1])):
+        is_file = path.suffix.lower() in _LISTED and not path.is_dir()
+        if not is_file and (change == "modified" or not (change == "deleted" or path.is_dir())):
             return False
-        return is_folder or path.suffix.lower() in _LISTED
+        parts = path.relative_to(root).parts
+        return not any(map(is_ignored_folder, parts[:-1] if is_file else parts))
 
     def _touch(self, location: str) -> None:
         now = self._now()
-        with self._lock:
-            first, _ = self._touched.get(location, (now, now))
-            self._touched[location] = first, now
+        first, _ = self._touched.get(location, (now, now))
+        self._touched[location] = first, now
+
+
+def _notifications(folder: Path) -> "Notifications | None":
+    """The changes below a folder since the last `next`, which does not wait; None if the system allows no more."""
+    from watchfiles import watch
+
+    changes = watch(
+        folder, watch_filter=None, debounce=10, step=1, rust_timeout=1, yield_on_timeout=True,
+        ignore_permission_denied=True,
+    )  # fmt: skip
+    try:
+        next(changes)  # the watch exists from here on
+    except (OSError, RuntimeError, StopIteration):
+        return None
+    return changes
+
+
+def _stop(watched: _Watched) -> None:
+    if watched.notifications is not None:
+        watched.notifications.close()
+        watched.notifications = None
 
 
 def is_remote(path: Path, mounts: Path = Path("/proc/self/mounts")) -> bool:
-    """Whether a folder is on a file system that others change without the operating system telling of it."""
+    """Whether a folder is on a file system that others can change without a notification on this machine."""
     try:
         rows = [line.split()[1:3] for line in mounts.read_text("utf-8", "replace").splitlines()]
     except OSError:
@@ -154,18 +171,6 @@ def is_remote(path: Path, mounts: Path = Path("/proc/self/mounts")) -> bool:
     above = [(point.replace("\\040", " "), kind) for point, kind in rows]
     kinds = [(len(point), kind) for point, kind in above if path.resolve().is_relative_to(point)]
     return max(kinds, default=(0, ""))[1].startswith(_REMOTE)
-
-
-def _observer() -> "BaseObserver | None":
-    """What the operating system tells through; None where it tells nothing."""
-    from watchdog.observers import Observer
-
-    try:
-        observer = Observer()
-        observer.start()
-    except OSError:
-        return None
-    return observer
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -1,21 +1,26 @@
-"""Locations: what a person writes to name a source, on the command line and in the settings."""
+"""Locations: what a person writes to name a source, on the command line, in the settings and in the file of sources."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from config.sources import kind_of
-from pipelines.errors import SourceError
-from pipelines.ingestion.sources.github.places import read_place
-from pipelines.ingestion.sources.notion.address import id_of
-from pipelines.ingestion.sources.paths import read_path
+from config.settings import IngestionSettings, Settings
+from config.sources import DeclaredSource, kind_of, read_declared
+from pipelines.errors import ConfigError, SourceError
+from pipelines.ingestion.sources.files import is_missing, missing_path_error, read_path
+from pipelines.ingestion.sources.github.repositories import read_place
+from pipelines.ingestion.sources.notion.client import id_of
 from pipelines.ingestion.sources.web.address import read_address
-from pipelines.store.fetched import folded
-from pipelines.store.originals import named_uri
+from pipelines.store.fetch_cache import normalised_source
+from pipelines.store.originals import named_path, named_uri
+
+_EXAMPLE = "config/sources.example.toml shows how it looks."
 
 
 def read_location(location: str, private_hosts: tuple[str, ...]) -> str:
-    """A location as its listing would spell it, as far as that can be told without asking; a path as it is.
+    """Return a location in the spelling of its listing, as far as that needs no request; a path stays as it is.
 
-    `private_hosts` are those of the settings: their ports are addresses, too.
+    Args:
+        location: As a person writes it.
+        private_hosts: Those of the settings: their ports are addresses, too.
 
     Raises:
         SourceError: If it can never be a source, whatever is there.
@@ -33,28 +38,25 @@ def read_location(location: str, private_hosts: tuple[str, ...]) -> str:
             return location
 
 
-def spelled(location: str, private_hosts: tuple[str, ...]) -> str:
-    """As `read_location`; one that can never be a source stays as it is."""
+def normalized_location(location: str, private_hosts: tuple[str, ...]) -> str:
+    """Return `read_location`; a location that can never be a source stays as it is."""
     try:
         return read_location(location, private_hosts)
     except SourceError:
         return location
 
 
-def alike(location: str, private_hosts: tuple[str, ...]) -> str:
-    """The same for what the file of sources and the command line write in their own ways.
-
-    What can never be a source is like itself alone.
-    """
+def location_key(location: str, private_hosts: tuple[str, ...]) -> str:
+    """Return the same key for all spellings of one location; what can never be a source is its own key."""
     try:
-        own = read_location(location, private_hosts)
+        known = read_location(location, private_hosts)
     except SourceError:
         return location
-    return named_uri(own) if kind_of(own) == "file" else folded(own)
+    return named_uri(known) if kind_of(known) == "file" else normalised_source(known)
 
 
-def each_once(locations: Iterable[str], private_hosts: tuple[str, ...]) -> tuple[str, ...]:
-    """The sources that locations name, in order, each as it is written first.
+def unique_locations(locations: Iterable[str], private_hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return locations in order, those of one source once, in the first spelling.
 
     Raises:
         SourceError: If one of them can never be a source.
@@ -63,5 +65,71 @@ def each_once(locations: Iterable[str], private_hosts: tuple[str, ...]) -> tuple
     found = dict[str, str]()
     for location in locations:
         read_location(location, private_hosts)
-        found.setdefault(alike(location, private_hosts), location)
+        found.setdefault(location_key(location, private_hosts), location)
     return tuple(found.values())
+
+
+def missing_paths(locations: Iterable[str]) -> list[str]:
+    """Return the locations that are paths where nothing is."""
+    return [location for location in locations if kind_of(location) == "file" and is_missing(location)]
+
+
+def assert_were_sources(missing: Iterable[str], uris: Collection[str]) -> None:
+    """Refuse missing paths that are none of these URIs and have none below them: they are mistyped.
+
+    Raises:
+        SourceError: For the first such path.
+    """
+    for location in missing:
+        uri = named_uri(location)
+        if not any(known == uri or known.startswith(f"{uri}/") for known in uris):
+            raise missing_path_error(location)
+
+
+def declared_sources(settings: Settings) -> Mapping[str, DeclaredSource]:
+    """Return the sources that the TOML file of the settings declares, by location, in its order.
+
+    Raises:
+        ConfigError: If the file cannot be read, declares one source twice, or what can never be a source.
+    """
+    if not settings.ingestion.sources_file:
+        return {}
+    path, hosts = named_path(settings.ingestion.sources_file), settings.web.private_hosts
+    try:
+        found = read_declared(path)
+    except ValueError as error:
+        hint = f"Mend it, or change FOOTNOTE_INGESTION__SOURCES_FILE; {_EXAMPLE}"
+        raise ConfigError(str(error), hint=hint) from error
+    positions = dict[str, str]()  # by location key
+    for position, source in found.items():
+        try:
+            read_location(source.location, hosts)
+        except SourceError as error:
+            raise ConfigError(f"{path}: {position}: {error.message}", hint=error.hint) from error
+        first = positions.setdefault(location_key(source.location, hosts), position)
+        if first != position:
+            same = f"{position} ({source.location}) is the same as {first} ({found[first].location})."
+            raise ConfigError(f"{path}: {same}", hint="Keep one of them.")
+    return {source.location: source for source in found.values()}
+
+
+def configured_locations(settings: Settings) -> Sequence[str]:
+    """Return what is ingested where no location is named: the list of the settings, then the declared sources.
+
+    The sample, which the settings list by default, gives way to declared sources.
+
+    Raises:
+        ConfigError: If the file cannot be used, declares nothing where nothing else is listed, or the list names what
+            can never be a source.
+    """
+    ingestion, hosts = settings.ingestion, settings.web.private_hosts
+    declared = declared_sources(settings)
+    is_sample = ingestion.sources == IngestionSettings().sources
+    if ingestion.sources_file and is_sample and not declared:
+        hint = f"Add a [[source]], or name sources on the command line; {_EXAMPLE}"
+        raise ConfigError(f"{ingestion.sources_file} declares no source.", hint=hint)
+    listed = () if declared and is_sample else ingestion.sources
+    try:
+        return unique_locations((*listed, *declared), hosts)
+    except SourceError as error:  # of the list: the declared sources are checked already
+        raise ConfigError(f"FOOTNOTE_INGESTION__SOURCES: {error.message}", hint=error.hint) from error

@@ -1,4 +1,4 @@
-"""The lines of sections that no fact was read from: certificates, languages, skills."""
+"""Facts from the lines of sections that the parser read no facts from: certificates, languages, skills."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,9 +7,9 @@ from typing import Literal
 from llama_index.core.schema import TextNode
 
 from pipelines.facts import CareerRecord, CertificationFacts, LanguageFacts, SkillsFacts
-from pipelines.query.careers.timeline import Person
+from pipelines.query.careers.people import Person
 from pipelines.store.facts import Fact
-from pipelines.store.reads import NodeReader
+from pipelines.store.node_reader import NodeReader
 from pipelines.text import fold, plain
 from pipelines.types import Audience, Filters
 
@@ -20,13 +20,15 @@ _LONGEST = 300  # characters of a line that is an entry, not a paragraph
 _LETTERS = 2
 
 
-def read_sections(reader: NodeReader, facts: Sequence[Fact], known: Sequence[Person], audience: Audience) -> list[Fact]:
-    """A fact for each line of the sections of certificates, languages and skills of people who have no such facts.
+def read_section_lines(
+    reader: NodeReader, facts: Sequence[Fact], known: Sequence[Person], audience: Audience
+) -> list[Fact]:
+    """A fact for each line of the certificate, language and skill sections of people who have no such facts.
 
     Args:
-        reader: Of the nodes.
-        facts: Those of these people among others; what they say of their documents is said of the lines too.
-        known: Of whom sections are read.
+        reader: Reads the nodes.
+        facts: Facts of these people, from which the new facts take the data of their documents.
+        known: The people.
         audience: Who asks.
     """
     first = {fact.document_name: fact for fact in reversed(facts)}
@@ -38,12 +40,12 @@ def read_sections(reader: NodeReader, facts: Sequence[Fact], known: Sequence[Per
         nodes = reader.fetch(ids, filters=filters, audience=audience).values()
         of_document = {fact.document_id: fact for fact in first.values()}
         for node in sorted(nodes, key=lambda node: (node.metadata["document_id"], node.metadata["start"])):
-            found += _stated(node, kind, of_document[node.metadata["document_id"]])
+            found += _facts_of_section(node, kind, of_document[node.metadata["document_id"]])
     return found
 
 
 def _lacking(known: Sequence[Person]) -> Mapping[_Kind, list[str]]:
-    """The names of the documents of the people who have no facts of a kind."""
+    """By kind, the names of the documents of people without facts of that kind."""
     return {
         "certification": [name for person in known if not person.certifications for name in person.documents],
         "language": [name for person in known if not person.languages for name in person.documents],
@@ -51,8 +53,8 @@ def _lacking(known: Sequence[Person]) -> Mapping[_Kind, list[str]]:
     }
 
 
-def _stated(node: TextNode, kind: _Kind, beside: Fact) -> Iterator[Fact]:
-    """The lines of a section, without its heading; `beside` is another fact of its document."""
+def _facts_of_section(node: TextNode, kind: _Kind, beside: Fact) -> Iterator[Fact]:
+    """The facts of a section's lines without its heading; `beside` is another fact of its document."""
     meta = node.metadata
     headings = {fold(title) for title in meta["section_path"]}
     for line in _LINE.finditer(node.text):

@@ -1,22 +1,22 @@
-"""RERANK: one BaseNodePostprocessor a file, in the order that the functions below give."""
+"""The node postprocessors of a search, in the order in which they are applied."""
 
 from datetime import date
 
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 
 from config.settings import FactorSettings, Settings
-from pipelines.query.postprocess.category import Category
-from pipelines.query.postprocess.duplicates import Duplicates, Families, no_families
-from pipelines.query.postprocess.floor import Floor
-from pipelines.query.postprocess.named import Named
-from pipelines.query.postprocess.neighbours import Neighbours, Window
-from pipelines.query.postprocess.quality import Quality
-from pipelines.query.postprocess.quota import Quota
-from pipelines.query.postprocess.recency import Recency
+from pipelines.query.postprocess.boost import (
+    CategoryBoost,
+    NamedDocumentBoost,
+    QualityBoost,
+    RecencyBoost,
+    SectionBoost,
+    YearBoost,
+)
+from pipelines.query.postprocess.cut import AdaptiveFloor, DocumentQuota, TopN
+from pipelines.query.postprocess.duplicates import DuplicateFilter, Families, no_families
+from pipelines.query.postprocess.neighbours import NeighbourExpansion, Window
 from pipelines.query.postprocess.rerank import Rerank
-from pipelines.query.postprocess.section import Section
-from pipelines.query.postprocess.top import Top
-from pipelines.query.postprocess.year import Year
 from pipelines.query.trace import Ledger
 from pipelines.types import QueryIntent
 
@@ -26,7 +26,7 @@ _CROWD = 2  # times top_n documents among the candidates, from which a quota spr
 def build_factors(
     settings: Settings, intent: QueryIntent, ledger: Ledger, *, today: date
 ) -> list[BaseNodePostprocessor]:
-    """What multiplies or reorders the fused ranking, and takes nothing out; a part that is off is not there."""
+    """The boosts and the reranker that are switched on; they remove no node."""
     options, analysis = settings.factors, settings.analysis
     table = {name: getattr(options, name) for name in ("resume", "linkedin", "journey", "github")}
     by_category = options.category and analysis.categories == "boost"
@@ -34,12 +34,12 @@ def build_factors(
     by_recency = intent.recent if options.recency == "asked" else options.recency != "off"
     shape = "decay" if options.recency == "decay" else "steps"
     parts: list[tuple[bool, BaseNodePostprocessor]] = [
-        (by_category, Category(ledger=ledger, asked=intent.categories, table=table)),
-        (by_recency, Recency(ledger=ledger, shape=shape, half_life=options.half_life_years, today=today)),
-        (by_year, Year(ledger=ledger, asked=intent.years, factor=options.year)),
-        (options.quality, Quality(ledger=ledger)),
-        (options.section != 1, Section(ledger=ledger, asked=intent.sections, factor=options.section)),
-        (options.named != 1, Named(ledger=ledger, named=intent.documents, factor=options.named)),
+        (by_category, CategoryBoost(ledger=ledger, asked=intent.categories, table=table)),
+        (by_recency, RecencyBoost(ledger=ledger, shape=shape, half_life=options.half_life_years, today=today)),
+        (by_year, YearBoost(ledger=ledger, asked=intent.years, factor=options.year)),
+        (options.quality, QualityBoost(ledger=ledger)),
+        (options.section != 1, SectionBoost(ledger=ledger, asked=intent.sections, factor=options.section)),
+        (options.named != 1, NamedDocumentBoost(ledger=ledger, named=intent.documents, factor=options.named)),
         (
             bool(options.rerank),
             Rerank(
@@ -56,20 +56,22 @@ def build_factors(
 def build_cuts(
     settings: FactorSettings, intent: QueryIntent, ledger: Ledger, *, top_n: int, families: Families = no_families
 ) -> list[BaseNodePostprocessor]:
-    """What takes nodes out of the ranking, down to `top_n`; `families` reads which of them are near-copies."""
-    floor = Floor(
+    """The cuts that are switched on, down to `top_n`; `families` gives the near-duplicate families of nodes."""
+    floor = AdaptiveFloor(
         ledger=ledger, least=settings.floor_score, gap=settings.floor_gap, candidates=settings.floor_candidates
     )
-    quota = Quota(ledger=ledger, per_document=settings.per_document, among=_CROWD * top_n, named=intent.documents)
+    quota = DocumentQuota(
+        ledger=ledger, per_document=settings.per_document, among=_CROWD * top_n, named=intent.documents
+    )
     parts: list[tuple[bool, BaseNodePostprocessor]] = [
-        (settings.duplicates, Duplicates(ledger=ledger, families=families)),
+        (settings.duplicates, DuplicateFilter(ledger=ledger, families=families)),
         (settings.per_document > 0, quota),
         (settings.floor, floor),
-        (True, Top(ledger=ledger, top_n=top_n, named=intent.documents)),
+        (True, TopN(ledger=ledger, top_n=top_n, named=intent.documents)),
     ]
     return [part for is_on, part in parts if is_on]
 
 
 def build_additions(settings: FactorSettings, ledger: Ledger, *, reader: Window) -> list[BaseNodePostprocessor]:
-    """What adds nodes to those that the cuts left: their neighbours."""
-    return [Neighbours(ledger=ledger, reader=reader, width=settings.neighbours)] if settings.neighbours else []
+    """What adds nodes to the kept ones: their neighbours, if switched on."""
+    return [NeighbourExpansion(ledger=ledger, reader=reader, width=settings.neighbours)] if settings.neighbours else []

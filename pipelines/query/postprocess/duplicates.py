@@ -8,7 +8,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from pipelines.query.trace import Ledger
-from pipelines.store.signatures import shingles
+from pipelines.store.near_duplicates import shingles
 
 Families = Callable[[Collection[str]], Mapping[str, str]]
 
@@ -43,7 +43,9 @@ def _could_repeat(left: frozenset[str], right: frozenset[str], threshold: float)
     return min(len(left), len(right)) >= threshold * max(len(left), len(right))
 
 
-def versions(texts: Sequence[str], kin: Sequence[Collection[str]], *, threshold: float = CONTAINED) -> dict[int, int]:
+def contained_versions(
+    texts: Sequence[str], kin: Sequence[Collection[str]], *, threshold: float = CONTAINED
+) -> dict[int, int]:
     """For each text that says nothing which its kin does not say further up, the index of the kin that says most of it.
 
     What says it may be spread over several texts: two files of one resume are cut at other places.
@@ -72,7 +74,7 @@ def no_families(_: Collection[str]) -> dict[str, str]:
     return {}
 
 
-class Duplicates(BaseNodePostprocessor):
+class DuplicateFilter(BaseNodePostprocessor):
     """Drops every node whose words a better ranked one repeats, and of near-copies what a better ranked one says.
 
     Near-copies are nodes of one family, and nodes of other documents of one family (two versions of a resume). The
@@ -87,7 +89,7 @@ class Duplicates(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         repeats = near_duplicates([hit.node.get_content() for hit in nodes])
         left = [hit for place, hit in enumerate(nodes) if place not in repeats]
-        older = versions([hit.node.get_content() for hit in left], self._kin(left))
+        older = contained_versions([hit.node.get_content() for hit in left], self._kin(left))
         stands_for = {hit.node.node_id: nodes[repeats[place]] for place, hit in enumerate(nodes) if place in repeats}
         stands_for |= {left[place].node.node_id: left[kept] for place, kept in older.items()}
         for hit in nodes:

@@ -34,7 +34,7 @@ def same_block(anchor: BaseNode, window: Sequence[NodeWithScore]) -> list[NodeWi
     return [hit for _, hit in reversed(list(before))] + [hit for _, hit in after]
 
 
-class Neighbours(BaseNodePostprocessor):
+class NeighbourExpansion(BaseNodePostprocessor):
     """Puts after each node its neighbours, up to `width` on each side, each once and with its anchor's score.
 
     A neighbour that is in the ranking itself keeps its own place. The stock PrevNextNodePostprocessor overwrites

@@ -6,10 +6,18 @@ import numpy as np
 import pytest
 
 from pipelines.errors import SourceError
-from pipelines.evaluation.answerability import ANSWERABLE, UNANSWERABLE, WITHHELD, Measured, load_collection
-from pipelines.evaluation.calibrate import KEPT, judge, refit
+from pipelines.evaluation.answerability import (
+    ANSWERABLE,
+    KEPT,
+    UNANSWERABLE,
+    WITHHELD,
+    MeasuredQuestion,
+    judge_strengths,
+    load_collection,
+    refit,
+)
 from pipelines.evaluation.logistic import auroc, balanced, fit_logistic, held_out, keeping, reliability
-from pipelines.query.searching.calibration import Bound, Calibration
+from pipelines.query.evidence import Calibration, Threshold
 from tests.unit.evaluation.test_datasets import write_beir
 
 
@@ -120,13 +128,13 @@ def test_reliability_compares_what_was_predicted_with_what_was_there_classes_wei
 
 # Judging and fitting
 
-PARAMETERS = Calibration(0, 1, -2.5, {"support": 5.0}, Bound(0.5), Bound(0.9))
+PARAMETERS = Calibration(0, 1, -2.5, {"support": 5.0}, Threshold(0.5), Threshold(0.9))
 
 
-def measured(label: str, *supports: float) -> list[Measured]:
+def measured(label: str, *supports: float) -> list[MeasuredQuestion]:
     parameters = PARAMETERS
     return [
-        Measured(
+        MeasuredQuestion(
             f"{label}{n}", f"{label}{n}", label, {"support": value, "bm25": 0.0},
             1 / (1 + float(np.exp(-(parameters.intercept + 5.0 * value)))),
         )
@@ -143,7 +151,7 @@ ROWS = [
 
 
 def test_every_other_label_is_measured_against_the_answerable() -> None:
-    found = judge(ROWS, PARAMETERS)
+    found = judge_strengths(ROWS, PARAMETERS)
     assert found["questions"] == {ANSWERABLE: 10, UNANSWERABLE: 5, WITHHELD: 3, "PARTIAL": 1}
     assert found["auroc"][UNANSWERABLE] == pytest.approx((8 * 5 + 4 + 2.5) / 50)
     assert (found["auroc"][WITHHELD], found["auroc"]["PARTIAL"]) == (1.0, 0.9)
@@ -181,4 +189,4 @@ def test_the_floor_keeps_the_share_on_average_over_sets_of_any_size() -> None:
 
 def test_questions_of_one_kind_cannot_be_told_apart() -> None:
     with pytest.raises(SourceError, match="both kinds"):
-        judge(measured(ANSWERABLE, 0.5, 0.6), PARAMETERS)
+        judge_strengths(measured(ANSWERABLE, 0.5, 0.6), PARAMETERS)

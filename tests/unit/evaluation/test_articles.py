@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from app.cli import app
 from pipelines.errors import SourceError
-from pipelines.evaluation.articles import Judged, articles_json, judge, measure_articles, shingles, summary
+from pipelines.evaluation.articles import PageScore, articles_json, measure_articles, score_page, shingles, summary
 from tests.fake_web import FILLER, page
 
 
@@ -37,7 +37,7 @@ def test_shingles_are_every_four_words_in_a_row_counted() -> None:
 
 
 def test_precision_is_of_what_was_read_and_recall_of_the_body() -> None:
-    found = judge("p", body="a b c d e f", read="a b c d e x y")  # 2 of 3 shingles; 2 of 4
+    found = score_page("p", body="a b c d e f", read="a b c d e x y")  # 2 of 3 shingles; 2 of 4
     assert (found.precision, found.recall) == (2 / 4, 2 / 3)
     assert found.f1 == pytest.approx(2 * (2 / 4) * (2 / 3) / (2 / 4 + 2 / 3))
     assert not found.exact
@@ -56,12 +56,14 @@ def test_precision_is_of_what_was_read_and_recall_of_the_body() -> None:
 def test_words_count_as_they_are_written_and_what_is_not_read_has_no_precision(
     body: str, read: str, precision: float | None, recall: float | None, exact: bool
 ) -> None:
-    found = judge("p", body, read)
+    found = score_page("p", body, read)
     assert (found.precision, found.recall, found.exact) == (precision, recall, exact)
 
 
 def test_the_published_f1_is_that_of_the_means_and_each_page_counts_alike() -> None:
-    means = summary([Judged("a", 1.0, 0.5, False), Judged("b", 0.5, 1.0, False), Judged("c", None, 0.0, False)])
+    means = summary(
+        [PageScore("a", 1.0, 0.5, False), PageScore("b", 0.5, 1.0, False), PageScore("c", None, 0.0, False)]
+    )
     assert (means["precision"], means["recall"]) == (0.75, 0.5)
     assert means["f1"] == pytest.approx(2 * 0.75 * 0.5 / 1.25)
     assert means["mean_f1"] == pytest.approx((2 / 3 + 2 / 3 + 0) / 3)

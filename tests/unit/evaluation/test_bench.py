@@ -7,7 +7,7 @@ from llama_index.core.schema import TextNode
 
 from config.settings import ParsingSettings
 from pipelines.errors import ConfigError, SourceError
-from pipelines.evaluation.bench import Judged, bench_parsing, judge
+from pipelines.evaluation.bench import NodeCheck, bench_parsing, check_nodes
 from pipelines.types import Document
 
 TEXT = "# Top\n\n" + "Some words of a note. " * 20
@@ -55,8 +55,8 @@ def test_what_breaks_the_contract_is_counted() -> None:
     def short(text: str) -> bool:
         return len(text) < 6
 
-    assert judge(note, [node("one", 0, 3), node("two three", 4, 13)], short) == Judged(11, 11, 0, 1)
-    assert judge(note, [node("one", 0, 3), node("two", 3, 6), node("one", 0, 3)], short) == Judged(11, 5, 2, 0)
+    assert check_nodes(note, [node("one", 0, 3), node("two three", 4, 13)], short) == NodeCheck(11, 11, 0, 1)
+    assert check_nodes(note, [node("one", 0, 3), node("two", 3, 6), node("one", 0, 3)], short) == NodeCheck(11, 5, 2, 0)
 
 
 def test_a_folder_that_is_not_there_and_a_parser_that_is_not_are_errors(folder: Path) -> None:

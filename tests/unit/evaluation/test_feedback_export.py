@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from pipelines.evaluation.feedback_export import verdicts
-from pipelines.store.feedback import Said
+from pipelines.store.query_log import AnswerFeedback
 
 UP, DOWN = {"kind": "thumb", "value": 1, "source": 0}, {"kind": "thumb", "value": -1, "source": 0}
 
@@ -16,10 +16,10 @@ def wrong(n: int) -> dict[str, Any]:
     return {"kind": "wrong_source", "value": 1, "source": n}
 
 
-def said(*, answered: bool = True) -> Said:
+def said(*, answered: bool = True) -> AnswerFeedback:
     """An answer that cites sources 1 and 2; it was shown source 3, too."""
     sources = {n: {"n": n, "document_id": f"d{n}", "snippet": f"all of {n}"} for n in (1, 2, 3)}
-    return Said("q", "Why?", "Why?", answered, False, sources, {1: ("one",), 2: ("two", "zwei")}, ())
+    return AnswerFeedback("q", "Why?", "Why?", answered, False, sources, {1: ("one",), 2: ("two", "zwei")}, ())
 
 
 ONE, TWO = {("d1", "one"): 1}, {("d2", "two"): 1, ("d2", "zwei"): 1}

@@ -7,7 +7,7 @@ import pytest
 from config.settings import Settings
 from pipelines.errors import ConfigError
 from pipelines.evaluation.fit import fit
-from pipelines.query.parts import changed
+from pipelines.query.ablation import change_settings
 
 NOW = Settings(_env_file=None, retrieval={"dense_weight": 0.6, "pair_weight": 0.0})
 VALUES = {"retrieval.dense_weight": (0.2, 0.4, 0.6, 0.8), "retrieval.pair_weight": (0.0, 0.1, 0.2)}
@@ -18,7 +18,7 @@ def peaked(at: float, topics: list[str] = TOPICS):
     """Scores that are best at a dense weight, a little better with pairs, and vary by topic."""
 
     def scores(changes: Mapping[str, Any]) -> dict[str, float]:
-        now = changed(NOW, changes).retrieval
+        now = change_settings(NOW, changes).retrieval
         quality = 0.6 - abs(now.dense_weight - at) / 2 + now.pair_weight / 10
         return {topic: quality + random.Random(topic).uniform(-0.1, 0.1) for topic in topics}
 
@@ -27,7 +27,7 @@ def peaked(at: float, topics: list[str] = TOPICS):
 
 def noisy(changes: Mapping[str, Any]) -> dict[str, float]:
     """Scores that no setting makes better or worse on the whole."""
-    now = changed(NOW, changes).retrieval
+    now = change_settings(NOW, changes).retrieval
     return {
         topic: random.Random(f"{topic} {now.dense_weight} {now.pair_weight}").random() for topic in TOPICS
     }  # fmt: skip

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from pipelines.evaluation.datasets import Claim
-from pipelines.evaluation.grounding import Verified, as_source, measure_grounding, refit, summary, verify_claim
+from pipelines.evaluation.grounding import VerifiedClaim, as_source, refit, summary, verify_claim
 
 PAGE = (
     "(meta data) TITLE: Harbour news",
@@ -42,11 +42,11 @@ def test_another_place_that_is_shown_may_hold_the_gold_sentence() -> None:
 
 def test_the_measures_are_those_counted_by_hand() -> None:
     rows = [
-        Verified("supported", "supported", 1.0, True, True),
-        Verified("supported", "partial", 0.6, False, True),
-        Verified("partially_supported", "supported", 0.8, True, True),
-        Verified("not_supported", "unsupported", 0.1, None),
-        Verified("not_supported", "unsupported", 0.1, False, False),
+        VerifiedClaim("supported", "supported", 1.0, True, True),
+        VerifiedClaim("supported", "partial", 0.6, False, True),
+        VerifiedClaim("partially_supported", "supported", 0.8, True, True),
+        VerifiedClaim("not_supported", "unsupported", 0.1, None),
+        VerifiedClaim("not_supported", "unsupported", 0.1, False, False),
     ]
     found = summary(rows)
     assert found["claims"] == {"supported": 2, "partially_supported": 1, "not_supported": 2}
@@ -60,17 +60,17 @@ def test_the_measures_are_those_counted_by_hand() -> None:
 
 
 def test_no_claims_give_no_measures_and_no_error() -> None:
-    found = measure_grounding([])
+    found = summary([])
     assert found["bounds"]["supported"] == {"precision": 0.0, "recall": 0.0}
     assert found["overlap"] == {"all": 0.0, "any place": 0.0}
     assert refit([]) == {}
 
 
-def rows_of(count: int) -> list[Verified]:
+def rows_of(count: int) -> list[VerifiedClaim]:
     """Pages of which the supported have a feature of 1, the others of 0; the second feature says nothing."""
     labels = ["supported", "partially_supported", "not_supported"]
     return [
-        Verified(
+        VerifiedClaim(
             label=labels[n % 3],
             verdict="partial",
             support=0.5,

@@ -6,10 +6,19 @@ from pathlib import Path
 import pytest
 
 from pipelines.errors import SourceError
-from pipelines.evaluation.fields import CORE, Comparison, Tally, compare, duplicates, paired
-from pipelines.evaluation.likeness import same_month
-from pipelines.evaluation.parsing import parse_folder, parsing_json, scores
-from pipelines.evaluation.reading_order import reading_order
+from pipelines.evaluation.parsing import (
+    CORE,
+    Comparison,
+    Tally,
+    compare,
+    duplicates,
+    field_scores,
+    match_entries,
+    parse_folder,
+    parsing_json,
+    reading_order,
+    same_month,
+)
 from pipelines.evaluation.truth import Truth, read_truth, truth_of
 from pipelines.facts import CareerRecord, EducationFacts, JobFacts, LanguageFacts, ProjectFacts, SkillsFacts
 
@@ -66,12 +75,12 @@ def test_entries_are_paired_by_what_they_say_whatever_their_order() -> None:
 
 
 def test_an_entry_has_at_most_one_partner_and_the_likest_first() -> None:
-    pairs = paired([10, 20], [12, 11, 18], lambda a, b: max(0.0, 5 - abs(a - b)))
+    pairs = match_entries([10, 20], [12, 11, 18], lambda a, b: max(0.0, 5 - abs(a - b)))
     assert pairs == [(10, 11), (20, 18), (None, 12)]
 
 
 def test_entries_that_are_not_alike_at_all_are_not_paired() -> None:
-    assert paired(["a"], ["b"], lambda a, b: 0.0) == [("a", None), (None, "b")]
+    assert match_entries(["a"], ["b"], lambda a, b: 0.0) == [("a", None), (None, "b")]
 
 
 @pytest.mark.parametrize(
@@ -278,7 +287,7 @@ def test_a_document_that_cannot_be_read_misses_its_whole_truth(tmp_path: Path) -
     (only,) = parse_folder(tmp_path)
     assert only.error
     assert ("company", "Quillon") in only.comparison.missed
-    assert scores([only])["all"] == 0.0
+    assert field_scores([only])["all"] == 0.0
     assert parsing_json([only])["files"][0]["error"] == only.error
 
 
@@ -293,7 +302,7 @@ def test_a_document_without_truth_still_counts_its_jobs(tmp_path: Path) -> None:
 
 def test_the_fixtures_are_parsed_to_their_truth_each_job_once_in_reading_order() -> None:
     done = parse_folder(FIXTURES)
-    found = scores(done)
+    found = field_scores(done)
     assert {each.name: each.error for each in done if each.error} == {}
     assert {name: found[name] for name in ("all", *CORE) if (found[name] or 0) < 0.95} == {}
     assert sum(each.twice for each in done) == 0

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
-from docx import Document as Docx
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
@@ -68,21 +67,3 @@ def make_pdf() -> MakePdf:
         return buffer.getvalue()
 
     return made
-
-
-@pytest.fixture
-def empty_docx() -> "Docx":
-    """A new Word document."""
-    return Docx()
-
-
-@pytest.fixture(scope="session")
-def docx_bytes() -> Callable[["Docx"], bytes]:
-    """The bytes of a Word document."""
-
-    def saved(document: "Docx") -> bytes:
-        buffer = io.BytesIO()
-        document.save(buffer)
-        return buffer.getvalue()
-
-    return saved

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pipelines.errors import ConfigError
 from pipelines.ingestion.classify import RULES, classify
-from pipelines.ingestion.year import fiscal_year
+from pipelines.months import fiscal_year
 from pipelines.text import canonical
 from pipelines.types import CATEGORIES, Document, Furniture
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.ingestion.headings import promoted
+from pipelines.ingestion.headings import promote_headings
 from pipelines.ingestion.structure import text_blocks
 from pipelines.types import Block
 
@@ -37,7 +37,7 @@ def test_a_line_alone_over_a_long_paragraph_is_a_heading(line: str) -> None:
         "chapter 3 of my life was",
     ],
 )  # fmt: skip
-def test_what_only_stands_alone_is_no_heading(line: str) -> None:
+def test_a_lone_line_of_another_form_is_no_heading(line: str) -> None:
     assert found(f"{SHORT}\n\n{line}\n\n{LONG}") == []
 
 
@@ -51,11 +51,11 @@ def test_a_wrapped_line_is_no_heading() -> None:
     assert found("The lines of\n" + "this paragraph are wrapped where\n" * 9) == []
 
 
-def test_a_short_line_right_over_an_unwrapped_paragraph_is_a_heading() -> None:
+def test_a_short_line_directly_above_an_unwrapped_paragraph_is_a_heading() -> None:
     assert found(f"Field work\n{LONG}") == [(1, "Field work")]
 
 
-def test_a_line_right_under_a_heading_is_its_byline() -> None:
+def test_a_line_directly_below_a_heading_is_no_heading() -> None:
     assert found(f"FIELD NOTES\nAda Lovelace\n\n{LONG}") == [(1, "FIELD NOTES")]
 
 
@@ -72,7 +72,7 @@ def test_numbered_lines_of_a_series_are_headings_over_short_paragraphs_too() -> 
     assert found(f"{SHORT}\n\n1. One\n\n2. Two\n\n3. Three\n\n{LONG}") != found(text)
 
 
-def test_a_weaker_style_stands_under_a_stronger_one() -> None:
+def test_a_weaker_style_is_a_level_below_a_stronger_one() -> None:
     text = f"Garden\n======\n\nTOOLS\n\nSpades\n\n{LONG}\n\nDigging Well:\n\n{SHORT}\n\nSEEDS\n\n{SHORT}"
     assert found(text) == [
         (1, "Garden\n======"), (2, "TOOLS"), (3, "Spades"), (4, "Digging Well:"), (2, "SEEDS"),
@@ -95,19 +95,26 @@ def names(text: str, made: tuple[Block, ...]) -> list[tuple[int, str]]:
     return [(block.level, text[block.start : block.end]) for block in made if block.kind == "heading"]
 
 
-def test_blocks_without_headings_get_those_that_they_look_like() -> None:
+def test_paragraphs_that_look_like_headings_are_promoted() -> None:
     text, made = blocks("Ada Lovelace", "FIELD WORK", LONG, "What I learnt", LONG, "Tools:", SHORT)
-    assert names(text, promoted(text, made)) == [(1, "FIELD WORK"), (2, "What I learnt"), (3, "Tools:")]
-    assert [(block.start, block.end) for block in promoted(text, made)] == [(block.start, block.end) for block in made]
+    assert names(text, promote_headings(text, made)) == [(1, "FIELD WORK"), (2, "What I learnt"), (3, "Tools:")]
+    assert [(block.start, block.end) for block in promote_headings(text, made)] == [
+        (block.start, block.end) for block in made
+    ]
 
 
-def test_a_loader_that_knows_headings_is_only_helped_with_capitals_and_chapters() -> None:
+def test_only_capitals_and_chapters_are_promoted_beside_real_headings() -> None:
     text, made = blocks(
         "!Garden", LONG, "!Tools", "CHAPTER 1", SHORT, "IN SPRING", LONG, "May 1, 1891", LONG, "Note:", SHORT
     )
-    assert names(text, promoted(text, made)) == [(1, "Garden"), (1, "Tools"), (2, "CHAPTER 1"), (3, "IN SPRING")]
+    assert names(text, promote_headings(text, made)) == [
+        (1, "Garden"),
+        (1, "Tools"),
+        (2, "CHAPTER 1"),
+        (3, "IN SPRING"),
+    ]
 
 
-def test_cells_of_a_shouting_document_are_no_headings() -> None:
+def test_nothing_is_promoted_where_most_lines_are_capitals() -> None:
     text, made = blocks("ONE LINE", "TWO LINES", "THREE LINES", "FOUR LINES")
-    assert promoted(text, made) == made
+    assert promote_headings(text, made) == made

@@ -37,13 +37,13 @@ def texts_of(text: str, **sizes) -> list[str]:
     return [text[piece.start : piece.end] for piece in split_journey(text, **sizes)]
 
 
-def test_a_node_aims_at_450_tokens_and_no_paragraph_takes_it_past_500() -> None:
+def test_a_node_has_about_450_tokens_and_at_most_500() -> None:
     sizes = [count_tokens(part) for part in texts_of(numbered(30))]
     assert all(450 - count_tokens(PARAGRAPH) * 1.5 < size <= 500 for size in sizes[:-1])
     assert len(sizes) > 5
 
 
-def test_a_paragraph_is_whole_up_to_600_tokens_and_cut_at_sentences_above() -> None:
+def test_a_paragraph_over_600_tokens_is_cut_at_sentences() -> None:
     whole = " ".join([SENTENCE] * (590 // (count_tokens(" " + SENTENCE))))
     assert 550 < count_tokens(whole) < 600
     assert texts_of(f"Short.\n\n{whole}") == [f"Short.\n\n{whole}"]
@@ -62,7 +62,7 @@ def test_a_node_begins_with_the_last_whole_sentences_of_the_one_before() -> None
         assert count_tokens(shared) <= 50
 
 
-def test_no_overlap_reaches_over_a_heading() -> None:
+def test_the_overlap_never_crosses_a_heading() -> None:
     text = f"FIRST\n\n{numbered(2)}\n\nSECOND\n\n{numbered(2)}"
     first, second = split_journey(text)
     assert text[second.start : second.end].startswith("SECOND")
@@ -83,14 +83,14 @@ def test_the_overlap_is_whole_sentences_else_the_last_words(text: str, expected:
     assert (None if start is None else text[start:]) == expected
 
 
-def test_the_overlap_keeps_within_its_tokens() -> None:
+def test_the_overlap_never_exceeds_its_tokens() -> None:
     text = "Ångström-größenordnungsmäßig übermäßig. " * 3
     start = last_sentences(text, (0, len(text) - 1), words=30, tokens=15)
     assert start is not None
     assert count_tokens(text[start:-1]) <= 15
 
 
-def test_each_node_says_its_part_its_paragraphs_and_its_fiscal_year() -> None:
+def test_journey_facts_have_part_paragraphs_and_fiscal_year() -> None:
     noted = journey(f"MY YEAR\n\n{numbered(12)}", "journey_fy-2023-2024.txt")
     nodes = parse(noted, "journey")
     facts = [node.metadata["facts"] for node in nodes]
@@ -102,7 +102,7 @@ def test_each_node_says_its_part_its_paragraphs_and_its_fiscal_year() -> None:
         assert (fact["first_paragraph"], fact["last_paragraph"]) == (said[0], said[-1])
 
 
-def test_a_heading_with_a_fiscal_year_dates_what_stands_under_it() -> None:
+def test_a_heading_with_a_fiscal_year_dates_its_section() -> None:
     text = f"MY FY23-24 NOTES\n\n{PARAGRAPH}\n\nMY FY24-25 NOTES\n\n{PARAGRAPH}"
     nodes = parse(journey(text, "journey_fy-2022-2023.txt"), "journey")
     assert [node.metadata["year"] for node in nodes] == [2023, 2024]

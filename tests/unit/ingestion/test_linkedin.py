@@ -17,9 +17,8 @@ from pipelines.facts import (
     SkillsFacts,
     records_of,
 )
-from pipelines.ingestion.parsers import parse, parser_for
-from pipelines.ingestion.parsers.cuts import Piece
 from pipelines.ingestion.parsers.linkedin import split_linkedin
+from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.text import canonical, count_tokens
 from pipelines.types import Block, Document
 
@@ -170,11 +169,11 @@ def test_each_section_is_a_node_of_its_kind() -> None:
     ]
 
 
-def test_a_company_is_carried_over_to_its_later_positions() -> None:
+def test_later_positions_have_the_company_of_the_first() -> None:
     assert jobs(SIDEBAR + JOBS + SCHOOLS) == JANES_JOBS
 
 
-def test_a_job_has_its_place_its_items_and_its_words_without_lengths() -> None:
+def test_a_job_has_location_bullets_and_dates_without_duration() -> None:
     first, second, *_ = facts(JOBS, JobFacts)
     assert (first.location, first.current, first.bullets) == ("Bergen, Norway", True, ("Cut latency", "Hired four"))
     assert (first.date_range, second.date_range) == ("January 2020 - Present", "January 2018 - December 2019")
@@ -182,12 +181,12 @@ def test_a_job_has_its_place_its_items_and_its_words_without_lengths() -> None:
     assert JOBS[slice(*second.span)].startswith("Engineer\nJanuary 2018")
 
 
-def test_a_total_length_tells_which_position_is_a_companys_last() -> None:
+def test_the_total_duration_decides_which_position_is_the_last_of_a_company() -> None:
     longer = JOBS.replace("5 years 2 months", "7 years 4 months")
     assert [company for company, *_ in jobs(longer)] == ["Acme Corp", "Acme Corp", "Acme Corp", "Solo GmbH"]
 
 
-def test_a_total_length_that_counts_the_months_between_positions_is_understood() -> None:
+def test_a_total_duration_may_include_gaps_between_positions() -> None:
     text = (
         "Experience\nAcme\n3 years\nLead\nJanuary 2020 - December 2020 (1 year)\nBuilt it\n"
         "Cook\nJanuary 2018 - December 2018 (1 year)\nCooked it\nOther Works\nWaiter\n2017 - 2017 (6 months)\n"
@@ -207,7 +206,7 @@ def test_schools_have_degree_subject_and_years() -> None:
     ]
 
 
-def test_the_sidebar_states_skills_languages_certificates_and_addresses() -> None:
+def test_the_sidebar_has_skills_languages_certificates_and_addresses() -> None:
     assert [skills.skills for skills in facts(SIDEBAR, SkillsFacts)] == [("Python", "Machine Learning", "SQL")]
     assert [(spoken.language, spoken.level) for spoken in facts(SIDEBAR, LanguageFacts)] == [
         ("English", "Native or Bilingual"),
@@ -219,7 +218,7 @@ def test_the_sidebar_states_skills_languages_certificates_and_addresses() -> Non
     assert (person.name, person.headline, person.location) == ("Jane Doe", "Senior Engineer | Search", "Oslo, Norway")
 
 
-def test_a_certificate_has_its_issuer_where_the_list_shows_it() -> None:
+def test_a_certificate_has_its_issuer() -> None:
     def read(lines: str) -> list[tuple[str, str, str]]:
         found = facts(f"Certifications\n{lines}\n\nExperience\nA\nB\n2019 - 2020\n", CertificationFacts)
         return [(one.name, one.issuer, one.start_month) for one in found]
@@ -245,12 +244,12 @@ def test_a_name_is_found_by_its_heading() -> None:
     assert [record.name for record in records_of(found[4].facts)] == ["Jane Doe"]
 
 
-def test_languages_on_one_line_are_told_apart() -> None:
+def test_languages_on_one_line_are_separated() -> None:
     text = "Languages\nEnglish (Native or Bilingual) Swedish (Limited Working)\nExperience\nA\nB\n2019 - 2020\n"
     assert [spoken.language for spoken in facts(text, LanguageFacts)] == ["English", "Swedish"]
 
 
-def test_a_bracket_that_a_line_end_cuts_is_closed() -> None:
+def test_a_bracket_that_continues_on_the_next_line_is_joined() -> None:
     text = "Education\nUniversity of Elsewhere\nMaster of Arts, History · (2010 -\n2012)\n"
     (school,) = facts(text, EducationFacts)
     assert (school.area, school.start_month, school.end_month) == ("History", "2010", "2012")
@@ -350,7 +349,7 @@ def test_a_job_over_the_limit_repeats_its_line_in_the_lead() -> None:
     assert [len(records_of(piece.facts)) for piece in found] == [1, *[0] * (len(found) - 2), 1]
 
 
-def test_a_nodes_year_is_the_latest_in_which_something_ended() -> None:
+def test_the_year_of_a_node_is_its_latest_end_year() -> None:
     text = "Experience\nB\nLead\n2013 - 2015 (2 years)\nA\nCook\n2009 - 2011 (2 years)\n"
     assert [piece.year for piece in pieces(text)] == [2015]
 
@@ -370,7 +369,7 @@ def test_a_project_with_two_lines_of_dates_is_one() -> None:
     assert named == ["Boats", "Nets"]
 
 
-def test_what_an_entry_states_stands_in_the_part_in_which_it_begins() -> None:
+def test_a_record_belongs_to_the_part_in_which_it_begins() -> None:
     found = pieces("Page 1 of 2\n" * 60 + "Ada Lovelace", max_tokens=50)
     assert len(found) > 2
     assert [bool(piece.facts) for piece in found] == [*[False] * (len(found) - 1), True]
@@ -393,26 +392,20 @@ LINES = [
 
 @given(st.lists(st.sampled_from(LINES) | st.text(max_size=40), max_size=60).map("\n".join))
 @settings(max_examples=120)
-def test_pieces_cover_the_text_within_the_limit_and_state_what_stands_there(raw: str) -> None:
+def test_pieces_cover_the_text_within_the_limit_and_contain_their_facts(raw: str) -> None:
     noted = document(raw)
     covered = bytearray(len(noted.text))
     last = 0
     for piece in split_linkedin(noted, max_tokens=60):
-        stretch = noted.text[piece.start : piece.end]
+        passage = noted.text[piece.start : piece.end]
         assert last <= piece.start < piece.end
-        assert stretch == stretch.strip()
-        assert count_tokens(stretch) <= 60
+        assert passage == passage.strip()
+        assert count_tokens(passage) <= 60
         covered[piece.start : piece.end] = b"\1" * (piece.end - piece.start)
-        stated = "".join(f"{stretch} {piece.lead}".split())
+        stated = "".join(f"{passage} {piece.lead}".split())
         for record in records_of(piece.facts):
             assert piece.start <= record.span[0] < record.span[1] <= piece.end
             if isinstance(record, JobFacts):
                 assert all("".join(fact.split()) in stated for fact in (record.company, record.position))
         last = piece.end
     assert all(seen or char.isspace() for seen, char in zip(covered, noted.text, strict=True))
-
-
-def test_profiles_go_to_this_parser() -> None:
-    noted = document(SIDEBAR + JOBS)
-    assert parser_for(noted) == "linkedin"
-    assert [node.node_id for node in parse(noted)] == [node.node_id for node in parse(noted)]

@@ -44,34 +44,28 @@ def test_the_head_gives_title_author_date_and_description(load_bytes) -> None:
     assert document.metadata["description"] == "Of bread."
 
 
-def test_a_menu_before_the_first_heading_is_dropped(load_bytes) -> None:
-    page = b"<ul><li><a href=a>One</a></li><li><a href=b>Two</a></li></ul><h1>Title</h1><p>Text.</p>"
-    assert load_bytes(page, "a.html").text == "Title\n\nText."
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<ul><li><a href=a>One</a></li><li><a href=b>Two</a></li></ul><h1>Title</h1><p>Text.</p>", "Title\n\nText."),
+        ("<nav><p>Chapter one</p></nav>", "Chapter one"),
+        ("<p>one\n<b>two</b><br><i>three</i><br>four</p>", "one two\nthree\nfour"),
+        ("<h1>T</h1><dl><dt>Rye</dt><dd>Dark bread</dd></dl>", "T\n\n- Rye\n  - Dark bread"),
+        ("<details><summary>More</summary><p>Folded.</p></details>", "More\n\nFolded."),
+        ("<p>So.</p><blockquote>Said so.</blockquote>", "So.\n\nSaid so."),
+    ],
+    ids=["menu", "only navigation", "line break", "definitions", "details", "quotation"],
+)
+def test_menus_are_dropped_and_other_elements_are_read(load_bytes, page: str, text: str) -> None:
+    assert load_bytes(page.encode(), "a.html").text == text
 
 
-def test_a_page_of_nothing_but_navigation_keeps_it(load_bytes) -> None:
-    assert "Chapter one" in load_bytes(b"<nav><p>Chapter one</p></nav>", "toc.html").text
-
-
-def test_the_declared_encoding_counts(load_bytes) -> None:
+def test_the_declared_encoding_is_used(load_bytes) -> None:
     page = '<meta charset="iso-8859-2"><p>Łódź żyje</p>'.encode("iso-8859-2")
     assert load_bytes(page, "a.html").text == "Łódź żyje"
 
 
-def test_a_line_break_begins_a_line_between_formatted_words_too(load_bytes) -> None:
-    page = b"<p>one\n<b>two</b><br><i>three</i><br>four</p>"
-    assert load_bytes(page, "a.html").text == "one two\nthree\nfour"
-
-
-def test_definitions_details_and_quotations_are_read(load_bytes) -> None:
-    page = (
-        b"<h1>T</h1><dl><dt>Rye</dt><dd>Dark bread</dd></dl><details><summary>More</summary><p>Folded.</p></details>"
-        b"<blockquote>Said so.</blockquote>"
-    )
-    assert load_bytes(page, "a.html").text == "T\n\n- Rye\n  - Dark bread\n\nMore\n\nFolded.\n\nSaid so."
-
-
-def test_a_figure_keeps_its_caption_and_what_its_image_shows(load_bytes) -> None:
+def test_a_figure_keeps_its_caption_and_alternative_text(load_bytes) -> None:
     page = b"<figure><img src=a alt='A red door'><figcaption>Figure 1: <b>the</b> door</figcaption></figure>"
     bare = b"<p>See <img src=b alt='a small oven'> here.</p>"
     assert load_bytes(page + bare, "a.html").text.split("\n\n") == [
@@ -104,16 +98,16 @@ def test_a_page_laid_out_with_a_table_is_read_as_paragraphs(load_bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "said"),
+    ("page", "message"),
     [
         (b"<html><body></body></html>", "is empty"),
         (b"<div>" * 2_000 + b"x", "nests more than 500"),
         (b"<ul><li>a" * 200, "too deeply|recursion"),
-        (b"<meta charset=ascii><p>caf\xe9</p>", "says it is in ascii"),
+        (b"<meta charset=ascii><p>caf\xe9</p>", "declares the encoding ascii"),
     ],
 )
-def test_pages_that_cannot_be_read_say_why(load_bytes, page: bytes, said: str) -> None:
-    with pytest.raises(LoadError, match=said):
+def test_refused_pages_give_a_reason(load_bytes, page: bytes, message: str) -> None:
+    with pytest.raises(LoadError, match=message):
         load_bytes(page, "a.html")
 
 
@@ -130,7 +124,7 @@ def test_pages_that_cannot_be_read_say_why(load_bytes, page: bytes, said: str) -
         ("<p>a <![CDATA[ b ]]> c", "a c"),
     ],
 )
-def test_what_opens_and_never_ends_is_text(load_bytes, page: str, text: str) -> None:
+def test_unclosed_markup_is_text(load_bytes, page: str, text: str) -> None:
     assert load_bytes(page.encode(), "a.html").text == text
 
 
@@ -152,7 +146,7 @@ def test_a_page_of_thousands_of_paragraphs_without_end_tags_is_read(load_bytes) 
 
 
 @pytest.mark.parametrize("unit", ["<a ", "<!-- ", "<!-- >", "<![CDATA[ >", "<![if ", "</", "&#", "&#1a", '<a b="'])
-def test_a_page_of_what_never_ends_takes_time_linear_in_it(load_bytes, unit: str) -> None:
+def test_unclosed_markup_takes_linear_time(load_bytes, unit: str) -> None:
     def spent(characters: int) -> float:
         page = f"<p>word {unit * (characters // len(unit))};".encode()
         began = time.process_time()

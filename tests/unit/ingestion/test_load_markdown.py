@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from pipelines.ingestion.loaders.front_matter import moment, read_front_matter
+from pipelines.ingestion.loaders.base import parse_datetime
+from pipelines.ingestion.loaders.markdown import read_front_matter
 
 POST = b"""---
 title: "Why we moved"
@@ -21,7 +22,7 @@ Body.
 """
 
 
-def test_front_matter_becomes_typed_facts(load_bytes) -> None:
+def test_front_matter_becomes_typed_metadata(load_bytes) -> None:
     document = load_bytes(POST, "post.md")
     assert document.title == "Why we moved"
     assert document.author == "ann, bob"
@@ -74,7 +75,7 @@ def test_a_rule_is_not_front_matter(text: str) -> None:
     "front",
     [b"---\ntitle:\n---\n", b"---\n---\n", b"---\n# layout: post\n---\n", b"+++\n+++\n", b"---\r\ntitle:\r\n---\r\n"],
 )
-def test_front_matter_that_says_nothing_is_taken_off(load_bytes, front: bytes) -> None:
+def test_empty_front_matter_is_removed(load_bytes, front: bytes) -> None:
     assert load_bytes(front + b"Text", "a.md").text == "Text"
 
 
@@ -94,8 +95,8 @@ def test_a_toml_mark_does_not_close_a_yaml_one() -> None:
         (True, None),
     ],
 )
-def test_moment_reads_the_usual_dates(value: object, expected: datetime | None) -> None:
-    assert moment(value) == expected
+def test_usual_date_formats_are_parsed(value: object, expected: datetime | None) -> None:
+    assert parse_datetime(value) == expected
 
 
 def test_blocks_follow_commonmark(load_bytes) -> None:
@@ -125,7 +126,7 @@ def test_the_title_is_the_first_heading_without_marks(load_bytes) -> None:
     assert load_bytes(b"no heading", "some-notes.md").title == "some notes"
 
 
-def test_front_matter_that_no_database_takes_is_made_readable_or_left_out(load_bytes) -> None:
+def test_front_matter_values_that_no_database_accepts_are_cleaned_or_dropped(load_bytes) -> None:
     front = 'title: "a\\0b \\ud800"\nyear: 99999999999999\ndate: 0001-01-01\nmodified: 9999-12-31'
     document = load_bytes(f"---\n{front}\n---\n# H\n\nText.\n".encode(), "note.md")
     assert "\0" not in document.title

@@ -10,33 +10,33 @@ from pipelines.ingestion.classify import classify
 from pipelines.ingestion.envelope import Envelope, pack
 from pipelines.ingestion.loaders import load
 from pipelines.ingestion.parsers import parser_for
-from pipelines.ingestion.sources.notion.reduce import block_of
+from pipelines.ingestion.sources.notion.pages import block_of
 from pipelines.types import Document, SourceItem
 from tests.fake_notion import Told, block, mention, rich, table
 
 ID = "0123456789abcdef0123456789abcdef"
 LINK = f"https://www.notion.so/{ID}"
 ITEM = SourceItem(LINK, "Handbook/Cranes", "notion:x", "notion", "2024")
-TOLD = {
+FACTS = {
     "what": "page", "title": "Cranes", "by": "Ann Lee", "created": "2024-01-02T03:04:00.000Z",
     "edited": "2024-02-03T04:05:00.000Z", "properties": [], "blocks": 0, "missing": [],
 }  # fmt: skip
 
 
-def reduced(told: Told) -> dict[str, Any]:
+def reduced(given: Told) -> dict[str, Any]:
     """A block of the fake as the source keeps it."""
-    own = block_of({"id": ID, "type": told["kind"], told["kind"]: told["body"]})
-    return {**own, "children": [reduced(each) for each in told["below"]]} if told["below"] else own
+    own = block_of({"id": ID, "type": given["kind"], given["kind"]: given["body"]})
+    return {**own, "children": [reduced(each) for each in given["below"]]} if given["below"] else own
 
 
-def counted(told: Told) -> int:
-    return 1 + sum(map(counted, told["below"]))
+def counted(given: Told) -> int:
+    return 1 + sum(map(counted, given["below"]))
 
 
-def page(*blocks: Told, **told: object) -> Document:
-    said = {**TOLD, "blocks": sum(map(counted, blocks)), **told}
+def page(*blocks: Told, **given: object) -> Document:
+    facts = {**FACTS, "blocks": sum(map(counted, blocks)), **given}
     body = json.dumps([reduced(each) for each in blocks]).encode()
-    return load(pack(Envelope(said, body)), ITEM)
+    return load(pack(Envelope(facts, body)), ITEM)
 
 
 def text(*blocks: Told) -> str:
@@ -47,7 +47,7 @@ def text(*blocks: Told) -> str:
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("given", "expected"),
     [
         (block("paragraph", "Words."), "Words."),
         (block("paragraph", [*rich("a "), *rich(("b", "https://x.example"))]), "a [b](https://x.example)"),
@@ -90,8 +90,8 @@ def text(*blocks: Told) -> str:
         *((block(kind), "") for kind in ("divider", "breadcrumb", "table_of_contents", "paragraph", "image", "table")),
     ],
 )  # fmt: skip
-def test_each_kind_of_block_reads_as_markdown(told: Told, expected: str) -> None:
-    assert text(told) == expected
+def test_each_block_type_reads_as_markdown(given: Told, expected: str) -> None:
+    assert text(given) == expected
 
 
 def test_numbers_run_on_within_a_list_and_begin_anew_after_it() -> None:
@@ -100,17 +100,17 @@ def test_numbers_run_on_within_a_list_and_begin_anew_after_it() -> None:
     assert again == "1. x\n    1. y\n2. z\n\np\n\n1. q"
 
 
-def test_what_stands_in_a_quotation_in_a_list_is_marked_on_every_line() -> None:
-    inner = block("quote", "said\ntwice", block("code", "a\nb", language="sh"))
+def test_a_quotation_in_a_list_is_marked_on_every_line() -> None:
+    inner = block("quote", "facts\ntwice", block("code", "a\nb", language="sh"))
     document = page(block("bulleted_list_item", "item", inner))
-    assert document.text.endswith("- item\n\n    > said\n    > twice\n\n    > ```sh\n    > a\n    > b\n    > ```")
+    assert document.text.endswith("- item\n\n    > facts\n    > twice\n\n    > ```sh\n    > a\n    > b\n    > ```")
     assert [document.text[each.start : each.start + 2] for each in document.blocks] == ["# ", "- ", "> ", "> "]
 
 
 def test_the_blocks_are_exact_and_headings_have_their_levels() -> None:
     document = page(block("heading_1", "One"), block("paragraph", "p"), block("heading_2", "Two"), block("code", "c"))
-    told = [(each.kind, each.level, document.text[each.start : each.end]) for each in document.blocks]
-    assert told == [
+    given = [(each.kind, each.level, document.text[each.start : each.end]) for each in document.blocks]
+    assert given == [
         ("heading", 1, "# Cranes"),
         ("heading", 2, "## One"),
         ("paragraph", 0, "p"),
@@ -132,7 +132,7 @@ def test_dates_author_and_class_come_from_the_page() -> None:
     assert (classified.category, parser_for(classified)) == ("notion", "markdown")
 
 
-def test_a_page_without_words_is_its_title() -> None:
+def test_a_page_without_text_is_its_title() -> None:
     assert page().text == "# Cranes"
     assert page(title="").text == "# Untitled"
 
@@ -154,18 +154,18 @@ def test_control_characters_never_reach_the_text() -> None:
 
 
 def test_a_database_is_a_table_for_each_of_its_sources() -> None:
-    told = {**TOLD, "what": "database", "description": "All tasks."}
+    given = {**FACTS, "what": "database", "description": "All tasks."}
     tables = [
         {"name": "Open", "columns": ["Name", "State"], "rows": [["Pump", "new"], ["Belt", ""]]},
         {"name": "Done", "columns": ["Name"], "rows": []},
     ]
-    document = load(pack(Envelope(told, json.dumps(tables).encode())), ITEM)
+    document = load(pack(Envelope(given, json.dumps(tables).encode())), ITEM)
     assert document.text == (
         "# Cranes\n\nAll tasks.\n\n## Open\n\n| Name | State |\n| --- | --- |\n| Pump | new |\n| Belt |  |\n\n## Done"
     )
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[1]", b'[{"id": "x"}]', b"[" * 5_000])
-def test_a_damaged_envelope_is_named(body: bytes) -> None:
+def test_a_damaged_envelope_is_refused(body: bytes) -> None:
     with pytest.raises(LoadError, match="damaged"):
-        load(pack(Envelope(TOLD, body)), ITEM)
+        load(pack(Envelope(FACTS, body)), ITEM)

@@ -1,4 +1,4 @@
-"""PDF: text layer, pages, furniture, paragraphs, and what is refused."""
+"""PDF: text layer, pages, furniture, paragraphs, dated entries, and what is refused."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -6,9 +6,10 @@ import pytest
 
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders import Limits
-from pipelines.ingestion.loaders.pdf.facts import moment
+from pipelines.ingestion.loaders.pdf.blocks import begins_entry
 from pipelines.ingestion.loaders.pdf.lines import Line
-from pipelines.ingestion.loaders.pdf.text import join_lines
+from pipelines.ingestion.loaders.pdf.load import parse_pdf_date
+from pipelines.ingestion.loaders.pdf.pages import join_lines
 
 BODY = "Helvetica"
 BOLD = "Helvetica-Bold"
@@ -51,12 +52,12 @@ def test_words_broken_at_line_ends_are_joined(load_bytes, make_pdf) -> None:
     assert load_bytes(make_pdf([page]), "a.pdf").text == "The quick example shows a well-known trick; it is well-known."
 
 
-def test_a_compound_broken_at_its_hyphen_keeps_it_where_no_word_is_broken_otherwise(load_bytes, make_pdf) -> None:
+def test_a_compound_keeps_its_hyphen_if_the_document_breaks_no_words(load_bytes, make_pdf) -> None:
     text = load_bytes(make_pdf([["They shipped a cross-", "platform tool."]]), "a.pdf").text
     assert text == "They shipped a cross-platform tool."
 
 
-def test_a_web_address_broken_at_a_line_end_is_whole_and_stands_for_itself(load_bytes, make_pdf) -> None:
+def test_a_wrapped_web_address_is_rejoined_as_its_own_block(load_bytes, make_pdf) -> None:
     page = ["Leith, Scotland", "www.example.com/in/ann-", "brook (Profile)", "ann@example.com", "+44 131 496 0000"]
     assert load_bytes(make_pdf([page]), "a.pdf").text.split("\n\n") == [
         "Leith, Scotland",
@@ -66,7 +67,7 @@ def test_a_web_address_broken_at_a_line_end_is_whole_and_stands_for_itself(load_
     ]
 
 
-def test_an_address_ends_where_another_begins(load_bytes, make_pdf) -> None:
+def test_a_wrapped_address_does_not_swallow_the_next_one(load_bytes, make_pdf) -> None:
     page = ["ann@example.com", "linkedin.example.com/in/ann", "www.example.com/talks/on-", "reeds"]
     assert load_bytes(make_pdf([page]), "a.pdf").text.split("\n\n") == [
         "ann@example.com",
@@ -91,7 +92,7 @@ def test_pages_start_where_their_text_starts(load_bytes, make_pdf) -> None:
     assert document.pages[0] == 0
 
 
-def test_a_paragraph_goes_on_over_the_page_break(load_bytes, make_pdf) -> None:
+def test_a_paragraph_continues_over_a_page_break(load_bytes, make_pdf) -> None:
     document = load_bytes(make_pdf([["A sentence that starts here"], ["and ends on the next page."]]), "a.pdf")
     assert document.text == "A sentence that starts here and ends on the next page."
     assert document.text[document.pages[1] :].startswith("and ends")
@@ -116,14 +117,14 @@ def test_running_headers_and_page_numbers_are_furniture(load_bytes, make_pdf) ->
     assert document.text.count("The text of page number") == 3
 
 
-def test_a_stated_page_number_is_furniture_on_any_page(load_bytes, make_pdf) -> None:
+def test_a_page_number_line_is_furniture_on_any_page(load_bytes, make_pdf) -> None:
     page = ["Hello there.", (72, 30, "Page 1 of 1", BODY, 9)]
     document = load_bytes(make_pdf([page]), "a.pdf")
     assert document.text == "Hello there."
     assert [piece.text for piece in document.furniture] == ["Page 1 of 1"]
 
 
-def test_body_lines_that_come_again_are_not_furniture(load_bytes, make_pdf) -> None:
+def test_repeated_body_lines_are_not_furniture(load_bytes, make_pdf) -> None:
     refrain = ["My bonnie lies over the ocean,", "my bonnie lies over the sea,", "so bring back my bonnie to me."]
     assert load_bytes(make_pdf([[*refrain, f"That was verse {number}."] for number in "123"]), "a.pdf").furniture == ()
 
@@ -132,13 +133,13 @@ def test_equal_pages_keep_their_text(load_bytes, make_pdf) -> None:
     assert load_bytes(make_pdf([["The same."]] * 4), "a.pdf").text.count("The same.") == 4
 
 
-def test_the_stated_title_counts_unless_it_says_nothing(load_bytes, make_pdf) -> None:
+def test_the_title_property_is_used_unless_it_is_a_default(load_bytes, make_pdf) -> None:
     assert load_bytes(make_pdf([["Text."]], title="Ann's resume"), "a.pdf").title == "Ann's resume"
     assert load_bytes(make_pdf([["Text."]], title="Microsoft Word - cv3.doc"), "my_cv.pdf").title == "my cv"
     assert load_bytes(make_pdf([["Text."]]), "my_cv.pdf").author == ""
 
 
-def test_a_stated_title_that_the_text_does_not_bear_out_gives_way_to_the_largest_heading(load_bytes, make_pdf) -> None:
+def test_a_title_property_missing_from_the_text_yields_to_the_largest_heading(load_bytes, make_pdf) -> None:
     page = [(72, 780, "Ann Brook", BOLD, 20), (72, 740, "Engineer in a town by the sea.", BODY, 11)]
     assert load_bytes(make_pdf([page], title="Splendid Resume Builder"), "a.pdf").title == "Ann Brook"
     assert load_bytes(make_pdf([page], title="Resume of Ann Brook"), "a.pdf").title == "Resume of Ann Brook"
@@ -155,34 +156,27 @@ def test_a_small_footer_on_both_of_two_pages_is_furniture(load_bytes, make_pdf) 
 
 
 @pytest.mark.parametrize(
-    "said", ["Page {} of 2", "Seite {} von 2", "Page {} sur 2", "Página {} de 2", "Pagina {} di 2", "{} / 2"]
+    "form", ["Page {} of 2", "Seite {} von 2", "Page {} sur 2", "Página {} de 2", "Pagina {} di 2", "{} / 2"]
 )
-def test_page_numbers_are_furniture_in_six_languages(load_bytes, make_pdf, said: str) -> None:
-    pages = [[f"Text {number}.", (280, 30, said.format(number), BODY, 11)] for number in (1, 2)]
+def test_page_numbers_are_furniture_in_six_languages(load_bytes, make_pdf, form: str) -> None:
+    pages = [[f"Text {number}.", (280, 30, form.format(number), BODY, 11)] for number in (1, 2)]
     document = load_bytes(make_pdf(pages), "a.pdf")
-    assert [piece.text for piece in document.furniture] == [said.format(1), said.format(2)]
+    assert [piece.text for piece in document.furniture] == [form.format(1), form.format(2)]
 
 
-@pytest.mark.parametrize("kept", [0.3, 0.6, 0.9])
-def test_a_truncated_file_is_named_so(load_bytes, make_pdf, kept: float) -> None:
-    data = make_pdf([["Some text on a page."]] * 3)
-    with pytest.raises(LoadError, match="is truncated"):
-        load_bytes(data[: int(len(data) * kept)], "a.pdf")
-
-
-def test_an_encrypted_file_asks_for_one_without_password(load_bytes, make_pdf) -> None:
-    with pytest.raises(LoadError, match="asks for a password"):
-        load_bytes(make_pdf([["Secret."]], password="pass"), "a.pdf")
-
-
-def test_a_file_without_text_layer_is_no_document(load_bytes, make_pdf) -> None:
-    with pytest.raises(LoadError, match=r"no text layer on its 2 page\(s\), and they are empty"):
-        load_bytes(make_pdf([[], []]), "blank.pdf")
-
-
-def test_a_broken_file_is_named_so(load_bytes) -> None:
-    with pytest.raises(LoadError, match="is a broken PDF"):
-        load_bytes(b"%PDF-1.4\nnothing of a PDF\n%%EOF\n", "a.pdf")
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        *((lambda pdf, kept=kept: (data := pdf(["Some text."] * 3))[: int(len(data) * kept)], "is truncated")
+          for kept in (0.3, 0.6, 0.9)),
+        (lambda pdf: pdf([["Secret."]], password="pass"), "asks for a password"),
+        (lambda pdf: pdf([[], []]), r"no text layer on its 2 page\(s\), and they are empty"),
+        (lambda pdf: b"%PDF-1.4\nnothing of a PDF\n%%EOF\n", "is a broken PDF"),
+    ],
+)  # fmt: skip
+def test_truncated_encrypted_empty_and_broken_files_are_refused(load_bytes, make_pdf, made, message: str) -> None:
+    with pytest.raises(LoadError, match=message):
+        load_bytes(made(make_pdf), "a.pdf")
 
 
 def test_too_many_pages_name_the_setting(load_bytes, make_pdf) -> None:
@@ -200,5 +194,70 @@ def test_too_many_pages_name_the_setting(load_bytes, make_pdf) -> None:
         ("yesterday", None),
     ],
 )
-def test_dates_of_the_file_are_read(stated: str, expected: datetime | None) -> None:
-    assert moment(stated) == expected
+def test_pdf_dates_are_parsed(stated: str, expected: datetime | None) -> None:
+    assert parse_pdf_date(stated) == expected
+
+
+WIDE = "Built and ran the billing platform for forty thousand customers in six countries, with a team of five"
+
+
+def spread(lines: list[str], y: float = 740) -> list:
+    return [(60, y - 13 * number, line, BODY, 9.5) for number, line in enumerate(lines)]
+
+
+def paragraphs(load_bytes, make_pdf, lines: list[str]) -> list[str]:
+    document = load_bytes(make_pdf([[(60, 780, "Experience", BOLD, 14), *spread(lines)]]), "a.pdf")
+    return [document.text[block.start : block.end] for block in document.blocks if block.kind == "paragraph"]
+
+
+ENTRIES = [
+    "Engineer, Nordwind AG, Jan 2019 - Present",
+    "Analyst, Südwind GmbH, Mar 2015 - Dec 2018",
+    "Intern, Ostwind KG, 2014",
+]
+COUNCIL = ["Chair of the harbour council of Leith", "Member of the national pilots' board", "Volunteer at sea rescue"]
+SENTENCES = [ENTRIES[0], f"{WIDE}.", ENTRIES[1], f"{WIDE} too."]
+AFTER_FULL_LINE = [f"{WIDE} of", f"Hamburg. {WIDE[:80]}", "with all of them."]
+AFTER_YEARS = [f"{WIDE}, which", f"took {WIDE[:80].lower()} 1914-1918", "Germany followed later."]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (ENTRIES, ENTRIES),
+        (COUNCIL, COUNCIL),
+        (SENTENCES, SENTENCES),
+        (
+            [ENTRIES[0], f"{WIDE} and", "a yearly budget.", ENTRIES[1], f"{WIDE}.", ENTRIES[2]],
+            [ENTRIES[0], f"{WIDE} and a yearly budget.", ENTRIES[1], f"{WIDE}.", ENTRIES[2]],
+        ),
+        (AFTER_FULL_LINE, [" ".join(AFTER_FULL_LINE)]),
+        (AFTER_YEARS, [" ".join(AFTER_YEARS)]),
+    ],
+    ids=["dated", "no line wrapped", "after a sentence", "after a wrapped sentence", "full line", "years in prose"],
+)
+def test_evenly_spaced_lines_are_entries_or_one_paragraph(load_bytes, make_pdf, lines, expected) -> None:
+    assert paragraphs(load_bytes, make_pdf, lines) == expected
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "Engineer, Jan 2019 - Present",
+        "Engineer (2015 – 2018)",
+        "Engineer 03/2019 – 04/2020",
+        "Engineer 01.03.2019-31.12.2020",
+        "Ingenieur, März 2015 bis Dez. 2018",
+        "Ingénieure, 2019 – à ce jour",
+        "Ingénieure, mars 2014 à juin 2016",
+    ],
+)
+def test_an_entry_begins_after_a_first_line_that_ends_in_a_date_range(above: str) -> None:
+    assert begins_entry(above, "Built the platform", is_first=True)
+    assert not begins_entry(above, "and built the platform", is_first=True)
+    assert not begins_entry(above, "Built the platform", is_first=False)
+
+
+@pytest.mark.parametrize("above", ["the yard moved in 2014", "account 12019 - Present", "the year 2014"])
+def test_a_year_in_prose_begins_no_entry(above: str) -> None:
+    assert not begins_entry(above, "Hamburg followed", is_first=True)

@@ -47,7 +47,7 @@ ORDERS: dict[str, Callable[[list, list], list]] = {
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("offset", [0, 5])
-def test_two_columns_of_prose_are_read_one_after_the_other_in_whatever_order_they_are_drawn(
+def test_two_columns_are_read_one_after_the_other_in_any_drawing_order(
     load_bytes, make_pdf, order: str, offset: int
 ) -> None:
     title = (60, 790, "A chronicle of the harbour and of the yard, in two parts and one page", BOLD, 16)
@@ -56,7 +56,7 @@ def test_two_columns_of_prose_are_read_one_after_the_other_in_whatever_order_the
     assert blocks(document) == [title[2], " ".join(PROSE), " ".join(OTHER)]
 
 
-def test_a_word_goes_on_in_the_next_column(load_bytes, make_pdf) -> None:
+def test_a_broken_word_continues_in_the_next_column(load_bytes, make_pdf) -> None:
     left, right = (
         column([*PROSE[:5], "so the harbour mas-"], 60, 740),
         column(["ter wrote it down.", *OTHER[:5]], 320, 740),
@@ -91,7 +91,7 @@ def main_column(x: float, right: float, y: float) -> list:
 
 @pytest.mark.parametrize(("side", "main", "edge"), [(40, 200, 550), (430, 40, 390)])
 @pytest.mark.parametrize("by_height", [False, True])
-def test_a_sidebar_is_read_apart_and_whole(
+def test_a_sidebar_is_read_as_a_whole(
     load_bytes, make_pdf, side: float, main: float, edge: float, by_height: bool
 ) -> None:
     drawn = [*column(SIDEBAR, side, 737, leading=17), *main_column(main, edge, 740)]
@@ -105,7 +105,7 @@ def test_a_sidebar_is_read_apart_and_whole(
     assert text.startswith(name[2])
 
 
-def test_a_sidebar_that_is_short_on_the_next_page_stays_a_sidebar(load_bytes, make_pdf) -> None:
+def test_a_short_sidebar_is_recognised_from_the_other_page(load_bytes, make_pdf) -> None:
     first = [*column(SIDEBAR, 40, 737, leading=17), *main_column(200, 550, 740)]
     second = [(40, 740, "Sailing", BODY, 10), *main_column(200, 550, 740)]
     assert "Sailing\n\nHarbour master\t2019 - 2023" in load_bytes(make_pdf([first, second]), "a.pdf").text
@@ -147,7 +147,7 @@ def test_labels_beside_their_sections_become_headings(load_bytes, make_pdf) -> N
     assert found[1] == ("paragraph", "All experience of Ann")
 
 
-def test_labels_that_are_drawn_before_all_their_rows_stand_with_them(load_bytes, make_pdf) -> None:
+def test_labels_drawn_before_all_rows_are_read_with_their_rows(load_bytes, make_pdf) -> None:
     labels = [(60, 740 - 26 * row, label, BOLD, 10) for row, label in enumerate(("Boats", "Books", "Crew"))]
     texts = [column(PROSE[2 * row : 2 * row + 2], 180, 740 - 26 * row) for row in range(3)]
     assert blocks(load_bytes(make_pdf([[*labels, *texts[0], *texts[1], *texts[2]]]), "a.pdf")) == [
@@ -155,7 +155,7 @@ def test_labels_that_are_drawn_before_all_their_rows_stand_with_them(load_bytes,
     ]
 
 
-def test_a_name_is_a_heading_beside_its_contacts(load_bytes, make_pdf) -> None:
+def test_a_name_beside_contact_details_is_a_heading(load_bytes, make_pdf) -> None:
     contacts = [right_aligned("ann@example.com", 550, 797), right_aligned("+44 131 496 0000", 550, 784)]
     page = [(60, 790, "Ann Brook", BOLD, 20), *contacts, *column(PROSE, 60, 740)]
     document = load_bytes(make_pdf([page]), "a.pdf")
@@ -163,7 +163,7 @@ def test_a_name_is_a_heading_beside_its_contacts(load_bytes, make_pdf) -> None:
     assert set(blocks(document)) == {"Ann Brook", "ann@example.com", "+44 131 496 0000", " ".join(PROSE)}
 
 
-def test_a_title_that_is_wrapped_beside_its_date_is_whole(load_bytes, make_pdf) -> None:
+def test_a_title_wrapped_beside_its_date_is_rejoined(load_bytes, make_pdf) -> None:
     page = [
         (60, 740, "On the counting of boats, and on the keeping of books about the boats that were", BOLD, 10),
         right_aligned("May 2021", 550, 740),
@@ -178,7 +178,7 @@ def test_a_title_that_is_wrapped_beside_its_date_is_whole(load_bytes, make_pdf) 
     ]
 
 
-def test_places_and_dates_that_run_on_beside_a_list_come_before_it(load_bytes, make_pdf) -> None:
+def test_side_notes_that_continue_beside_a_list_come_before_it(load_bytes, make_pdf) -> None:
     page = []
     for number, (position, dates) in enumerate(JOBS):
         y = 740 - 70 * number
@@ -210,7 +210,7 @@ def test_the_rows_of_a_table_are_lines_with_tabs(load_bytes, make_pdf) -> None:
 
 
 @pytest.mark.parametrize("tracking", [0.5, 1.5, 2.5, 4, 8])
-def test_letters_that_are_drawn_apart_are_words(load_bytes, make_pdf, tracking: float) -> None:
+def test_letters_drawn_apart_are_joined_into_words(load_bytes, make_pdf, tracking: float) -> None:
     x, page = 60.0, []
     for letter in "WORK EXPERIENCE":
         if letter != " ":
@@ -227,7 +227,7 @@ def test_letters_that_are_drawn_apart_are_words(load_bytes, make_pdf, tracking: 
         ("Vitamin A B or C", "Vitamin A B or C"),
     ],
 )
-def test_letters_with_spaces_between_them_are_words(load_bytes, make_pdf, spaced: str, read: str) -> None:
+def test_spaced_out_letters_are_joined_into_words(load_bytes, make_pdf, spaced: str, read: str) -> None:
     assert load_bytes(make_pdf([[spaced, "", "That was it."]]), "a.pdf").text.startswith(f"{read}\n")
 
 
@@ -271,14 +271,14 @@ def rotated(degrees: int) -> bytes:
 
 
 @pytest.mark.parametrize("degrees", [0, 90, 180, 270])
-def test_a_turned_page_reads_as_it_is_shown(load_bytes, degrees: int) -> None:
+def test_a_rotated_page_is_read_as_displayed(load_bytes, degrees: int) -> None:
     document = load_bytes(rotated(degrees), "a.pdf")
     assert document.text == " ".join(PROSE[:4])
     assert document.boxes[0].x0 == pytest.approx(60, abs=1)
     assert document.boxes[0].y0 < 500 < document.boxes[0].y1
 
 
-def test_text_that_runs_up_the_margin_comes_after_the_page(load_bytes) -> None:
+def test_vertical_margin_text_comes_after_the_page(load_bytes) -> None:
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=(595, 842), invariant=True)
     canvas.saveState()

@@ -1,23 +1,21 @@
 """Documents of repositories: what becomes of the README, and of what GitHub tells beside it."""
 
 from datetime import UTC, datetime
-from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from pipelines.errors import LoadError
 from pipelines.facts import RepositoryFacts
+from pipelines.ingestion.change_detection import content_sha, meta_sha
 from pipelines.ingestion.classify import classify
-from pipelines.ingestion.contextualise import repository_line
+from pipelines.ingestion.context_header import repository_line
 from pipelines.ingestion.envelope import Envelope, pack
-from pipelines.ingestion.fingerprint import content_sha, meta_sha
 from pipelines.ingestion.loaders import Limits, load
-from pipelines.ingestion.loaders.restructured import restructured_blocks
 from pipelines.ingestion.parsers import parse, parser_for
 from pipelines.types import Document, SourceItem
 
-TOLD = {
+FACTS = {
     "full_name": "ann/notes", "name": "notes", "description": "Checked footnotes.", "language": "Python",
     "topics": ["citations", "rag"], "homepage": "https://example.org", "licence": "MIT", "stars": 3, "private": False,
     "fork": False, "archived": False, "branch": "main", "created_at": "2020-01-01T00:00:00Z",
@@ -28,8 +26,8 @@ GUIDE = SourceItem("https://github.com/ann/notes/blob/HEAD/docs/g.md", "ann/note
 WORDS = b"# Welcome\n\nIt checks footnotes.\n\n## Usage\n\n" + b"Run it on a folder of notes, and wait. " * 5
 
 
-def document(body: bytes = WORDS, path: str = "README.md", item: SourceItem = README, **told: Any) -> Document:
-    data = pack(Envelope({**TOLD, "path": path, **told}, body))
+def document(body: bytes = WORDS, path: str = "README.md", item: SourceItem = README, **changes: Any) -> Document:
+    data = pack(Envelope({**FACTS, "path": path, **changes}, body))
     return classify(load(data, item)).with_(id="d", content_sha="c")
 
 
@@ -50,7 +48,7 @@ def test_every_node_carries_the_facts_and_their_line_in_its_header(parser: str) 
 
 
 @pytest.mark.parametrize(
-    ("told", "is_content"),
+    ("changes", "is_content"),
     [
         ({"stars": 4}, False),
         ({"pushed_at": "2026-02-02T00:00:00Z"}, False),
@@ -62,13 +60,13 @@ def test_every_node_carries_the_facts_and_their_line_in_its_header(parser: str) 
         ({"name": "nodes"}, True),
     ],
 )
-def test_only_what_is_embedded_makes_another_content(told: dict[str, Any], is_content: bool) -> None:
-    before, after = document(), document(**told)
+def test_only_embedded_facts_change_the_content_hash(changes: dict[str, Any], is_content: bool) -> None:
+    before, after = document(), document(**changes)
     assert (content_sha(before, "markdown") != content_sha(after, "markdown")) is is_content
     assert meta_sha(before) != meta_sha(after)
 
 
-def test_the_line_of_a_repository_of_which_little_is_told_is_short() -> None:
+def test_a_repository_with_few_facts_has_a_short_line() -> None:
     facts = RepositoryFacts(name="notes").model_dump()
     assert repository_line(facts) == "notes"
     assert repository_line({**facts, "language": "Go"}) == "notes: Go"
@@ -83,81 +81,21 @@ def test_a_readme_in_html_is_rendered_and_one_without_a_type_is_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         (b"\x00\x01" * 90, "ann/notes/README.md is binary"),
         (b"", "is empty"),
         (b"x" * 11, "has 11 bytes, over the limit"),
     ],
 )
-def test_what_is_no_text_or_too_much_is_refused(body: bytes, said: str) -> None:
-    data = pack(Envelope({**TOLD, "path": "README.md"}, body))
-    with pytest.raises(LoadError, match=said):
+def test_binary_empty_and_too_large_files_are_refused(body: bytes, message: str) -> None:
+    data = pack(Envelope({**FACTS, "path": "README.md"}, body))
+    with pytest.raises(LoadError, match=message):
         load(data, README, limits=Limits(max_text_bytes=10 if len(body) == 11 else 1000))
 
 
-RST = """\
-=====
-Notes
-=====
-
-Overview
-========
-
-It checks::
-
-    code = 1
-
-Tables are no headings:
-
-=====  =====
-A      B
-=====  =====
-1      2
-=====  =====
-
-Usage
------
-
-* one
-* two
-
-Words of a paragraph
-that ends in a dash
--------------------
-
-LICENCE:
-see COPYING
-"""
-
-
-def test_restructured_text_is_cut_at_its_underlined_headings() -> None:
-    blocks = restructured_blocks(RST)
-    headings = [(RST[block.start : block.end].split("\n")[-2], block.level) for block in blocks if block.level]
-    assert headings == [("Notes", 1), ("Overview", 2), ("Usage", 3)]
-    assert [block.start for block in blocks] == sorted(block.start for block in blocks)
-    assert all(one.end <= other.start for one, other in pairwise(blocks))
-    paths = [node.metadata["section_path"] for node in parse(document(RST.encode(), "README.rst"))]
-    assert paths[-1] == ["Notes", "Overview", "Usage"]
-
-
-@pytest.mark.parametrize(("underline", "kind"), [("===", "paragraph"), ("====", "heading")])
-def test_an_underline_of_less_than_four_signs_that_is_too_short_makes_no_heading(underline: str, kind: str) -> None:
-    blocks = restructured_blocks(f"Top\n===\n\nA long title\n{underline}\n\nWords.")
-    assert [block.kind for block in blocks] == ["heading", kind, "paragraph"]
-
-
-def test_what_is_indented_below_a_paragraph_is_no_heading() -> None:
-    blocks = restructured_blocks("Top\n===\n\nSo::\n\n    =====\n    Title\n    =====\n\n    Words\n    =====\n")
-    assert [block.kind for block in blocks] == ["heading", "paragraph", "paragraph", "paragraph"]
-
-
-@pytest.mark.parametrize("name", ["notes.rst", "NOTES.RST"])
-def test_restructured_text_of_a_folder_is_cut_like_that_of_a_repository(name: str) -> None:
-    found = load(RST.encode(), SourceItem(f"file:///{name}", name, "file:///", "file"))
-    assert (found.mime, found.title, found.blocks) == ("text/plain", "Notes", restructured_blocks(RST))
-
-
-def test_restructured_text_without_a_heading_of_its_own_is_read_as_plain_text() -> None:
-    kinds = [block.kind for block in restructured_blocks("EXPERIENCE\n\nWords of it.")]
-    assert kinds == ["heading", "paragraph"]
+def test_restructured_text_of_a_repository_is_split_at_its_headings() -> None:
+    paths = [
+        node.metadata["section_path"] for node in parse(document(b"Notes\n=====\n\nUsage\n-----\n\nRun.", "a.rst"))
+    ]
+    assert paths[-1] == ["Notes", "Usage"]

@@ -1,14 +1,18 @@
-"""Plain text, encodings, and everything that is refused before a loader sees it."""
+"""Plain text, reStructuredText, encodings, and everything that is refused before a loader sees it."""
 
 import io
 import tracemalloc
 import zipfile
+from itertools import pairwise
 
 import pytest
 
 from pipelines.errors import LoadError
+from pipelines.ingestion.classify import classify
 from pipelines.ingestion.loaders import LOADERS, SUFFIXES, Limits
 from pipelines.ingestion.loaders.sniff import MIME_OF_SUFFIX
+from pipelines.ingestion.loaders.text import restructured_blocks
+from pipelines.ingestion.parsers import parse
 
 
 @pytest.mark.parametrize(
@@ -18,7 +22,7 @@ from pipelines.ingestion.loaders.sniff import MIME_OF_SUFFIX
         ("Grüße aus Köln".encode("utf-8-sig"), "Grüße aus Köln"),
         ("Grüße aus Köln".encode("utf-16"), "Grüße aus Köln"),
         ("Grüße aus Köln".encode("cp1252"), "Grüße aus Köln"),
-        ("He said “yes” – naïve café".encode("cp1252"), "He said “yes” – naïve café"),
+        ("He message “yes” – naïve café".encode("cp1252"), "He message “yes” – naïve café"),
         (b"one\r\ntwo\rthree", "one\ntwo\nthree"),
     ],
 )
@@ -32,7 +36,7 @@ def test_an_encoding_other_than_utf8_is_noted(load_bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "name", "said"),
+    ("data", "name", "message"),
     [
         (b"", "a.txt", "is empty"),
         (b" \n\t ", "a.txt", "is empty"),
@@ -45,11 +49,11 @@ def test_an_encoding_other_than_utf8_is_noted(load_bytes) -> None:
         (b"\xff\xfea", "a.txt", "UTF-16"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 99, "a.docx", "an old Office file"),
         (b"PK\x03\x04rubbish", "a.docx", "is broken"),
-        (b"just words", "a.pdf", "is no PDF"),
+        (b"just words", "a.pdf", "is not a PDF"),
     ],
 )
-def test_what_cannot_be_read_says_why_and_what_to_do(load_bytes, data: bytes, name: str, said: str) -> None:
-    with pytest.raises(LoadError, match=said) as caught:
+def test_refused_files_give_a_reason_and_a_hint(load_bytes, data: bytes, name: str, message: str) -> None:
+    with pytest.raises(LoadError, match=message) as caught:
         load_bytes(data, name)
     assert caught.value.message.startswith(name)
     assert caught.value.hint
@@ -75,7 +79,7 @@ def test_a_file_over_its_limit_names_the_setting(load_bytes, name: str, setting:
 
 
 @pytest.mark.parametrize("name", ["a.docx", "a.txt"])
-def test_a_file_that_was_not_read_to_its_end_is_too_large_and_not_broken(load_bytes, name: str) -> None:
+def test_a_partly_read_file_is_too_large_rather_than_broken(load_bytes, name: str) -> None:
     cut_off = b"PK\x03\x04" + bytes(8)
     with pytest.raises(LoadError, match=f"{name} is over the limit of 10 bytes"):
         load_bytes(cut_off, name, Limits(max_text_bytes=10, max_binary_bytes=10))
@@ -94,7 +98,7 @@ def test_a_mimetype_that_unpacks_to_gigabytes_is_not_unpacked(load_bytes) -> Non
         tracemalloc.stop()
 
 
-def test_the_content_tells_the_type_before_the_suffix(load_bytes, make_pdf) -> None:
+def test_content_decides_the_type_before_the_suffix(load_bytes, make_pdf) -> None:
     assert load_bytes(make_pdf([["Hello there"]]), "a.txt").mime == "application/pdf"
     assert load_bytes(b"<!DOCTYPE html><p>Hi</p>", "a.txt").mime == "text/html"
     assert load_bytes(b"no suffix at all", "NOTES").mime == "text/plain"
@@ -105,7 +109,7 @@ def test_every_suffix_has_a_loader() -> None:
     assert {MIME_OF_SUFFIX[suffix] for suffix in SUFFIXES} == set(LOADERS)
 
 
-def test_a_document_keeps_where_it_came_from(load_bytes) -> None:
+def test_a_document_keeps_its_origin(load_bytes) -> None:
     document = load_bytes(b"Hello", "notes/2024-05-01-my_first-note.txt")
     assert (document.id, document.source_uri) == (
         document.source_uri,
@@ -136,3 +140,71 @@ def test_blocks_of_plain_text(load_bytes) -> None:
 def test_a_text_all_in_capitals_has_no_headings(load_bytes) -> None:
     document = load_bytes(b"ONE LINE\nTWO LINES\nTHREE LINES\nFOUR LINES\n", "a.txt")
     assert {block.kind for block in document.blocks} == {"paragraph"}
+
+
+RST = """\
+=====
+Notes
+=====
+
+Overview
+========
+
+It checks::
+
+    code = 1
+
+Tables are no headings:
+
+=====  =====
+A      B
+=====  =====
+1      2
+=====  =====
+
+Usage
+-----
+
+* one
+* two
+
+Words of a paragraph
+that ends in a dash
+-------------------
+
+LICENCE:
+see COPYING
+"""
+
+
+def test_restructured_text_is_split_at_its_underlined_headings(load_bytes) -> None:
+    blocks = restructured_blocks(RST)
+    headings = [(RST[block.start : block.end].split("\n")[-2], block.level) for block in blocks if block.level]
+    assert headings == [("Notes", 1), ("Overview", 2), ("Usage", 3)]
+    assert [block.start for block in blocks] == sorted(block.start for block in blocks)
+    assert all(one.end <= other.start for one, other in pairwise(blocks))
+    document = classify(load_bytes(RST.encode(), "README.rst")).with_(id="d", content_sha="c")
+    paths = [node.metadata["section_path"] for node in parse(document)]
+    assert paths[-1] == ["Notes", "Overview", "Usage"]
+
+
+@pytest.mark.parametrize(("underline", "kind"), [("===", "paragraph"), ("====", "heading")])
+def test_a_short_underline_of_less_than_four_characters_makes_no_heading(underline: str, kind: str) -> None:
+    blocks = restructured_blocks(f"Top\n===\n\nA long title\n{underline}\n\nWords.")
+    assert [block.kind for block in blocks] == ["heading", kind, "paragraph"]
+
+
+def test_indented_lines_below_a_paragraph_are_no_headings() -> None:
+    blocks = restructured_blocks("Top\n===\n\nSo::\n\n    =====\n    Title\n    =====\n\n    Words\n    =====\n")
+    assert [block.kind for block in blocks] == ["heading", "paragraph", "paragraph", "paragraph"]
+
+
+@pytest.mark.parametrize("name", ["notes.rst", "NOTES.RST"])
+def test_restructured_text_is_recognised_by_its_suffix(load_bytes, name: str) -> None:
+    found = load_bytes(RST.encode(), name)
+    assert (found.mime, found.title, found.blocks) == ("text/plain", "Notes", restructured_blocks(RST))
+
+
+def test_restructured_text_without_a_heading_of_its_own_is_read_as_plain_text() -> None:
+    kinds = [block.kind for block in restructured_blocks("EXPERIENCE\n\nWords of it.")]
+    assert kinds == ["heading", "paragraph"]

@@ -2,8 +2,8 @@
 
 import itertools
 
-from pipelines.ingestion.parsers.cuts import Piece
 from pipelines.ingestion.parsers.generic import split_generic
+from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.structure import markdown_blocks
 
 
@@ -24,7 +24,7 @@ def test_a_heading_begins_a_piece_and_names_its_section() -> None:
     ]
 
 
-def test_headings_alone_join_what_lies_below_them_and_nothing_else() -> None:
+def test_headings_without_text_join_only_their_subsection() -> None:
     text = "# One\n\n## Two\n\nText.\n\n# Three\n\n# Four"
     three, four = text.index("# Three"), text.index("# Four")
     assert split_generic(text) == [

@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from pipelines.ingestion.parsers.cuts import words_in
 from pipelines.ingestion.parsers.markdown import split_markdown
+from pipelines.ingestion.parsers.pieces import count_words
 from pipelines.text import searchable
 
 WORDS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
@@ -30,7 +30,7 @@ def test_a_closed_atx_heading_and_one_of_two_lines_are_named_by_their_words() ->
     assert [path for path, _ in sections(text)] == [("The big idea",), ("One title on two lines",)]
 
 
-def test_equal_headings_under_one_parent_are_told_apart() -> None:
+def test_equal_headings_below_one_parent_are_numbered() -> None:
     parts = ["# One", "## Usage", "## Usage", "## usage", "# Two", "## Usage", "# One", "## Usage"]
     text = "\n\n".join(f"{heading}\n\n{WORDS}" for heading in parts)
     assert [path for path, _ in sections(text)] == [
@@ -40,7 +40,7 @@ def test_equal_headings_under_one_parent_are_told_apart() -> None:
     ]  # fmt: skip
 
 
-def test_a_number_that_a_heading_has_already_is_not_given_again() -> None:
+def test_the_number_of_an_existing_heading_is_not_reused() -> None:
     text = "\n\n".join(f"# {heading}\n\n{WORDS}" for heading in ("Use", "Use (2)", "Use", "Use"))
     paths = [path for path, _ in sections(text)]
     assert paths[:2] == [("Use",), ("Use (2)",)]
@@ -64,16 +64,16 @@ def test_a_heading_is_as_long_as_its_words_without_badges() -> None:
         "<div>\n# no\n</div>", "<!--\n# no\n\n# no\n-->", "<pre>\n\n# no\n</pre>", "> # no", "- # no", "#no", "\\# no",
     ],
 )  # fmt: skip
-def test_marks_inside_code_and_html_are_no_headings(inside: str) -> None:
+def test_marks_inside_code_and_html_are_not_headings(inside: str) -> None:
     assert len(sections(f"# Top\n\n{WORDS}\n\n{inside}\n\n{WORDS}")) == 1
 
 
-def test_a_tiny_section_goes_with_one_that_lies_below_it() -> None:
+def test_a_tiny_section_joins_its_subsection() -> None:
     text = f"# Top\n\nShort.\n\n## One\n\nTiny.\n\n### Deep\n\n{WORDS}"
     assert sections(text) == [(("Top", "One", "Deep"), text)]
 
 
-def test_nothing_goes_with_a_section_beside_or_above_it_however_short() -> None:
+def test_a_short_section_never_joins_a_sibling_or_parent() -> None:
     parts = [f"# Top\n\n{WORDS}", "## One\n\nShort.", "## Two", "### Deep\n\nTiny.", "# End"]
     assert sections("\n\n".join(parts)) == [
         (("Top",), parts[0]),
@@ -99,12 +99,12 @@ def test_a_long_section_is_cut_with_an_overlap() -> None:
     pieces = split_markdown(text, target_words=60, max_words=80, overlap_words=5)
     texts = [text[piece.start : piece.end] for piece in pieces]
     assert all(piece.section_path == ("Top",) for piece in pieces)
-    assert all(words_in(part) <= 80 for part in texts)
+    assert all(count_words(part) <= 80 for part in texts)
     for before, after in itertools.pairwise(texts):
         assert before.split()[-5:] == after.split()[:5]
 
 
-def test_no_overlap_reaches_over_a_heading() -> None:
+def test_the_overlap_never_crosses_a_heading() -> None:
     text = f"# A\n\n{WORDS}\n\n# B\n\n{WORDS}"
     first, second = split_markdown(text, target_words=20, max_words=30)
     assert second.start > first.end
@@ -123,16 +123,16 @@ def test_tables_and_code_stay_whole() -> None:
 
 def test_a_table_just_under_the_limit_is_not_cut_for_an_overlap() -> None:
     table = "| a | b |\n|---|---|\n" + "\n".join(["| one | two |"] * 15)
-    size = words_in(table)
+    size = count_words(table)
     text = f"# Top\n\n{WORDS} {WORDS}.\n\n{table}\n\n{WORDS} {WORDS}."
     pieces = split_markdown(text, target_words=size - 10, max_words=size, overlap_words=5)
     assert [text[piece.start : piece.end] for piece in pieces if piece.kind == "table"] == [table]
 
 
-def test_a_heading_that_takes_a_table_over_the_limit_stands_before_it() -> None:
+def test_a_heading_is_a_piece_of_its_own_before_a_table_that_fills_the_limit() -> None:
     table = "| a | b |\n|---|---|\n" + "\n".join(["| one | two |"] * 15)
     text = f"# {WORDS}\n\n{table}"
-    pieces = split_markdown(text, max_words=words_in(table))
+    pieces = split_markdown(text, max_words=count_words(table))
     assert [text[piece.start : piece.end] for piece in pieces] == [f"# {WORDS}", table]
 
 
@@ -161,12 +161,12 @@ def test_a_section_is_whole_up_to_800_words_and_a_longer_one_is_cut_at_600() -> 
     def paragraphs(count: int) -> str:
         return "\n\n".join("ten words are in each of these many equal paragraphs." for _ in range(count))
 
-    assert [words_in(part) for _, part in sections(paragraphs(80))] == [800]
-    first, second = (words_in(part) for _, part in sections(paragraphs(81)))
+    assert [count_words(part) for _, part in sections(paragraphs(80))] == [800]
+    first, second = (count_words(part) for _, part in sections(paragraphs(81)))
     assert (first, second) == (600, 810 - 600 + 25)
 
 
-def test_badges_and_comments_are_out_of_what_is_indexed_but_not_out_of_the_offsets() -> None:
+def test_badges_and_comments_are_in_the_span_but_not_in_the_indexed_text() -> None:
     badge = "[![Build](https://ci.example.com/one.svg)](https://ci.example.com)"
     text = f"# Top\n\n{badge}\n\n<!-- a note to ourselves -->\n\nSee [the guide](https://docs.example.com/x) {WORDS}."
     (piece,) = split_markdown(text)

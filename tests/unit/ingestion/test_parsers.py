@@ -93,7 +93,7 @@ def test_nodes_are_exact_spans_within_their_limit_that_cover_the_text(name: str,
 @pytest.mark.parametrize("name", PARSERS)
 @given(text=NASTY)
 @settings(max_examples=20)
-def test_facts_stand_in_the_span_of_their_node(name: str, text: str) -> None:
+def test_record_spans_are_inside_their_node(name: str, text: str) -> None:
     noted = document(text)
     for node in parsed(noted.with_(blocks=text_blocks(noted.text)), name):
         known = NodeMetadata(**node.metadata)
@@ -185,7 +185,7 @@ def test_the_nearest_heading_above_names_the_section(name: str) -> None:
     assert named == sorted(named, key=["TOOLS", "Seeds And Bulbs"].index)
 
 
-def test_equal_passages_keep_their_own_places() -> None:
+def test_equal_passages_keep_their_own_offsets() -> None:
     noted = document("## Part\n\n" + "\n\n## Part\n\n".join([f"{WORDS} end."] * 3))
     assert [node.start_char_idx for node in parse(noted)] == [node.metadata["start"] for node in parse(noted)]
     assert len({node.start_char_idx for node in parse(noted)}) == 3
@@ -199,12 +199,12 @@ def test_every_category_has_a_parser() -> None:
     assert parser_for(document("x", category="journey")) == "journey"
 
 
-def test_an_unknown_parser_is_a_wrong_setting() -> None:
+def test_an_unknown_parser_is_a_config_error() -> None:
     with pytest.raises(ConfigError, match="no parser called 'poem'"):
         parse(document("x"), "poem")
 
 
-def test_blocks_of_the_loader_come_before_our_own_reading() -> None:
+def test_blocks_of_the_loader_have_precedence() -> None:
     noted = document("Title\n\nText.", mime=PDF, category="generic")
     assert parse(noted)[0].metadata["section_path"] == []
     headed = noted.with_(blocks=(Block(0, 5, "heading", 1), Block(7, 12, "paragraph")))
@@ -213,7 +213,7 @@ def test_blocks_of_the_loader_come_before_our_own_reading() -> None:
 
 @given(NASTY | st.text())
 @settings(max_examples=100)
-def test_blocks_are_trimmed_ascending_and_apart(raw: str) -> None:
+def test_blocks_are_trimmed_and_ascending_without_overlap(raw: str) -> None:
     text = canonical(raw)
     for blocks in (markdown_blocks(text), text_blocks(text)):
         last = 0
@@ -228,12 +228,12 @@ def test_blocks_are_trimmed_ascending_and_apart(raw: str) -> None:
 
 
 @pytest.mark.parametrize("span", [(0, 0), (0, 99), (3, 6), (-4, 2)])
-def test_make_node_refuses_what_is_no_exact_span(span: tuple[int, int]) -> None:
-    with pytest.raises(ParseError, match="no exact span"):
+def test_make_node_rejects_spans_that_are_not_exact(span: tuple[int, int]) -> None:
+    with pytest.raises(ParseError, match="not an exact span"):
         make_node(document("one two"), span, ordinal=0, total=1, parser="p", parser_version=1)
 
 
-def test_make_node_tells_page_and_lines() -> None:
+def test_make_node_sets_page_and_lines() -> None:
     noted = document("a\nb\n\nc", pages=(0, 2, 5, 5), first_line=10)
     nodes = [
         make_node(noted, span, ordinal=0, total=1, parser="p", parser_version=1) for span in ((0, 1), (2, 6), (5, 6))

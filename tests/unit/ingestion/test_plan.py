@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
+from config.settings import SourceRule
 from pipelines.errors import SourceError
-from pipelines.ingestion.plan import Plan, Terms, make_plan
+from pipelines.ingestion.plan import Plan, PlanContext, make_plan, rule_overrides
 from pipelines.ingestion.sources import Listing, Read
 from pipelines.ingestion.sources.base import Remark
 from pipelines.ingestion.sources.files import list_files, read_file
-from pipelines.store.documents import Known
-from pipelines.store.failures import Standing
+from pipelines.store.documents import StoredDocument
+from pipelines.store.runs import Failure
 from pipelines.types import SourceItem
 
 RECIPE = "generic@3(characters=1000) loaders@2 header@2 searchable@2"
@@ -29,10 +31,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def known(path: Path, source: Path | None = None, **other: Any) -> Known:
+def known(path: Path, source: Path | None = None, **other: Any) -> StoredDocument:
     """The file as it would be stored now."""
     (item,) = list_files(str(path)).items
-    held = Known(
+    held = StoredDocument(
         id=path.name, collection="default", source=(source or path.parent).as_uri(), source_kind="file",
         source_uri=item.uri, name=path.name, category="generic", stamp=item.stamp,
         file_sha=hashlib.sha256(path.read_bytes()).hexdigest(), indexed_sha="c", content_sha="c", meta_sha="m",
@@ -43,7 +45,7 @@ def known(path: Path, source: Path | None = None, **other: Any) -> Known:
     return replace(held, **other)
 
 
-def stored(folder: Path) -> list[Known]:
+def stored(folder: Path) -> list[StoredDocument]:
     return [known(path, folder) for path in sorted(folder.rglob("*.txt"))]
 
 
@@ -51,13 +53,13 @@ def read(item: SourceItem) -> Read:
     return Read(hashlib.sha256(read_file(item, 1000)).hexdigest())
 
 
-def plan(places: Sequence[Path], held: Sequence[Known], **given: Any) -> Plan:
+def plan(places: Sequence[Path], held: Sequence[StoredDocument], **given: Any) -> Plan:
     return make_plan([list_files(str(place)) for place in places], held, terms(**given))
 
 
-def terms(**given: Any) -> Terms:
+def terms(**given: Any) -> PlanContext:
     failed = {failure.source_uri: failure for failure in given.pop("failed", ())}
-    return Terms(**{"recipe_of": lambda parser: RECIPE, "read": read, "failed": failed, **given})
+    return PlanContext(**{"recipe_of": lambda parser: RECIPE, "read": read, "failed": failed, **given})
 
 
 def reasons(found: Plan) -> dict[str, str]:
@@ -68,8 +70,8 @@ def removed(found: Plan) -> list[str]:
     return [step.item.name for step in found.steps if step.action == "remove"]
 
 
-def failure(path: Path, folder: Path, *, held: bool = False) -> Standing:
-    return Standing(
+def failure(path: Path, folder: Path, *, held: bool = False) -> Failure:
+    return Failure(
         "default", folder.as_uri(), path.as_uri(), path.name, "load", "LoadError", "It is broken.", "Mend it.",
         datetime(2024, 1, 1, tzinfo=UTC), held,
     )  # fmt: skip
@@ -83,10 +85,10 @@ def failure(path: Path, folder: Path, *, held: bool = False) -> Standing:
         ({}, {"verify": True}, "same bytes"),
         ({"file_sha": "other", "stamp": ""}, {}, "the file changed"),
         ({"indexed_sha": ""}, {}, "not yet in this model's nodes"),
-        ({}, {"said": {"category": "blog"}}, "said to be something else"),
-        ({"said": {"category": "blog"}}, {"said": {"category": "blog"}}, "same size and time"),
-        ({}, {"ruled": lambda item: {"year": 2020}}, "a rule says something else"),
-        ({"ruled": {"year": 2020}}, {}, "a rule says something else"),
+        ({}, {"overrides": {"category": "blog"}}, "its overrides changed"),
+        ({"said": {"category": "blog"}}, {"overrides": {"category": "blog"}}, "same size and time"),
+        ({}, {"rules": lambda item: {"year": 2020}}, "a rule for it changed"),
+        ({"ruled": {"year": 2020}}, {}, "a rule for it changed"),
         ({}, {"recipe_of": lambda name: RECIPE.replace("@3", "@4")}, "parser generic 3 -> 4"),
         ({"recipe": f"{RECIPE} by llm:w@1 but for 2"}, {"recipe_of": lambda name: f"{RECIPE} by llm:w@1"},
          "2 of its headers could not be written"),
@@ -197,7 +199,7 @@ def test_an_incomplete_listing_removes_nothing(folder: Path) -> None:
 
 
 @pytest.fixture
-def nested(folder: Path) -> Callable[[], list[Known]]:
+def nested(folder: Path) -> Callable[[], list[StoredDocument]]:
     """Twenty files below a sub-folder, brought in from the folder above it."""
     (folder / "sub").mkdir()
     for number in range(20):
@@ -205,20 +207,24 @@ def nested(folder: Path) -> Callable[[], list[Known]]:
     return lambda: stored(folder)
 
 
-def test_a_sub_folder_is_a_source_of_all_that_is_below_it(folder: Path, nested: Callable[[], list[Known]]) -> None:
+def test_a_sub_folder_is_a_source_of_all_that_is_below_it(
+    folder: Path, nested: Callable[[], list[StoredDocument]]
+) -> None:
     held = nested()
     (folder / "sub" / "00.txt").unlink()
     found = plan([folder / "sub"], held)
     assert (removed(found), found.refused) == (["00.txt"], ())
 
 
-def test_a_sub_folder_says_nothing_of_what_is_beside_it(folder: Path, nested: Callable[[], list[Known]]) -> None:
+def test_a_sub_folder_says_nothing_of_what_is_beside_it(
+    folder: Path, nested: Callable[[], list[StoredDocument]]
+) -> None:
     held = nested()
     (folder / "a.txt").unlink()
     assert removed(plan([folder / "sub"], held)) == []
 
 
-def test_a_document_of_two_sources_is_planned_once(folder: Path, nested: Callable[[], list[Known]]) -> None:
+def test_a_document_of_two_sources_is_planned_once(folder: Path, nested: Callable[[], list[StoredDocument]]) -> None:
     held = nested()
     (folder / "sub" / "00.txt").unlink()
     found = plan([folder, folder / "sub", folder], held)
@@ -226,7 +232,9 @@ def test_a_document_of_two_sources_is_planned_once(folder: Path, nested: Callabl
     assert removed(found) == ["00.txt"]
 
 
-def test_what_one_source_refuses_to_remove_no_other_removes(folder: Path, nested: Callable[[], list[Known]]) -> None:
+def test_what_one_source_refuses_to_remove_no_other_removes(
+    folder: Path, nested: Callable[[], list[StoredDocument]]
+) -> None:
     held = nested()
     for number in range(5):
         (folder / "sub" / f"{number:02}.txt").unlink()
@@ -374,3 +382,32 @@ def test_a_path_that_no_index_holds_is_refused_by_itself(folder: Path) -> None:
     ((name, error),) = listing.problems
     assert (listing.complete, name.endswith("note.md"), "too long" in error.message) == (True, True, True)
     assert not any(item.name.endswith("深/note.md") for item in listing.items)
+
+
+ITEM = SourceItem("file:///home/ann/papers/2024/cv.pdf", "2024/cv.pdf", "file:///home/ann/papers", "file")
+
+
+@pytest.mark.parametrize("glob", ["2024/cv.pdf", "*.pdf", "2024/*", "file:///home/ann/*", "*/papers", "*"])
+def test_a_glob_matches_the_name_the_address_or_the_source(glob: str) -> None:
+    assert rule_overrides(ITEM, [SourceRule(match=glob, category="resume")]) == {"category": "resume"}
+
+
+@pytest.mark.parametrize("glob", ["cv.pdf", "*.PDF", "2024", "papers"])
+def test_a_glob_that_matches_a_part_says_nothing(glob: str) -> None:
+    assert rule_overrides(ITEM, [SourceRule(match=glob, category="resume")]) == {}
+
+
+def test_the_later_rule_wins_field_by_field() -> None:
+    rules = [
+        SourceRule(match="*", category="journey", visibility="private", year=2020),
+        SourceRule(match="*.pdf", category="resume", parser="generic"),
+        SourceRule(match="*.md", category="blog"),
+    ]
+    expected = {"category": "resume", "visibility": "private", "year": 2020, "parser": "generic"}
+    assert rule_overrides(ITEM, rules) == expected
+
+
+@pytest.mark.parametrize("wrong", [{"match": ""}, {"match": "*", "visibility": "secret"}, {"match": "*", "kind": "x"}])
+def test_a_rule_that_cannot_be_meant_is_refused(wrong: dict) -> None:
+    with pytest.raises(ValidationError):
+        SourceRule(**wrong)

@@ -16,10 +16,9 @@ from pipelines.facts import (
     SkillsFacts,
     records_of,
 )
-from pipelines.ingestion.parsers.career.places import place_score
-from pipelines.ingestion.parsers.cuts import Piece
-from pipelines.ingestion.parsers.resume import ResumeParser, split_resume
-from pipelines.ingestion.parsers.resume.entry_pieces import facts_in
+from pipelines.ingestion.parsers.pieces import Piece
+from pipelines.ingestion.parsers.resume import split_resume
+from pipelines.ingestion.parsers.resume.entries import supported_facts
 from pipelines.ingestion.structure import markdown_blocks
 from pipelines.text import canonical, count_tokens, plain
 from pipelines.types import Block, LineBox
@@ -83,12 +82,12 @@ def test_each_section_is_a_piece_that_begins_with_its_heading() -> None:
     ]
 
 
-def test_a_text_without_known_sections_is_cut_like_any_other() -> None:
+def test_a_text_without_known_sections_is_split_like_a_generic_document() -> None:
     text = "Ana Brook wrote this.\n\nThere is nothing more to it."
     assert split_resume(text) == [Piece(0, len(text))]
 
 
-def test_an_unknown_heading_that_is_set_like_the_others_is_a_section() -> None:
+def test_an_unknown_heading_in_the_style_of_the_others_is_a_section() -> None:
     text = "# Ana\n\n## Experience\n\nFathom | Engineer | 2019 – 2021\n\n## Invited talks\n\n- On things (2020)"
     assert [piece.section_path for piece in split_resume(text)][1:] == [("Experience",), ("Invited talks",)]
 
@@ -114,7 +113,7 @@ def test_headings_in_a_column_of_their_own_open_sections() -> None:
     assert [piece.kind for piece in split_resume(text)] == ["contact", "job", "skills"]
 
 
-def test_a_column_goes_on_with_its_section_on_the_next_page() -> None:
+def test_a_column_continues_its_section_on_the_next_page() -> None:
     parts = ["SKILLS", "Go, SQL", "EXPERIENCE", "Fathom | Engineer | 2019 – 2021", "LANGUAGES", "English (native)"]
     parts += ["Oakline | Developer | 2016 – 2019", "- Built it"]
     places = [
@@ -149,7 +148,7 @@ def test_a_column_goes_on_with_its_section_on_the_next_page() -> None:
 # What they state
 
 
-def test_the_person_is_told_from_the_lines_before_the_first_section() -> None:
+def test_the_person_is_read_from_the_lines_before_the_first_section() -> None:
     (person,) = records(RESUME, PersonFacts)
     assert person == PersonFacts(
         span=(0, RESUME.index("\n\nPROFILE")),
@@ -223,24 +222,6 @@ def test_certificates_and_languages_have_their_details() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("place", "score"),
-    [
-        ("Berlin", 3),
-        ("Princeton, NJ", 2),
-        ("Lyon, France", 3),
-        ("Remote (US)", 3),
-        ("Bielstadt, Germany", 2),
-        ("Oakline, Berlin", 1),
-        ("Acme, Data Platform", 0),
-        ("", 0),
-    ],
-)
-def test_a_place_is_told_by_what_is_known_of_its_parts(place: str, score: int) -> None:
-    assert place_score(place) >= score
-    assert (place_score(place) == 0) == (score == 0)
-
-
 # All of the text
 
 LINES = [
@@ -281,11 +262,11 @@ def test_pieces_cover_the_text_in_order_within_their_limit(raw: str, marked_up: 
 
 @given(NASTY)
 @settings(max_examples=100)
-def test_every_fact_stands_in_its_piece_or_in_the_line_above_it(raw: str) -> None:
+def test_every_fact_occurs_in_its_piece_or_its_lead(raw: str) -> None:
     text = canonical(raw)
     for piece in split_resume(text):
-        stretch = text[piece.start : piece.end]
-        source = "".join(f"{stretch}{plain(stretch)}{piece.lead}".split())
+        passage = text[piece.start : piece.end]
+        source = "".join(f"{passage}{plain(passage)}{piece.lead}".split())
         for record in records_of(piece.facts):
             assert piece.start <= record.span[0] <= record.span[1] <= piece.end
             values = record.model_dump(exclude={"type", "span", "start_month", "end_month", "current"}).values()
@@ -294,14 +275,7 @@ def test_every_fact_stands_in_its_piece_or_in_the_line_above_it(raw: str) -> Non
             assert all("".join(value.split()).translate(marks) in source.translate(marks) for value in stated)
 
 
-def test_the_parser_takes_its_size_from_the_settings() -> None:
-    class Sizes:
-        resume_max_tokens = 77
-
-    assert ResumeParser.sized(Sizes()).max_tokens == 77
-
-
-def test_certificates_in_a_list_are_an_item_each_with_their_dates() -> None:
+def test_each_list_item_is_a_certificate_with_its_dates() -> None:
     text = (
         "ANA BROOK\n\nCERTIFICATIONS\n- Oracle Certified Professional (2018)\n"
         "- AWS Solutions Architect, Amazon, 2020\n- Scrum Master\n"
@@ -312,7 +286,7 @@ def test_certificates_in_a_list_are_an_item_each_with_their_dates() -> None:
     ]  # fmt: skip
 
 
-def test_certificates_without_dates_are_a_line_each_and_may_be_wrapped() -> None:
+def test_each_line_without_dates_is_a_certificate_and_may_be_wrapped() -> None:
     text = "CERTIFICATIONS\nLife Support, Oakhurst\nCouncil\nCloud Practitioner\n\nSKILLS\nGo, SQL"
     assert [(record.name, record.issuer) for record in records(text, CertificationFacts)] == [
         ("Life Support", "Oakhurst Council"),
@@ -320,14 +294,14 @@ def test_certificates_without_dates_are_a_line_each_and_may_be_wrapped() -> None
     ]
 
 
-def test_a_record_states_what_stands_in_its_own_span_and_not_elsewhere_in_the_piece() -> None:
+def test_a_record_keeps_only_values_of_its_own_span() -> None:
     text = "Sailing\nRowing"
     records = [SkillsFacts(skills=("Sailing",), span=(0, 7)), SkillsFacts(skills=("Sailing",), span=(8, 14))]
-    assert facts_in(text, records, 0, len(text)) == records[0]
-    assert facts_in(text, records, 8, len(text)) is None
+    assert supported_facts(text, records, 0, len(text)) == records[0]
+    assert supported_facts(text, records, 8, len(text)) is None
 
 
-def test_who_works_on_their_own_account_has_no_company_of_an_earlier_job() -> None:
+def test_self_employment_does_not_inherit_the_company_of_an_earlier_job() -> None:
     text = "EXPERIENCE\nEngineer, Fathom, Lisbon\nJan 2018 - Present\n- a\n\nFreelance developer (2015-2017)\n- b"
     jobs = records(text, JobFacts)
     assert [(job.company, job.position) for job in jobs] == [("Fathom", "Engineer"), ("", "Freelance developer")]

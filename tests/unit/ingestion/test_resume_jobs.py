@@ -1,11 +1,13 @@
-"""The jobs of a resume, in the layouts that people use."""
+"""The jobs of a resume, in the layouts that people use, with known and unknown names."""
 
 from datetime import UTC, datetime
 
 import pytest
 
-from pipelines.facts import JobFacts, records_of
+from pipelines.facts import EducationFacts, JobFacts, records_of
 from pipelines.ingestion.parsers.resume import split_resume
+from pipelines.ingestion.parsers.resume.job_candidates import place_likeness
+from pipelines.ingestion.parsers.resume.lines import label_role, split_label
 
 ENGINEER = JobFacts(
     company="Fathom",
@@ -96,7 +98,7 @@ def test_a_job_has_its_own_span_items_and_year() -> None:
     assert text[pieces[0].start : pieces[0].end].startswith("EXPERIENCE\nSenior Engineer")
 
 
-def test_what_stands_in_brackets_after_the_company_is_its_industry() -> None:
+def test_words_in_brackets_after_the_company_are_its_industry() -> None:
     (job,) = jobs_of("EXPERIENCE\nFathom (Logistics software) | Engineer | Remote | 2019 – 2021\n- Built it")
     assert (job.company, job.industry, job.position, job.location) == (
         "Fathom",
@@ -107,12 +109,12 @@ def test_what_stands_in_brackets_after_the_company_is_its_industry() -> None:
 
 
 @pytest.mark.parametrize("inside", ["formerly Oakline", "full-time", "since 1987"])
-def test_other_asides_are_no_industry(inside: str) -> None:
+def test_other_words_in_brackets_are_not_an_industry(inside: str) -> None:
     (job,) = jobs_of(f"EXPERIENCE\nFathom ({inside}) | Engineer | Remote | 2019 – 2021\n- Built it")
     assert (job.company, job.industry) == ("Fathom", "")
 
 
-def test_several_positions_in_one_company_are_jobs_of_their_own() -> None:
+def test_each_position_at_one_company_is_a_job() -> None:
     text = (
         "EXPERIENCE\nFathom, Berlin\nStaff Engineer\t2021 – 2023\n- a\nEngineer\t2019 – 2021\n- b\n"
         "Oakline, Porto\nDeveloper\t2015 – 2019\n- c"
@@ -125,7 +127,7 @@ def test_several_positions_in_one_company_are_jobs_of_their_own() -> None:
     assert [piece.lead for piece in split_resume(text)] == ["", "Fathom | Berlin", ""]
 
 
-def test_a_company_with_its_own_dates_is_no_job_beside_its_positions() -> None:
+def test_a_company_line_with_dates_is_not_a_job_of_its_own() -> None:
     text = (
         "EXPERIENCE\nFathom — Berlin\t2018 – 2022\nEngineer (2020 – 2022)\n- a\nWorking Student (2018 – 2020)\n- b\n"
         "Oakline — Porto\t2015 – 2018\nDeveloper\n- c"
@@ -158,13 +160,13 @@ def test_jobs_are_read_in_other_languages(heading: str, line: str, company: str,
     assert job.current
 
 
-def test_most_jobs_tell_which_part_is_the_company() -> None:
+def test_the_layout_of_most_jobs_decides_which_part_is_the_company() -> None:
     lines = ["Zephyr\nPainter\n2019 – 2021", "Umbra\nEngineer\n2016 – 2019", "Quill\nManager\n2014 – 2016"]
     text = "EXPERIENCE\n" + "\n".join(f"{line}\n- Did it" for line in lines)
     assert [job.company for job in jobs_of(text)] == ["Zephyr", "Umbra", "Quill"]
 
 
-def test_dates_in_what_was_done_begin_no_job() -> None:
+def test_dates_in_a_description_begin_no_job() -> None:
     text = (
         "EXPERIENCE\nFathom | Engineer | 2015 – 2021\n- Moved the archive (1996 – 2012) into one store\n"
         "In 2019 I led the move to the cloud, and stayed until 2020.\n- Won a prize, 2018"
@@ -172,7 +174,7 @@ def test_dates_in_what_was_done_begin_no_job() -> None:
     assert [job.date_range for job in jobs_of(text)] == ["2015 – 2021"]
 
 
-def test_projects_and_voluntary_work_are_no_jobs() -> None:
+def test_projects_and_volunteering_are_not_jobs() -> None:
     text = (
         "EXPERIENCE\nFathom | Engineer | 2019 – 2021\n- a\n\nPROJECTS\nCompass\t2020 – 2021\n- b\n\n"
         "VOLUNTEERING\nMentor, Code Club\t2018 – 2020\n- c"
@@ -211,3 +213,175 @@ def test_a_section_of_any_name_that_lists_positions_with_dates_holds_the_jobs() 
     text = "# Ana\n\n## Where I have been\n\nFathom | Engineer | 2019 – 2021\n\n- a\n\n## Skills\n\nGo"
     assert [job.company for job in jobs_of(text)] == ["Fathom"]
     assert jobs_of(text.replace("Engineer", "Thoughts")) == []
+
+
+JobFields = tuple[str, str, str, str]
+
+UNKNOWN_NAMES: dict[str, tuple[str, list[JobFields]]] = {
+    "place right of the company, position and dates below": (
+        "quietly\tKestrel Bay, OR\nBee Wrangler\tJune 2021 – Present\n• a\n"
+        "9fin Harbour\tTindale\nSummer Analyst\tMay 2020 – Aug 2020\n• b",
+        [
+            ("quietly", "Bee Wrangler", "Kestrel Bay, OR", "June 2021 – Present"),
+            ("9fin Harbour", "Summer Analyst", "Tindale", "May 2020 – Aug 2020"),
+        ],
+    ),
+    "company, place and position in one line, dates below": (
+        "Loomwright, Upper Sallow — Weaver\nJANUARY 2020 - PRESENT\nWeaves rugs to order.\n"
+        "Corvane, Lower Brackenby — Draughtsman\nMARCH 2016 - JUNE 2019\nDrew plans by hand.",
+        [
+            ("Loomwright", "Weaver", "Upper Sallow", "JANUARY 2020 - PRESENT"),
+            ("Corvane", "Draughtsman", "Lower Brackenby", "MARCH 2016 - JUNE 2019"),
+        ],
+    ),
+    "a sentence of position, company and place, ended by a full stop": (
+        "2018–2022\tCompiler Engineer, Zephyrine, Oberwinden.\nWrote a compiler.\n"
+        "2015–2018\tTutor, Rukia, Kestrel Bay.\nTaught algebra.",
+        [("Zephyrine", "Compiler Engineer", "Oberwinden", "2018–2022"), ("Rukia", "Tutor", "Kestrel Bay", "2015–2018")],
+    ),
+    "dates, company and place in columns": (
+        "09/2017 – 04/2021\tArdent Moss\tKestrel Bay\nArborist\nClimbed six hundred trees in the care of the town.\n"
+        "02/2015 – 08/2017\tRukia\tOberwinden\nGardener\nLaid out lawns.",
+        [
+            ("Ardent Moss", "Arborist", "Kestrel Bay", "09/2017 – 04/2021"),
+            ("Rukia", "Gardener", "Oberwinden", "02/2015 – 08/2017"),
+        ],
+    ),
+    "dates in the middle": (
+        "Larkspur Vale, 2019 – 2023, Sales Executive\n• a\nArdent Moss, 2016 – 2019, Account Manager\n• b",
+        [
+            ("Larkspur Vale", "Sales Executive", "", "2019 – 2023"),
+            ("Ardent Moss", "Account Manager", "", "2016 – 2019"),
+        ],
+    ),
+    "places in brackets": (
+        "Corvane (Tindale), Payroll Clerk [2018–2023]\n• a\nHollin Ridge (Kestrel Bay), Bookkeeper [2014–2018]\n• b",
+        [
+            ("Corvane", "Payroll Clerk", "Tindale", "2018–2023"),
+            ("Hollin Ridge", "Bookkeeper", "Kestrel Bay", "2014–2018"),
+        ],
+    ),
+    "positions of several parts": (
+        "Manager, Retail Operations, Hollin Ridge, Tindale, OH\t2019 – 2023\n• a\n"
+        "Clerk, Returns, Zanderly, Tindale, OH\t2014 – 2016\n• b",
+        [
+            ("Hollin Ridge", "Manager, Retail Operations", "Tindale, OH", "2019 – 2023"),
+            ("Zanderly", "Clerk, Returns", "Tindale, OH", "2014 – 2016"),
+        ],
+    ),
+    "a department between company and position": (
+        "Vexillo\tHarrow Mill, OH\nCompliance Department\nCompliance Analyst\t2019 – Present\n• a\n"
+        "Ilex\tBrackwater, OR\nTreasury Department\nBookkeeper\t2015 – 2019\n• b",
+        [
+            ("Vexillo", "Compliance Analyst", "Harrow Mill, OH", "2019 – Present"),
+            ("Ilex", "Bookkeeper", "Brackwater, OR", "2015 – 2019"),
+        ],
+    ),
+    "what the company does between it and the position": (
+        "Tallow Street\tLondon, UK\nCandle maker with 40 shops across the country\nArea Manager\t2018 – 2022\n• a\n"
+        "Cask\tLittle Wend, UK\nRegional brewery, 120 employees\nBrewer\t2014 – 2018\n• b",
+        [
+            ("Tallow Street", "Area Manager", "London, UK", "2018 – 2022"),
+            ("Cask", "Brewer", "Little Wend, UK", "2014 – 2018"),
+        ],
+    ),
+    "positions and their whole time under a company": (
+        "TRASK & VALE\tJan 2015 – Present\nVice President, Credit\tJan 2020 – Present\n• a\n"
+        "Analyst, Credit\tJan 2015 – Dec 2019\n• b\n"
+        "HOLLIN RIDGE\tJun 2013 – Dec 2014\n"
+        "Teller\tJun 2013 – Dec 2014\n• c",
+        [
+            ("TRASK & VALE", "Vice President, Credit", "", "Jan 2020 – Present"),
+            ("TRASK & VALE", "Analyst, Credit", "", "Jan 2015 – Dec 2019"),
+            ("HOLLIN RIDGE", "Teller", "", "Jun 2013 – Dec 2014"),
+        ],
+    ),
+    "labels in a column": (
+        "Dates\tMarch 2017 – present\nOccupation or position held\tLaboratory Technician\n"
+        "Main activities and responsibilities\tAnalyses of water and soil\n"
+        "Name and address of employer\tVexillo Ltd, Little Wend\n"
+        "Dates\tJune 2013 – February 2017\nOccupation or position held\tSampler\n"
+        "Main activities and responsibilities\tCollecting samples\nName and address of employer\tIlex Ltd, Ostermere",
+        [
+            ("Vexillo Ltd", "Laboratory Technician", "Little Wend", "March 2017 – present"),
+            ("Ilex Ltd", "Sampler", "Ostermere", "June 2013 – February 2017"),
+        ],
+    ),
+    "a table with a head": (
+        "| Company | Role | From – To |\n|---|---|---|\n"
+        "| Ninefold | Buyer | 2019 – 2023 |\n| Lumbra | Luthier | 2015 – 2019 |",
+        [("Ninefold", "Buyer", "", "2019 – 2023"), ("Lumbra", "Luthier", "", "2015 – 2019")],
+    ),
+    "a list in a column beside its dates": (
+        "Intern\tHarrow Mill\nVexillo\tMay 2022 – Aug 2022\n• a\n"
+        "Intern\tOstermere\nIlex\t◦ Developed things\t◦ Published them\tMay 2021 – Aug 2021",
+        [
+            ("Vexillo", "Intern", "Harrow Mill", "May 2022 – Aug 2022"),
+            ("Ilex", "Intern", "Ostermere", "May 2021 – Aug 2021"),
+        ],
+    ),
+    "a time without work, which is no job": (
+        "Ilex | Paralegal | 2020 – Present\n• a\nMaternity leave | 2018 – 2020\n"
+        "Cask | Legal Secretary | 2014 – 2018\n• b",
+        [("Ilex", "Paralegal", "", "2020 – Present"), ("Cask", "Legal Secretary", "", "2014 – 2018")],
+    ),
+}
+
+
+def job_fields(text: str) -> list[JobFields]:
+    records = [record for piece in split_resume(text) for record in records_of(piece.facts)]
+    jobs = [record for record in records if isinstance(record, JobFacts)]
+    return [(job.company, job.position, job.location, job.date_range) for job in jobs]
+
+
+@pytest.mark.parametrize("name", UNKNOWN_NAMES)
+def test_jobs_of_unknown_names_are_read_from_the_layout_that_they_share(name: str) -> None:
+    text, jobs = UNKNOWN_NAMES[name]
+    assert job_fields(f"Ana Brook\n\nEXPERIENCE\n{text}\n\nSKILLS\nGo, SQL") == jobs
+
+
+def test_a_known_place_in_one_job_locates_the_places_of_the_others() -> None:
+    text = "EXPERIENCE\n2019 – 2023 / Studio Varga / {} / Baker\n• a\n2015 – 2019 / Cinderpath / {} / Cook\n• b"
+    alike = job_fields(text.format("Berlin", "Saint-Aubry"))
+    assert [location for _, _, location, _ in alike] == ["Berlin", "Saint-Aubry"]
+
+
+@pytest.mark.parametrize("title", ["Legal Experience", "Leadership and Management Experience", "Clinical Experience"])
+def test_an_experience_section_of_any_field_has_jobs(title: str) -> None:
+    text = f"Ana\n\n{title}\nHale, Mirren, and Stroud\tAlbany, NY\nSummer Associate\tMay 2017 – Aug 2017\n• a"
+    assert job_fields(text) == [("Hale, Mirren, and Stroud", "Summer Associate", "Albany, NY", "May 2017 – Aug 2017")]
+
+
+def test_a_label_inside_a_job_opens_no_section() -> None:
+    job = "Head of Delight\nZanderly\nJanuary 2018 — Present\nI make sure.\nHighlights\n• Smiles\n"
+    text = f"Ana\n\nWork\n{job}{job.replace('2018 — Present', '2014 — March 2017').replace('Zanderly', 'Ilex')}"
+    assert [company for company, *_ in job_fields(text)] == ["Zanderly", "Ilex"]
+
+
+@pytest.mark.parametrize(
+    ("study", "institution"),
+    [
+        ("MSc | Geology | Ostermere | 2019", "Ostermere"),
+        ("BEng Civil Engineering, Ostermere\t2012 – 2015\nFirst class", "Ostermere"),
+        ("2014 – 2017\tBA Geography, University of Ostermere (2:1)", "University of Ostermere"),
+    ],
+)
+def test_the_school_is_the_part_that_is_not_degree_subject_or_grade(study: str, institution: str) -> None:
+    records = [record for piece in split_resume(f"EDUCATION\n{study}") for record in records_of(piece.facts)]
+    assert [record.institution for record in records if isinstance(record, EducationFacts)] == [institution]
+
+
+def test_a_label_gives_the_role_of_the_words_after_it() -> None:
+    assert split_label("Entreprise : Maison Aubrac") == ("company", "Maison Aubrac")
+    assert split_label("Marrowstone: Farrier") is None
+    assert label_role("Nome e indirizzo del datore di lavoro") == "company"
+    assert label_role("Hours per week") == ""
+    assert label_role("Head of Company Operations") is None
+
+
+def test_an_unknown_name_may_be_a_place_unless_its_words_exclude_it() -> None:
+    assert place_likeness("Berlin, Germany") > place_likeness("Tindale, Germany") > place_likeness("Tindale") > 0
+    assert all(
+        place_likeness(words) < 0
+        for words in ("Marine lighting", "Retail Operations", "Baker Group", "Unit 7", "Buyer")
+    )

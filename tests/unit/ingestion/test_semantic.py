@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from config.settings import ParsingSettings
 from pipelines.errors import ConfigError
-from pipelines.ingestion.fingerprint import recipe
+from pipelines.ingestion.change_detection import recipe
 from pipelines.ingestion.parsers import build_parser, parse
-from pipelines.ingestion.parsers.cuts import Piece
+from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.semantic import SemanticParser, split_semantic
 from pipelines.ingestion.structure import markdown_blocks
 from pipelines.text import canonical
@@ -43,13 +43,13 @@ def note(text: str) -> Document:
     )  # fmt: skip
 
 
-def test_a_text_parts_where_its_subject_changes() -> None:
+def test_a_text_is_cut_where_its_topic_changes() -> None:
     text = (SEA * 9 + LAND * 9 + SEA * 9).strip()
     found = [text[piece.start : piece.end] for piece in split_semantic(text, Subjects())]
     assert found == [(SEA * 9).strip(), (LAND * 9).strip(), (SEA * 9).strip()]
 
 
-def test_a_text_on_one_subject_stays_whole() -> None:
+def test_a_text_on_one_topic_stays_whole() -> None:
     text = (SEA * 30).strip()
     assert split_semantic(text, Subjects()) == [Piece(0, len(text))]
 
@@ -58,23 +58,24 @@ def test_all_groups_of_sentences_are_embedded_in_one_batch_and_a_plan_can_count_
     text = (SEA * 7 + LAND * 3).strip()
     model = Subjects()
     parse(note(text), "semantic", embed=model)
-    assert [batch for batch in model.asked if batch] == [SemanticParser().texts_to_embed(note(text))]
+    groups = SemanticParser().finest(note(text))
+    assert model.asked == [[text[piece.start : piece.end] for piece in groups]]
     assert list(map(len, model.asked)) == [-(-10 // 3)]
     assert [part.count(".") for part in model.asked[0]] == [3, 3, 3, 1]
 
 
-def test_no_piece_crosses_a_heading_however_alike_its_sides() -> None:
+def test_no_piece_crosses_a_heading_even_between_similar_texts() -> None:
     text = f"# One\n\n{SEA * 3}\n\n# Two\n\n{SEA * 3}".strip()
     found = split_semantic(text, Subjects(), markdown_blocks(text))
     assert [(piece.section_path, text[piece.start]) for piece in found] == [(("One",), "#"), (("Two",), "#")]
 
 
-def test_a_short_part_is_not_left_alone() -> None:
+def test_a_short_part_is_joined_to_its_neighbour() -> None:
     text = (SEA * 6 + LAND * 3).strip()
     assert split_semantic(text, Subjects(), min_characters=len(LAND) * 4) == [Piece(0, len(text))]
 
 
-def test_a_subject_longer_than_a_piece_may_be_is_cut_at_sentences() -> None:
+def test_a_topic_over_the_limit_is_cut_at_sentences() -> None:
     text = (SEA * 60).strip()
     found = [text[piece.start : piece.end] for piece in split_semantic(text, Subjects(), max_characters=500)]
     assert all(len(part) <= 500 and part.startswith("The ship") and part.endswith("sea.") for part in found)
@@ -89,12 +90,12 @@ def test_fewer_than_five_sentences_are_cut_by_length_and_nothing_is_embedded() -
     assert len(found) == 3
     assert all(piece.end - piece.start <= 1024 for piece in found)
     assert all(0 < before.end - after.start <= 128 for before, after in pairwise(found))
-    assert SemanticParser().texts_to_embed(note(text)) == []
+    assert SemanticParser().finest(note(text)) == []
 
 
 @given(st.lists(st.sampled_from(LINES), max_size=15).map("\n".join) | st.text(), st.integers(1, 4))
 @settings(max_examples=100)
-def test_no_piece_is_too_long_and_none_overlaps_where_sentences_are_many(raw: str, group: int) -> None:
+def test_pieces_never_exceed_the_limit_and_do_not_overlap_if_embedded(raw: str, group: int) -> None:
     text = canonical(raw)
     model = Subjects()
     found = split_semantic(text, model, group=group, min_characters=50, max_characters=300)
@@ -103,12 +104,12 @@ def test_no_piece_is_too_long_and_none_overlaps_where_sentences_are_many(raw: st
         assert all(before.end <= after.start for before, after in pairwise(found))
 
 
-def test_without_a_model_the_parser_says_what_it_needs() -> None:
+def test_without_a_model_the_parser_raises_a_config_error() -> None:
     with pytest.raises(ConfigError, match=r"n\.txt: the semantic parser needs an embedding model"):
         parse(note(SEA * 9), "semantic")
 
 
-def test_its_recipe_names_the_model_and_that_of_others_does_not() -> None:
+def test_only_the_recipe_of_the_semantic_parser_depends_on_the_model() -> None:
     sizes = ParsingSettings()
     assert recipe("semantic", sizes, "one") != recipe("semantic", sizes, "two")
     assert recipe("generic", sizes, "one") == recipe("generic", sizes, "two")

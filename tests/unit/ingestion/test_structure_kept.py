@@ -13,7 +13,7 @@ from openpyxl import Workbook
 from pptx import Presentation
 from pptx.util import Inches
 
-from pipelines.evaluation.structure import kept
+from tests.bench.structure import kept
 
 
 class Part(NamedTuple):
@@ -131,7 +131,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_headings_and_cells_stand_under_their_sections(tmp_path: Path, name: str) -> None:
+def test_headings_and_cells_are_in_their_sections(tmp_path: Path, name: str) -> None:
     make: Callable[[list[Part]], bytes] = FILES[name]
     path = tmp_path / name
     path.write_bytes(make(PARTS))

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from pipelines.ingestion.loaders.sniff import MARKDOWN, PLAIN
 from pipelines.ingestion.parsers import parse, parser_for
-from pipelines.ingestion.parsers.cuts import Piece
-from pipelines.ingestion.parsers.sections import split_sections, whole_sentences
+from pipelines.ingestion.parsers.pieces import Piece
+from pipelines.ingestion.parsers.sections import sentence_spans, split_sections
 from pipelines.ingestion.parsers.window import split_windows
 from pipelines.ingestion.structure import markdown_blocks
 from pipelines.text import canonical, count_tokens
@@ -46,7 +46,7 @@ def note(text: str, mime: str = MARKDOWN) -> Document:
 # Tokens
 
 
-def test_a_token_window_is_as_full_as_whole_words_allow_and_shares_its_last_words() -> None:
+def test_token_windows_are_full_and_overlap_by_whole_words() -> None:
     found = texts(STORY, split_windows(STORY, tokens=60, overlap=15))
     words = STORY.split()
     for before, after in pairwise(found):
@@ -66,7 +66,7 @@ def test_a_short_text_is_one_window_and_no_text_is_none() -> None:
     assert split_windows(" \n ") == []
 
 
-def test_a_windows_section_is_that_of_the_nearest_heading_before_it() -> None:
+def test_the_section_of_a_window_is_the_nearest_heading_before_it() -> None:
     text = f"Start.\n\n# One\n\n{STORY}\n\n## Two\n\n{STORY}"
     found = split_windows(text, markdown_blocks(text), tokens=100, overlap=10)
     first = [text[: piece.start].rfind("\n## Two") >= 0 for piece in found]
@@ -77,7 +77,7 @@ def test_a_windows_section_is_that_of_the_nearest_heading_before_it() -> None:
 
 @given(NASTY)
 @settings(max_examples=100)
-def test_no_window_is_over_its_tokens_whatever_the_words(raw: str) -> None:
+def test_token_windows_never_exceed_their_limit(raw: str) -> None:
     text = canonical(raw)
     found = split_windows(text, (), tokens=20, overlap=10)
     assert all(count_tokens(part) <= 20 for part in texts(text, found))
@@ -87,7 +87,7 @@ def test_no_window_is_over_its_tokens_whatever_the_words(raw: str) -> None:
 # Characters
 
 
-def test_section_windows_end_at_sentences_and_begin_with_the_last_ones_of_the_window_before() -> None:
+def test_section_windows_overlap_by_whole_sentences() -> None:
     found = texts(STORY, split_sections(STORY, characters=200, overlap=50))
     assert all(part.startswith("The ") and part.endswith("dawn.") and len(part) <= 200 for part in found)
     for before, after in pairwise(found):
@@ -116,7 +116,7 @@ def test_no_section_window_crosses_a_heading() -> None:
     assert [piece.section_path for piece in found if text[piece.start] == "#"] == [("One",), ("Two",), ("Three",)]
 
 
-def test_a_heading_with_nothing_under_it_opens_what_follows() -> None:
+def test_a_heading_with_nothing_below_it_joins_its_subsection() -> None:
     text = "# One\n\n## Two\n\nText.\n\n# Three"
     assert split_sections(text, markdown_blocks(text)) == [
         Piece(0, text.index("\n\n# Three"), ("One", "Two")),
@@ -127,12 +127,12 @@ def test_a_heading_with_nothing_under_it_opens_what_follows() -> None:
 def test_a_bullet_stays_with_its_item() -> None:
     text = "\n".join(f"- item {number} of the list, which is long enough" for number in range(20))
     assert all(part.startswith("- item") for part in texts(text, split_sections(text, characters=120, overlap=50)))
-    assert whole_sentences("- one\n- two", (0, 11)) == [(0, 5), (6, 11)]
+    assert sentence_spans("- one\n- two", (0, 11)) == [(0, 5), (6, 11)]
 
 
 @given(NASTY, st.integers(0, 60))
 @settings(max_examples=100)
-def test_no_section_window_is_over_its_characters_and_each_goes_on(raw: str, overlap: int) -> None:
+def test_section_windows_never_exceed_their_limit_and_always_advance(raw: str, overlap: int) -> None:
     text = canonical(raw)
     found = split_sections(text, (), characters=50, overlap=overlap)
     assert all(piece.end - piece.start <= 50 for piece in found)
@@ -150,7 +150,7 @@ def test_markdown_without_headings_is_read_as_plain_text() -> None:
     assert paths == {("Boats",), ("Boats", "Crew")}
 
 
-def test_markdown_with_headings_means_only_those() -> None:
+def test_markdown_headings_are_the_only_headings_of_markdown() -> None:
     text = f"# Boats\n\n{STORY}\n\n= = Crew = =\n\n{STORY}"
     headed = note(text)
     assert parser_for(headed) == "markdown"

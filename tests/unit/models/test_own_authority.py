@@ -9,9 +9,9 @@ from pydantic import SecretStr
 
 from config.settings import EmbeddingSettings, LLMSettings, Settings
 from pipelines.errors import ConfigError, ServiceUnavailable
-from pipelines.models.embed import build_embed_model
+from pipelines.models.embedding import build_embed_model
 from pipelines.models.llm import build_llm, complete
-from pipelines.trust import OWN_AUTHORITY
+from pipelines.tls import CA_FILE_HINT
 from tests.authority import Authority
 from tests.fake_openai import FakeOpenAI
 
@@ -56,7 +56,7 @@ def test_without_it_they_are_not_asked_and_it_is_named(
 ) -> None:
     with pytest.raises(ServiceUnavailable) as refused:
         build_embed_model(settings("")).get_query_embedding("Ann")
-    assert (refused.value.hint, encrypted.requests) == (OWN_AUTHORITY, [])
+    assert (refused.value.hint, encrypted.requests) == (CA_FILE_HINT, [])
 
 
 def test_a_file_that_is_not_there_is_named(

@@ -1,10 +1,18 @@
 """Small nodes, sources and rankings for the tests of the query stages."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
+from llama_index.core.llms import LLM
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from pipelines.types import LegScore, Source
+from config.settings import Settings
+from pipelines.query.search import Request, SearchOutcome
+from pipelines.query.trace import Ledger
+from pipelines.store.read_snapshot import Mark
+from pipelines.types import Filters, LegScore, QueryIntent, Source
 
 
 def hit(node_id: str, text: str = "words", score: float = 1.0, **facts: Any) -> NodeWithScore:
@@ -30,3 +38,32 @@ def source(n: int, snippet: str, **facts: Any) -> Source:
 def leg(rank: int, score: float) -> LegScore:
     """A leg's place for a node."""
     return LegScore(rank, score)
+
+
+@dataclass
+class FakeSearch:
+    """A search in memory: what it finds and how strong that is, its subclass says; every term is equally rare."""
+
+    intent: QueryIntent
+    settings: Settings = field(default_factory=lambda: Settings(_env_file=None))
+    llm: LLM | None = None
+    fingerprint: str = "f00d"
+    request: Request = field(default_factory=lambda: Request("q", Filters(), "owner", "hybrid", 5))
+    mark: Mark = field(default_factory=lambda: Mark(7, 7))
+    ledger: Ledger = field(default_factory=Ledger)
+    escalates: bool = True
+    model: str = "hashed"
+
+    @property
+    def lexical(self) -> SimpleNamespace:
+        return SimpleNamespace(idf=lambda term: 1.0)
+
+    @property
+    def embedder(self) -> SimpleNamespace:
+        return SimpleNamespace(vector=lambda query: self.vector(query.query_str))
+
+    def vector(self, text: str) -> Sequence[float]:
+        raise NotImplementedError
+
+    def with_neighbours(self, outcome: SearchOutcome) -> list[NodeWithScore]:
+        return outcome.ranking

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from pipelines.query.packs.pack import (
-    Asked,
+from pipelines.query.pack import (
     Pack,
+    PackedAnswer,
+    PackedCandidate,
     PackedCitation,
     PackedDocument,
+    PackedRequest,
     PackedSentence,
     PackedSettings,
     PackedSource,
-    Ranked,
-    Said,
 )
 from pipelines.types import VerdictName
 
@@ -47,7 +47,7 @@ def pack(
     *sentences: PackedSentence,
     sources: tuple[PackedSource, ...] = (source(1),),
     documents: tuple[PackedDocument, ...] = (document(),),
-    ranking: tuple[Ranked, ...] = (),
+    ranking: tuple[PackedCandidate, ...] = (),
     settings: dict[str, Any] | None = None,
     said: dict[str, Any] | None = None,
     **changes: Any,
@@ -58,8 +58,8 @@ def pack(
         "sentences": sentences, "sources": sources, **(said or {}),
     }  # fmt: skip
     fields: dict[str, Any] = {
-        "footnote": "1.0", "made_at": "2026-03-01T10:00:00+00:00", "asked": Asked(question=QUESTION),
-        "answer": Said(**told), "documents": documents, "ranking": ranking,
+        "footnote": "1.0", "made_at": "2026-03-01T10:00:00+00:00", "asked": PackedRequest(question=QUESTION),
+        "answer": PackedAnswer(**told), "documents": documents, "ranking": ranking,
         "settings": PackedSettings(fingerprint="abc", values=settings or {"retrieval.top_n": 5}),
         "embedding_model": "hashed/hashed@256", "corpus_version": 7,
     }  # fmt: skip

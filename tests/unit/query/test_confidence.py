@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.query.writing.confidence import confidence
+from pipelines.query.confidence import confidence
 from pipelines.types import Band, Evidence, Sentence
 
 GOOD = Sentence("The crane stood in the harbour.", (1,), "supported")

@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 
 from config.settings import EvidenceSettings
-from pipelines.query.extraction.aim import aim_of
-from pipelines.query.extraction.extract import VAGUE, Extract, extract, is_answer
-from pipelines.query.extraction.injection import borne_by_commands, is_command
-from pipelines.query.extraction.lines import lines_of, readable
-from pipelines.query.extraction.marks import Ruler, measure, scores
-from pipelines.query.extraction.suffices import suffices, tell
-from pipelines.query.understanding.analyse import analyse
+from pipelines.query.extract import NAMES_NOTHING, Extraction, extract, is_answer
+from pipelines.query.line_scoring import LineScorer, line_scores, line_signals
+from pipelines.query.prompt_injection import is_command, supported_only_by_commands
+from pipelines.query.question_type import classify_question
+from pipelines.query.quotable_lines import QuotableSources, display_text, quotable_lines
+from pipelines.query.sufficiency import answer_probability, sufficiency_signals
+from pipelines.query.understand import analyse
 from pipelines.text import plain
-from pipelines.types import Context, Evidence, Source
+from pipelines.types import Evidence, Source
 from tests.unit.query.builders import hit, source
 
 CRANE = "# Cranes\n\nThe harbour crane moved 40 containers an hour. It was blue. Who built it?"
@@ -36,12 +36,12 @@ def without_model(questions: Sequence[str], texts: Sequence[str]) -> tuple[np.nd
     return np.zeros((len(questions), 0)), np.zeros((len(texts), 0))
 
 
-RULER = Ruler(lambda _: 1.0, vectors, 0.0, 1.0)
+RULER = LineScorer(lambda _: 1.0, vectors, 0.0, 1.0)
 
 
 def read(
-    question: str, *snippets: str | Source, limit: int = 6, ruler: Ruler = RULER, strength: float = 0.9
-) -> Extract:
+    question: str, *snippets: str | Source, limit: int = 6, ruler: LineScorer = RULER, strength: float = 0.9
+) -> Extraction:
     sources = tuple(
         source(n, each, document_id=f"d{n}") if isinstance(each, str) else each
         for n, each in enumerate(snippets, start=1)
@@ -50,9 +50,7 @@ def read(
         hit(f"n{each.n}", document_id=each.document_id, start=each.start, end=each.start + len(each.snippet))
         for each in sources
     ]
-    found = extract(
-        analyse(question), Context(sources, "", "", 0), ranking, ruler, strength=strength, max_sentences=limit
-    )
+    found = extract(analyse(question), QuotableSources(sources), ranking, ruler, strength=strength, max_sentences=limit)
     for line in found.picks:
         assert plain(line.source.snippet[line.start : line.end]).split() == line.text.split()
     return found
@@ -70,7 +68,7 @@ def test_the_sentence_that_answers_comes_first_and_what_is_far_below_it_is_left_
 
 
 def test_headings_questions_and_lead_ins_are_not_answers() -> None:
-    found = [line.text for line in lines_of([source(1, CRANE + "\n\nColours:\n\n- blue paint\n- red paint")])]
+    found = [line.text for line in quotable_lines([source(1, CRANE + "\n\nColours:\n\n- blue paint\n- red paint")])]
     assert found == ["The harbour crane moved 40 containers an hour.", "It was blue.", "blue paint", "red paint"]
 
 
@@ -97,7 +95,7 @@ def test_nothing_is_picked_where_there_are_no_lines() -> None:
 
 
 def test_a_short_row_or_item_may_answer_and_knows_what_it_stands_under() -> None:
-    (line,) = lines_of([source(1, "## Licence\n\nMIT-0.")])
+    (line,) = quotable_lines([source(1, "## Licence\n\nMIT-0.")])
     assert (line.text, line.under) == ("MIT-0.", "Licence")
     rows = "Acme | Welder | Leith | 2019\nBeta | Rigger | Oslo | 2021"
     assert picked("Which city was Acme in?", rows, limit=1) == ["Acme Welder Leith 2019"]
@@ -124,9 +122,9 @@ def test_a_line_with_the_kind_of_value_that_is_asked_for_is_preferred() -> None:
 
 def test_the_line_after_the_one_that_names_the_thing_gains_from_it() -> None:
     text = "The crane stood idle for long. A bolt had cracked. Far away there were many other things. Bread is cheap."
-    aim, lines = aim_of(analyse("Why was the crane idle?")), lines_of([source(1, text)])
-    signals, _ = measure(lines, "Why was the crane idle?", aim, [], RULER)
-    found = scores(lines, signals, aim)
+    aim, lines = classify_question(analyse("Why was the crane idle?")), quotable_lines([source(1, text)])
+    signals, _ = line_signals(lines, "Why was the crane idle?", aim, [], RULER)
+    found = line_scores(lines, signals, aim)
     assert found[0] > found[1] > found[3]
 
 
@@ -137,7 +135,7 @@ def test_an_order_to_a_machine_is_not_quoted(command: str) -> None:
 
 @pytest.mark.parametrize("text", ["我们在二零二零年搬到了奥斯陆。", "クレーンは動いた。", "الرافعة نقلت أربعين حاوية"])
 def test_a_sentence_in_a_script_without_case_or_spaces_may_answer(text: str) -> None:
-    assert [line.text for line in lines_of([source(1, text)])] == [text]
+    assert [line.text for line in quotable_lines([source(1, text)])] == [text]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +143,7 @@ def test_a_sentence_in_a_script_without_case_or_spaces_may_answer(text: str) -> 
     ["WORK AND OTHER EXPERIENCE", "ÉTUDES À L'ÉCOLE DE ÇA", "2019 - 2020 - 2021", "我们在这里吗？", "| --- | --- |"],
 )
 def test_capitals_bare_numbers_and_questions_do_not_answer(text: str) -> None:
-    assert lines_of([source(1, text)]) == []
+    assert quotable_lines([source(1, text)]) == []
 
 
 TABLE = """Sizes of the ropes:
@@ -170,7 +168,7 @@ def test_of_a_table_the_rows_that_are_asked_for_are_quoted(question: str, expect
 
 
 def test_a_row_knows_the_names_of_its_columns_which_are_no_answer() -> None:
-    found = lines_of([source(1, TABLE)])
+    found = quotable_lines([source(1, TABLE)])
     assert [line.text for line in found] == ["hemp 12 m Leith", "sisal 30 m Oslo", "nylon 9 m Riga"]
     assert all({"rope", "length"} <= line.headings & line.lead for line in found)
     assert len({line.table for line in found}) == 1
@@ -180,7 +178,7 @@ def test_rows_with_the_names_of_their_columns_are_a_table_too() -> None:
     text = "Rope: hemp; Length: 12.\nRope: sisal; Length: 30.\nRope: nylon; Made in: Riga.\n\nA rope: a thing."
     found = picked("What is the length of the sisal rope?", text)
     assert [line for line in found if line.startswith("Rope: ")] == ["Rope: sisal; Length: 30."]
-    assert len({line.table for line in lines_of([source(1, text)])}) == 2
+    assert len({line.table for line in quotable_lines([source(1, text)])}) == 2
 
 
 HEADED = (
@@ -189,7 +187,7 @@ HEADED = (
 
 
 def test_a_short_line_without_a_stop_above_a_sentence_reads_as_its_heading() -> None:
-    found = lines_of([source(1, HEADED)])
+    found = quotable_lines([source(1, HEADED)])
     assert [line.text for line in found if line.title] == ["Four months on the mast"]
     (below,) = (line for line in found if line.text.startswith("The mast"))
     assert below.under == "Four months on the mast"
@@ -201,16 +199,18 @@ def test_what_stands_below_a_heading_is_quoted_before_it() -> None:
 
 
 def test_what_reads_as_a_heading_scores_less_than_the_same_words_would() -> None:
-    aim, lines = aim_of(analyse("What about the mast?")), lines_of([source(1, HEADED)])
-    signals, _ = measure(lines, "What about the mast?", aim, [], RULER)
+    aim, lines = classify_question(analyse("What about the mast?")), quotable_lines([source(1, HEADED)])
+    signals, _ = line_signals(lines, "What about the mast?", aim, [], RULER)
     bare = [replace(line, title=False) for line in lines]
-    assert scores(lines, signals, aim)[0] < scores(bare, signals, aim)[0]
+    assert line_scores(lines, signals, aim)[0] < line_scores(bare, signals, aim)[0]
 
 
 @pytest.mark.parametrize(("question", "expected"), [("When was it cut?", [0.0, 1.0]), ("What was cut?", [0.0, 0.0])])
 def test_a_value_counts_where_one_is_asked_for(question: str, expected: list[float]) -> None:
-    lines = lines_of([source(1, "The rope was cut with a knife. The rope was cut in 1904.")])
-    assert measure(lines, question, aim_of(analyse(question)), [], RULER)[0]["value"].tolist() == expected
+    lines = quotable_lines([source(1, "The rope was cut with a knife. The rope was cut in 1904.")])
+    assert (
+        line_signals(lines, question, classify_question(analyse(question)), [], RULER)[0]["value"].tolist() == expected
+    )
 
 
 def test_each_of_two_questions_has_its_best_line() -> None:
@@ -231,7 +231,7 @@ def test_a_comparison_of_two_things_quotes_a_line_of_each() -> None:
 
 def test_a_request_for_whatever_there_is_quotes_nothing_and_says_why() -> None:
     found = read("Tell me something", CRANE)
-    assert (found.picks, found.answers, found.silence) == ((), 0.0, VAGUE)
+    assert (found.picks, found.answers, found.silence) == ((), 0.0, NAMES_NOTHING)
     assert read("What colour was the harbour crane?", CRANE).silence == ""
 
 
@@ -256,15 +256,15 @@ def test_a_question_after_a_value_that_no_line_about_it_holds_is_not_answered() 
 
 def test_names_of_earlier_turns_need_not_be_there_when_the_evidence_is_strong() -> None:
     signals = {"named": 0.0, "typed": 1.0, "told": 1.0, "fitting": 1.0, "valued": 1.0, "focused": 3.0}
-    assert suffices(signals, 0.3) == 0.0
-    assert suffices(signals, 0.9) > 0.5
-    assert suffices({**signals, "typed": 0.0}, 0.9) == 0.0
+    assert answer_probability(signals, 0.3) == 0.0
+    assert answer_probability(signals, 0.9) > 0.5
+    assert answer_probability({**signals, "typed": 0.0}, 0.9) == 0.0
 
 
 def test_what_another_place_of_the_document_names_counts_for_a_line_by_a_part() -> None:
     far = "Acme paid the fine. " + "Rain fell all day on the yard. " * 5 + "It was £40."
-    lines, aim = lines_of([source(1, far)]), aim_of(analyse("What did Acme pay?"))
-    on = measure(lines, "What did Acme pay?", aim, [], RULER)[0]["on"]
+    lines, aim = quotable_lines([source(1, far)]), classify_question(analyse("What did Acme pay?"))
+    on = line_signals(lines, "What did Acme pay?", aim, [], RULER)[0]["on"]
     assert on[0] == 1.0
     assert 0.0 < on[-1] < 1.0
 
@@ -275,18 +275,18 @@ def test_next_to_no_evidence_is_no_answer_whatever_the_lines_say() -> None:
 
 def test_stronger_evidence_makes_an_answer_likelier() -> None:
     signals = {"named": 1.0, "typed": 1.0, "told": 1.0, "fitting": 1.0, "valued": 1.0, "focused": 3.0}
-    assert suffices(signals, 0.2) < suffices(signals, 0.5) < suffices(signals, 0.9)
+    assert answer_probability(signals, 0.2) < answer_probability(signals, 0.5) < answer_probability(signals, 0.9)
 
 
 def test_nothing_is_told_without_lines() -> None:
     nothing = dict.fromkeys(("on", "focus", "about", "fit"), np.zeros(0, dtype=np.float32))
-    assert suffices(tell(nothing, aim_of(analyse("Who?"))), 0.9) == 0.0
+    assert answer_probability(sufficiency_signals(nothing, classify_question(analyse("Who?"))), 0.9) == 0.0
 
 
 def test_without_a_model_the_words_alone_choose_and_the_evidence_has_its_say() -> None:
     asked, bare = (
         "How many containers did the harbour crane move an hour?",
-        Ruler(lambda _: 1.0, without_model, 0.0, 1.0),
+        LineScorer(lambda _: 1.0, without_model, 0.0, 1.0),
     )
     found = read(asked, GARDEN, CRANE, limit=1, ruler=bare)
     assert [line.text for line in found.picks] == ["The harbour crane moved 40 containers an hour."]
@@ -316,15 +316,17 @@ def test_code_is_quoted_only_where_it_is_asked_for() -> None:
 
 def test_a_block_of_code_that_began_before_the_passage_is_code() -> None:
     (end,) = (
-        line for line in lines_of([source(1, "latemark init --now\n```\n\nLatemark is a ledger.")]) if not line.code
+        line
+        for line in quotable_lines([source(1, "latemark init --now\n```\n\nLatemark is a ledger.")])
+        if not line.code
     )
     assert end.text == "Latemark is a ledger."
 
 
 def test_what_something_is_is_said_by_the_first_line_of_its_document_or_where_it_is_called_a_thing() -> None:
-    found = [line for line in lines_of([source(1, README)]) if not line.code]
-    aim = aim_of(analyse("What is Latemark?"))
-    signals, _ = measure(found, "What is Latemark?", aim, [], RULER)
+    found = [line for line in quotable_lines([source(1, README)]) if not line.code]
+    aim = classify_question(analyse("What is Latemark?"))
+    signals, _ = line_signals(found, "What is Latemark?", aim, [], RULER)
     fit = dict(zip([line.text for line in found], signals["fit"].tolist(), strict=True))
     assert fit == {
         "Per-device watermarks for late readings.": 1.0,
@@ -363,8 +365,8 @@ def test_words_that_stand_in_an_order_to_a_machine_alone_count_for_nothing_aroun
     def ordered(source: Source, start: int, end: int) -> bool:
         return is_command(source.snippet[start:end])
 
-    assert not any("password" in line.around for line in lines_of([source(1, text)], ordered))
-    assert all("password" in line.around for line in lines_of([source(1, text)]))
+    assert not any("password" in line.around for line in quotable_lines([source(1, text)], ordered))
+    assert all("password" in line.around for line in quotable_lines([source(1, text)]))
 
 
 def test_passages_that_bear_on_a_question_by_their_orders_alone_are_told() -> None:
@@ -374,9 +376,9 @@ def test_passages_that_bear_on_a_question_by_their_orders_alone_are_told() -> No
         hit("both", f"The password is on the door. {order}"),
         hit("plain", "The password is on the door."),
     ]
-    assert borne_by_commands(analyse("What is the password?"), ranking) == {"order"}
-    assert borne_by_commands(analyse("How is flour kept?"), ranking) == frozenset()
-    assert borne_by_commands(analyse("Which instructions speak of a password?"), ranking) == frozenset()
+    assert supported_only_by_commands(analyse("What is the password?"), ranking) == {"order"}
+    assert supported_only_by_commands(analyse("How is flour kept?"), ranking) == frozenset()
+    assert supported_only_by_commands(analyse("Which instructions speak of a password?"), ranking) == frozenset()
 
 
 LIST = "Talks that Ines gave:\n\n" + "\n".join(
@@ -418,4 +420,4 @@ def test_rows_that_end_in_an_abbreviation_are_quoted_one_by_one() -> None:
 
 def test_a_row_between_bars_is_quoted_with_the_bars_between_its_cells() -> None:
     table = source(1, "| Region | A | 2023 |\n|---|---|---|\n| **South** | [80](http://a) | 95 |\n\nThe end | is near.")
-    assert [readable(line) for line in lines_of([table])] == ["South | 80 | 95", "The end | is near."]
+    assert [display_text(line) for line in quotable_lines([table])] == ["South | 80 | 95", "The end | is near."]

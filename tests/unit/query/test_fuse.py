@@ -4,11 +4,11 @@ from hypothesis import strategies as st
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from pipelines.errors import RetrievalError, ServiceUnavailable
-from pipelines.query.searching.fuse import (
+from pipelines.query.fuse import (
     HybridRetriever,
     ScoringRetriever,
     convex_fusion,
-    multiplicable,
+    min_max_scaled,
     reciprocal_rank_fusion,
 )
 from pipelines.query.trace import Ledger
@@ -91,9 +91,9 @@ def test_the_weights_of_the_legs_that_are_there_sum_to_one() -> None:
 
 
 def test_scores_are_made_multiplicable_by_their_range() -> None:
-    assert multiplicable({"a": 2.0, "b": 0.0, "c": -2.0}) == {"a": 1.0, "b": 0.5, "c": 0.0}
-    assert multiplicable({"a": 0.0}) == {"a": 1.0}
-    assert multiplicable({}) == {}
+    assert min_max_scaled({"a": 2.0, "b": 0.0, "c": -2.0}) == {"a": 1.0, "b": 0.5, "c": 0.0}
+    assert min_max_scaled({"a": 0.0}) == {"a": 1.0}
+    assert min_max_scaled({}) == {}
 
 
 @pytest.mark.parametrize("fuse", [reciprocal_rank_fusion, convex_fusion])

@@ -1,15 +1,14 @@
 import json
-from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from config.settings import FactorSettings, LLMSettings, Settings
 from pipelines.errors import PackError
-from pipelines.query.packs.again import standing
-from pipelines.query.packs.pack import PackedFilters, pack_json, read_pack, web_address
-from pipelines.query.packs.packing import relevant_settings, without_secrets
-from pipelines.store.citations import Hashes
+from pipelines.query.pack import pack_json, read_pack, relevant_settings, web_address, without_secrets
+from pipelines.query.replay import check_quotation
+from pipelines.store.versions import Hashes
 from pipelines.types import Filters
 from tests.unit.query.packs import document, pack, sentence, source
 
@@ -59,8 +58,13 @@ def test_a_damaged_or_foreign_file_is_a_typed_error_that_names_it(raw: bytes, sa
     assert raised.value.hint
 
 
-def test_packed_filters_are_those_of_a_search() -> None:
-    assert PackedFilters().model_dump() == {field.name: getattr(Filters(), field.name) for field in fields(Filters)}
+def test_a_pack_that_an_earlier_release_wrote_is_read_and_written_as_it_was() -> None:
+    raw = (Path(__file__).parent / "answer_pack_v1.json").read_bytes()
+    read = read_pack(raw, "x.json")
+    assert json.loads(pack_json(read)) == json.loads(raw)
+    assert read.asked.filters == Filters(category=("resume", "linkedin"), since="2000-01-01")
+    assert [turn.sources for turn in read.asked.history] == [("Marit",)]
+    assert read.answer.sentences[0].evidence
 
 
 @pytest.mark.parametrize(
@@ -121,4 +125,4 @@ def test_a_quotation_is_looked_for_in_todays_document_and_in_the_version_it_quot
         .model_copy(update={"content_sha": "v1", "start": start, "end": start + 5, "quote": "forty"})
     )
     now = {"crane": Hashes("crane.md", stored, "", None)} if stored else {}
-    assert standing(quoted, now, lambda _, sha: texts.get(sha)) == stands
+    assert check_quotation(quoted, now, lambda _, sha: texts.get(sha)) == stands

@@ -6,11 +6,11 @@ import pytest
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-import pipelines.query.postprocess as room
 from config.settings import Settings
-from pipelines.query.parts import PARTS, changed, without
+from pipelines.query import postprocess
+from pipelines.query.ablation import PARTS, change_settings, settings_without
 from pipelines.query.postprocess import build_additions, build_cuts, build_factors
-from pipelines.query.postprocess.factor import Factor
+from pipelines.query.postprocess.boost import Boost
 from pipelines.query.trace import Ledger
 from pipelines.types import QueryIntent
 from tests.unit.query.builders import hit
@@ -55,7 +55,7 @@ def window(document_id: str, ordinal: int, width: int) -> list[NodeWithScore]:
 
 
 def built(changes: dict[str, object]) -> tuple[list[BaseNodePostprocessor], list[BaseNodePostprocessor], Ledger]:
-    settings, ledger = changed(Settings(_env_file=None), changes), Ledger()
+    settings, ledger = change_settings(Settings(_env_file=None), changes), Ledger()
     factors = build_factors(settings, ASKED, ledger, today=TODAY)
     cuts = build_cuts(settings.factors, ASKED, ledger, top_n=5)
     return factors, cuts + build_additions(settings.factors, ledger, reader=window), ledger
@@ -96,47 +96,55 @@ def test_every_factor_returns_all_nodes_in_new_hits_best_first_and_ties_by_id(st
     assert not {id(one) for one in result} & {id(one) for one in given}
 
 
-def test_every_postprocessor_of_the_room_is_built_when_everything_is_on() -> None:
-    folder = Path(room.__file__).parent
+def test_every_postprocessor_is_built_when_everything_is_on() -> None:
+    folder = Path(postprocess.__file__).parent
     classes = [
         node.name
         for path in folder.glob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ClassDef) and {base.id for base in node.bases} & {"Factor", "BaseNodePostprocessor"}
+        if isinstance(node, ast.ClassDef) and {base.id for base in node.bases} & {"Boost", "BaseNodePostprocessor"}
     ]
-    assert sorted(set(classes) - {Factor.__name__}) == sorted(names(FACTORS + CUTS))
+    assert sorted(set(classes) - {Boost.__name__}) == sorted(names(FACTORS + CUTS))
 
 
 def test_the_order_of_the_parts_is_that_of_the_lists() -> None:
-    assert names(FACTORS) == ["Category", "Recency", "Year", "Quality", "Section", "Named", "Rerank"]
-    assert names(CUTS) == ["Duplicates", "Quota", "Floor", "Top", "Neighbours"]
+    assert names(FACTORS) == [
+        "CategoryBoost",
+        "RecencyBoost",
+        "YearBoost",
+        "QualityBoost",
+        "SectionBoost",
+        "NamedDocumentBoost",
+        "Rerank",
+    ]
+    assert names(CUTS) == ["DuplicateFilter", "DocumentQuota", "AdaptiveFloor", "TopN", "NeighbourExpansion"]
 
 
 @pytest.mark.parametrize(
     ("part", "gone"),
     [
-        ("category", "Category"), ("years", "Year"), ("recency", "Recency"), ("quality", "Quality"),
-        ("section", "Section"), ("rerank", "Rerank"), ("floor", "Floor"), ("quota", "Quota"),
-        ("duplicates", "Duplicates"), ("neighbours", "Neighbours"),
+        ("category", "CategoryBoost"), ("years", "YearBoost"), ("recency", "RecencyBoost"), ("quality", "QualityBoost"),
+        ("section", "SectionBoost"), ("rerank", "Rerank"), ("floor", "AdaptiveFloor"), ("quota", "DocumentQuota"),
+        ("duplicates", "DuplicateFilter"), ("neighbours", "NeighbourExpansion"),
     ],
 )  # fmt: skip
 def test_a_part_that_is_switched_off_is_not_there(part: str, gone: str) -> None:
-    factors, cuts, _ = built({**EVERYTHING, **without((part,))})
+    factors, cuts, _ = built({**EVERYTHING, **settings_without((part,))})
     assert set(names(FACTORS + CUTS)) - set(names(factors + cuts)) == {gone}
 
 
 @pytest.mark.parametrize("use", ["prefilter", "postfilter", "off"])
 def test_categories_and_years_multiply_only_where_they_do_not_filter(use: str) -> None:
     factors, _, _ = built({**EVERYTHING, "analysis.categories": use, "analysis.years": use})
-    assert {"Category", "Year"}.isdisjoint(names(factors))
+    assert {"CategoryBoost", "YearBoost"}.isdisjoint(names(factors))
 
 
-@pytest.mark.parametrize(("recent", "expected"), [(True, ["Recency"]), (False, [])])
+@pytest.mark.parametrize(("recent", "expected"), [(True, ["RecencyBoost"]), (False, [])])
 def test_recency_when_asked_needs_a_question_for_what_is_new(recent: bool, expected: list[str]) -> None:
     intent = QueryIntent("q", "q", recent=recent)
-    settings = changed(Settings(_env_file=None), {"factors.recency": "asked"})
+    settings = change_settings(Settings(_env_file=None), {"factors.recency": "asked"})
     steps = build_factors(settings, intent, Ledger(), today=TODAY)
-    assert [name for name in names(steps) if name == "Recency"] == expected
+    assert [name for name in names(steps) if name == "RecencyBoost"] == expected
 
 
 def test_all_parts_that_switch_a_postprocessor_off_are_known() -> None:

@@ -3,14 +3,14 @@ from typing import Any
 import pytest
 
 from pipelines.facts import CareerRecord, EducationFacts, JobFacts, LanguageFacts, PersonFacts, ProjectFacts
-from pipelines.query.suggestions.proposals import Near, proposals
+from pipelines.query.proposals import Surroundings, proposals
 from pipelines.store.facts import Fact
-from pipelines.store.near import Section
+from pipelines.store.node_reader import Section
 
 
-def near(document: str = "x", *, cited: tuple[int, int] = (0, 10), **held: Any) -> Near:
+def near(document: str = "x", *, cited: tuple[int, int] = (0, 10), **held: Any) -> Surroundings:
     """What stands near an answer that quotes these characters of a document."""
-    return Near(((document, *cited),), frozenset({document}), **held)
+    return Surroundings(((document, *cited),), frozenset({document}), **held)
 
 
 def section(*path: str, document: str = "Reeds", at: int = 100, category: str = "blog") -> Section:

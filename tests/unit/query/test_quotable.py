@@ -2,17 +2,17 @@ import pytest
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from config.settings import Settings
-from pipelines.query.searching.find import Found
-from pipelines.query.suggestions.quotable import is_quotable
+from pipelines.query.search import SearchOutcome
+from pipelines.query.suggest import is_quotable
 from pipelines.query.trace import Ledger
-from pipelines.query.understanding.analyse import analyse
+from pipelines.query.understand import analyse
 from pipelines.types import Evidence
 
 BURNISHER = "The brass is curved with a burnisher, a little at a time, until the reed speaks cleanly."
 LOFT = "Heat raises the pitch of the flue pipes, and the reeds stay behind."
 
 
-def found(question: str, *texts: str, strength: float = 0.5) -> Found:
+def found(question: str, *texts: str, strength: float = 0.5) -> SearchOutcome:
     """What a search brings: passages of one document, the best first."""
     ranking = [
         NodeWithScore(
@@ -29,7 +29,7 @@ def found(question: str, *texts: str, strength: float = 0.5) -> Found:
         for n, text in enumerate(texts, start=1)
     ]  # fmt: skip
     evidence = Evidence(strength, "high", 0.5, 1.0, {}, len(texts), (), sufficient=True)
-    return Found(analyse(question), QueryBundle(question), ranking, ranking, evidence, Ledger())
+    return SearchOutcome(analyse(question), QueryBundle(question), ranking, ranking, evidence, Ledger())
 
 
 @pytest.mark.parametrize(

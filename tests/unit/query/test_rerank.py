@@ -19,9 +19,8 @@ from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
 from pipelines.errors import ConfigError
-from pipelines.models.pairs import LONGEST
-from pipelines.query.postprocess.rerank import Rerank, reordered
-from pipelines.query.postprocess.rerankers import CrossEncoder, load_reranker
+from pipelines.models.cross_encoder import LONGEST
+from pipelines.query.postprocess.rerank import CrossEncoder, Rerank, load_reranker, reordered
 from pipelines.query.trace import Ledger
 from tests.unit.query.builders import hit
 

@@ -6,9 +6,8 @@ from llama_index.core.schema import QueryBundle, TextNode
 
 from pipelines.errors import ModelError
 from pipelines.observe import Timings
-from pipelines.query.searching.retrieve import Asked, Reach, SparseRetriever, WeightedQuery, best_documents
-from pipelines.store.lexical import Parameters
-from pipelines.store.lexical_part import Segment
+from pipelines.query.retrieve import QueryEmbedder, SearchScope, SparseRetriever, WeightedQuery, best_documents
+from pipelines.store.lexical_index import BM25Parameters, Segment
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.tokens import tokenise
 from pipelines.types import Filters
@@ -36,12 +35,12 @@ def indexes(tmp_path: Path) -> LexicalIndexes:
     corpus.segments = lambda audience, documents=None: [
         Segment(node_id, node_id, " ".join(tokenise(text))) for node_id, text in TEXTS.items()
     ]
-    return LexicalIndexes(tmp_path, corpus, Parameters(pair_weight=0.1))
+    return LexicalIndexes(tmp_path, corpus, BM25Parameters(pair_weight=0.1))
 
 
 def sparse(indexes: LexicalIndexes, query: QueryBundle, *, typo_weight: float = 0.8):
     notes: list[str] = []
-    reach = Reach(10, Filters(), "owner", Timings())
+    reach = SearchScope(10, Filters(), "owner", Timings())
     leg = SparseRetriever(ListStore(), indexes, reach, typo_weight=typo_weight, note=notes.append)
     return [(found.node.node_id, found.score) for found in leg.retrieve(query)], notes
 
@@ -82,7 +81,7 @@ def test_a_weighted_query_without_weights_is_the_question(indexes: LexicalIndexe
 
 
 def test_the_score_of_a_node_that_was_not_found_is_what_it_would_have_been(indexes: LexicalIndexes) -> None:
-    leg = SparseRetriever(ListStore(), indexes, Reach(1, Filters(), "owner", Timings()), typo_weight=0.8)
+    leg = SparseRetriever(ListStore(), indexes, SearchScope(1, Filters(), "owner", Timings()), typo_weight=0.8)
     first = leg.retrieve(QueryBundle("bread operatrs"))
     assert leg.score([first[0].node.node_id]) == {first[0].node.node_id: first[0].score}
 
@@ -105,11 +104,11 @@ class Broken(MockEmbedding):
 
 def test_whatever_an_embedding_model_raises_is_a_model_error() -> None:
     with pytest.raises(ModelError, match="ZeroDivisionError: no light"):
-        Asked(Broken(embed_dim=2), Timings()).vector(QueryBundle("bread"))
+        QueryEmbedder(Broken(embed_dim=2), Timings()).vector(QueryBundle("bread"))
 
 
 def test_a_text_is_embedded_once_a_request() -> None:
     model = MockEmbedding(embed_dim=2)
-    asked = Asked(model, Timings())
+    asked = QueryEmbedder(model, Timings())
     assert asked.vector(QueryBundle("bread")) is asked.vector(QueryBundle("bread"))
     assert asked.vector(QueryBundle("bread", embedding=[1.0, 0.0])) == [1.0, 0.0]

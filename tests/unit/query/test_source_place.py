@@ -1,8 +1,7 @@
 import pytest
 
-from pipelines.query.context.assemble import source_of
-from pipelines.query.context.spans import Passage, span_of
-from pipelines.query.verification.cite import verify
+from pipelines.query.context import Passage, source_of, span_of
+from pipelines.query.verify import verify
 from tests.unit.query.builders import hit, source
 
 TEXT = "The brass is curved.\nIt is done slowly.\n\nThe reed then speaks."

@@ -1,16 +1,20 @@
+import os
+import shutil
 import threading
+from collections.abc import Callable
 from copy import copy
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from pipelines.store.lexical import Parameters
+from pipelines.store.lexical_index import BM25Parameters
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from tests.fake_corpus import FakeCorpus
 
 
 def indexes(folder: Path, corpus: FakeCorpus, **parameters: float) -> LexicalIndexes:
-    return LexicalIndexes(folder, corpus, Parameters(**parameters))
+    return LexicalIndexes(folder, corpus, BM25Parameters(**parameters))
 
 
 def found(held: LexicalIndexes, term: str) -> list[str]:
@@ -175,11 +179,60 @@ def test_few_changes_make_no_new_snapshot(tmp_path: Path) -> None:
     assert len(saved(tmp_path)) == 1
 
 
-def test_a_broken_snapshot_is_built_again(tmp_path: Path) -> None:
+def shift(path: Path, by: int) -> None:
+    """Add to the last number of a file of an array, which stays a valid one."""
+    array = np.load(path)
+    array[-1] += by
+    np.save(path, array)
+
+
+DAMAGE = {
+    "a row that no node has": lambda folder: shift(folder / "terms" / "rows.npy", 1000),
+    "a row of another node": lambda folder: shift(folder / "terms" / "rows.npy", -1),
+    "another count": lambda folder: shift(folder / "terms" / "counts.npy", 5),
+    "another length": lambda folder: shift(folder / "terms" / "lengths.npy", 90),
+    "a cut file": lambda folder: os.truncate(folder / "terms" / "starts.npy", 130),
+    "an empty file": lambda folder: os.truncate(folder / "terms" / "keys.npy", 0),
+    "a missing file": lambda folder: (folder / "terms" / "keys.npy").unlink(),
+    "missing pairs": lambda folder: shutil.rmtree(folder / "pairs"),
+    "no JSON": lambda folder: folder.joinpath("ids.json").write_text("{"),
+    "other ids": lambda folder: folder.joinpath("ids.json").write_text(
+        folder.joinpath("ids.json").read_text().replace("a.0", "z.0")
+    ),
+    "no checksums": lambda folder: folder.joinpath("checksums.json").unlink(),
+    "no list of checksums": lambda folder: folder.joinpath("checksums.json").write_text("{}"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_snapshot_is_reported_and_built_again(tmp_path: Path, damage: Callable[[Path], None]) -> None:
+    corpus = FakeCorpus(a="go rust", b="go go", c="rust")
+    right = indexes(tmp_path, corpus, pair_weight=0.1).refresh("owner").search(["go", "rust"], 9)
+    (path,) = saved(tmp_path)
+    damage(path)
+    assert indexes(tmp_path, corpus, pair_weight=0.1).examine() == ([path], [path])
+    assert indexes(tmp_path, corpus, pair_weight=0.1).current("owner").search(["go", "rust"], 9) == right
+    assert corpus.whole == 2
+    assert indexes(tmp_path, corpus, pair_weight=0.1).examine() == ([path], [])
+
+
+def test_a_snapshot_that_does_not_hold_what_the_database_holds_is_reported_and_deleted(tmp_path: Path) -> None:
+    corpus = FakeCorpus(a="go rust", b="go")
+    held = indexes(tmp_path, corpus)
+    held.refresh("owner")
+    corpus.put("b", "rust")
+    assert held.examine() == (saved(tmp_path), [])  # what changed since is known
+    corpus.documents["a"] = ["go go"]  # without a new version
+    assert held.examine() == (saved(tmp_path), saved(tmp_path))
+    held.repair()
+    assert not saved(tmp_path)
+
+
+def test_a_folder_of_another_name_is_passed_over(tmp_path: Path) -> None:
     corpus = FakeCorpus(a="go")
-    indexes(tmp_path, corpus).refresh("owner")
-    saved(tmp_path)[0].joinpath("ids.json").write_text("{")
-    assert found(indexes(tmp_path, corpus), "go") == ["a"]
+    held = indexes(tmp_path, corpus)
+    (tmp_path / f"owner-{held.parameters.shape}-old-copy").mkdir()
+    assert found(held, "go") == ["a"]
 
 
 def test_a_folder_that_cannot_be_written_costs_only_the_next_process_a_build(tmp_path: Path) -> None:

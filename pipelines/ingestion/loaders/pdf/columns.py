@@ -1,58 +1,93 @@
-"""The lines of a PDF page in the order in which they are read: column by column, but hints with what they stand beside.
+"""Reading order of a PDF page's lines: column by column, side notes with the text they belong to.
 
-A column of hints (dates, labels, places) goes row by row with the text that it belongs to. True columns and sidebars
-are read one after the other, each whole, between the lines that reach over both.
+A column of side notes (dates, labels, places) is read row by row with the text beside it. True columns and sidebars are
+read one after the other, each whole, between the lines that span both.
 """
 
+import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from statistics import fmean
 
-from pipelines.ingestion.loaders.pdf.gutters import Gutter, aligned, are_columns, crossings, is_known
-from pipelines.ingestion.loaders.pdf.lines import Line, rows_of, usual_size
-from pipelines.ingestion.loaders.pdf.rows import body_edge, read_rows
+from pipelines.ingestion.loaders.pdf.lines import Line, group_rows, merge_lines, same_row, usual_size
 
+BULLET = re.compile(r"(?:[•‣◦▪▫●○∙■□➢➤►▶✓✔❖]|[-–*·](?=\s)|\(?\d{1,2}[.)](?=\s+\D))\s*")
+DATED = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}/\d{2,4}\b")
+
+_MEAN_NOTE_WORDS = 4.5
+_LEAST_LABELS = 3
+_PROSE_WORDS = 5.0
+_WORD = re.compile(r"\w[\w.,'’/-]*")
 _LEAST_ROWS = 3
 _LEAST_LINES = 12
 _LEAST_SHARE = 0.35
 _GUTTER = 0.5
-_POKES_OVER = 0.15
+_OVERHANG = 0.15
 _MAX_DEPTH = 4
-_MOST_LINES = 1_500  # of a page of text; drawings have more
+_MOST_LINES = 1_500  # on a page of text; drawings have more
 _MOST_STARTS = 60
 _LEAST_WIDTH = 3.0
+_LABEL = 1.12
+_NAME = 1.3
+_CLOSE = 1.75
+_MAX_NOTE_WORDS = 7
+_SENTENCE_WORDS = 5
+_SENTENCE_GAP = 4
+_GOES_ON = re.compile(r"(?:[-–—,&/]|\b(?:and|to|bis|und|à|au|et|a|y|e|al)) *$", re.IGNORECASE)
+_CONTINUES = re.compile(r"[-–—&/]|[^\W\d_A-Z]|(?:and|to|present|current)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Gutter:
+    """A cut of a page into lines above, a left and a right column, and lines below; the right one begins at `x`."""
+
+    x: float
+    above: list[Line]
+    left: list[Line]
+    right: list[Line]
+    below: list[Line]
+
+    @property
+    def size(self) -> int:
+        """Number of lines in the columns."""
+        return len(self.left) + len(self.right)
 
 
 def read_pages(pages: Sequence[Sequence[Line]]) -> list[Line]:
-    """The lines of all pages in reading order; text that is turned comes after the rest of its page."""
-    turns = [_by_turn(lines) for lines in pages]
-    known = tuple(x for page in turns for lines in page[:1] for x in gutters_of(lines))
-    columns = [[column for lines in page for column in columns_of(lines, known)] for page in turns]
-    edges = [edge for page in columns for lines in page if (edge := body_edge(rows_of(lines))) is not None]
-    return [line for page in columns for number, lines in enumerate(page) for line in read_rows(lines, number, edges)]
+    """The lines of all pages in reading order; rotated text comes after the rest of its page."""
+    turns = [_group_by_turn(lines) for lines in pages]
+    known = tuple(x for page in turns for lines in page[:1] for x in _certain_gutters(lines))
+    columns = [[column for lines in page for column in _split_columns(lines, known)] for page in turns]
+    edges = [edge for page in columns for lines in page if (edge := _body_edge(group_rows(lines))) is not None]
+    return [line for page in columns for number, lines in enumerate(page) for line in _read_rows(lines, number, edges)]
 
 
-def _by_turn(lines: Sequence[Line]) -> list[list[Line]]:
-    """The lines by how they are turned, the most usual first."""
+def _group_by_turn(lines: Sequence[Line]) -> list[list[Line]]:
+    """The lines by rotation, the most frequent first."""
     turns: dict[int, list[Line]] = {}
     for line in lines:
         turns.setdefault(line.turn, []).append(line)
     return sorted(turns.values(), key=lambda lines: -sum(len(line.text) for line in lines))
 
 
-def gutters_of(lines: Sequence[Line]) -> list[float]:
-    """Where the columns of a page begin that lie apart from each other for sure."""
+def _certain_gutters(lines: Sequence[Line]) -> list[float]:
+    """The x position of a column that covers most of the page's lines; empty if there is none."""
     cut = _best_cut(lines, (), len(lines))
     return [cut.x] if cut and cut.size > 0.5 * len(lines) else []
 
 
-def columns_of(lines: Sequence[Line], known: Sequence[float] = (), total: int = 0, depth: int = 0) -> list[list[Line]]:
-    """The columns of a page in reading order; lines that reach over several are columns of their own.
+def _split_columns(
+    lines: Sequence[Line], known: Sequence[float] = (), total: int = 0, depth: int = 0
+) -> list[list[Line]]:
+    """The columns of a page in reading order; lines that span several are columns of their own.
 
     Args:
-        lines: The lines of a page, of one turn.
-        known: Where columns begin on the other pages of the document; on this page they may be short.
-        total: How many lines the page has; columns are a good part of it, or many.
+        lines: The lines of a page, of one rotation.
+        known: Where columns begin on the document's other pages; on this page they may be short.
+        total: Number of lines of the page; columns have a good share of them, or many.
         depth: How often the page has been cut already.
     """
     total = total or len(lines)
@@ -60,23 +95,30 @@ def columns_of(lines: Sequence[Line], known: Sequence[float] = (), total: int = 
     if cut is None:
         return [list(lines)] if lines else []
     parts = (cut.above, cut.left, cut.right, cut.below)
-    return [column for part in parts for column in columns_of(part, known, total, depth + 1)]
+    return [column for part in parts for column in _split_columns(part, known, total, depth + 1)]
 
 
 def _best_cut(lines: Sequence[Line], known: Sequence[float], total: int) -> Gutter | None:
-    """The cut into true columns that explains most lines and that the file's order crosses least."""
-    rows = rows_of(lines)
-    cuts = [cut for x in _starts(lines) if (cut := _cut(rows, x, known)) and are_columns(cut, known)]
-    cuts = [cut for cut in cuts if cut.size >= min(_LEAST_LINES, _LEAST_SHARE * total) or is_known(cut.x, known)]
+    """The cut into true columns that covers most lines and that the drawing order crosses least."""
+    rows = group_rows(lines)
+    cuts = [cut for x in _starts(lines) if (cut := _cut(rows, x, known)) and _are_columns(cut, known)]
+    cuts = [cut for cut in cuts if cut.size >= min(_LEAST_LINES, _LEAST_SHARE * total) or _is_known(cut.x, known)]
     if not cuts:
         return None
     most = max(cut.size for cut in cuts)
     good = [cut for cut in cuts if cut.size >= 0.85 * most]
-    return min(good, key=lambda cut: (crossings(cut), aligned(rows_of(cut.right), rows_of(cut.left)), -cut.size))
+    return min(
+        good,
+        key=lambda cut: (
+            _crossings(cut.left, cut.right),
+            _aligned_share(group_rows(cut.right), group_rows(cut.left)),
+            -cut.size,
+        ),
+    )
 
 
 def _starts(lines: Sequence[Line]) -> list[float]:
-    """Where a right column might begin: the commonest left edges but the first."""
+    """Where a right column might begin: the most frequent left edges except the first."""
     if len(lines) > _MOST_LINES:
         return []
     counts = Counter(round(line.x0) for line in lines)
@@ -85,9 +127,9 @@ def _starts(lines: Sequence[Line]) -> list[float]:
 
 
 def _cut(rows: Sequence[Sequence[Line]], x: float, known: Sequence[float]) -> Gutter | None:
-    """The longest stretch of rows in which nothing stands across `x`; None if one side of it is too short."""
-    least = 1 if is_known(x, known) else _LEAST_ROWS
-    reach = x + _POKES_OVER * (max(line.x1 for row in rows for line in row) - x)
+    """The longest run of rows that nothing crosses at `x`; None if one side of it is too short."""
+    least = 1 if _is_known(x, known) else _LEAST_ROWS
+    reach = x + _OVERHANG * (max(line.x1 for row in rows for line in row) - x)
     best: Gutter | None = None
     bands: list[list[Sequence[Line]]] = [[]]
     for row in rows:
@@ -103,7 +145,7 @@ def _cut(rows: Sequence[Sequence[Line]], x: float, known: Sequence[float]) -> Gu
         right = [line for line in inside if line.x0 >= x - 2]
         if min(len(left), len(right)) < least or min(_width(left), _width(right)) < _LEAST_WIDTH:
             continue
-        if min(len(rows_of(left)), len(rows_of(right))) < least or not _side_by_side(left, right):
+        if min(len(group_rows(left)), len(group_rows(right))) < least or not _side_by_side(left, right):
             continue
         top = max(line.y for line in inside)
         within = {id(line) for line in inside}
@@ -114,6 +156,7 @@ def _cut(rows: Sequence[Sequence[Line]], x: float, known: Sequence[float]) -> Gu
 
 
 def _stands_across(line: Line, x: float, reach: float, row: Sequence[Line]) -> bool:
+    """True if the line crosses `x`."""
     if line.x0 >= x - 2 or line.x1 <= x - _GUTTER * line.size:
         return False
     alone = all(other is line or other.x0 < x - 2 for other in row)
@@ -121,13 +164,284 @@ def _stands_across(line: Line, x: float, reach: float, row: Sequence[Line]) -> b
 
 
 def _width(side: Sequence[Line]) -> float:
-    """How wide a side is, in sizes of its letters."""
+    """The width of a side in multiples of its type size."""
     return (max(line.x1 for line in side) - min(line.x0 for line in side)) / max(usual_size(side), 1.0)
 
 
 def _side_by_side(left: Sequence[Line], right: Sequence[Line]) -> bool:
-    """Whether the shorter column stands beside the longer one, not above or below it."""
+    """True if the shorter column is beside the longer one, not above or below it."""
     top = min(max(line.top or line.y for line in side) for side in (left, right))
     foot = max(min(line.y for line in side) for side in (left, right))
     height = min(max(line.top or line.y for line in side) - min(line.y for line in side) for side in (left, right))
     return top - foot > 0.5 * height
+
+
+def _is_known(x: float, known: Sequence[float]) -> bool:
+    """True if a column of another page begins there."""
+    return any(abs(x - other) < 6 for other in known)
+
+
+def _are_columns(cut: Gutter, known: Sequence[float]) -> bool:
+    """True if the two sides are read one after the other, and not row by row."""
+    left, right = group_rows(cut.left), group_rows(cut.right)
+    few, many = sorted((left, right), key=len)
+    on_the_right = few is right
+    few = _rows_with_text_beside(few, many)
+    if not few or _are_side_notes(few, many, on_the_right):
+        return False
+    level = _aligned_share(few, many)
+    if level == 1 and len(few) == len(many) and max(_mean_words(few), _mean_words(many)) < _PROSE_WORDS:
+        return False
+    changes = _crossings(cut.left, cut.right)
+    if changes <= max(2, 0.15 * len(few)) or _is_known(cut.x, known):
+        return True
+    if level < 0.7 or sum(map(_is_heading_like, few)) >= 2:
+        return True
+    return min(_mean_words(few), _mean_words(many)) >= _PROSE_WORDS and len(few) > 0.5 * len(many)
+
+
+def _are_side_notes(few: Sequence[Sequence[Line]], many: Sequence[Sequence[Line]], on_the_right: bool) -> bool:
+    """True if the side with fewer rows annotates the other side's rows."""
+    cells = [row[0] for row in few if _opens_cell(row[0], few)]
+    beside = fmean(any(same_row(cell, line) for row in many for line in row) for cell in cells)
+    if beside < 0.8 or _mean_words(few) > _MEAN_NOTE_WORDS:
+        return False
+    dated = fmean(bool(DATED.search(row[0].text)) for row in few)
+    level = _aligned_share(few, many)
+    labels = level == 1 and _LEAST_LABELS <= len(cells) == len(few) <= 0.6 * len(many)
+    if labels or (dated >= 0.35 and level >= 0.8):
+        return True
+    ends = [row[-1].x1 for row in few]
+    begins = [row[0].x0 for row in few]
+    ragged = max(begins) - min(begins) > 12 and max(ends) - min(ends) < 4
+    if on_the_right and ragged:
+        return True
+    lines = [line for row in many for line in row]
+    size = usual_size(lines)
+    changes = _crossings([line for row in few for line in row], lines)
+    return len(few) <= 0.6 * len(many) and changes > len(cells) and not any(row[0].size > 1.5 * size for row in few)
+
+
+def _rows_with_text_beside(few: list[list[Line]], many: list[list[Line]]) -> list[list[Line]]:
+    """The rows that have text beside them: a heading may be alone where the other side pauses."""
+    heights = sorted(row[0].y for row in many)
+    kept = []
+    for row in few:
+        place = bisect_left(heights, row[0].y)
+        nearest = min(abs(y - row[0].y) for y in heights[max(place - 1, 0) : place + 1])
+        if nearest < 0.9 * row[0].size:
+            kept.append(row)
+    return kept if len(kept) >= 0.3 * len(few) else few
+
+
+def _opens_cell(line: Line, rows: Sequence[Sequence[Line]]) -> bool:
+    """True if no line of the same column is closely above."""
+    return not any(0.3 * line.size < row[0].y - line.y < 1.7 * line.size for row in rows)
+
+
+def _aligned_share(few: Sequence[Sequence[Line]], many: Sequence[Sequence[Line]]) -> float:
+    """The share of rows that are level with a row of the other side."""
+    if not few:
+        return 0.0
+    return fmean(
+        any(abs(row[0].y - other[0].y) <= max(0.15 * max(row[0].size, other[0].size), 1.0) for other in many)
+        for row in few
+    )
+
+
+def _mean_words(rows: Sequence[Sequence[Line]]) -> float:
+    return fmean(sum(len(_WORD.findall(line.text)) for line in row) for row in rows) if rows else 0.0
+
+
+def _is_heading_like(row: Sequence[Line]) -> bool:
+    text = row[0].text
+    return text.isupper() and sum(map(str.isalpha, text)) > 4 and not DATED.search(text)
+
+
+def _crossings(left: Iterable[Line], right: Iterable[Line]) -> int:
+    """How often the drawing order switches between the sides."""
+    sides = sorted([(line.order, 0) for line in left] + [(line.order, 1) for line in right])
+    return sum(one[1] != other[1] for one, other in pairwise(sides))
+
+
+def _read_rows(lines: Sequence[Line], column: int, known: Sequence[float] = ()) -> list[Line]:
+    """The lines of a column from the top; what is left or right of one on its row becomes its side note.
+
+    Args:
+        lines: The lines of one column.
+        column: Its place in the reading order of its page.
+        known: Where text begins beside side notes in other columns of the document.
+    """
+    rows = group_rows(lines)
+    x = _body_edge(rows, known)
+    stream: list[Line] = []
+    for row in rows:
+        notes = [line for line in row if x is not None and _is_left_note(line, row, x, stream)]
+        rest = [line for line in row if not any(line is note for note in notes)]
+        rest = _join_sentences(rest)
+        main = replace(rest[0], column=column, right=tuple(rest[1:])) if rest else None
+        _add(stream, main, notes, x)
+    return _separate_labels(_pull_up(_set_limits(stream)), usual_size(lines))
+
+
+def _body_edge(rows: Sequence[Sequence[Line]], known: Sequence[float] = ()) -> float | None:
+    """Where the text begins beside a column of side notes; None if there is none."""
+    pairs: dict[int, list[Line]] = {}
+    for row in rows:
+        if len(row) > 1 and len(row[0].text.split()) <= _MAX_NOTE_WORDS:
+            pairs.setdefault(round(row[1].x0), []).append(row[0])
+    best: tuple[int, float] | None = None
+    for edge in pairs:
+        notes = [note for near in (edge - 1, edge, edge + 1) for note in pairs.get(near, [])]
+        least = 1 if any(abs(edge - other) < 3 for other in known) else 2
+        if len(notes) < least or max(note.x1 for note in notes) > edge:
+            continue
+        text = [line for row in rows for line in row if line.x0 >= edge - 3]
+        alone = [row for row in rows if row[0].x0 >= edge - 3]
+        enough = sum(len(line.text) for line in text) > 2 * sum(len(note.text) for note in notes)
+        if alone and enough and (best is None or len(notes) > best[0]):
+            best = len(notes), float(edge)
+    return best[1] if best else None
+
+
+def _is_left_note(line: Line, row: Sequence[Line], x: float, stream: Sequence[Line]) -> bool:
+    """True if the line is in the column of side notes: beside some text, or right below another note."""
+    if line.x1 > x or line.x0 >= x - 3 or line is not row[0]:
+        return False
+    if len(row) > 1:
+        return -3 <= row[1].x0 - x <= 2 * row[1].size
+    above = next((note for before in reversed(stream[-4:]) for note in before.left[-1:]), None)
+    return above is not None and above.bottom - line.top < 0.5 * line.size and abs(above.size - line.size) < 0.5
+
+
+def _join_sentences(row: Sequence[Line]) -> list[Line]:
+    """The row, with sentences joined that have a wide space between them."""
+    result: list[Line] = []
+    for line in row:
+        last = result[-1] if result else None
+        if (
+            last
+            and len(last.text.split()) >= _SENTENCE_WORDS
+            and last.text[-1] in ".!?"
+            and line.x0 - last.x1 < _SENTENCE_GAP * line.size
+            and not DATED.search(line.text)
+        ):
+            result[-1] = merge_lines(last, line)
+        else:
+            result.append(line)
+    return result
+
+
+def _add(stream: list[Line], main: Line | None, notes: Sequence[Line], x: float | None) -> None:
+    """Append a row to the stream; a note that continues the one above is merged with it."""
+    for note in notes:
+        above_index = _line_above(stream, note)
+        if above_index is not None:
+            above = stream[above_index].left[-1]
+            if _wraps(above, note, x or 0.0):
+                both = _merge_wrapped(above, note)
+                stream[above_index] = replace(stream[above_index], left=(*stream[above_index].left[:-1], both))
+                continue
+            if main is None:
+                stream[above_index] = replace(stream[above_index], left=(*stream[above_index].left, note))
+                continue
+        main = note if main is None else replace(main, left=(*main.left, note))
+    if main is not None:
+        stream.append(main)
+
+
+def _line_above(stream: Sequence[Line], note: Line) -> int | None:
+    """The index of the line in the stream whose note is right above this one."""
+    for index in range(len(stream) - 1, max(len(stream) - 5, -1), -1):
+        for above in stream[index].left[-1:]:
+            close = 0 < above.y - note.y < _CLOSE * note.size or 0 <= above.bottom - note.bottom < _CLOSE * note.size
+            return index if close and above.y > note.y else None
+    return None
+
+
+def _wraps(above: Line, note: Line, x: float) -> bool:
+    if above.size != note.size or above.bold != note.bold:
+        return False
+    if _GOES_ON.search(above.text) or _CONTINUES.match(note.text):
+        return True
+    if DATED.search(above.text):
+        return False
+    return above.x1 + 0.5 * note.size * (len(note.text.split()[0]) + 1) > x
+
+
+def _merge_wrapped(above: Line, below: Line) -> Line:
+    gap = "" if above.hyphen else " "
+    text = above.text.removesuffix("-") if above.hyphen else above.text
+    return replace(
+        above,
+        text=f"{text}{gap}{below.text}",
+        x0=min(above.x0, below.x0),
+        x1=max(above.x1, below.x1),
+        bottom=min(above.bottom, below.bottom),
+        top=max(above.top, below.top),
+        hyphen=below.hyphen,
+    )
+
+
+def _set_limits(stream: Sequence[Line]) -> list[Line]:
+    """The lines with how far they may reach beside their notes, from the widest note of each margin."""
+    edges: dict[int, float] = {}
+    for line in stream:
+        for note in line.right[:1]:
+            margin = round(note.x1 / 6)
+            edges[margin] = min(edges.get(margin, note.x0), note.x0)
+    return [
+        replace(line, limit=edges[round(line.right[0].x1 / 6)] - 0.5 * line.size) if line.right else line
+        for line in stream
+    ]
+
+
+def _pull_up(stream: Sequence[Line]) -> list[Line]:
+    """The stream with notes that continue beside a list moved up, before the list, below the note they continue.
+
+    Only if the file draws them in sequence; a date drawn after its own list item stays there.
+    """
+    result: list[Line] = []
+    head: tuple[Line, int] | None = None  # (last note of a run, index for the next one)
+    listed = False
+    for line in stream:
+        listed = bool(BULLET.match(line.text)) or (listed and not line.left and _is_inside(line, result))
+        note = line.right[-1] if len(line.right) == 1 else None
+        if note and head and listed and _follows(head[0], note):
+            result.insert(head[1], replace(note, column=line.column, apart=True))
+            head = note, head[1] + 1
+            result.append(replace(line, right=()))
+            continue
+        result.append(line)
+        if note and not listed:
+            head = note, len(result)
+        elif head and not listed and line.right:
+            head = None
+        elif head and not listed:
+            head = head[0], len(result)
+    return result
+
+
+def _is_inside(line: Line, result: Sequence[Line]) -> bool:
+    """True if the line continues the list item above it."""
+    item = next((above for above in reversed(result) if BULLET.match(above.text)), None)
+    return item is not None and (line.x0 > item.x0 + 0.3 * line.size or line.text[0].islower())
+
+
+def _follows(above: Line, note: Line) -> bool:
+    _aligned_share = abs(above.x1 - note.x1) < 4 or abs(above.x0 - note.x0) < 4
+    return _aligned_share and note.order == above.order + 1 and 0 < above.y - note.y < _CLOSE * note.size
+
+
+def _separate_labels(stream: Sequence[Line], size: float) -> list[Line]:
+    """The stream with headings on their own lines: labels left of a section, names left of contact details."""
+    result: list[Line] = []
+    for line in stream:
+        labels = tuple(note for note in line.left if note.size >= _LABEL * size and not DATED.search(note.text))
+        result += [replace(label, column=line.column, apart=True) for label in labels]
+        smaller = all(line.size >= _NAME * note.size and not DATED.search(note.text) for note in line.right)
+        aside = line.right if smaller and line.size >= _NAME * size else ()
+        left = tuple(note for note in line.left if note not in labels)
+        result.append(replace(line, left=left, right=() if aside else line.right))
+        result += [replace(note, column=line.column, apart=True) for note in aside]
+    return result

@@ -1,4 +1,4 @@
-"""Running headers, footers and page numbers: told by where they stand and that they come again."""
+"""Running headers, footers and page numbers, recognised by place and repetition."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -26,10 +26,10 @@ Key = tuple[str, int]
 def split_furniture(pages: Sequence[Sequence[Line]]) -> tuple[list[list[Line]], list[Line]]:
     """(the lines of each page without furniture, the furniture in order).
 
-    Furniture stands in the two outermost rows of its page, apart from the rest, and either says which page it is, or
-    comes again in the same words at the same height on at least three pages, on two if it is in small type or beside a
-    page number; in the outermost row, in type no larger than the body's, numbers may count with the pages. A page that
-    would lose all its lines keeps them.
+    Furniture is in the two outermost rows of its page, set apart by a gap, and either states its page number, or
+    repeats the same words at the same height on at least three pages (two if it is in small type or beside a page
+    number). In the outermost row, in type no larger than the body's, numbers in it may count with the pages. A page
+    that would lose all its lines keeps them.
     """
     size = usual_size(list(chain.from_iterable(pages)))
     edges = [list(_edge(lines, size)) for lines in pages]
@@ -38,27 +38,27 @@ def split_furniture(pages: Sequence[Sequence[Line]]) -> tuple[list[list[Line]], 
         for key in keys:
             places.setdefault(key, set()).add(line.page)
     kept: list[list[Line]] = []
-    lifted: list[Line] = []
+    furniture: list[Line] = []
     for lines, edge in zip(pages, edges, strict=True):
         numbered = [line for line, _ in edge if _says_its_page(line, len(pages))]
-        gone = [line for line, keys in edge if line in numbered or _comes_again(line, keys, places, numbered, size)]
-        gone = numbered if len(gone) == len(lines) else gone
-        kept.append([line for line in lines if not any(line is other for other in gone)])
-        lifted += gone
-    return kept, lifted
+        removed = [line for line, keys in edge if line in numbered or _repeats(line, keys, places, numbered, size)]
+        removed = numbered if len(removed) == len(lines) else removed
+        kept.append([line for line in lines if not any(line is other for other in removed)])
+        furniture += removed
+    return kept, furniture
 
 
-def _comes_again(
+def _repeats(
     line: Line, keys: Sequence[Key], places: dict[Key, set[int]], numbered: Sequence[Line], size: float
 ) -> bool:
-    """Whether the line stands on enough pages: on two if it is small or stands beside a page number."""
+    """True if the line is on enough pages: two if it is small or beside a page number, else three."""
     beside = any(abs(line.y - number.y) <= _SAME_ROW for number in numbered)
     least = 2 if beside or line.size < 0.95 * size else MIN_PAGES
     return any(len(places[key]) >= least for key in keys)
 
 
 def _edge(lines: Sequence[Line], size: float) -> Iterator[tuple[Line, list[Key]]]:
-    """The lines at the top and at the foot that a gap sets apart, each with what it is recognised by."""
+    """The lines at the top and bottom that a gap sets apart, each with the keys that identify repeats."""
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: -line.y):
         if rows and rows[-1][0].y - line.y <= _SAME_ROW:
@@ -75,7 +75,7 @@ def _edge(lines: Sequence[Line], size: float) -> Iterator[tuple[Line, list[Key]]
 
 
 def _apart(rows: Sequence[Sequence[Line]]) -> int:
-    """How many of the first two rows stand before a gap; a lone row counts."""
+    """How many of the first two rows come before a gap; a lone row counts."""
     for count in range(min(_OUTER_ROWS, len(rows) - 1), 0, -1):
         inner, outer = rows[count][0], rows[count - 1][0]
         if abs(outer.y - inner.y) > _GAP * max(outer.size, inner.size):
@@ -84,14 +84,14 @@ def _apart(rows: Sequence[Sequence[Line]]) -> int:
 
 
 def _keys(line: Line, counts: bool) -> Iterator[Key]:
-    """The wording, and with its first or last number counted from the page, in its band of the page and the next."""
+    """The wording, also with its first or last number relative to the page, in its height band and the next."""
     wording = fold(line.text)
     numbers = list(_NUMBER.finditer(wording)) if counts else []
     counted = {
         f"{wording[: found.start()]}\x00{int(found[0]) - line.page}\x00{wording[found.end() :]}"
         for found in [*numbers[:1], *numbers[-1:]]
     }
-    band = int(line.y // _BAND)  # the next band too, so that no edge of a band matters
+    band = int(line.y // _BAND)  # the next band too, so that band edges do not matter
     for words in {wording, *counted}:
         yield words, band
         yield words, band + 1

@@ -1,4 +1,4 @@
-"""The lines of a PDF page: words that stand side by side, up to the next wide gap."""
+"""The lines of a PDF page: words side by side, up to the next wide gap."""
 
 import re
 import unicodedata
@@ -12,7 +12,7 @@ from pipelines.ingestion.loaders.pdf.words import Word
 LONE_BULLET = re.compile(r"[•‣◦▪▫●○∙■□➢➤►▶✓✔❖·–-]|\(?\d{1,2}[.)]")
 
 _ADDRESS = re.compile(r"https?://|www\.|[\w.+-]+@|[\w-]+\.[a-z]{2,4}/", re.IGNORECASE)
-_HOST = re.compile(r"[\w-]+(?:\.[\w-]+){1,5}(?:/|$)")  # with which another address begins
+_HOST = re.compile(r"[\w-]+(?:\.[\w-]+){1,5}(?:/|$)")  # begins another address
 _WIDE_GAP = 1.15
 _LETTERS_GAP = 1.7
 _WORDS_GAP = 2.5
@@ -32,13 +32,13 @@ class Line:
     """A line of text up to the next wide gap; lengths in points, `y` its baseline, as in `Word`.
 
     Attributes:
-        hyphen: Whether the word at its end goes on in the next line.
-        order: Where it comes in the order in which the file draws its page.
-        column: Which of its page's columns it stands in, in reading order.
-        left: What a column of hints has on its row, before it.
-        right: What stands on its row after it, e.g. a date at the right margin.
-        limit: How far it may reach beside what stands right of it.
-        apart: Whether it belongs with neither neighbour.
+        hyphen: True if the word at its end continues in the next line.
+        order: Its place in the order in which the file draws the page.
+        column: Its column on the page, in reading order.
+        left: Side notes before it on its row.
+        right: Side notes after it on its row, e.g. a date at the right margin.
+        limit: How far right it may reach beside its right side notes.
+        apart: True if it belongs with neither neighbour.
     """
 
     text: str
@@ -61,9 +61,9 @@ class Line:
 
 
 def page_lines(words: Sequence[Word], page: int) -> list[Line]:
-    """The lines of a page in the order in which the file draws them; what is drawn twice counts once."""
+    """The lines of a page in drawing order; text drawn twice in place counts once."""
     runs: list[list[Word]] = []
-    for word in _once(words):
+    for word in _without_repeats(words):
         if runs and _goes_on(runs[-1], word):
             runs[-1].append(word)
         else:
@@ -71,63 +71,12 @@ def page_lines(words: Sequence[Word], page: int) -> list[Line]:
     starts = _starts(runs)
     pieces = [piece for run in runs for piece in _cut_at(run, starts)]
     lines = [_line(run, page, order) for order, run in enumerate(pieces)]
-    drawn = sorted(_joined(lines), key=lambda line: line.order)
+    drawn = sorted(_join_pieces(lines), key=lambda line: line.order)
     return [replace(line, order=order) for order, line in enumerate(drawn)]
 
 
-def rows_of(lines: Iterable[Line]) -> list[list[Line]]:
-    """The lines by what stands on one row, from the top, each row from the left."""
-    rows: list[list[Line]] = []
-    for line in sorted(lines, key=lambda line: -line.y):
-        if rows and same_row(rows[-1][0], line):
-            rows[-1].append(line)
-        else:
-            rows.append([line])
-    return [sorted(row, key=lambda line: line.x0) for row in rows]
-
-
-def same_row(one: Line, other: Line) -> bool:
-    """Whether the two stand on one row of a page."""
-    within = (0.3 if one.size == other.size else 0.42) * max(one.size, other.size, 1)
-    return one.page == other.page and one.turn == other.turn and abs(one.y - other.y) < within
-
-
-def breaks_address(text: str, following: str) -> bool:
-    """Whether a web or mail address goes on in the next line."""
-    last, first = text.rsplit(" ", 1)[-1], following.split(" ", 1)[0]
-    if not _ADDRESS.match(last) or not (first[0].islower() or first[0].isdigit()) or _ADDRESS.match(first):
-        return False
-    if last.endswith(("-", "/", "_", ".", "@")):
-        return True
-    return last == text and first == following and "@" not in last and not _HOST.match(first)
-
-
-def usual_size(lines: Sequence[Line]) -> float:
-    """The size that most characters have; 0 without lines."""
-    weights: dict[float, int] = {}
-    for line in lines:
-        weights[line.size] = weights.get(line.size, 0) + len(line.text)
-    return max(weights, key=lambda size: (weights[size], -size), default=0.0)
-
-
-def together(one: Line, other: Line) -> Line:
-    """The two lines of one row as one."""
-    longer = max(one, other, key=lambda line: len(line.text))
-    return replace(
-        longer,
-        text=f"{one.text} {other.text}",
-        x0=one.x0,
-        x1=max(one.x1, other.x1),
-        bold=one.bold and other.bold,
-        hyphen=other.hyphen,
-        bottom=min(one.bottom, other.bottom),
-        top=max(one.top, other.top),
-        order=min(one.order, other.order),
-    )
-
-
-def _once(words: Iterable[Word]) -> list[Word]:
-    """The words without those that are drawn again in place, as a shadow or to look bold."""
+def _without_repeats(words: Iterable[Word]) -> list[Word]:
+    """The words without those drawn again in place, as a shadow or to look bold."""
     seen: set[tuple[str, int, int, int]] = set()
     kept: list[Word] = []
     for word in words:
@@ -139,7 +88,7 @@ def _once(words: Iterable[Word]) -> list[Word]:
 
 
 def _goes_on(run: Sequence[Word], word: Word) -> bool:
-    """Whether the word stands next on the line."""
+    """True if the word is next on the line."""
     last = run[-1]
     if last.turn != word.turn or last.hyphen:
         return False
@@ -149,16 +98,16 @@ def _goes_on(run: Sequence[Word], word: Word) -> bool:
         return False
     leftwards = _is_leftwards(last.text) and _is_leftwards(word.text)
     gap = last.x0 - word.x1 if leftwards else word.x0 - last.x1
-    return -_OVERLAP * large <= gap <= _widest(run, word)
+    return -_OVERLAP * large <= gap <= _max_word_gap(run, word)
 
 
 def _is_leftwards(text: str) -> bool:
-    """Whether a word is written from right to left."""
+    """True if a word is written from right to left."""
     return text[0] >= "\u0590" and unicodedata.bidirectional(text[0]) in ("R", "AL")
 
 
-def _widest(run: Sequence[Word], word: Word) -> float:
-    """How wide a gap between words of this line may be: wider in justified lines and in spaced-out letters."""
+def _max_word_gap(run: Sequence[Word], word: Word) -> float:
+    """The widest gap between words of this line: wider in justified lines and spaced-out letters."""
     last = run[-1]
     longer = max(last, word, key=lambda word: len(word.text))
     advance = (longer.x1 - longer.x0) / len(longer.text) if len(longer.text) > 2 else 0.0
@@ -170,7 +119,7 @@ def _widest(run: Sequence[Word], word: Word) -> float:
 
 
 def _starts(runs: Iterable[Sequence[Word]]) -> frozenset[int]:
-    """Where several lines begin, in points."""
+    """The x positions, in whole points, where several lines begin."""
     counts = Counter(round(run[0].x0) for run in runs)
     return frozenset(x for x in counts if sum(counts.get(near, 0) for near in (x - 1, x, x + 1)) >= _COMMON_START)
 
@@ -187,27 +136,6 @@ def _cut_at(run: list[Word], starts: frozenset[int]) -> list[list[Word]]:
         else:
             pieces[-1].append(word)
     return pieces
-
-
-def _joined(lines: list[Line]) -> list[Line]:
-    """The lines, with pieces put together that stand side by side but were drawn apart."""
-    done: list[Line] = []
-    for row in rows_of(lines):
-        for line in row:
-            last = done[-1] if done else None
-            if last and same_row(last, line) and _stands_next(last, line):
-                done[-1] = together(last, line)
-            else:
-                done.append(line)
-    return done
-
-
-def _stands_next(last: Line, line: Line) -> bool:
-    """Whether the two are one line: the first is but a bullet, or the second was drawn late, right beside it."""
-    gap = (line.x0 - last.x1) / max(line.size, 1)
-    if LONE_BULLET.fullmatch(last.text):
-        return 0 <= gap <= _BULLET_GAP
-    return -0.2 <= gap <= _LATE_GAP and line.order != last.order + 1
 
 
 def _line(words: Sequence[Word], page: int, order: int) -> Line:
@@ -231,3 +159,75 @@ def _line(words: Sequence[Word], page: int, order: int) -> Line:
         order=order,
         turn=base.turn,
     )
+
+
+def _join_pieces(lines: list[Line]) -> list[Line]:
+    """The lines, with pieces joined that are side by side but were drawn apart."""
+    done: list[Line] = []
+    for row in group_rows(lines):
+        for line in row:
+            last = done[-1] if done else None
+            if last and same_row(last, line) and _stands_next(last, line):
+                done[-1] = merge_lines(last, line)
+            else:
+                done.append(line)
+    return done
+
+
+def _stands_next(last: Line, line: Line) -> bool:
+    """True if both are one line: the first is only a bullet, or the second was drawn later, right beside it."""
+    gap = (line.x0 - last.x1) / max(line.size, 1)
+    if LONE_BULLET.fullmatch(last.text):
+        return 0 <= gap <= _BULLET_GAP
+    return -0.2 <= gap <= _LATE_GAP and line.order != last.order + 1
+
+
+def group_rows(lines: Iterable[Line]) -> list[list[Line]]:
+    """The lines grouped by row, from the top, each row from the left."""
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: -line.y):
+        if rows and same_row(rows[-1][0], line):
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return [sorted(row, key=lambda line: line.x0) for row in rows]
+
+
+def same_row(one: Line, other: Line) -> bool:
+    """True if both lines are on one row of a page."""
+    within = (0.3 if one.size == other.size else 0.42) * max(one.size, other.size, 1)
+    return one.page == other.page and one.turn == other.turn and abs(one.y - other.y) < within
+
+
+def merge_lines(one: Line, other: Line) -> Line:
+    """Two lines of one row as one."""
+    longer = max(one, other, key=lambda line: len(line.text))
+    return replace(
+        longer,
+        text=f"{one.text} {other.text}",
+        x0=one.x0,
+        x1=max(one.x1, other.x1),
+        bold=one.bold and other.bold,
+        hyphen=other.hyphen,
+        bottom=min(one.bottom, other.bottom),
+        top=max(one.top, other.top),
+        order=min(one.order, other.order),
+    )
+
+
+def usual_size(lines: Sequence[Line]) -> float:
+    """The size of most characters; 0 without lines."""
+    weights: dict[float, int] = {}
+    for line in lines:
+        weights[line.size] = weights.get(line.size, 0) + len(line.text)
+    return max(weights, key=lambda size: (weights[size], -size), default=0.0)
+
+
+def breaks_address(text: str, following: str) -> bool:
+    """True if a web or mail address continues in the next line."""
+    last, first = text.rsplit(" ", 1)[-1], following.split(" ", 1)[0]
+    if not _ADDRESS.match(last) or not (first[0].islower() or first[0].isdigit()) or _ADDRESS.match(first):
+        return False
+    if last.endswith(("-", "/", "_", ".", "@")):
+        return True
+    return last == text and first == following and "@" not in last and not _HOST.match(first)

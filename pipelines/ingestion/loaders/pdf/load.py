@@ -1,93 +1,102 @@
-"""LOAD PDF: its text layer, with pages, paragraphs, headings and list items."""
+"""Load PDF: its text layer or its scanned pages, with pages, paragraphs, headings and list items."""
 
+import ctypes
 import re
 import threading
+import time
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from datetime import UTC, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import LoadError
-from pipelines.ingestion.loaders.base import Content, Limits
-from pipelines.ingestion.loaders.layout_model import Convert, read_layout, standard_converter
-from pipelines.ingestion.loaders.ocr import Patience, trouble_of
-from pipelines.ingestion.loaders.pdf.facts import author_of, moment, title_of
+from pipelines.ingestion.loaders.base import Content, Limits, check_page_count
+from pipelines.ingestion.loaders.pdf.layout_model import Convert, layout_converter, read_with_layout_model
 from pipelines.ingestion.loaders.pdf.lines import page_lines
-from pipelines.ingestion.loaders.pdf.pages import Composed, Page, compose
-from pipelines.ingestion.loaders.pdf.scan import read_scan
-from pipelines.ingestion.loaders.pdf.words import page_words, readable
+from pipelines.ingestion.loaders.pdf.ocr import DPI, MAX_PIXELS, OcrBudget, OcrResult, ocr_unavailable, recognise_image
+from pipelines.ingestion.loaders.pdf.pages import Page, compose_pages, main_heading, unread_pages
+from pipelines.ingestion.loaders.pdf.words import page_words, readable_text
+from pipelines.text import fold
 from pipelines.types import SourceItem
 
-# PDFium keeps global state and is not made for threads.
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+# PDFium has global state and is not thread-safe.
 _PDFIUM = threading.Lock()
 _PASSWORD, _SECURITY = 4, 5
 _NOTHING_READ = "no text is to be read in its images"
 _OBJECT = re.compile(rb"\d+ \d+ obj\b")
+_POINTS = 72.0
+_NO_TITLE = re.compile(
+    r"untitled|\(?anonymous\)?|microsoft word.*|.*\.(?:docx?|indd|pdf|tex|rtf|odt|dvi)|\W*", re.IGNORECASE
+)
+_NO_AUTHOR = re.compile(r"\(?anonymous\)?|unknown|\W*", re.IGNORECASE)
+_PDF_DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:Z|([+-])(\d\d)'?(\d\d)?)?")
 
 
 def load_pdf(data: bytes, item: SourceItem, limits: Limits) -> Content:
-    """The text of the pages in reading order, running headers and page numbers lifted into `furniture`.
+    """The text of the pages in reading order, running headers and page numbers moved to `furniture`.
 
-    Pages that are only images are read by tesseract if it is installed, for `limits.ocr_seconds` in all; why others
-    have no text stands in `metadata["unread"]`. With docling's layout models at hand, docling reads the whole document
-    instead.
+    Pages that are only images are read by Tesseract if it is installed, within `limits.ocr_seconds` in all; why other
+    pages have no text is in `metadata["unread"]`. If docling's layout models are installed, docling reads the whole
+    document instead.
     """
-    convert = standard_converter(ocr=not trouble_of(limits))
-    composed, facts, trouble = _composed(data, item.name, limits, convert)
-    stated = {"pdf": {key.lower(): readable(value) for key, value in facts.items() if readable(value)}}
-    return composed.content(
-        title=title_of(facts, composed.rendering.text, composed.heading),
-        author=author_of(facts),
-        modified_at=moment(facts.get("ModDate", "")) or moment(facts.get("CreationDate", "")),
-        metadata={**stated, **composed.unread(item.name, trouble)},
+    convert = layout_converter(ocr=not ocr_unavailable(limits))
+    content, facts, problem = _read_text(data, item.name, limits, convert)
+    stated = {"pdf": {key.lower(): readable_text(value) for key, value in facts.items() if readable_text(value)}}
+    return replace(
+        content,
+        title=pdf_title(facts, content.text, main_heading(content)),
+        author=pdf_author(facts),
+        modified_at=parse_pdf_date(facts.get("ModDate", "")) or parse_pdf_date(facts.get("CreationDate", "")),
+        metadata={**stated, **unread_pages(content, item.name, problem), **content.metadata},
     )
 
 
-def _composed(data: bytes, name: str, limits: Limits, convert: Convert | None) -> tuple[Composed, dict[str, str], str]:
-    """(the text, what the file states of itself, why images were not read)."""
+def _read_text(data: bytes, name: str, limits: Limits, convert: Convert | None) -> tuple[Content, dict[str, str], str]:
+    """(the text, the file's properties, why images were not read)."""
     with _PDFIUM:
-        pages, facts, trouble = _read(data, name, replace(limits, ocr="off") if convert else limits)
+        pages, facts, problem = _read_pages(data, name, replace(limits, ocr="off") if convert else limits)
     if convert:
-        composed = read_layout(convert, data, name)
-        return (composed, facts, "") if composed else _composed(data, name, limits, None)
+        content = read_with_layout_model(convert, data, name)
+        return (content, facts, "") if content else _read_text(data, name, limits, None)
     if not any(page.lines for page in pages):
-        raise _without_text(name, len(pages), trouble, limits)
-    return compose(pages), facts, trouble
+        raise _no_text_error(name, len(pages), problem, limits)
+    return compose_pages(pages), facts, problem
 
 
-def _without_text(name: str, count: int, trouble: str, limits: Limits) -> LoadError:
+def _no_text_error(name: str, count: int, problem: str, limits: Limits) -> LoadError:
     hint = {
-        trouble_of(limits): "If it is a scan, install tesseract (apt install tesseract-ocr), and leave"
+        ocr_unavailable(limits): "If it is a scan, install tesseract (apt install tesseract-ocr), and leave"
         " FOOTNOTE_INGESTION__OCR at auto.",
         _NOTHING_READ: "If it is a scan, scan it again: upright, sharp, at 300 dpi.",
         "": "Fill it or remove it.",
-    }.get(trouble, "If it is a scan, run it through ocrmypdf first.")
-    return LoadError(f"{name} has no text layer on its {count} page(s), and {trouble or 'they are empty'}.", hint=hint)
+    }.get(problem, "If it is a scan, run it through ocrmypdf first.")
+    return LoadError(f"{name} has no text layer on its {count} page(s), and {problem or 'they are empty'}.", hint=hint)
 
 
-def _read(data: bytes, name: str, limits: Limits) -> tuple[list[Page], dict[str, str], str]:
-    """(the pages, what the file states of itself, why images were not read)."""
+def _read_pages(data: bytes, name: str, limits: Limits) -> tuple[list[Page], dict[str, str], str]:
+    """(the pages, the file's properties, why images were not read)."""
     import pypdfium2
 
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
-        raise _refused(data, name, error.err_code) from error
+        raise _open_error(data, name, error.err_code) from error
     try:
-        if _is_cut_off(data):
+        if _is_truncated(data):
             raise LoadError(f"{name} is truncated: its end is missing.", hint="Copy or download it again.")
-        if len(document) > limits.max_pages:
-            raise LoadError(
-                f"{name} has {len(document):,} pages, over the limit of {limits.max_pages:,}.",
-                hint="Split it, or raise FOOTNOTE_INGESTION__MAX_PAGES.",
-            )
-        patience = Patience(limits.ocr_seconds)
-        read = [_page_of(document, index, name, limits, patience) for index in range(len(document))]
-        troubles = sorted({said for _, said in read if said}, key=lambda said: said == _NOTHING_READ)
-        return [page for page, _ in read], document.get_metadata_dict(), patience.trouble or next(iter(troubles), "")
+        check_page_count(name, len(document), limits)
+        budget = OcrBudget(limits.ocr_seconds)
+        read = [_read_page(document, index, name, limits, budget) for index in range(len(document))]
+        problems = sorted({problem for _, problem in read if problem}, key=lambda problem: problem == _NOTHING_READ)
+        return [page for page, _ in read], document.get_metadata_dict(), budget.problem or next(iter(problems), "")
     finally:
         document.close()
 
 
-def _page_of(document: Any, index: int, name: str, limits: Limits, patience: Patience) -> tuple[Page, str]:
+def _read_page(document: Any, index: int, name: str, limits: Limits, budget: OcrBudget) -> tuple[Page, str]:
     """(a page, why its image was not read)."""
     import pypdfium2
 
@@ -98,33 +107,104 @@ def _page_of(document: Any, index: int, name: str, limits: Limits, patience: Pat
         raise LoadError(f"{name} is broken: page {index + 1} cannot be read.", hint="Save it again as PDF.") from error
     try:
         lines = page_lines(page_words(page, textpage), index + 1)
-        if lines or not _shows_something(page):
+        if lines or next(iter(page.get_objects(max_depth=1)), None) is None:  # read, or an empty page
             return Page(lines), ""
-        read = read_scan(page, limits, patience)
+        read = read_scan(page, limits, budget)
         if not read.words:
-            return Page(()), read.trouble or _NOTHING_READ
+            return Page(()), read.problem or _NOTHING_READ
         return Page(page_lines(read.words, index + 1), read.confidence), ""
     finally:
         textpage.close()
         page.close()
 
 
-def _shows_something(page: Any) -> bool:
-    return next(iter(page.get_objects(max_depth=1)), None) is not None
+def read_scan(page: Any, limits: Limits, budget: OcrBudget) -> OcrResult:
+    """The words that Tesseract reads on the rendered page; nothing is rendered if it is unavailable."""
+    problem = ocr_unavailable(limits) or budget.problem
+    if problem:
+        return OcrResult(problem=problem)
+    width, height = page.get_size()
+    scale = min(DPI / _POINTS, (MAX_PIXELS / max(width * height, 1.0)) ** 0.5)
+    with budget.page() as until:
+        image = render_page(page, scale, until)
+        if image is None:
+            return OcrResult(problem="its drawings take too long to be drawn")
+        return recognise_image(image, scale * _POINTS, limits, until)
 
 
-def _refused(data: bytes, name: str, code: int | None) -> LoadError:
-    # PDFium leaves the code of an earlier file where it has none of its own.
+def render_page(page: Any, scale: float, until: float) -> "Image | None":
+    """The page in greyscale, `scale` pixels per point; None if that takes too long.
+
+    Args:
+        page: PDFium's page.
+        scale: Pixels per point.
+        until: Deadline, in `time.monotonic` seconds; PDFium checks it between two objects of the page.
+    """
+    from pypdfium2 import PdfBitmap, raw
+
+    width, height = (max(1, round(side * scale)) for side in page.get_size())
+    callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(raw.IFSDK_PAUSE))
+    pause = raw.IFSDK_PAUSE(version=1, NeedToPauseNow=callback(lambda _: time.monotonic() > until))
+    bitmap = PdfBitmap.new_native(width, height, raw.FPDFBitmap_Gray)
+    try:
+        bitmap.fill_rect((255, 255, 255, 255), 0, 0, width, height)
+        flags = raw.FPDF_ANNOT | raw.FPDF_GRAYSCALE
+        state = raw.FPDF_RenderPageBitmap_Start(bitmap, page, 0, 0, width, height, 0, flags, pause)
+        raw.FPDF_RenderPage_Close(page)
+        return bitmap.to_pil().copy() if state == raw.FPDF_RENDER_DONE else None
+    finally:
+        bitmap.close()
+
+
+def _open_error(data: bytes, name: str, code: int | None) -> LoadError:
+    # PDFium keeps the error code of an earlier file where it sets none.
     if code in (_PASSWORD, _SECURITY) and b"/Encrypt" in data:
         return LoadError(f"{name} is encrypted and asks for a password.", hint="Save it without a password.")
     if b"%PDF-" not in data[:1024]:
-        return LoadError(f"{name} is no PDF, whatever its suffix says.", hint="Give it its true suffix.")
-    if _is_cut_off(data):
+        return LoadError(f"{name} is not a PDF, despite its suffix.", hint="Give it its correct suffix.")
+    if _is_truncated(data):
         return LoadError(f"{name} is truncated: its end is missing.", hint="Copy or download it again.")
     return LoadError(f"{name} is a broken PDF.", hint="Open it in a viewer and save it again.")
 
 
-def _is_cut_off(data: bytes) -> bool:
-    """Whether objects follow the last end mark: PDFium repairs such files and says nothing of what is lost."""
+def _is_truncated(data: bytes) -> bool:
+    """True if objects follow the last end mark: PDFium repairs such files without reporting the loss."""
     mark = data.rfind(b"%%EOF")
     return mark < 0 or _OBJECT.search(data, mark) is not None
+
+
+def pdf_title(facts: Mapping[str, str], text: str, heading: str) -> str:
+    """The stated title, unless it is a default or few of its words are in the text; else the heading."""
+    stated = _stated(facts, "Title", _NO_TITLE)
+    named = _long_words(stated)
+    if named and len(named & _long_words(text)) >= 0.5 * len(named):
+        return stated
+    return heading or stated
+
+
+def pdf_author(facts: Mapping[str, str]) -> str:
+    """The stated author, or an empty string."""
+    return _stated(facts, "Author", _NO_AUTHOR)
+
+
+def _stated(facts: Mapping[str, str], key: str, nothing: re.Pattern[str]) -> str:
+    value = " ".join(readable_text(facts.get(key, "")).split())
+    return "" if nothing.fullmatch(value) else value[:300]
+
+
+def _long_words(text: str) -> set[str]:
+    return {word for word in fold(text).split() if len(word) > 3}
+
+
+def parse_pdf_date(value: str) -> datetime | None:
+    """Parse a PDF date such as `D:20240203040506+02'00'`; None if it is none."""
+    match = _PDF_DATE.match(value)
+    if match is None:
+        return None
+    year, month, day, hour, minute, second = (int(part) if part else None for part in match.groups()[:6])
+    offset = timedelta(hours=int(match[8] or 0), minutes=int(match[9] or 0)) * (-1 if match[7] == "-" else 1)
+    try:
+        zone = timezone(offset) if match[7] else UTC
+        return datetime(year or 1, month or 1, day or 1, hour or 0, minute or 0, second or 0, tzinfo=zone)
+    except ValueError:
+        return None

@@ -1,18 +1,22 @@
-"""The pages of a PDF or a scan as one document: furniture lifted, columns in order, text with its places."""
+"""The pages of a PDF or a scan as one text: furniture removed, columns in order, hyphenation undone."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
 
 from pipelines.ingestion.loaders.base import Content, first_heading
+from pipelines.ingestion.loaders.pdf.blocks import Group, document_style, group_lines
 from pipelines.ingestion.loaders.pdf.columns import read_pages
 from pipelines.ingestion.loaders.pdf.furniture import split_furniture
-from pipelines.ingestion.loaders.pdf.layout import group_lines, style_of
-from pipelines.ingestion.loaders.pdf.lines import Line
-from pipelines.ingestion.loaders.pdf.text import render
+from pipelines.ingestion.loaders.pdf.lines import Line, breaks_address
+from pipelines.ingestion.loaders.pdf.words import rotate
 from pipelines.ingestion.loaders.rendering import Rendering
 from pipelines.observe import log
+from pipelines.text import count_tokens
 from pipelines.types import Furniture, LineBox
+
+_WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,56 +28,143 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
-    """The text of a document, where its pages start and its lines stand, and what was lifted out of it."""
+class Spelling:
+    """A document's words in lower case, and whether it breaks words at line ends.
 
-    rendering: Rendering
-    starts: tuple[int, ...]
-    boxes: tuple[LineBox, ...]
-    furniture: tuple[Furniture, ...]
-    without_text: tuple[int, ...]
-    confidences: dict[str, float]
+    Used to tell `exam-ple` from `well-known`.
+    """
 
-    @property
-    def heading(self) -> str:
-        """The words of the first heading of the highest level, or nothing."""
-        headings = [block for block in self.rendering.blocks if block.kind == "heading"]
-        largest = min(headings, key=lambda block: block.level, default=None)
-        return first_heading(self.rendering.text, (largest,)) if largest else ""
-
-    def unread(self, name: str, trouble: str) -> dict[str, str]:
-        """Why pages have no text, as metadata and as a warning; nothing if all have some or there is no reason."""
-        if not (self.without_text and trouble):
-            return {}
-        log("warning", "pages without text", document=name, pages=len(self.without_text), reason=trouble)
-        return {"unread": trouble}
-
-    def content(self, metadata: dict[str, Any] | None = None, **stated: Any) -> Content:
-        """The content of the document, with what its file states; recognised pages are marked in `ocr`."""
-        recognised = {"ocr": self.confidences} if self.confidences else {}
-        return Content(
-            text=self.rendering.text,
-            blocks=self.rendering.blocks,
-            furniture=self.furniture,
-            pages=self.starts,
-            pages_without_text=self.without_text,
-            boxes=self.boxes,
-            metadata={**(metadata or {}), **recognised},
-            **stated,
-        )
+    words: frozenset[str] = frozenset()
+    breaks_words: bool = True
 
 
-def compose(pages: Sequence[Page]) -> Composed:
-    """The pages as one text in reading order."""
-    kept, lifted = split_furniture([page.lines for page in pages])
+def compose_pages(pages: Sequence[Page]) -> Content:
+    """The pages as one text in reading order; the confidences of recognised pages are in `metadata["ocr"]`."""
+    kept, furniture = split_furniture([page.lines for page in pages])
     lines = read_pages(kept)
-    rendering, starts, boxes = render(group_lines(lines, style_of(lines)), len(pages))
+    rendering, starts, boxes = render(group_lines(lines, document_style(lines)), len(pages))
     numbered = list(enumerate(pages, start=1))
-    return Composed(
-        rendering=rendering,
-        starts=starts,
+    confidences = {str(number): page.confidence for number, page in numbered if page.confidence is not None}
+    return Content(
+        text=rendering.text,
+        blocks=rendering.blocks,
+        furniture=tuple(Furniture(line.page, line.text) for line in furniture),
+        pages=starts,
+        pages_without_text=tuple(number for number, page in numbered if not page.lines),
         boxes=boxes,
-        furniture=tuple(Furniture(line.page, line.text) for line in lifted),
-        without_text=tuple(number for number, page in numbered if not page.lines),
-        confidences={str(number): page.confidence for number, page in numbered if page.confidence is not None},
+        metadata={"ocr": confidences} if confidences else {},
     )
+
+
+def main_heading(content: Content) -> str:
+    """The words of the first heading of the highest level, or an empty string."""
+    headings = [block for block in content.blocks if block.kind == "heading"]
+    largest = min(headings, key=lambda block: block.level, default=None)
+    return first_heading(content.text, (largest,)) if largest else ""
+
+
+def unread_pages(content: Content, name: str, problem: str) -> dict[str, str]:
+    """Why pages have no text, as metadata and a warning; empty if all have some or no reason is known."""
+    if not (content.pages_without_text and problem):
+        return {}
+    log("warning", "pages without text", document=name, pages=len(content.pages_without_text), reason=problem)
+    return {"unread": problem}
+
+
+def render(groups: Sequence[Group], page_count: int) -> tuple[Rendering, tuple[int, ...], tuple[LineBox, ...]]:
+    """(the text, the start of each page, the place of each line); a page without text starts where the next does."""
+    spelling = spelling_of(groups)
+    rendering = Rendering()
+    starts: dict[int, int] = {}
+    boxes: list[LineBox] = []
+    for group in groups:
+        text, spans = _block_text(group, spelling)
+        start = rendering.add(text, group.kind, group.level)
+        if start is not None:
+            for line, first, last in spans:
+                starts.setdefault(line.page, start + first)
+                boxes.append(_box(line, start + first, start + last))
+    following = len(rendering.text)
+    filled: list[int] = []
+    for page in range(page_count, 0, -1):
+        following = min(starts.get(page, following), following)
+        filled.append(following)
+    return rendering, (0, *filled[::-1][1:]), tuple(boxes)
+
+
+def _block_text(group: Group, spelling: Spelling) -> tuple[str, list[tuple[Line, int, int]]]:
+    """(the block's text with tabs around its side notes, the span of each line in it)."""
+    text = "".join(f"{note.text}\t" for note in group.lines[0].left)
+    spans = list(_tabbed_spans(group.lines[0].left, 0))
+    joined, offsets = join_lines(group.lines, spelling)
+    ends = [*offsets[1:], len(joined)]
+    for line, start, end in zip(group.lines, offsets, ends, strict=True):
+        spans.append((line, len(text) + start, len(text) + start + len(joined[start:end].rstrip())))
+    text += joined
+    notes = [note for line in group.lines for note in line.right]
+    spans += _tabbed_spans(notes, len(text) + 1)
+    return text + "".join(f"\t{note.text}" for note in notes), spans
+
+
+def _tabbed_spans(notes: Sequence[Line], start: int) -> Iterator[tuple[Line, int, int]]:
+    for note in notes:
+        yield note, start, start + len(note.text)
+        start += len(note.text) + 1
+
+
+def _box(line: Line, start: int, end: int) -> LineBox:
+    one, other = rotate(line.x0, line.bottom, line.turn), rotate(line.x1, line.top, line.turn)
+    (x0, x1), (y0, y1) = sorted((one[0], other[0])), sorted((one[1], other[1]))
+    return LineBox(start, end, line.page, round(x0, 1), round(y0, 1), round(x1, 1), round(y1, 1))
+
+
+def join_lines(lines: Sequence[Line], spelling: Spelling = Spelling()) -> tuple[str, list[int]]:
+    """(one paragraph, the start of each line in it); words broken at line ends are rejoined.
+
+    Args:
+        lines: The lines of one block.
+        spelling: The spelling of the document.
+    """
+    text, offsets = "", []
+    for line in lines:
+        if text and not breaks_address(text, line.text):
+            if not _breaks_word(text, line.text):
+                text += " "
+            elif line.text[0].islower() and not _is_compound(text, line.text, spelling):
+                text = text[:-1]
+        offsets.append(len(text))
+        text += line.text
+    return text, offsets
+
+
+def spelling_of(groups: Iterable[Group]) -> Spelling:
+    """The spelling of a document, from its lines."""
+    words: set[str] = set()
+    breaks_words = False
+    for group in groups:
+        for line in group.lines:
+            words.update(word.lower() for word in _WORDS.findall(line.text))
+        for above, below in pairwise(group.lines):
+            if _breaks_word(above.text, below.text) and below.text[0].islower() and not breaks_words:
+                left, right = _halves(above.text, below.text)
+                breaks_words = "-" not in left and count_tokens(f" {left}{right}") == 1
+    return Spelling(frozenset(words), breaks_words)
+
+
+def _breaks_word(text: str, following: str) -> bool:
+    return text.endswith("-") and len(text) > 1 and text[-2].isalpha() and following[0].isalpha()
+
+
+def _halves(text: str, following: str) -> tuple[str, str]:
+    return _WORDS.findall(text[-60:-1])[-1].lower(), _WORDS.match(following)[0].lower()  # type: ignore[index]
+
+
+def _is_compound(text: str, following: str, spelling: Spelling) -> bool:
+    """True if the hyphen belongs to the word: spelt so elsewhere, or its halves are commoner than the whole."""
+    left, right = _halves(text, following)
+    if f"{left}{right}" in spelling.words:
+        return False
+    if f"{left}-{right}" in spelling.words or "-" in left:
+        return True
+    whole, halves = count_tokens(f" {left}{right}"), count_tokens(f" {left}") + count_tokens(f" {right}")
+    return whole > halves or (whole == halves == 2 and not spelling.breaks_words)

@@ -1,5 +1,7 @@
-"""The words of a PDF page, each with its place, size and weight."""
+"""The words of a PDF page, each with its place, size, weight and direction."""
 
+import ctypes
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,9 +9,15 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from pipelines.ingestion.loaders.pdf.glyphs import Glyphs
 from pipelines.text import canonical
 
+_BOLD = re.compile("bold|black|heavy|demi|cmbx", re.IGNORECASE)
+_NOT_BOLD = re.compile("regular|roman|book|light|medium", re.IGNORECASE)
+_BOLD_WEIGHT = 650
+_ICONS = re.compile(
+    r"font ?-?awesome|phosphor|icomoon|icons?\b|glyphicon|academicon|fontello|marvosym|typicon|ionicon|feather",
+    re.IGNORECASE,
+)
 _LINE_END_HYPHEN = "\x02"
 _WORD = re.compile("[^\\s\x02]+\x02?|\x02")
 _BREAK = re.compile("[\r\n\x02]")
@@ -27,10 +35,10 @@ _LETTER_GAP = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word; lengths in points, `y` its baseline, measured from the lower left corner of the page as it is shown.
+    """A word; lengths in points, `y` its baseline, from the lower left corner of the page as displayed.
 
-    `turn` counts the quarter turns to the left that its text makes; the lengths are those of the page turned back by
-    as many. `hyphen` says that it goes on in the next line.
+    `turn` counts the quarter turns to the left of its text; the lengths are those of the page turned back by as many.
+    `hyphen` is True if it continues in the next line.
     """
 
     text: str
@@ -45,8 +53,106 @@ class Word:
     turn: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class GlyphStyle:
+    """The properties shared by the glyphs of one text object."""
+
+    size: float
+    bold: bool
+    turn: int
+    font: str
+    icons: bool
+
+
+class Glyphs:
+    """Measures the glyphs of a page."""
+
+    def __init__(self, page: Any, textpage: Any) -> None:
+        from pypdfium2 import raw
+
+        self._raw = raw
+        self._page = textpage
+        self._box = raw.FS_RECTF()
+        self._matrix = raw.FS_MATRIX()
+        self._x, self._y = ctypes.c_double(), ctypes.c_double()
+        self._name = ctypes.create_string_buffer(256)
+        self._flags = ctypes.c_int()
+        self._styles: dict[int, GlyphStyle] = {}
+        self._turned = page.get_rotation() // 90
+        self._corners = page.get_bbox()
+
+    def edges(self, index: int) -> tuple[float, float]:
+        """Start and end of the glyph along its line."""
+        turn = self.style(index).turn
+        return self.begin(index, turn)[0], self.end(index, turn)
+
+    def begin(self, index: int, turn: int) -> tuple[float, float, float, float]:
+        """(left, bottom, top, baseline) of the glyph."""
+        x0, y0, _, y1 = self._placed(index, turn)
+        self._raw.FPDFText_GetCharOrigin(self._page, index, self._x, self._y)
+        return x0, y0, y1, rotate(*self._shown(self._x.value, self._y.value), -turn)[1]
+
+    def end(self, index: int, turn: int) -> float:
+        """Right edge of the glyph."""
+        return self._placed(index, turn)[2]
+
+    def _placed(self, index: int, turn: int) -> tuple[float, float, float, float]:
+        self._raw.FPDFText_GetLooseCharBox(self._page, index, self._box)
+        box = self._box
+        if not turn and not self._turned:
+            left, bottom = self._corners[:2]
+            return box.left - left, box.bottom - bottom, box.right - left, box.top - bottom
+        one = rotate(*self._shown(box.left, box.bottom), -turn)
+        other = rotate(*self._shown(box.right, box.top), -turn)
+        return min(one[0], other[0]), min(one[1], other[1]), max(one[0], other[0]), max(one[1], other[1])
+
+    def _shown(self, x: float, y: float) -> tuple[float, float]:
+        """The point, measured from the lower left corner of the page as displayed."""
+        left, bottom, right, top = self._corners
+        match self._turned:
+            case 1:
+                return y - bottom, right - x
+            case 2:
+                return right - x, top - y
+            case 3:
+                return top - y, x - left
+        return x - left, y - bottom
+
+    def style(self, index: int) -> GlyphStyle:
+        """Size, weight, direction and font, looked up once for each text object."""
+        text_object = self._raw.FPDFText_GetTextObject(self._page, index)
+        key = ctypes.addressof(text_object.contents) if text_object else -index - 1
+        style = self._styles.get(key)
+        if style is None:
+            style = self._styles[key] = self._style(index)
+        return style
+
+    def _style(self, index: int) -> GlyphStyle:
+        """The size as drawn, in half points: some files scale a font of size 1."""
+        self._raw.FPDFText_GetMatrix(self._page, index, self._matrix)
+        matrix = self._matrix
+        scale = math.hypot(matrix.c, matrix.d) or 1.0
+        size = float(self._raw.FPDFText_GetFontSize(self._page, index))
+        length = self._raw.FPDFText_GetFontInfo(self._page, index, self._name, len(self._name), self._flags)
+        font = self._name.value.decode("utf-8", "replace") if 0 < length <= len(self._name) else ""
+        quarter = round(math.degrees(math.atan2(matrix.b, matrix.a)) / 90)
+        return GlyphStyle(
+            round(size * scale * 2) / 2,
+            self._is_bold(index, font),
+            (quarter - self._turned) % 4,
+            font,
+            bool(_ICONS.search(font)),
+        )
+
+    def _is_bold(self, index: int, font: str) -> bool:
+        """By the font's name; by its weight, often wrong, only if the name does not tell."""
+        if _BOLD.search(font):
+            return True
+        return not _NOT_BOLD.search(font) and self._raw.FPDFText_GetFontWeight(self._page, index) >= _BOLD_WEIGHT
+
+
 def page_words(page: Any, textpage: Any) -> list[Word]:
-    """The words of a page that can be read, in the order in which the file draws them; icons are left out."""
+    """The readable words of a page in the order in which the file draws them; icons are left out."""
     from pypdfium2 import raw
 
     drawn = "".join(chr(raw.FPDFText_GetUnicode(textpage.raw, index)) for index in range(textpage.count_chars()))
@@ -59,16 +165,6 @@ def page_words(page: Any, textpage: Any) -> list[Word]:
     return words
 
 
-def readable(drawn: str) -> str:
-    """The characters as a reader reads them: ligatures and odd spaces undone, icons dropped."""
-    if drawn.isascii() and drawn.isprintable():
-        return _RUNS.sub(" ", drawn).strip()
-    if any("\ud800" <= char <= "\udfff" for char in drawn):
-        drawn = drawn.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    text = drawn.replace(_LINE_END_HYPHEN, "-").translate(_CLEAN)
-    return _RUNS.sub(" ", canonical(text)).strip()
-
-
 def _lines(drawn: str) -> Iterator[tuple[int, int]]:
     start = 0
     for match in _BREAK.finditer(drawn):
@@ -78,23 +174,23 @@ def _lines(drawn: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_spaced_out(drawn: str, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether letters stand apart like words: `E X P E R I E N C E`."""
+    """True if letters are set apart like words: `E X P E R I E N C E`."""
     lone = sum(end - start == 1 and drawn[start].isalpha() for start, end in spans)
     return lone >= _SPACED_LETTERS and lone >= 0.5 * len(spans)
 
 
 def _respaced(drawn: str, spans: Sequence[tuple[int, int]], glyphs: Glyphs) -> list[tuple[int, int]]:
-    """The words of a line of letters that stand apart, told by the wider gaps between them."""
+    """The words of a line of spaced-out letters, split at the wider gaps."""
     places = [index for span in spans for index in range(*span)]
     edges = [glyphs.edges(index) for index in places]
     gaps = [after[0] - before[1] for before, after in pairwise(edges)]
     widest = _LETTER_GAP * max(median(gaps), 0.0) + 0.05 * glyphs.style(places[0]).size
-    words, begun = [], places[0]
+    words, word_start = [], places[0]
     for gap, (last, first) in zip(gaps, pairwise(places), strict=True):
         if gap > widest:
-            words.append((begun, last + 1))
-            begun = first
-    return [*words, (begun, places[-1] + 1)]
+            words.append((word_start, last + 1))
+            word_start = first
+    return [*words, (word_start, places[-1] + 1)]
 
 
 def _word(drawn: str, span: tuple[int, int], glyphs: Glyphs, *, first: bool) -> Word | None:
@@ -107,7 +203,7 @@ def _word(drawn: str, span: tuple[int, int], glyphs: Glyphs, *, first: bool) -> 
     if style.icons or (len(raw) > 1 and glyphs.style(places[-1]).icons):
         places = [index for index in places if not glyphs.style(index).icons]
         raw = "".join(drawn[index] for index in places)
-    text = _bullet(readable(raw), style.font, first=first) if len(raw) == 1 else readable(raw)
+    text = _bullet(readable_text(raw), style.font, first=first) if len(raw) == 1 else readable_text(raw)
     if not text:
         return None
     if not raw[0].isalnum() and len(raw) > 1:
@@ -131,7 +227,24 @@ def _word(drawn: str, span: tuple[int, int], glyphs: Glyphs, *, first: bool) -> 
 
 
 def _bullet(text: str, font: str, *, first: bool) -> str:
-    """A lone character as what it looks like in a font of signs; Word's second bullet is an `o` in Courier."""
+    """A lone character as displayed in a symbol font; Word's second-level bullet is an `o` in Courier."""
     if _DINGBATS.search(font):
         return "•" if text in _DINGBAT_BULLETS else text if ord(text[:1] or "a") >= 0x2000 else ""
     return "◦" if first and text == "o" and "courier" in font.lower() else text
+
+
+def readable_text(drawn: str) -> str:
+    """The characters as displayed: ligatures and special spaces normalised, icons dropped."""
+    if drawn.isascii() and drawn.isprintable():
+        return _RUNS.sub(" ", drawn).strip()
+    if any("\ud800" <= char <= "\udfff" for char in drawn):
+        drawn = drawn.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    text = drawn.replace(_LINE_END_HYPHEN, "-").translate(_CLEAN)
+    return _RUNS.sub(" ", canonical(text)).strip()
+
+
+def rotate(x: float, y: float, quarters: int) -> tuple[float, float]:
+    """The point after so many quarter turns to the left about the origin."""
+    for _ in range(quarters % 4):
+        x, y = -y, x
+    return x, y

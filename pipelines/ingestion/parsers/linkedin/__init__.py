@@ -1,4 +1,4 @@
-"""PARSE LinkedIn profiles: nodes by section, several jobs a node, a company kept together."""
+"""Parse a LinkedIn profile: nodes by section, several jobs per node, the jobs of a company together."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -6,22 +6,14 @@ from datetime import UTC, datetime
 
 from pydantic import Field
 
-from pipelines.facts import (
-    CareerRecord,
-    CertificationFacts,
-    EducationFacts,
-    Facts,
-    JobFacts,
-    ProjectFacts,
-    SeveralFacts,
-)
-from pipelines.ingestion.parsers.career.standing import standing
-from pipelines.ingestion.parsers.cuts import Piece, cut
+from pipelines.facts import CareerRecord, CertificationFacts, EducationFacts, JobFacts, ProjectFacts
+from pipelines.ingestion.headings import trim_span
+from pipelines.ingestion.parsers.careers.records import combined, supported_by
 from pipelines.ingestion.parsers.linkedin.entries import READERS
 from pipelines.ingestion.parsers.linkedin.jobs import Entry, Group, job_groups
 from pipelines.ingestion.parsers.linkedin.sections import ProfileSection, profile_sections
 from pipelines.ingestion.parsers.nodes import SpanParser
-from pipelines.ingestion.structure import trimmed
+from pipelines.ingestion.parsers.pieces import Piece, cut_span
 from pipelines.text import count_tokens
 from pipelines.types import Document
 
@@ -30,7 +22,7 @@ _KINDS = {"summary": "summary", "experience": "job"}
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A stretch that is not cut further, with what it states; `closed` = nothing is packed onto it."""
+    """A span that is not cut further, with its records; if `closed`, no other unit is packed with it."""
 
     start: int
     end: int
@@ -41,15 +33,15 @@ class _Unit:
 
 
 def split_linkedin(document: Document, *, max_tokens: int = 800) -> list[Piece]:
-    """The profile by section, in order, covering all of the text; no piece is over `max_tokens`.
+    """Split a profile by section into pieces, in order, covering all of its text.
 
-    Jobs are packed into pieces, those of a company into one while they fit. A company's name is carried over to its
-    later positions; a piece that begins with one of those has the company in its `lead`, and a later part of a long
-    job has the job's line there: a fact stands in its piece's span or in that lead.
+    Jobs are packed into pieces, those of a company into one if they fit. Later positions at a company repeat its name;
+    a piece that begins with such a position has the company in its `lead`, and a later part of a long job has the job
+    line there. Every fact occurs in its piece's span or in its lead.
 
     Args:
         document: A profile as a loader made it.
-        max_tokens: The most cl100k tokens that a piece holds.
+        max_tokens: Maximum size of a piece in cl100k tokens.
     """
     text = document.text
     sections = profile_sections(document)
@@ -59,20 +51,20 @@ def split_linkedin(document: Document, *, max_tokens: int = 800) -> list[Piece]:
         end = following.start if following else len(text)
         if following and not section.rows and section.name != "person":
             continue
-        units = _units(section, text, trimmed(text, begin, end), max_tokens)
+        units = _units(section, text, trim_span(text, begin, end), max_tokens)
         pieces.extend(_piece(text, section, unit) for unit in _packed(text, units, max_tokens))
         begin = end
     if begin < len(text) and text[begin:].strip():
-        pieces.extend(Piece(*part) for part in _cut(text, trimmed(text, begin, len(text)), max_tokens))
+        pieces.extend(Piece(*part) for part in _cut(text, trim_span(text, begin, len(text)), max_tokens))
     return pieces
 
 
 def _units(section: ProfileSection, text: str, span: tuple[int, int], limit: int) -> Iterator[_Unit]:
-    """The companies of a section that fit, else their jobs, else parts of these; each reaches to the next one."""
+    """The units of a section: companies, or their jobs if a company is too long, or parts of a long job."""
     groups = _groups(section, text)
     starts = [span[0], *(group.entries[0].start for group in groups[1:])]
     for group, start, end in zip(groups, starts, [*starts[1:], span[1]], strict=False):
-        whole = _Unit(*trimmed(text, start, end), _records(group.entries), (group.lead,))
+        whole = _Unit(*trim_span(text, start, end), _records(group.entries), (group.lead,))
         if _fits(text, whole.start, whole.end, limit):
             yield whole
         else:
@@ -82,10 +74,10 @@ def _units(section: ProfileSection, text: str, span: tuple[int, int], limit: int
 
 
 def _apart(group: Group, text: str, whole: _Unit, limit: int) -> Iterator[_Unit]:
-    """The jobs of a company that is too long for one piece."""
+    """The units of a company that is too long for one piece."""
     starts = [whole.start, *(entry.start for entry in group.entries[1:])]
     for at, (entry, start, end) in enumerate(zip(group.entries, starts, [*starts[1:], whole.end], strict=True)):
-        parts = _cut(text, trimmed(text, start, end), limit)
+        parts = _cut(text, trim_span(text, start, end), limit)
         for number, part in enumerate(parts):
             lead = entry.lead if number else group.lead if at else ""
             records = _records([entry]) if part[0] <= entry.start < part[1] else ()
@@ -119,21 +111,19 @@ def _packed(text: str, units: Iterable[_Unit], limit: int) -> list[_Unit]:
 def _piece(text: str, section: ProfileSection, unit: _Unit) -> Piece:
     title = (section.title.words,) if section.title else ()
     company = unit.companies if len(unit.companies) == 1 and unit.companies[0] else ()
-    stretch = f"{text[unit.start : unit.end]}\n{unit.lead}"
-    checked = [standing(_within(record, unit), stretch) for record in unit.records]
-    records = tuple(record for record in checked if record)
-    facts: Facts | None = SeveralFacts(records=records) if len(records) > 1 else records[0] if records else None
+    passage = f"{text[unit.start : unit.end]}\n{unit.lead}"
+    records = [record for each in unit.records if (record := supported_by(_clipped(each, unit), passage))]
     kind = _KINDS.get(section.name) or READERS.get(section.name, ("text", None))[0]
-    return Piece(unit.start, unit.end, title + company, kind, facts, _year(records), unit.lead)
+    return Piece(unit.start, unit.end, title + company, kind, combined(records), _year(records), unit.lead)
 
 
-def _within(record: CareerRecord, unit: _Unit) -> CareerRecord:
-    """The record with its span inside the unit's, where a long job is cut."""
+def _clipped(record: CareerRecord, unit: _Unit) -> CareerRecord:
+    """The record with its span clipped to the unit, for a long job that was cut."""
     return record.model_copy(update={"span": (max(record.span[0], unit.start), min(record.span[1], unit.end))})
 
 
 def _year(records: Sequence[CareerRecord]) -> int | None:
-    """The latest year in which something of these ended, this year for what goes on; None without dates."""
+    """The latest end year of the records, this year if one is still open; None without dates."""
     years: list[int] = []
     for record in records:
         if isinstance(record, (JobFacts, EducationFacts, CertificationFacts, ProjectFacts)) and record.start_month:
@@ -147,23 +137,23 @@ def _fits(text: str, start: int, end: int, limit: int) -> bool:
 
 
 def _cut(text: str, span: tuple[int, int], limit: int) -> list[tuple[int, int]]:
-    """The stretch in parts that fit: tokens do not add up where a word is cut, so less is tried until they do."""
+    """The span in parts that fit; smaller limits are tried because tokens do not add up exactly."""
     size, parts = limit, [span]
     while size > 1 and not all(_fits(text, *part, limit) for part in parts):
-        parts = cut(text, span, size, count_tokens)
+        parts = cut_span(text, span, size, count_tokens)
         size = size * 3 // 4
     return parts
 
 
 class LinkedInParser(SpanParser):
-    """Nodes of a LinkedIn profile by section, with what each states."""
+    """Parse a LinkedIn profile into nodes by section, with the facts of each."""
 
     name: str = "linkedin"
     version: int = 1
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:
-        """Whether the text has at most `max_tokens` cl100k tokens."""
+        """True if the text has at most `max_tokens` cl100k tokens."""
         return count_tokens(text) <= self.max_tokens
 
     def split(self, document: Document) -> list[Piece]:

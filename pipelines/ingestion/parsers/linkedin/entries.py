@@ -1,24 +1,31 @@
-"""What the other sections of a LinkedIn profile state: schools, skills, languages, certificates, the person."""
+"""Records of a LinkedIn profile's other sections: schools, skills, languages, certificates, projects, the person."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from pipelines.facts import (
-    CertificationFacts,
-    LanguageFacts,
-    PersonFacts,
-    ProjectFacts,
-    SkillsFacts,
+from pipelines.facts import CertificationFacts, EducationFacts, LanguageFacts, PersonFacts, ProjectFacts, SkillsFacts
+from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
+from pipelines.ingestion.parsers.careers.records import date_fields
+from pipelines.ingestion.parsers.careers.vocabulary import (
+    DEGREE_ENDINGS,
+    DEGREE_WORDS,
+    INSTITUTION_ENDINGS,
+    INSTITUTION_WORDS,
+    SPOKEN_LANGUAGES,
 )
-from pipelines.ingestion.parsers.career.career_words import SPOKEN_LANGUAGES
-from pipelines.ingestion.parsers.career.dates import date_ranges
 from pipelines.ingestion.parsers.linkedin.jobs import Entry
-from pipelines.ingestion.parsers.linkedin.lines import Row, location_of
-from pipelines.ingestion.parsers.linkedin.schools import date_fields, schools, without_dates, years_of
-from pipelines.ingestion.parsers.linkedin.sections import ProfileSection
+from pipelines.ingestion.parsers.linkedin.sections import ProfileSection, Row, location_of
 from pipelines.text import fold
 
+_EDGES = " \t\n·•|,;:–—-()"
+_WORD = re.compile(r"[^\W\d_][\w.'’-]*")
+_SCHOOL_DETAIL = re.compile(
+    r"(?:activities and societies|grade|aktivitäten|note|activités|notes|actividades|nota|atividades|attività|voto)\b"
+    r".{0,40}:",
+    re.IGNORECASE,
+)
+_MAX_DETAILS = 2
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
 _LINK = re.compile(
     r"(?<![@\w.])(?:https?://)?(?:www\.)?[\w-]{1,63}(?:\.[\w-]{1,63}){0,4}\.[a-z]{2,10}(?:/[^\s()]{0,300})?(?!\w*@)",
@@ -28,21 +35,104 @@ _LABEL = re.compile(r"[ \n]{1,2}([^\s()@.]{1,60})\s{1,2}\(LinkedIn\)")
 _ADDRESS = re.compile(r"^(?:https?://|www\.)|linkedin\.com/")
 _PRONOUNS = re.compile(r"\(?\w+/\w+(?:/\w+)?\)?")
 _PHONE = re.compile(r"(?<![\w/])\+?\(?\d[\d ()./-]{6,20}\d(?!\w)")
-_LEVELLED = re.compile(r"([^\s(),·][^()\n]{0,60}?)[ ]?\(([^()\n]{3,60})\)")
-_WORD = re.compile(r"[^\W\d_][\w.'’-]*")
+_LANGUAGE_LEVEL = re.compile(r"([^\s(),·][^()\n]{0,60}?)[ ]?\(([^()\n]{3,60})\)")
 _LICENCE = re.compile(
     r"\b(?:license|licence|lizenz|licencia|licença|licenza|credential|issued|ausgestellt)\b", re.IGNORECASE
 )
+Reader = Callable[[ProfileSection, str], list[Entry]]
+
+
+def schools(section: ProfileSection, text: str) -> list[Entry]:
+    """The institutions in order, each with the degree, the subject and the years below it."""
+    found: list[list[Row]] = []
+    rows = section.rows
+    dated = False
+    for at, row in enumerate(rows):
+        if found and _continues_school(row, len(found[-1]), dated, rows[at + 1] if at + 1 < len(rows) else None):
+            found[-1].append(row)
+            dated = dated or trailing_dates(row.words) is not None
+        else:
+            found.append([row])
+            dated = trailing_dates(row.words) is not None
+    return [_school(entry) for entry in found]
+
+
+def _continues_school(row: Row, above: int, dated: bool, following: Row | None) -> bool:
+    """True if the row is a detail of the school above it, rather than the name of the next one.
+
+    Args:
+        row: The row.
+        above: Number of rows that the school has so far.
+        dated: True if one of them has its years.
+        following: The row below, if any.
+    """
+    if row.bullet or _SCHOOL_DETAIL.match(row.words):
+        return True
+    if trailing_dates(row.words) and not dated:
+        return True
+    if _is_institution(row.words) and not _is_degree(row.words):
+        return False
+    if dated or above > _MAX_DETAILS:
+        return len(row.words) > 120 or row.words.endswith(".")
+    return (
+        _is_degree(row.words)
+        or following is None
+        or not trailing_dates(following.words)
+        or not _is_institution(row.words)
+    )
+
+
+def _school(rows: Sequence[Row]) -> Entry:
+    span = rows[0].start, rows[-1].end
+    years = next((dates for row in rows[: 1 + _MAX_DETAILS] if (dates := trailing_dates(row.words))), None)
+    words = [without_dates(row.words) for row in rows[: 1 + _MAX_DETAILS] if not _SCHOOL_DETAIL.match(row.words)]
+    name, *details = words or [""]
+    degree, _, area = ", ".join(filter(None, details)).partition(", ")
+    if not _is_degree(degree) and not area:
+        degree, area = "", degree
+    record = EducationFacts(
+        span=span, institution=name[:200], degree=degree[:200], area=area[:200], **date_fields(years)
+    )
+    return Entry(*span, record if name else None)
+
+
+def trailing_dates(words: str) -> DateRange | None:
+    """The dates at the end of a row: in brackets, after a dot or a comma, or alone."""
+    ranges = date_ranges(words)
+    if not ranges:
+        return None
+    last = ranges[-1]
+    rest = words[last.end :]
+    for start, end in durations(rest):
+        rest = rest[:start] + rest[end:]
+    before = words[: last.start].rstrip()
+    return last if not rest.strip(_EDGES) and (not before or before[-1] in "(·,–-|") else None
+
+
+def without_dates(words: str) -> str:
+    """The words without the dates at their end."""
+    dates = trailing_dates(words)
+    return (words[: dates.start] if dates else words).rstrip(" \t·•|,;:–—-(").strip()
+
+
+def _is_institution(words: str) -> bool:
+    folded = _WORD.findall(fold(words))
+    return any(word in INSTITUTION_WORDS or word.endswith(tuple(INSTITUTION_ENDINGS)) for word in folded)
+
+
+def _is_degree(words: str) -> bool:
+    folded = [word.rstrip(".") for word in _WORD.findall(fold(words).partition(",")[0])]
+    return any(word in DEGREE_WORDS or word.endswith(tuple(DEGREE_ENDINGS)) for word in folded)
 
 
 def person(section: ProfileSection, text: str) -> list[Entry]:
-    """The person: name, headline and place under each other, or the addresses of the contact column."""
+    """The person: name, headline and place below each other, or the addresses of the contact column."""
     rows = [row for row in (section.title, *section.rows) if row and (section.name == "person" or row != section.title)]
     if not rows:
         return []
     span = rows[0].start, rows[-1].end
-    stretch = text[slice(*span)]
-    email, links, phone = _EMAIL.search(stretch), _links(stretch), _PHONE.search(stretch)
+    passage = text[slice(*span)]
+    email, links, phone = _EMAIL.search(passage), _links(passage), _PHONE.search(passage)
     name = headline = location = ""
     if section.name == "person":
         about = [row for row in map(_without_addresses, rows[1:]) if row.words][:3]
@@ -62,17 +152,17 @@ def person(section: ProfileSection, text: str) -> list[Entry]:
 
 
 def _without_addresses(row: Row) -> Row:
-    """The row without e-mail addresses and pronouns; empty where it is a link."""
+    """The row without e-mail addresses and pronouns; empty if it is a link."""
     words = "" if _ADDRESS.search(row.words) or _PRONOUNS.fullmatch(row.words) else row.words
     return replace(row, words=_EMAIL.sub("", words).strip())
 
 
-def _links(stretch: str) -> tuple[str, ...]:
-    """The addresses in order; that of the profile in one piece where a line end cuts it."""
+def _links(passage: str) -> tuple[str, ...]:
+    """The links in order; a profile link that is cut by a line end is joined."""
     found: dict[str, None] = {}
-    for match in _LINK.finditer(stretch):
+    for match in _LINK.finditer(passage):
         link = match[0].rstrip(".,;")
-        rest = _LABEL.match(stretch, match.end()) if "linkedin." in link else None
+        rest = _LABEL.match(passage, match.end()) if "linkedin." in link else None
         link += rest[1] if rest else ""
         found[link] = None
     return tuple(found)
@@ -94,10 +184,10 @@ def skills(section: ProfileSection, text: str) -> list[Entry]:
 
 
 def languages(section: ProfileSection, text: str) -> list[Entry]:
-    """The languages in order, each with the level in brackets after it or on the line below."""
+    """The languages in order, each with its level from brackets or from the line below."""
     found: list[Entry] = []
     for row in section.rows:
-        levelled = list(_LEVELLED.finditer(text, row.start, row.end))
+        levelled = list(_LANGUAGE_LEVEL.finditer(text, row.start, row.end))
         for match in levelled:
             facts = LanguageFacts(span=match.span(), language=match[1].strip(), level=match[2].strip())
             found.append(Entry(*match.span(), facts))
@@ -105,8 +195,8 @@ def languages(section: ProfileSection, text: str) -> list[Entry]:
             continue
         level = row.words.strip("() ")
         last = found[-1].record if found else None
-        spoken = bool(set(_WORD.findall(fold(level))) & SPOKEN_LANGUAGES)
-        if isinstance(last, LanguageFacts) and not last.level and not (spoken and level == row.words):
+        is_language = bool(set(_WORD.findall(fold(level))) & SPOKEN_LANGUAGES)
+        if isinstance(last, LanguageFacts) and not last.level and not (is_language and level == row.words):
             span = last.span[0], row.end
             found[-1] = Entry(*span, last.model_copy(update={"level": level, "span": span}))
         elif len(level) <= 40:
@@ -115,18 +205,18 @@ def languages(section: ProfileSection, text: str) -> list[Entry]:
 
 
 def certificates(section: ProfileSection, text: str) -> list[Entry]:
-    """The certificates in order, a line each; a line with the licence or only dates belongs to the one above.
+    """The certificates in order, one per line; a line with a licence or only dates belongs to the one above.
 
-    Where every line has a comma, what follows it is who issued the certificate.
+    If every line has a comma, the words after it are the issuer.
     """
     found: list[Entry] = []
     listed = len(section.rows) > 1 and all(row.words.count(", ") == 1 for row in section.rows)
     for row in section.rows:
         last = found[-1].record if found else None
-        years = years_of(row)
+        years = trailing_dates(row.words)
         bare = years is not None and not without_dates(row.words)
         if isinstance(last, CertificationFacts) and (bare or _LICENCE.search(row.words)):
-            found[-1] = _licensed(last, row, text)
+            found[-1] = _with_issuer(last, row, text)
             continue
         span = row.start, row.end
         name, _, issuer = without_dates(row.words).partition(", " if listed else "\n")
@@ -135,7 +225,7 @@ def certificates(section: ProfileSection, text: str) -> list[Entry]:
     return found
 
 
-def _licensed(record: CertificationFacts, row: Row, text: str) -> Entry:
+def _with_issuer(record: CertificationFacts, row: Row, text: str) -> Entry:
     """The certificate with the issuer and the dates of the line below it."""
     ranges = date_ranges(row.words)
     span = record.span[0], row.end
@@ -146,20 +236,23 @@ def _licensed(record: CertificationFacts, row: Row, text: str) -> Entry:
 
 
 def projects(section: ProfileSection, text: str) -> list[Entry]:
-    """The projects in order: a line over each line of dates."""
+    """The projects in order: the name is the line above each line of dates."""
     found: list[Entry] = []
     dated: list[int] = []
     for at, row in enumerate(section.rows):
-        if at and at - 1 not in dated[-1:] and years_of(row) and not without_dates(row.words):
+        if at and at - 1 not in dated[-1:] and trailing_dates(row.words) and not without_dates(row.words):
             dated.append(at)
     for at, following in zip(dated, [*dated[1:], len(section.rows) + 1], strict=False):
         rows = section.rows[at - 1 : following - 1]
         span = rows[0].start, rows[-1].end
-        found.append(Entry(*span, ProjectFacts(span=span, name=rows[0].words[:200], **date_fields(years_of(rows[1])))))
+        found.append(
+            Entry(
+                *span, ProjectFacts(span=span, name=rows[0].words[:200], **date_fields(trailing_dates(rows[1].words)))
+            )
+        )
     return found
 
 
-Reader = Callable[[ProfileSection, str], list[Entry]]
 READERS: dict[str, tuple[str, Reader]] = {
     "person": ("contact", person),
     "contact": ("contact", person),

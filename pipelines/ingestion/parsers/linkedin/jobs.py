@@ -1,23 +1,79 @@
-"""The jobs of a LinkedIn profile, by company: the layouts of the export, old and new, and of a copied page."""
+"""The jobs of a LinkedIn profile by company, in three layouts: two of the export, and a copied page."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipelines.facts import CareerRecord, JobFacts
-from pipelines.ingestion.parsers.career.career_words import EMPLOYMENT_TYPES
-from pipelines.ingestion.parsers.career.places import place_score
-from pipelines.ingestion.parsers.linkedin.lengths import dates_of, is_length, months_of, months_stated
-from pipelines.ingestion.parsers.linkedin.lines import Row, location_of
+from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
+from pipelines.ingestion.parsers.careers.places import place_score
+from pipelines.ingestion.parsers.careers.records import date_fields
+from pipelines.ingestion.parsers.careers.vocabulary import EMPLOYMENT_TYPES
+from pipelines.ingestion.parsers.linkedin.sections import Row, location_of
 from pipelines.text import fold
 
+_NUMBER = re.compile(r"\d+")
+_REST = re.compile(r"[\s()\[\]·•|,;:\-–—]+")
+_MONTH_UNIT = re.compile(r"\d\s?m", re.IGNORECASE)
 _AT = re.compile(r"^(.{2,}) (?:at|bei|chez|en|na|no|em|presso|@) (.+)$", re.DOTALL)
 _MAX_POSITION = 200
 
 
+def row_dates(row: Row) -> DateRange | None:
+    """The date range of a row that holds nothing else but a duration; None for other rows."""
+    ranges = date_ranges(row.words) if len(row.words) < 120 and not row.bullet else []
+    if len(ranges) != 1:
+        return None
+    lengths = [span for span in durations(row.words) if span[0] >= ranges[0].end]
+    if not (ranges[0].end_month or ranges[0].current or lengths):
+        return None
+    return ranges[0] if _states_only(row.words, [(ranges[0].start, ranges[0].end), *lengths]) else None
+
+
+def stated_months(words: str) -> int:
+    """The months of the first duration in the words: 38 for "3 years 2 months"; 0 without one."""
+    spans = durations(words)
+    if not spans:
+        return 0
+    stated = words[slice(*spans[0])]
+    numbers = [int(number) for number in _NUMBER.findall(stated)]
+    if len(numbers) == 2:
+        return 12 * numbers[0] + numbers[1]
+    return 0 if not numbers else numbers[0] if _MONTH_UNIT.search(fold(stated)) else 12 * numbers[0]
+
+
+def months_of(row: Row) -> list[int]:
+    """The months of a job as numbers, from its start; empty without an end and a duration."""
+    stated = row_dates(row)
+    if stated is None:
+        return []
+    start, length = _month_number(stated.start_month), stated_months(row.words)
+    if not length and stated.end_month:
+        length = _month_number(stated.end_month) - start + 1
+    return list(range(start, start + min(max(length, 0), 1200)))
+
+
+def _month_number(month: str) -> int:
+    return int(month[:4]) * 12 + (int(month[5:7]) - 1 if len(month) > 4 else 0)
+
+
+def is_duration(words: str) -> bool:
+    """True if the words are a duration and nothing else."""
+    spans = durations(words)
+    return bool(spans) and _states_only(words, spans)
+
+
+def _states_only(words: str, spans: Sequence[tuple[int, int]]) -> bool:
+    kept, done = [], 0
+    for start, end in sorted(spans):
+        kept.append(words[done:start])
+        done = end
+    return not _REST.sub("", "".join([*kept, words[done:]]))
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A stretch that states one thing; `lead` is what a later part of it repeats."""
+    """A span with one record; its later parts repeat `lead`."""
 
     start: int
     end: int
@@ -27,7 +83,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Entries that stay together while they fit; `lead` is what all of them hang on (a company)."""
+    """Entries that stay together if they fit; `lead` is common to all of them (a company)."""
 
     entries: tuple[Entry, ...]
     lead: str = ""
@@ -35,7 +91,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """The rows of one job by number: where it begins, its company, position and dates; -1 = none."""
+    """The row numbers of one job: first row, company, position and dates; -1 = none."""
 
     first: int
     company: int
@@ -45,17 +101,17 @@ class _Head:
 
 
 def job_groups(rows: Sequence[Row]) -> list[Group]:
-    """The jobs by company, in order, together covering the rows from the first job on; none where no line is dated.
+    """The jobs by company, in order, covering the rows from the first job on; empty if no row is dated.
 
-    A line that holds dates and nothing else makes a job; the lengths of time beside them are left out. Where a
-    company has several positions its total length tells which of them are the last: then another company follows.
+    Each row of dates is a job; durations beside the dates are left out. If a company has several positions, its total
+    duration decides which of them is the last.
     """
-    dated = [at for at, row in enumerate(rows) if dates_of(row)]
+    dated = [at for at, row in enumerate(rows) if row_dates(row)]
     if not dated:
         return []
     joined = dated[0] == 1 and _AT.match(rows[0].words) is not None
     copied = sum("·" in rows[at].words for at in dated) * 2 > len(dated)
-    heads = _joined(dated) if joined else _copied(rows, dated) if copied else _listed(rows, dated)
+    heads = _position_at_company(dated) if joined else _copied_page(rows, dated) if copied else _exported(rows, dated)
     opened: list[tuple[str, list[Entry]]] = []
     for head, following in zip(heads, [*heads[1:], None], strict=True):
         if head.opens or not opened:
@@ -64,26 +120,23 @@ def job_groups(rows: Sequence[Row]) -> list[Group]:
     return [Group(tuple(entries), lead) for lead, entries in opened]
 
 
-# The three layouts
-
-
-def _joined(dated: Sequence[int]) -> list[_Head]:
-    """`Position at Company` over the dates."""
+def _position_at_company(dated: Sequence[int]) -> list[_Head]:
+    """`Position at Company` above the dates."""
     known = frozenset(dated)
     return [_Head(at - 1, at - 1, at - 1, at, True) for at in dated if at - 1 not in known and at]
 
 
-def _listed(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
-    """Company, total length where it has several positions, position, dates."""
+def _exported(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
+    """Company, total duration if it has several positions, position, dates."""
     heads: list[_Head] = []
     company, total, counted, before = -1, 0, frozenset[int](), -1
     for at in dated:
         position, above = at - 1, at - 2
         months = months_of(rows[at])
-        if above - 1 > before and is_length(rows[above]):
+        if above - 1 > before and is_duration(rows[above].words):
             heads.append(_Head(above - 1, above - 1, position, at, True))
-            company, total, counted = above - 1, months_stated(rows[above].words), frozenset(months)
-        elif company >= 0 and (above <= before or _goes_on(rows[above], total, counted, months, len(heads))):
+            company, total, counted = above - 1, stated_months(rows[above].words), frozenset(months)
+        elif company >= 0 and (above <= before or _is_same_company(rows[above], total, counted, months, len(heads))):
             first = position if position > before else at
             heads.append(_Head(first, company, position if position > before else -1, at, False))
             counted |= frozenset(months)
@@ -94,44 +147,44 @@ def _listed(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
     return heads
 
 
-def _goes_on(above: Row, total: int, counted: frozenset[int], months: Sequence[int], jobs: int) -> bool:
-    """Whether a company's total length leaves room for one more position, and this one fits into it.
+def _is_same_company(above: Row, total: int, counted: frozenset[int], months: Sequence[int], jobs: int) -> bool:
+    """True if the company's total duration leaves room for one more position, and this one fits.
 
-    A total may count the months of the positions, or all from the first to the last: where these differ, and where no
-    lengths are stated, the row above the position tells whether it is a name.
+    A total counts the months of the positions, or all months from the first to the last. If these differ, or without
+    durations, the row above the position decides: if it may be a company, the position belongs to that.
     """
     if not total:
         return False
     if not months or not counted:
-        return not _is_named(above)
+        return not _may_be_company(above)
     slack = 2 + min(jobs, 4)
     if len(counted) >= total - 1 or len(counted.union(months)) > total + slack:
         return False
-    return max(counted) - min(counted) + 1 < total - 1 or not _is_named(above)
+    return max(counted) - min(counted) + 1 < total - 1 or not _may_be_company(above)
 
 
-def _is_named(row: Row) -> bool:
-    """Whether a row may be the name of a company, and not the end of what was done in the job before."""
+def _may_be_company(row: Row) -> bool:
+    """True if a row may be a company name, rather than the end of the description above."""
     words = row.words.split()
     if row.bullet or len(words) > 6 or row.words.endswith((".", ":", ";")) or place_score(row.words) > 0:
         return False
     return all(not word[0].isalpha() or word[0].isupper() or len(word) <= 3 for word in words)
 
 
-def _copied(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
-    """Position, `Company · Full-time`, dates; or a company with its total length, then its positions."""
+def _copied_page(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
+    """Position, `Company · Full-time`, dates; or a company with its total duration, then its positions."""
     heads: list[_Head] = []
     company, before = -1, -1
     total, counted = 0, frozenset[int]()
     for at in dated:
         months = months_of(rows[at])
-        length = next((up for up in range(max(before + 2, at - 5), at) if _is_total(rows[up])), -1)
-        typed = at - 1 > before and _is_type(rows[at - 1].words)
+        length = next((up for up in range(max(before + 2, at - 5), at) if _is_total_duration(rows[up])), -1)
+        typed = at - 1 > before and _is_employment_type(rows[at - 1].words)
         position = at - 2 if typed else at - 1
         if length > 0:
-            company, total, counted = length - 1, months_stated(rows[length].words), frozenset(months)
+            company, total, counted = length - 1, stated_months(rows[length].words), frozenset(months)
             heads.append(_Head(company, company, position, at, True))
-        elif company >= 0 and total and (typed or _goes_on(rows[at - 1], total, counted, months, len(heads))):
+        elif company >= 0 and total and (typed or _is_same_company(rows[at - 1], total, counted, months, len(heads))):
             heads.append(_Head(position, company, position, at, False))
             counted |= frozenset(months)
         else:
@@ -141,27 +194,24 @@ def _copied(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
     return heads
 
 
-def _is_type(words: str) -> bool:
+def _is_employment_type(words: str) -> bool:
     return fold(words).replace(" ", "-") in EMPLOYMENT_TYPES
 
 
-def _is_total(row: Row) -> bool:
-    """Whether the row is a company's total length: "5 yrs 2 mos", "Full-time · 5 yrs 2 mos"."""
+def _is_total_duration(row: Row) -> bool:
+    """True if the row is a company's total duration: "5 yrs 2 mos", "Full-time · 5 yrs 2 mos"."""
     *kind, length = row.words.split(" · ")
-    return is_length(Row(0, 0, length)) and len(kind) <= 1 and all(map(_is_type, kind))
-
-
-# One job
+    return is_duration(length) and len(kind) <= 1 and all(map(_is_employment_type, kind))
 
 
 def _entry(rows: Sequence[Row], head: _Head, end: int, joined: bool) -> Entry:
-    stated = dates_of(rows[head.dates])
+    dated = row_dates(rows[head.dates])
     company = rows[head.company].words if head.company >= 0 else ""
     position = rows[head.position].words if head.position >= 0 else ""
     at = _AT.match(company) if joined else None
     if at:
         position, company = at[1].strip(), at[2].strip()
-    elif " · " in company and _is_type(company.rsplit(" · ", 1)[1]):
+    elif " · " in company and _is_employment_type(company.rsplit(" · ", 1)[1]):
         company = company.rsplit(" · ", 1)[0]
     body = rows[head.dates + 1 : end]
     location = location_of(body[0], strict=joined) if body else ""
@@ -173,11 +223,8 @@ def _entry(rows: Sequence[Row], head: _Head, end: int, joined: bool) -> Entry:
         company=company[:_MAX_POSITION],
         position=position[:_MAX_POSITION],
         location=location,
-        date_range=stated.text if stated else "",
-        start_month=stated.start_month if stated else "",
-        end_month=stated.end_month if stated else None,
-        current=bool(stated and stated.current),
         bullets=tuple(row.words for row in body if row.bullet),
+        **date_fields(dated),
     )
     lead = " | ".join(filter(None, (company, position, location, record.date_range)))
     return Entry(*span, record, lead)

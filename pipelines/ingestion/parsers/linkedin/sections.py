@@ -1,28 +1,191 @@
-"""The sections of a LinkedIn profile, and the line that is the person's name."""
+"""The lines and sections of a LinkedIn profile, and the line that is the person's name."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
-from pipelines.ingestion.parsers.career.section_names import section_of
-from pipelines.ingestion.parsers.linkedin.lines import Row, location_of, rows_of
-from pipelines.ingestion.parsers.linkedin.titles import LISTED, TITLES, UNKNOWN, title_section
-from pipelines.text import fold
+from pipelines.ingestion.headings import trim_span
+from pipelines.ingestion.parsers.careers.dates import date_ranges, durations
+from pipelines.ingestion.parsers.careers.places import place_score
+from pipelines.ingestion.parsers.careers.section_names import section_of
+from pipelines.ingestion.structure import text_blocks
+from pipelines.text import fold, plain
 from pipelines.types import Document
 
+PAGE_LINE = re.compile(
+    r"(?:page|seite|página|pagina)[ ]?\d{1,3}(?:[ ](?:of|von|de|di|sur|/)[ ]\d{1,3})?", re.IGNORECASE
+)
+
+_LINE = re.compile(r"[^\n\t]+")
+_BULLETS = "-*+•‣◦▪●·–"
+_AREA = re.compile(
+    r"\b(?:area|region|région|périphérie|alrededores|região|großraum|umgebung|dintorni|greater|metropolitan)\b",
+    re.IGNORECASE,
+)
+_MARKED_UP = re.compile(r"[*`\[<\\]|^[#>]|&\w{2,6};")
+# The titles in exports and on the site; each opens its section as a line of its own.
+TITLES = {
+    "contact": "contact | contact info | kontakt | coordonnées | contactar | contacto | contato | contatti | contatto",
+    "top_skills": """
+        top skills | top-kenntnisse | wichtigste kenntnisse | principales compétences | aptitudes principales
+        | principais competências | competenze principali
+        """,
+    "skills": """
+        skills | skills & expertise | kenntnisse | kenntnisse & fähigkeiten | kenntnisse und fähigkeiten | compétences
+        | compétences et expertise | aptitudes | aptitudes y conocimientos | conocimientos y aptitudes
+        | aptitudes y experiencia | competências | competências e especialidades | competenze | competenze ed esperienza
+        """,
+    "languages": "languages | sprachen | langues | idiomas | lingue",
+    "certifications": """
+        certifications | licenses & certifications | zertifikate | bescheinigungen & zertifikate
+        | bescheinigungen und zertifikate | zertifizierungen | licences et certifications | certificaciones
+        | licencias y certificaciones | certificados | licenças e certificados | certificações | certificazioni
+        | licenze e certificazioni
+        """,
+    "awards": """
+        honors-awards | honors & awards | honors and awards
+        | auszeichnungen/preise | auszeichnungen & preise | auszeichnungen
+        | prix et distinctions | distinctions | reconocimientos y premios | honores y premios | premios
+        | reconhecimentos e prêmios | honras e prêmios | prêmios | riconoscimenti e premi
+        """,
+    "publications": "publications | veröffentlichungen | publicaciones | publicações | pubblicazioni",
+    "patents": "patents | patente | brevets | patentes | brevetti",
+    "summary": """
+        summary | about | zusammenfassung | info | résumé | infos | extracto | acerca de | resumo | sobre | riepilogo
+        | informazioni
+        """,
+    "experience": "experience | berufserfahrung | expérience | experiencia | experiência | esperienza",
+    "education": """
+        education | ausbildung | formation | educación | formación | formação | formação acadêmica | formação académica
+        | formazione
+        """,
+    "projects": "projects | projekte | projets | proyectos | projetos | progetti",
+    "volunteering": """
+        volunteer experience | volunteering | ehrenamt | ehrenamtliche tätigkeit | expérience de bénévolat | bénévolat
+        | voluntariado | experiencia de voluntariado | experiência voluntária | experiência de voluntariado
+        | volontariato | esperienze di volontariato | esperienza di volontariato
+        """,
+    "courses": "courses | kurse | cours | cursos | corsi",
+    "organizations": "organizations | organisationen | organisations | organizaciones | organizações | organizzazioni",
+    "interests": "interests | interessen | centres d'intérêt | intereses | interesses | interessi",
+    "recommendations": """
+        recommendations | empfehlungen | recommandations | recomendaciones | recomendações | referenze | activity
+        | aktivitäten | activité | actividad | atividades | attività | featured | im fokus | sélection | destacado
+        | em destaque | in primo piano
+        """,
+}
+LISTED = frozenset(
+    ("contact", "top_skills", "skills", "languages", "certifications", "awards", "publications", "patents")
+)
+UNKNOWN = frozenset(("other", "recommendations", "interests"))
 _NOT_WORD = re.compile(r"[\W_]+")
+_SECTION_OF = {
+    _NOT_WORD.sub("", fold(title)): section for section, titles in TITLES.items() for title in titles.split("|")
+}
 _SLUG = re.compile(r"linkedin\.com/in/((?:[^\s()/?#]{1,120}-[ ]?\n?)?[^\s()/?#]{1,120})", re.IGNORECASE)
 _NAME = re.compile(r"[^\W\d_][\w.'’-]*(?: [^\W\d_(\"“][\w.'’\")”-]*){1,5}")
 _NAME_ROWS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileSection:
-    """A stretch of a profile from its title on, and the rows under the title; `name` is a key of TITLES, or `person`.
+class Row:
+    """A line `text[start:end]`, or its part between tabs, with its words; `level` is that of a heading, else 0.
 
-    What has no known title is `other`.
+    `alone` is True for a whole block, `apart` below an empty line.
     """
+
+    start: int
+    end: int
+    words: str
+    level: int = 0
+    alone: bool = False
+    apart: bool = False
+    bullet: bool = False
+
+
+def rows_of(document: Document) -> list[Row]:
+    """The lines of the document in order, without page numbers.
+
+    A line is joined with the one that closes its bracket; a line that ends in dates and a duration is cut there.
+    """
+    text = document.text
+    blocks = document.blocks or text_blocks(text)
+    levels = {block.start: block.level for block in blocks if block.kind == "heading"}
+    whole = {(block.start, block.end) for block in blocks}
+    found: list[Row] = []
+    for start, end in _lines(text):
+        before = found[-1] if found else None
+        if before and not before.level and _is_open(before.words) and _closes(text[start:end]):
+            found[-1] = replace(before, end=end, words=_words_of(text[before.start : end]))
+            continue
+        bullet = text[start] in _BULLETS and text[start + 1 : start + 2].isspace()
+        words = _words_of(text[start + bullet : end])
+        if words and not (before and before.words == words and before.level == levels.get(start, 0)):
+            apart = before is None or text.count("\n", before.end, start) > 1
+            found.append(Row(start, end, words, levels.get(start, 0), (start, end) in whole, apart, bullet))
+    return found
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    for match in _LINE.finditer(text):
+        start, end = trim_span(text, *match.span())
+        if start == end or PAGE_LINE.fullmatch(text, start, end):
+            continue
+        dated = _dated_tail(text[start:end]) if text[end - 1] == ")" else 0
+        if dated:
+            yield trim_span(text, start, start + dated)
+        yield start + dated, end
+
+
+def _dated_tail(line: str) -> int:
+    """The start of the dates with a duration in brackets at the line's end; 0 if there are none, or nothing else."""
+    lengths = durations(line)
+    ranges = date_ranges(line) if lengths and lengths[-1][1] == len(line) else []
+    if not ranges or line[ranges[-1].end : lengths[-1][0]].strip() or line[lengths[-1][0]] != "(":
+        return 0
+    words = line[: ranges[-1].start].rstrip()
+    return ranges[-1].start if words and words[-1].isalnum() else 0
+
+
+def location_of(row: Row, *, strict: bool = False) -> str:
+    """The place that a row names; "" for other rows.
+
+    Args:
+        row: The row below a job's dates, or the last one below a name.
+        strict: True to accept only known places.
+    """
+    words = row.words.split(" · ")[0].strip()
+    if row.bullet or len(words) > 80 or words.endswith((".", ":", "!", ";")):
+        return ""
+    if place_score(words) >= 2:
+        return words
+    parts = [part.split() for part in words.split(",")]
+    named = len(parts) <= 4 and all(part and len(part) <= 4 and part[0][0].isupper() for part in parts)
+    short = len(parts) == 1 and len(parts[0]) <= 2 and words.istitle()
+    return words if named and not strict and (len(parts) > 1 or short or _AREA.search(words)) else ""
+
+
+def _closes(raw: str) -> bool:
+    return raw.count(")") > raw.count("(")
+
+
+def _is_open(words: str) -> bool:
+    return len(words) < 300 and words.count("(") > words.count(")")
+
+
+def _words_of(raw: str) -> str:
+    return " ".join((plain(raw) if _MARKED_UP.search(raw) else raw).split())
+
+
+def title_section(words: str) -> str:
+    """The section with this LinkedIn title; "" for other words."""
+    return _SECTION_OF.get(_NOT_WORD.sub("", fold(words)), "") if len(words) <= 60 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileSection:
+    """A section of a profile: its title and the rows below; `name` is a key of TITLES, `person`, or `other`."""
 
     name: str
     title: Row | None
@@ -35,7 +198,7 @@ class ProfileSection:
 
 
 def profile_sections(document: Document) -> list[ProfileSection]:
-    """The sections of a profile in order; only white space and page numbers lie outside of them."""
+    """The sections of a profile in order; only white space and page numbers are outside of them."""
     rows = rows_of(document)
     names = _section_names(rows, _slug_of(document.text))
     opened: list[tuple[str, Row | None, list[Row]]] = []
@@ -48,7 +211,7 @@ def profile_sections(document: Document) -> list[ProfileSection]:
 
 
 def _section_names(rows: Sequence[Row], slug: str) -> list[tuple[str, bool]]:
-    """For each row its section, and whether it is that section's title."""
+    """The section of each row, and True for a row that is its title."""
     levels = [row.level for row in rows if title_section(row.words)]
     marked = 3 * sum(map(bool, levels)) > 2 * len(levels)
     named = _name_row(rows, slug, marked)
@@ -73,7 +236,7 @@ def _section_names(rows: Sequence[Row], slug: str) -> list[tuple[str, bool]]:
 
 
 def _title(row: Row, current: str, level: int, marked: bool) -> str:
-    """The section that the row opens as its title; "" for other rows."""
+    """The section of which the row is the title; "" for other rows."""
     known = title_section(row.words)
     if known and (row.level or not marked or row.alone):
         return known
@@ -84,7 +247,7 @@ def _title(row: Row, current: str, level: int, marked: bool) -> str:
 
 
 def _name_row(rows: Sequence[Row], slug: str, marked: bool) -> int | None:
-    """Which row is the person's name; None if none can be told."""
+    """The index of the row with the person's name; None if unknown."""
     titles = [at for at, row in enumerate(rows) if _title(row, "", 6, marked)]
     if not rows or not titles:
         return None
@@ -101,7 +264,7 @@ def _name_row(rows: Sequence[Row], slug: str, marked: bool) -> int | None:
 
 
 def _name_before(rows: Sequence[Row], title: int, main: int) -> int | None:
-    """The name where only its shape tells: up to three rows below it, the last of them a place."""
+    """The name by its shape alone: it has up to three rows below it, the last of them a place."""
     if main - title < 3 or not location_of(rows[main - 1]):
         return None
     levelled = [at for at in range(title + 1, main) if rows[at].words.endswith(")")]
@@ -117,6 +280,6 @@ def _slug_of(text: str) -> str:
 
 
 def _is_slug(words: str, slug: str) -> bool:
-    """Whether every word of a name stands in the profile's address."""
+    """True if every word of a name is in the profile's address."""
     parts = [part for part in _NOT_WORD.split(fold(words)) if len(part) > 1]
     return len(parts) > 1 and len(words) <= 60 and all(part in slug for part in parts)

@@ -1,20 +1,20 @@
-"""PARSE a resume: one job is one node, with its facts; the other sections are nodes of their own kind."""
+"""Parse a resume: one node per job, study and project with its facts; one node per other section."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pydantic import Field
 
-from pipelines.ingestion.parsers.career.job_words import has_title
-from pipelines.ingestion.parsers.career.limits import within
-from pipelines.ingestion.parsers.cuts import Piece
+from pipelines.facts import Facts, records_of
+from pipelines.ingestion.parsers.careers.records import combined, job_line
+from pipelines.ingestion.parsers.careers.vocabulary import has_title
 from pipelines.ingestion.parsers.generic import split_generic
 from pipelines.ingestion.parsers.nodes import SpanParser
-from pipelines.ingestion.parsers.resume.entries import split_entries
-from pipelines.ingestion.parsers.resume.entry_pieces import HEADING
-from pipelines.ingestion.parsers.resume.marks import marked_lines
-from pipelines.ingestion.parsers.resume.parts import Part, parts_of
-from pipelines.ingestion.parsers.resume.pieces import READERS, read_text
+from pipelines.ingestion.parsers.pieces import Piece, Span, cut_span
+from pipelines.ingestion.parsers.resume.entries import HEADING, split_entries
+from pipelines.ingestion.parsers.resume.lines import dated_lines
+from pipelines.ingestion.parsers.resume.readers import READERS, read_text
+from pipelines.ingestion.parsers.resume.sections import Part, parts_of
 from pipelines.ingestion.structure import text_blocks
 from pipelines.text import count_tokens
 from pipelines.types import Block, Document, LineBox
@@ -25,28 +25,28 @@ _FALLBACK_CHARACTERS = 1000
 def split_resume(
     text: str, blocks: Sequence[Block] | None = None, boxes: Sequence[LineBox] = (), *, max_tokens: int = 800
 ) -> list[Piece]:
-    """The pieces of a resume in order, covering all of its text.
+    """Split a resume into pieces, in order, covering all of its text.
 
-    A job, a study and a project is a piece each, any other section is one; the heading of a section belongs to its
-    first piece. A piece over `max_tokens` is cut between its lines, and the later parts of a job repeat the job line as
-    their `lead`. A text without a section that is known is cut like any other.
+    Each job, study and project is one piece; so is any other section. A section's heading belongs to its first piece.
+    A piece over `max_tokens` is cut between lines; the later parts of a job repeat the job line as their `lead`. A text
+    without any known section is split like a generic document.
 
     Args:
         text: Canonical text.
         blocks: Its blocks; None = those of plain text.
-        boxes: Where its lines stand on their pages, if they do.
-        max_tokens: The most that a piece holds, in cl100k tokens.
+        boxes: Positions of its lines on their pages, if known.
+        max_tokens: Maximum size of a piece in cl100k tokens.
     """
-    found = _with_experience(text, parts_of(text, text_blocks(text) if blocks is None else blocks, boxes))
-    if not any(part.section for part in found if part.heading):
+    parts = _with_experience(text, parts_of(text, text_blocks(text) if blocks is None else blocks, boxes))
+    if not any(part.section for part in parts if part.heading):
         pieces = split_generic(text, blocks, characters=_FALLBACK_CHARACTERS)
     else:
-        pieces = list(_joined(text, found))
-    return [part for piece in pieces for part in within(text, piece, max_tokens)]
+        pieces = list(_with_headings(_pieces(text, parts)))
+    return [limited for piece in pieces for limited in _limited(text, piece, max_tokens)]
 
 
 def _with_experience(text: str, parts: Sequence[Part]) -> list[Part]:
-    """The parts; where none is known to hold jobs, those of unknown name that list positions with dates do."""
+    """The parts; if none is an experience section, unnamed ones that list dated positions become one."""
     if any(part.section == "experience" for part in parts):
         return list(parts)
     return [replace(part, section="experience") if _lists_jobs(text, part) else part for part in parts]
@@ -55,53 +55,100 @@ def _with_experience(text: str, parts: Sequence[Part]) -> list[Part]:
 def _lists_jobs(text: str, part: Part) -> bool:
     if part.section or not part.lines:
         return False
-    entries = split_entries(marked_lines(text, part.lines)).entries
-    named = [one for entry in entries if entry.dated and entry.dated.end_month for one in (*entry.head, *entry.after)]
-    return any(has_title(words.words) for one in named for words in one.parts)
-
-
-def _joined(text: str, parts: Sequence[Part]) -> Iterator[Piece]:
-    """The pieces of all parts, the headings put to them.
-
-    A heading goes with what follows under it; one with nothing under it, at the end or before a column that goes on
-    with another section, goes with what precedes it.
-    """
-    last: Piece | None = None
-    bare: Piece | None = None
-    for piece in _pieces(text, parts):
-        if piece.kind == HEADING:
-            bare = replace(piece, start=bare.start) if bare else piece
-            continue
-        if bare and last and bare.section_path != piece.section_path:
-            last, bare = replace(last, end=bare.end), None
-        if last:
-            yield last
-        last, bare = (replace(piece, start=bare.start) if bare else piece), None
-    if last:
-        yield replace(last, end=bare.end) if bare else last
-    elif bare:
-        yield replace(bare, kind="text")
+    entries = split_entries(dated_lines(text, part.lines)).entries
+    naming = [
+        line for entry in entries if entry.dated and entry.dated.end_month for line in (*entry.head, *entry.after)
+    ]
+    return any(has_title(segment.words) for line in naming for segment in line.parts)
 
 
 def _pieces(text: str, parts: Sequence[Part]) -> Iterator[Piece]:
-    """The pieces of each part in order, each heading a piece of its own."""
-    ready = {section: read(text, parts) for section, read in READERS.items()}
+    """The pieces of each part in order; each heading is a piece of its own."""
+    by_section = {section: read(text, parts) for section, read in READERS.items()}
     for number, part in enumerate(parts):
         if part.heading:
-            yield Piece(part.heading.start, part.heading.end, (part.title,) if part.title else (), HEADING)
+            yield Piece(part.heading.start, part.heading.end, part.path, HEADING)
         if part.lines:
-            yield from ready[part.section][number] if part.section in ready else read_text(text, part)
+            yield from by_section[part.section][number] if part.section in by_section else [read_text(text, part)]
+
+
+def _with_headings(pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """The pieces, each heading joined to the piece that follows it.
+
+    A heading with nothing below it (at the end, or before a column that continues another section) is joined to the
+    piece before it.
+    """
+    last: Piece | None = None
+    heading: Piece | None = None
+    for piece in pieces:
+        if piece.kind == HEADING:
+            heading = replace(piece, start=heading.start) if heading else piece
+            continue
+        if heading and last and heading.section_path != piece.section_path:
+            last, heading = replace(last, end=heading.end), None
+        if last:
+            yield last
+        last, heading = (replace(piece, start=heading.start) if heading else piece), None
+    if last:
+        yield replace(last, end=heading.end) if heading else last
+    elif heading:
+        yield replace(heading, kind="text")
+
+
+def _limited(text: str, piece: Piece, limit: int) -> list[Piece]:
+    """The piece cut into parts of at most `limit` tokens; each part keeps the records that begin in it."""
+    span = piece.start, piece.end
+    if count_tokens(text[slice(*span)]) <= limit:
+        return [piece]
+    later = job_line(piece.facts) or piece.lead
+    return [
+        replace(
+            piece,
+            start=start,
+            end=end,
+            facts=_facts_of_part(piece.facts, start, end),
+            lead=later if number else piece.lead,
+        )
+        for number, (start, end) in enumerate(_cut_between_lines(text, span, limit))
+    ]
+
+
+def _cut_between_lines(text: str, span: Span, limit: int) -> list[Span]:
+    """The span cut between lines; a part can have more tokens than its lines have in sum, and is then cut again."""
+    parts = cut_span(text, span, limit, count_tokens, by_line=True)
+    for tighter in (limit * 3 // 4, limit // 2, limit // 4):
+        parts = [
+            smaller
+            for start, end in parts
+            for smaller in (
+                cut_span(text, (start, end), tighter, count_tokens, by_line=True)
+                if count_tokens(text[start:end]) > limit
+                else [(start, end)]
+            )
+        ]
+    return parts
+
+
+def _facts_of_part(facts: Facts | None, start: int, end: int) -> Facts | None:
+    """The records that begin in the span, their own spans clipped to it."""
+    return combined(
+        [
+            record.model_copy(update={"span": (record.span[0], min(record.span[1], end))})
+            for record in records_of(facts)
+            if start <= record.span[0] < end
+        ]
+    )
 
 
 class ResumeParser(SpanParser):
-    """Nodes of a resume: a job each, and the other sections."""
+    """Parse a resume into nodes: one per job, study and project, one per other section."""
 
     name: str = "resume"
     version: int = 3
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:
-        """Whether the text has at most `max_tokens` tokens."""
+        """True if the text has at most `max_tokens` cl100k tokens."""
         return count_tokens(text) <= self.max_tokens
 
     def split(self, document: Document) -> list[Piece]:

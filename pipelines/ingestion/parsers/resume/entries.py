@@ -1,214 +1,259 @@
-"""The entries of a resume's section (jobs, studies, projects), told apart by their dates and by what precedes these."""
+"""The entries of a resume section (jobs, studies, projects), separated by their dates and the lines above these."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pipelines.ingestion.parsers.career.dates import DateRange
-from pipelines.ingestion.parsers.career.job_words import company_score, has_title, title_score
-from pipelines.ingestion.parsers.career.places import is_place
-from pipelines.ingestion.parsers.resume.job_labels import label_role, labelled
-from pipelines.ingestion.parsers.resume.marks import Marked
+from pipelines.facts import CareerRecord, Facts
+from pipelines.ingestion.parsers.careers.dates import DateRange
+from pipelines.ingestion.parsers.careers.places import is_place
+from pipelines.ingestion.parsers.careers.records import combined, supported_by
+from pipelines.ingestion.parsers.careers.vocabulary import company_score, has_school, has_title, title_score
+from pipelines.ingestion.parsers.pieces import Piece
+from pipelines.ingestion.parsers.resume.lines import DatedLine, dated_lines, label_role, split_label
+from pipelines.ingestion.parsers.resume.sections import Part
 
-MAX_HEAD_LINES = 4
+HEADING = "heading"
 
+_MAX_HEAD_LINES = 4
 _MAX_AFTER = 7
+_MAX_REMARK = 200
 
 Names = Callable[[str], bool]
+PiecesByPart = dict[int, list[Piece]]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry: the lines that name it, those right after it that may still do, the rest, and its dates."""
+    """One entry: the lines that name it, lines below its dates that may name it too, the other lines, and its dates."""
 
-    head: tuple[Marked, ...]
-    after: tuple[Marked, ...]
-    body: tuple[Marked, ...]
+    head: tuple[DatedLine, ...]
+    after: tuple[DatedLine, ...]
+    body: tuple[DatedLine, ...]
     dated: DateRange | None = None
 
     @property
     def start(self) -> int:
         """Where its first line begins."""
-        return min(marked.line.start for marked in (*self.head, *self.after, *self.body))
+        return min(line.line.start for line in (*self.head, *self.after, *self.body))
 
     @property
     def end(self) -> int:
         """Where its last line ends."""
-        return max(marked.line.end for marked in (*self.head, *self.after, *self.body))
+        return max(line.line.end for line in (*self.head, *self.after, *self.body))
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
-    """What a section falls into: lines before its first entry, and the entries."""
+class SectionEntries:
+    """A section: the lines before its first entry, and its entries."""
 
-    leading: tuple[Marked, ...]
+    leading: tuple[DatedLine, ...]
     entries: tuple[Entry, ...] = ()
 
 
-def split_entries(marked: Sequence[Marked], reach: int | None = None, names: Names = has_title) -> Split:
+def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: Names = has_title) -> SectionEntries:
     """The entries of a section, in order.
 
-    An entry begins so many lines before its dates as the first entry does, at most; fewer where other text comes
-    before (a further position in the same company). Without dates, headings begin entries, else lines with `names`.
+    An entry begins at most as many lines above its dates as the first entry does; fewer if other text comes before (a
+    further position in the same company). Without dates, each heading begins an entry, else each line with `names`.
 
     Args:
-        marked: The lines of the section, without its heading.
-        reach: How many lines stand before the dates; None = as many as in this section's first entry.
-        names: Whether words name an entry that has no dates: a position, or a school.
+        lines: The lines of the section, without its heading.
+        reach: Number of lines above the dates; None = as in this section's first entry.
+        names: True for words that name an entry without dates (a position, or a school).
     """
-    anchors = _anchors(marked)
+    anchors = _anchors(lines)
     if not anchors:
-        return _undated(marked, names)
-    if _is_dates_last(marked, anchors):
-        return _dates_last(marked, anchors)
+        return _undated(lines, names)
+    if _is_dates_last(lines, anchors):
+        return _dates_last(lines, anchors)
     known = frozenset(anchors)
-    remarks = _remarks(marked, anchors[0])
-    above = [_above(marked, anchor, known, remarks) for anchor in anchors]
-    beside = [marked[anchor].anchor == "beside" for anchor in anchors]
+    remarks = _remarks(lines, anchors[0])
+    above = [_naming_lines_above(lines, anchor, known, remarks) for anchor in anchors]
+    beside = [lines[anchor].anchor == "beside" for anchor in anchors]
     most = len(above[0]) - beside[0] if reach is None else reach
     starts = [
         [anchor, *lines][: most + aside + 1][-1] for anchor, lines, aside in zip(anchors, above, beside, strict=True)
     ]
-    named = _headed(marked, starts, anchors)
+    named = _with_undated_headings(lines, starts, anchors)
     entries = []
     for number, (start, anchor) in enumerate(named):
-        end = named[number + 1][0] if number + 1 < len(named) else len(marked)
-        one = marked[anchor]
-        below = max(start, _listed(marked, anchor)) if one.anchor == "beside" else anchor + 1
-        entries.append(_entry(marked, start, below, end, one.dated if one.anchor else None))
-    return Split(tuple(marked[: starts[0]]), tuple(entries))
+        end = named[number + 1][0] if number + 1 < len(named) else len(lines)
+        one = lines[anchor]
+        below = max(start, _list_start(lines, anchor)) if one.anchor == "beside" else anchor + 1
+        entries.append(_entry(lines, start, below, end, one.dated if one.anchor else None))
+    return SectionEntries(tuple(lines[: starts[0]]), tuple(entries))
 
 
-def _headed(marked: Sequence[Marked], starts: Sequence[int], anchors: Sequence[int]) -> list[tuple[int, int]]:
-    """Where each entry starts and where its dates are; headings like those of dated entries begin undated ones."""
-    levels = {marked[start].line.level for start in starts if marked[start].line.kind == "heading"}
+def _with_undated_headings(
+    lines: Sequence[DatedLine], starts: Sequence[int], anchors: Sequence[int]
+) -> list[tuple[int, int]]:
+    """The start and the date line of each entry; headings of the level of dated entries begin entries without dates."""
+    levels = {lines[start].line.level for start in starts if lines[start].line.kind == "heading"}
     found = list(zip(starts, anchors, strict=True))
     held = {number for start, anchor in found for number in range(start, anchor + 1)}
     found += [
         (number, number)
-        for number, one in enumerate(marked)
-        if number > anchors[0] and number not in held and one.line.level in levels and _is_job(one)
+        for number, one in enumerate(lines)
+        if number > anchors[0] and number not in held and one.line.level in levels and _names_job(one)
     ]
     return sorted(found)
 
 
-def _is_job(one: Marked) -> bool:
-    """Whether a heading names a position or a company."""
+def _names_job(one: DatedLine) -> bool:
+    """True for a heading with a position or a company."""
     return one.line.kind == "heading" and any(title_score(p.words) or company_score(p.words) for p in one.parts)
 
 
-def _anchors(marked: Sequence[Marked]) -> list[int]:
-    """The lines whose dates are those of an entry: ranges, and single dates that stand where ranges do."""
-    places = {one.anchor for one in marked if one.anchor and one.has_range}
+def _anchors(lines: Sequence[DatedLine]) -> list[int]:
+    """The lines with the dates of an entry: ranges, and single dates in the same place of the line as ranges."""
+    places = {one.anchor for one in lines if one.anchor and one.has_range}
     any_range = bool(places)
     places.discard("last space")
     return [
         number
-        for number, one in enumerate(marked)
+        for number, one in enumerate(lines)
         if one.anchor and (one.has_range or not any_range or one.anchor in places)
     ]
 
 
-def _remarks(marked: Sequence[Marked], anchor: int) -> frozenset[int]:
-    """How far before its dates the first entry has a line that says more of its company, below one that names it."""
-    head = marked[:anchor]
+def _remarks(lines: Sequence[DatedLine], anchor: int) -> frozenset[int]:
+    """How many lines above its dates the first entry has remarks on its company, below the line that names it."""
+    head = lines[:anchor]
     plain = all(one.line.kind == "text" and one.parts and len(one.parts) < 3 for one in head)
-    if not 1 < len(head) < MAX_HEAD_LINES or not plain or not head[0].named:
+    if not 1 < len(head) < _MAX_HEAD_LINES or not plain or not head[0].named:
         return frozenset()
     return frozenset(anchor - number for number, one in enumerate(head) if not one.named)
 
 
-def _above(
-    marked: Sequence[Marked], anchor: int, anchors: frozenset[int], remarks: frozenset[int] = frozenset()
+def _naming_lines_above(
+    lines: Sequence[DatedLine], anchor: int, anchors: frozenset[int], remarks: frozenset[int] = frozenset()
 ) -> list[int]:
-    """The lines in a row before the anchor that could name its entry, the nearest first; remarks among them."""
+    """The consecutive lines above the anchor that may name its entry, nearest first; remarks among them."""
     found: list[int] = []
-    anchor = _listed(marked, anchor)
-    for before in range(anchor - 1, max(-1, anchor - 2 * MAX_HEAD_LINES), -1):
-        one = marked[before]
+    anchor = _list_start(lines, anchor)
+    for before in range(anchor - 1, max(-1, anchor - 2 * _MAX_HEAD_LINES), -1):
+        one = lines[before]
         if not one.parts and not one.dates and one.line.kind in ("text", "row"):
             continue
         named = one.named or (anchor - before in remarks and one.line.kind == "text")
-        if before in anchors or not named or one.line.kind in ("bullet", "more") or len(found) == MAX_HEAD_LINES:
+        if before in anchors or not named or one.line.kind in ("bullet", "more") or len(found) == _MAX_HEAD_LINES:
             break
         found.append(before)
     return found
 
 
-def _listed(marked: Sequence[Marked], anchor: int) -> int:
-    """Where the list begins beside which the dates stand; the line of the dates itself where they stand beside none."""
-    if marked[anchor].anchor != "beside":
+def _list_start(lines: Sequence[DatedLine], anchor: int) -> int:
+    """The first line of the list that the dates are beside; the line of the dates itself without a list."""
+    if lines[anchor].anchor != "beside":
         return anchor
-    while anchor and marked[anchor - 1].line.kind in ("bullet", "more") and not marked[anchor - 1].anchor:
+    while anchor and lines[anchor - 1].line.kind in ("bullet", "more") and not lines[anchor - 1].anchor:
         anchor -= 1
     return anchor
 
 
-def _entry(marked: Sequence[Marked], start: int, named: int, end: int, dated: DateRange | None = None) -> Entry:
+def _entry(lines: Sequence[DatedLine], start: int, named: int, end: int, dated: DateRange | None = None) -> Entry:
     after = named
-    while after < min(end, named + _MAX_AFTER) and _may_name(marked[after], after - named):
+    while after < min(end, named + _MAX_AFTER) and _may_name(lines[after], after - named):
         after += 1
-    return Entry(tuple(marked[start:named]), tuple(marked[named:after]), tuple(marked[after:end]), dated)
+    return Entry(tuple(lines[start:named]), tuple(lines[named:after]), tuple(lines[after:end]), dated)
 
 
-def _may_name(one: Marked, number: int) -> bool:
-    """Whether a line after the dates may still name the entry: one of the first ones, or one with a label."""
+def _may_name(one: DatedLine, number: int) -> bool:
+    """True if a line below the dates may name the entry: one of the first three, or one with a label."""
     if one.line.kind not in ("text", "heading", "row"):
         return False
-    if one.parts and (labelled(one.parts[0].words) or label_role(one.parts[0].words) is not None):
+    if one.parts and (split_label(one.parts[0].words) or label_role(one.parts[0].words) is not None):
         return True
     return number < 3 and (one.named or not one.parts)
 
 
-def _is_dates_last(marked: Sequence[Marked], anchors: Sequence[int]) -> bool:
-    """Whether each entry ends with its dates: the first ones come after list items, not after a name."""
+def _is_dates_last(lines: Sequence[DatedLine], anchors: Sequence[int]) -> bool:
+    """True if entries end with their dates: the first dates follow list items, not a name."""
     first = anchors[0]
-    one = marked[first]
+    one = lines[first]
     if first < 2 or one.anchor == "beside" or not all(is_place(part.words) for part in one.parts):
         return False
-    return marked[0].named and not marked[first - 1].named and one.line.kind != "row"
+    return lines[0].named and not lines[first - 1].named and one.line.kind != "row"
 
 
-def _dates_last(marked: Sequence[Marked], anchors: Sequence[int]) -> Split:
+def _dates_last(lines: Sequence[DatedLine], anchors: Sequence[int]) -> SectionEntries:
     entries, start = [], 0
     for anchor in anchors:
         end = anchor + 1
-        while end < len(marked) and not marked[end].parts and not marked[end].dates and marked[end].line.kind == "text":
+        while end < len(lines) and not lines[end].parts and not lines[end].dates and lines[end].line.kind == "text":
             end += 1
         named = start + 1
         while (
             named < anchor
-            and named - start < MAX_HEAD_LINES
-            and marked[named].named
-            and marked[named].line.kind != "bullet"
+            and named - start < _MAX_HEAD_LINES
+            and lines[named].named
+            and lines[named].line.kind != "bullet"
         ):
             named += 1
-        head = (*marked[start:named], marked[anchor])
-        entries.append(Entry(head, (), (*marked[named:anchor], *marked[anchor + 1 : end]), marked[anchor].dated))
+        head = (*lines[start:named], lines[anchor])
+        entries.append(Entry(head, (), (*lines[named:anchor], *lines[anchor + 1 : end]), lines[anchor].dated))
         start = end
-    if start < len(marked):
+    if start < len(lines):
         last = entries.pop()
-        entries.append(Entry(last.head, last.after, (*last.body, *marked[start:]), last.dated))
-    return Split((), tuple(entries))
+        entries.append(Entry(last.head, last.after, (*last.body, *lines[start:]), last.dated))
+    return SectionEntries((), tuple(entries))
 
 
-def _undated(marked: Sequence[Marked], names: Names) -> Split:
+def _undated(lines: Sequence[DatedLine], names: Names) -> SectionEntries:
     """Entries without dates: each begins with a heading, else with a line that names a position or a school."""
-    starts = [number for number, one in enumerate(marked) if one.line.kind == "heading"]
-    starts = starts or [number for number in range(len(marked)) if _begins(marked, number, names)]
+    starts = [number for number, one in enumerate(lines) if one.line.kind == "heading"]
+    starts = starts or [number for number in range(len(lines)) if _begins_entry(lines, number, names)]
     if not starts:
-        return Split(tuple(marked))
-    ends = [*starts[1:], len(marked)]
-    entries = (_entry(marked, start, start + 1, end) for start, end in zip(starts, ends, strict=True))
-    return Split(tuple(marked[: starts[0]]), tuple(entries))
+        return SectionEntries(tuple(lines))
+    ends = [*starts[1:], len(lines)]
+    entries = (_entry(lines, start, start + 1, end) for start, end in zip(starts, ends, strict=True))
+    return SectionEntries(tuple(lines[: starts[0]]), tuple(entries))
 
 
-def _begins(marked: Sequence[Marked], number: int, names: Names) -> bool:
-    """Whether the line, the first after other text, or the one below it has a name; or it has one, as the first has."""
-    one = marked[number]
+def _begins_entry(lines: Sequence[DatedLine], number: int, names: Names) -> bool:
+    """True if the line or the one below has a name; below a named line, only if the section's first line has one."""
+    one = lines[number]
     own = any(names(part.words) for part in one.parts)
     if not one.named or one.line.kind not in ("text", "row"):
         return False
-    if number and marked[number - 1].named:
-        return own and any(names(part.words) for part in marked[0].parts)
-    below = marked[number + 1].parts if number + 1 < len(marked) else ()
+    if number and lines[number - 1].named:
+        return own and any(names(part.words) for part in lines[0].parts)
+    below = lines[number + 1].parts if number + 1 < len(lines) else ()
     return own or any(names(part.words) for part in below)
+
+
+def entries_by_part(text: str, parts: Sequence[Part], section: str) -> dict[int, SectionEntries]:
+    """The entries of each part of a section; a part without a heading continues the one before."""
+    found: dict[int, SectionEntries] = {}
+    reach: int | None = None
+    for number, part in parts_of_section(parts, section):
+        lines = dated_lines(text, part.lines)
+        known = None if part.heading or reach is None else reach
+        split = split_entries(lines, known, has_school if section == "education" else has_title)
+        if split.entries and (part.heading or reach is None):
+            reach = sum(bool(one.parts or one.dates) for one in split.entries[0].head) - 1
+        found[number] = split
+    return found
+
+
+def parts_of_section(parts: Sequence[Part], section: str) -> Iterator[tuple[int, Part]]:
+    """The parts of a section that have lines, with their numbers."""
+    return ((number, part) for number, part in enumerate(parts) if part.section == section and part.lines)
+
+
+def leading_pieces(split: SectionEntries, part: Part, lead: str, kind: str) -> list[Piece]:
+    """The piece before the first entry: the rest of an entry of the page before, a table head, or a remark.
+
+    A short remark is joined to the entry that follows it, like a heading.
+    """
+    if not split.leading:
+        return []
+    start, end = split.leading[0].line.start, split.leading[-1].line.end
+    short = bool(split.entries) and not lead and end - start <= _MAX_REMARK
+    return [Piece(start, end, part.path, HEADING if short else kind, lead=lead)]
+
+
+def supported_facts(text: str, records: Sequence[CareerRecord], start: int, end: int) -> Facts | None:
+    """The records with only the values that occur in their own spans, clipped to `start` and `end`."""
+    spans = ((record, (max(start, record.span[0]), min(end, record.span[1]))) for record in records)
+    return combined([checked for record, span in spans if (checked := supported_by(record, text[slice(*span)]))])

@@ -1,82 +1,306 @@
-"""Who worked where as what: the company, the position and the place of each job of a section, by what most jobs do."""
+"""The jobs of a resume: company, position and place of each, by the layout that most of them share."""
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise, permutations
 
-from pipelines.ingestion.parsers.career.career_words import NOT_INDUSTRIES
-from pipelines.ingestion.parsers.career.job_words import is_employment_type, tokens
-from pipelines.ingestion.parsers.career.places import place_score
-from pipelines.ingestion.parsers.resume.entries import Entry
-from pipelines.ingestion.parsers.resume.job_groups import groups_of
-from pipelines.ingestion.parsers.resume.job_places import shared, tail_spot
-from pipelines.ingestion.parsers.resume.job_readings import Job, readings
-from pipelines.ingestion.parsers.resume.job_slots import Slots, slots_of
+from pipelines.facts import JobFacts
+from pipelines.ingestion.parsers.careers.dates import DateRange
+from pipelines.ingestion.parsers.careers.places import place_score
+from pipelines.ingestion.parsers.careers.records import date_fields, end_year, job_line, supported_by
+from pipelines.ingestion.parsers.careers.vocabulary import (
+    NOT_INDUSTRIES,
+    company_score,
+    is_break,
+    is_department,
+    is_employment_type,
+    is_industry,
+    is_own_work,
+    is_unit,
+    looks_named,
+    title_score,
+    tokens,
+)
+from pipelines.ingestion.parsers.pieces import Piece
+from pipelines.ingestion.parsers.resume.entries import Entry, PiecesByPart, entries_by_part, leading_pieces
+from pipelines.ingestion.parsers.resume.job_candidates import (
+    SURE_PREPOSITIONS,
+    Candidate,
+    Candidates,
+    PlaceCandidate,
+    Segment,
+    candidates_of,
+    mean_place_scores,
+    trailing_place,
+)
 from pipelines.ingestion.parsers.resume.lines import words_of
+from pipelines.ingestion.parsers.resume.sections import Part
 
-_ASIDE = re.compile(r"([^()]*[^\s()])\s*\(([^()]{2,60})\)")
+_INNER_SEPARATOR = re.compile(r"\s(?:[–—-]|/)\s|:\s|\s(?:en|em|na|no|presso|chez|bei|at)\s(?=[A-ZÀ-Ý])")
+_DASH = re.compile(r"\s[–—-]\s")
+COMPANY_ONLY, POSITION_BELOW, OWN_ENTRY = "head", "under", ""
+# Cost of a place after the position: if the company comes before the position, and if it does not.
+_COST_BEHIND, _COST_BEFORE = 0.1, 0.3
+_NO_CANDIDATE = Candidate("", 0, 0, 0)
+_IN_BRACKETS = re.compile(r"([^()]*[^\s()])\s*\(([^()]{2,60})\)")
 _STREET = re.compile(r"(?<=\w),\s+(?=\d)")
-_LEAST, _MOST = -2.0, 4.0
-_FEW = 4
-# More jobs than anybody has had: only their segments are read.
-_MANY = 200
+_MIN_VOTE, _MAX_VOTE = -2.0, 4.0
+_FEW_JOBS = 4
+# With more jobs than this, only whole segments are candidates.
+_MANY_JOBS = 200
 
 
-def read_jobs(entries: Sequence[Entry]) -> list[Job]:
-    """The job that each entry states, in order.
+@lru_cache(maxsize=16384)
+def role_fit(company: str, position: str) -> float:
+    """Score the words as a company and a position, about -6 to 5; either may be empty."""
+    first, _, more = position.partition(", ")
+    titled = first if is_department(more) else position
+    score = title_score(titled) - title_score(company) + company_score(company) - company_score(titled)
+    score -= 2.0 * (place_score(company) >= 3) + 2.0 * (place_score(position) >= 2)
+    return score - _company_penalty(company) - _position_penalty(position, titled)
 
-    Every way to read an entry is scored by the words of positions and companies in it, and by how well the same way
-    reads the other entries: a resume keeps to one layout.
+
+@lru_cache(maxsize=4096)
+def _company_penalty(words: str) -> float:
+    """The cost of words that are more than a name, or less than a company's."""
+    cost = 0.2 * ((", " in words and company_score(words) < 2) or bool(_DASH.search(words)))
+    cost += 3.0 * is_break(words)
+    cost += 1.5 * is_department(words) or 0.5 * (is_industry(words) or is_unit(words))
+    return cost + _unnamed_penalty(words, 2, 0.7)
+
+
+@lru_cache(maxsize=4096)
+def _position_penalty(words: str, titled: str) -> float:
+    """The cost of words that have several parts; higher if the first is not a position."""
+    first = title_score(words.partition(", ")[0])
+    cost = (0.15 if first else 0.5) * (", " in titled)
+    cost += (0.3 if title_score(_INNER_SEPARATOR.split(words)[0]) else 0.5) * bool(_INNER_SEPARATOR.search(words))
+    return cost + _unnamed_penalty(words, 0, 0.5)
+
+
+def _unnamed_penalty(words: str, few: int, cost: float) -> float:
+    """The cost of words that do not look like a name; lower for at most `few` words."""
+    if not words or looks_named(words):
+        return 0.0
+    return cost if len(words.split()) > few else 0.3
+
+
+def group_roles(entries: Sequence[Entry], candidates: Sequence[Candidates]) -> list[str]:
+    """The role of each entry: a company with its dates, a position within those dates, or a job of its own."""
+    found: list[str] = []
+    head: DateRange | None = None
+    for number, entry in enumerate(entries):
+        bare = sum(not candidate.separator for candidate in candidates[number].items) == 1
+        titled = any(title_score(candidate.words) >= 1 for candidate in candidates[number].items)
+        if bare and (titled or COMPANY_ONLY in found[-1:]) and _is_within(entry.dated, head):
+            found.append(POSITION_BELOW)
+            continue
+        following = entries[number + 1].dated if number + 1 < len(entries) else None
+        heads = not titled and not entry.body and _is_within(following, entry.dated)
+        head = entry.dated if heads else None
+        found.append(COMPANY_ONLY if heads else OWN_ENTRY)
+    return found
+
+
+def _is_within(inner: DateRange | None, outer: DateRange | None) -> bool:
+    """True if the inner range lies within the outer one, compared by year."""
+    if inner is None or outer is None:
+        return False
+    ends = outer.current or (not inner.current and (inner.end_month or "")[:4] <= (outer.end_month or "")[:4])
+    return inner.start_month[:4] >= outer.start_month[:4] and ends
+
+
+@dataclass(frozen=True, slots=True)
+class JobReading:
+    """One reading of a job's lines.
+
+    `layouts` name the arrangement that it assumes; `votes_for` those that it supports in the other jobs.
     """
-    slots = [slots_of(entry, sides=len(entries) <= _MANY) for entry in entries]
-    places = shared([one.spots for one in slots])
+
+    company: str = ""
+    position: str = ""
+    location: str = ""
+    industry: str = ""
+    layouts: tuple[str, ...] = ("",)
+    votes_for: tuple[str, ...] = ()
+    score: float = 0.0
+
+
+def job_readings(candidates: Candidates, place_scores: Mapping[str, float], group: str) -> Iterator[JobReading]:
+    """All readings of a job with their scores, about -6 to 6.
+
+    Args:
+        candidates: Its candidates.
+        place_scores: Mean place score of each key over all jobs.
+        group: The entry's role, see `group_roles`.
+    """
+    yield from _pairs(candidates, place_scores)
+    yield from _singles(candidates, place_scores, group)
+
+
+def _pairs(candidates: Candidates, place_scores: Mapping[str, float]) -> Iterator[JobReading]:
+    """The readings of all pairs of candidates that do not overlap, with the places that they leave free."""
+    whole = permutations(candidates.whole, 2)
+    sides = [pair for pair in pairwise(candidates.items) if pair[0].side == "L" and pair[1].side == "R"]
+    for company, position in [*whole, *sides, *((right, left) for left, right in sides)]:
+        cost = 0.4 * (company.is_later + (position.is_later and not position.separator))
+        if company.separator:
+            cost += -1.0 if company.separator.sign in SURE_PREPOSITIONS else 0.3
+        for job, place in _with_places(candidates, place_scores, company, position, cost):
+            keys, like = _layout_keys(company, position, place)
+            yield replace(job, layouts=keys, votes_for=like)
+
+
+def _layout_keys(
+    company: Candidate, position: Candidate, place: PlaceCandidate | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The layouts of a pair, and those it votes for: a further position at a company is where the first one was."""
+    first, second = _position_key(company, place), _position_key(position, place)
+    if company.separator is None or position.separator is None:
+        return (f"{first}|{second}",), (f"{first}|{second}", f"under {second}")
+    sign = company.separator.sign
+    cut = place.key[-2] if place and place.head and place.key.endswith((f"L{sign}", f"R{sign}")) else ""
+    sides = zip(company.separator.names(company.side, cut), position.separator.names(position.side, cut), strict=True)
+    ways = tuple(f"{first}{one}|{second}{other}" for one, other in sides)
+    return ways, ways
+
+
+def _singles(candidates: Candidates, place_scores: Mapping[str, float], group: str) -> Iterator[JobReading]:
+    """The readings of each candidate alone: a company above its positions, or a further position at a company."""
+    alone = len({candidate.segment for candidate in candidates.items}) == 1
+    for one in candidates.items:
+        cost = 0.8 + one.is_later + bool(one.separator)
+        for job, place in _with_places(
+            candidates, place_scores, one, _NO_CANDIDATE, cost - 2.5 * (group == COMPANY_ONLY)
+        ):
+            yield replace(job, layouts=(f"only {_position_key(one, place)}",))
+        cost += (title_score(one.words) < 1 and group != POSITION_BELOW) - 2.5 * (group == POSITION_BELOW)
+        for job, place in _with_places(candidates, place_scores, _NO_CANDIDATE, one, cost):
+            yield replace(
+                job, layouts=(f"under {_position_key(one, place)}", "") if alone and not one.separator else ("",)
+            )
+
+
+def _with_places(
+    candidates: Candidates, place_scores: Mapping[str, float], company: Candidate, position: Candidate, cost: float
+) -> Iterator[tuple[JobReading, PlaceCandidate | None]]:
+    """The reading of these candidates without an unknown place, and with the likeliest places; each with its place."""
+    used = [candidate for candidate in (company, position) if candidate.words]
+    taken = {candidate.segment for candidate in used}
+    city = candidates.known.get("location", "") or company.city or position.city
+    cost += 0.4 * (company.is_place or position.is_place) + 0.25 * (company.aligned or position.aligned)
+    base = role_fit(company.words, position.words) - cost
+    yield (
+        JobReading(
+            company.words, position.words, city, score=base + 0.2 * bool(city) - _unused_penalty(candidates, taken)
+        ),
+        None,
+    )
+    if city:
+        return
+    for place in sorted(candidates.apart(taken), key=lambda place: -_place_worth(place, place_scores, company))[:2]:
+        score = base + _place_worth(place, place_scores, company) - _unused_penalty(candidates, {*taken, place.segment})
+        yield JobReading(company.words, position.words, place.words, score=score), place
+    for candidate in used:
+        if tail := candidate.tail:
+            names = [tail.head if each is candidate else each.words for each in (company, position)]
+            score = (
+                role_fit(*names) - cost - _unused_penalty(candidates, taken) + _place_worth(tail, place_scores, company)
+            )
+            score -= 0.0 if candidate is company else _COST_BEHIND if _follows(position, company) else _COST_BEFORE
+            yield JobReading(names[0], names[1], tail.words, score=score), tail
+
+
+def _follows(candidate: Candidate, other: Candidate) -> bool:
+    """True if the candidate comes after the other."""
+    return candidate.side == "R" if candidate.separator else candidate.segment > other.segment
+
+
+def _unused_penalty(candidates: Candidates, taken: Set[Segment]) -> float:
+    """The cost of unused segments: highest before a used one, none on later lines."""
+    last = max(taken)
+    left = [candidate.segment for candidate in candidates.whole if candidate.segment not in taken]
+    return sum(0.5 if segment < last else 0.4 if segment[0] <= 0 else 0.0 for segment in left)
+
+
+def _place_worth(place: PlaceCandidate, place_scores: Mapping[str, float], company: Candidate) -> float:
+    """How likely the place is the job's location, about -3 to 2."""
+    worth = 0.3 * place.score + 0.7 * place_scores[place.key]
+    if place.head:
+        return worth + 0.2 * place.key.endswith("(")
+    if place.row == 0 or (place.row, place.at - 1) == company.segment:
+        worth += 0.1
+    elif place.row > 0:
+        worth -= 0.1 * place.row
+    worth += 0.25 * place.aligned
+    early = bool(company.words) and place.segment < company.segment
+    return worth - (0.2 if place.row == 0 or place.aligned else 0.5) * early
+
+
+def _position_key(candidate: Candidate, place: PlaceCandidate | None) -> str:
+    before = place is not None and not place.head and place.row == candidate.row and place.at < candidate.at
+    return f"{candidate.row}.{candidate.rank - before}"
+
+
+def read_jobs(entries: Sequence[Entry]) -> list[JobReading]:
+    """The best reading of each entry, in order.
+
+    A reading is scored by its words, and by how well the same layout reads the other entries: a resume usually keeps to
+    one layout.
+    """
+    candidates = [candidates_of(entry, sides=len(entries) <= _MANY_JOBS) for entry in entries]
+    place_scores = mean_place_scores([one.places for one in candidates])
     found = [
-        _labelled(one) or list(readings(one, places, group))
-        for one, group in zip(slots, groups_of(entries, slots), strict=True)
+        _labelled_reading(one) or list(job_readings(one, place_scores, group))
+        for one, group in zip(candidates, group_roles(entries, candidates), strict=True)
     ]
     votes: dict[str, float] = defaultdict(float)
     for options in found:
         for key, score in _votes(options).items():
             votes[key] += score
-    weight = 3 / max(len(entries), _FEW)
-    return [_with_industry(_without_street(_best(options, votes, weight))) for options in found]
+    weight = 3 / max(len(entries), _FEW_JOBS)
+    return [_with_industry(_without_street(_best_reading(options, votes, weight))) for options in found]
 
 
-def _best(options: Sequence[Job], votes: Mapping[str, float], weight: float) -> Job:
+def _best_reading(options: Sequence[JobReading], votes: Mapping[str, float], weight: float) -> JobReading:
     own = _votes(options)
     return max(
         options,
-        key=lambda job: (job.score + weight * max(votes[key] - own.get(key, 0.0) for key in job.keys), job.keys),
-        default=Job(),
+        key=lambda job: (job.score + weight * max(votes[key] - own.get(key, 0.0) for key in job.layouts), job.layouts),
+        default=JobReading(),
     )
 
 
-def _votes(options: Sequence[Job]) -> dict[str, float]:
-    """What the readings of a job count for like ones elsewhere."""
+def _votes(options: Sequence[JobReading]) -> dict[str, float]:
+    """The votes of a job's readings for layouts: the best score of each."""
     best: dict[str, float] = {}
     for job in options:
-        for key in job.like:
-            best[key] = max(best.get(key, _LEAST), min(job.score, _MOST))
+        for key in job.votes_for:
+            best[key] = max(best.get(key, _MIN_VOTE), min(job.score, _MAX_VOTE))
     return best
 
 
-def _labelled(slots: Slots) -> list[Job]:
-    """The job whose lines say "Employer: ..." or "Position: ..."; the other one is the first part without a label."""
-    company, position = slots.known.get("company", ""), slots.known.get("position", "")
+def _labelled_reading(candidates: Candidates) -> list[JobReading]:
+    """The reading of lines with labels ("Employer: ..."); a missing role is the first part without a label."""
+    company, position = candidates.known.get("company", ""), candidates.known.get("position", "")
     if not company and not position:
         return []
-    other = next((slot.words for slot in slots.slots if not slot.later), "") or slots.known.get("client", "")
-    read = Job(company or other, position or other, slots.known.get("location", ""), keys=("label",))
-    tail = tail_spot(0, 0, "", read.company)
+    other = next(
+        (candidate.words for candidate in candidates.items if not candidate.is_later), ""
+    ) or candidates.known.get("client", "")
+    read = JobReading(company or other, position or other, candidates.known.get("location", ""), layouts=("label",))
+    tail = trailing_place(0, 0, "", read.company)
     if not read.location and tail and tail.score > 0:
         return [replace(read, company=tail.head, location=tail.words)]
     return [read]
 
 
-def _with_industry(job: Job) -> Job:
-    """The job, what stands in brackets after its company told apart."""
-    aside = _ASIDE.fullmatch(job.company)
+def _with_industry(job: JobReading) -> JobReading:
+    """The job with the words in brackets after its company as industry or location, or dropped."""
+    aside = _IN_BRACKETS.fullmatch(job.company)
     if not aside or not tokens(aside[2]):
         return job
     inside, company = aside[2].strip(), words_of(aside[1])
@@ -89,6 +313,93 @@ def _with_industry(job: Job) -> Job:
     return replace(job, company=company, industry=inside)
 
 
-def _without_street(job: Job) -> Job:
-    """The job, its company without the street that follows it ("British Council, 123 Bridge Street")."""
+def _without_street(job: JobReading) -> JobReading:
+    """The job without the street after its company ("British Council, 123 Bridge Street")."""
     return replace(job, company=_STREET.split(job.company, maxsplit=1)[0])
+
+
+def read_experience(text: str, parts: Sequence[Part]) -> PiecesByPart:
+    """A piece for each job of the experience sections, in order."""
+    splits = entries_by_part(text, parts, "experience")
+    entries = [entry for split in splits.values() for entry in split.entries]
+    jobs = iter(read_jobs(entries))
+    found: PiecesByPart = {}
+    lead = ""
+    for number, split in splits.items():
+        pairs = _join_company_lines([(entry, next(jobs)) for entry in split.entries])
+        made = leading_pieces(split, parts[number], "" if parts[number].heading else lead, "job")
+        group = JobReading()
+        for entry, job in pairs:
+            alone = bool(job.company or not group.company or is_break(job.position) or is_own_work(job.position))
+            group = job if alone else group
+            read = job if alone else _at_company_of(job, group)
+            above = "" if alone else " | ".join(filter(None, (group.company, group.location)))
+            made.append(_job_piece(text, entry, read, above, parts[number]))
+            lead = job_line(made[-1].facts)
+        found[number] = made
+    return found
+
+
+def _at_company_of(job: JobReading, first: JobReading) -> JobReading:
+    """The further position with the company of an earlier job."""
+    return replace(job, company=first.company, industry=first.industry, location=job.location or first.location)
+
+
+def _join_company_lines(pairs: Sequence[tuple[Entry, JobReading]]) -> list[tuple[Entry, JobReading]]:
+    """The jobs, each line of a company and its dates alone joined to the position that follows it."""
+    made: list[tuple[Entry, JobReading]] = []
+    waiting: tuple[Entry, JobReading] | None = None
+    for entry, job in pairs:
+        pair = entry, job
+        if waiting and job.position and not job.company:
+            pair = _below_company_line(*waiting, entry, job)
+        elif waiting:
+            made.append(waiting)
+        waiting = pair if job.company and not job.position and not entry.body else None
+        if not waiting:
+            made.append(pair)
+    return [*made, waiting] if waiting else made
+
+
+def _below_company_line(first: Entry, group: JobReading, entry: Entry, job: JobReading) -> tuple[Entry, JobReading]:
+    """The position with the lines above it that name its company."""
+    head = (*first.head, *first.after, *entry.head)
+    known = replace(job, company=group.company, location=job.location or group.location, industry=group.industry)
+    return Entry(head, entry.after, entry.body, entry.dated), known
+
+
+def _job_piece(text: str, entry: Entry, job: JobReading, lead: str, part: Part) -> Piece:
+    """The job's piece; the company of a further position is in its `lead`.
+
+    A break ("Parental leave") has no facts.
+    """
+    span = entry.start, entry.end
+    if not job.company and is_break(job.position):
+        return Piece(*span, part.path, "job", None, end_year(entry.dated))
+    facts = JobFacts(
+        span=span,
+        company=job.company,
+        position=job.position,
+        location=job.location,
+        industry=job.industry,
+        bullets=tuple(_bullets(text, entry)),
+        **date_fields(entry.dated),
+    )
+    known = supported_by(facts, f"{text[slice(*span)]}\n{lead}")
+    return Piece(*span, part.path, "job", known, end_year(entry.dated), lead)
+
+
+def _bullets(text: str, entry: Entry) -> Iterator[str]:
+    """The list items of an entry; wrapped lines are joined, columns beside the list are left out."""
+    opened: tuple[int, int] | None = None
+    for marked in (*entry.head, *entry.after, *entry.body):
+        line = marked.line
+        if line.kind == "more" and opened:
+            opened = opened[0], line.end
+            continue
+        if opened:
+            yield " ".join(text[slice(*opened)].split())
+        end = text.rfind("\t", line.body, line.end) if marked.parts or marked.anchor else -1
+        opened = (line.body, end if end > 0 else line.end) if line.kind == "bullet" else None
+    if opened:
+        yield " ".join(text[slice(*opened)].split())

@@ -1,18 +1,22 @@
-"""The lines of a document with what they show of its layout, and the segments that a line falls into."""
+"""The lines of a resume: their layout, segments, dates and labels, and whether they could name an entry."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from pipelines.ingestion.structure import covered, trimmed
-from pipelines.text import plain
+from pipelines.ingestion.headings import trim_span
+from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
+from pipelines.ingestion.parsers.careers.places import is_place
+from pipelines.ingestion.parsers.careers.vocabulary import cached_for_short_text, looks_named
+from pipelines.ingestion.structure import fill_gaps
+from pipelines.text import fold, plain
 from pipelines.types import Block
 
 LineKind = Literal["heading", "bullet", "row", "text", "more"]
 
 _BULLET = re.compile(r"(?:[-*+•‣◦▪▫●○∙·➢➤►▶▸✓✔–—■□◆◇❖»›⁃]|\(?\d{1,3}[.)])[ \t]+(?=\S)")
-# A list may stand in a column of its own, beside what it is of.
+# A list may be in a column of its own, beside its heading.
 _BREAK = re.compile(r"\n|\t(?=[•◦▪●○‣∙] )")
 _MARKS = re.compile(r"#{1,6}[ \t]+|>[ \t]?|\|")
 _RULE = re.compile(r"[\s|:=_*~.\-–—]+")
@@ -22,13 +26,56 @@ _EMPHASIS = "*_`~"
 _LONG_LINE = 60
 _NEAR = 2
 _FEW_LETTERS = 4
+LABELS = {
+    "": "date dates duration period when from to zeitraum dauer datum periode duree fecha fechas periodo duracion data"
+    " datas duracao durata department abteilung team industry branche sector secteur settore setor business supervisor"
+    " hours salary pay grade series reporting reports activities responsibilities duties aufgaben missions tareas"
+    " funciones atividades mansioni attivita tatigkeiten activites country land pays pais paese website web telephone"
+    " phone contact employment technologies tools achievements highlights stack reason",
+    "company": "company employer organization organisation institution unternehmen firma arbeitgeber arbeitgebers"
+    " entreprise employeur societe empresa empleador empregador azienda datore agency",
+    "client": "client customer kunde cliente",
+    "position": "position title role job jobtitle occupation designation stelle funktion rolle beruf poste fonction"
+    " titre emploi puesto cargo posicion profesion funcao profissao ruolo posizione mansione impiego qualifica",
+    "location": "location place city town ort standort arbeitsort lieu ville ubicacion lugar ciudad local localizacao"
+    " cidade luogo sede citta localidad",
+}
+_LABEL_FILLERS = frozenset(
+    """
+    name title type held for leaving and or of the employed per week address adresse anschrift anschriften main state
+    to your official und oder des der et ou de del la l di e ed o da a do nome nom nombre indirizzo direccion endereco
+    tipo lavoro ocupado occupe desempenado principali principales principais haupt wichtigste worked working
+    """.split()
+)
+_LABELLED = re.compile(r"([^\W\d_][^:\t\n]{1,60}?)[ \xa0]?:\s+(?=\S)")
+_LABEL_WORD = re.compile(r"[^\W\d_]+")
+_MAX_LABEL_WORDS = 9
+_ROLE_OF = {name: role for role, names in LABELS.items() for name in names.split()}
+_MAX_NAME_WORDS = 16
+_FEW_WORDS = 10
+_STYLED, _OTHERS = 2, 5
+_APART = re.compile(r",\s+|\s+[–—/@-]\s+|\s+\(")
+_OPEN_BEFORE = re.compile(r"[\t|(\[•·∙●⋅,;:–—*_]\s*[*_(\[]{0,3}$|\s{2,}$|\s[-/]\s*$|^\W*$")
+_SENTENCE_END = re.compile(r"[.!?;:…]$")
+_ABBREVIATION = re.compile(
+    r"\b(?:inc|ltd|co|corp|bros|llc|sr|jr|s\.a|s\.l|s\.p\.a|s\.r\.l|e\.v|u\.s|u\.k|d\.c|[a-z])\.$", re.IGNORECASE
+)
+# A running header between the lines of a job at a page break.
+_RUNNING = re.compile(
+    r"(?:[^\n]*\W)?(?:resume|résumé|cv|curriculum vitae|lebenslauf|currículo|page|seite|página|pagina)"
+    r"\W*(?:(?:page|seite|página|pagina)\W*)?(?:\d+\W*)?(?:(?:of|von|de|di|sur)\W*)?(?:\d+\W*)?",
+    re.IGNORECASE,
+)
+_MAX_RUNNING = 80
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line `text[start:end]`, trimmed; `body` is where its words begin, after a bullet, a `#` or a pipe.
+    """A trimmed line `text[start:end]`; its words begin at `body`, after a bullet, a `#` or a pipe.
 
-    A `more` line goes on with the list item above it. `level` is a heading's, `indent` a list item's in characters.
+    A `more` line continues the list item above it. `level` is that of a heading, `indent` that of a list item in
+    characters.
     """
 
     start: int
@@ -43,7 +90,7 @@ class Line:
 class Segment:
     """A part of a line between strong separators (tab, pipe, dot, line end): its span and its words without marks.
 
-    `aligned` says that other words stand before it, and that a tab parts it from what does.
+    `aligned` is True if a tab separates it from words before it.
     """
 
     start: int
@@ -53,15 +100,15 @@ class Segment:
 
 
 def lines_of(text: str, blocks: Sequence[Block]) -> list[Line]:
-    """The lines of all the text in order; together they leave out only white space."""
+    """The lines of the whole text in order; only white space is left out."""
     found: list[Line] = []
-    for block in covered(text, blocks):
+    for block in fill_gaps(text, blocks):
         if block.kind == "heading":
             found.append(Line(block.start, block.end, _body(text, block.start, block.end), "heading", block.level))
             continue
         begin = block.start
         for raw in _BREAK.split(text[block.start : block.end]):
-            start, end = trimmed(text, begin, begin + len(raw))
+            start, end = trim_span(text, begin, begin + len(raw))
             begin += len(raw) + 1
             if start < end:
                 found.append(_line(text, block, start, end, found[-1] if found else None))
@@ -91,12 +138,12 @@ def _body(text: str, start: int, end: int) -> int:
 
 
 def is_rule(text: str, line: Line) -> bool:
-    """Whether the line is only a rule, such as the one under a table's head."""
+    """True if the line is only a rule, such as the one under a table head."""
     return _RULE.fullmatch(text, line.start, line.end) is not None
 
 
 def words_of(raw: str) -> str:
-    """The words of a stretch on one line, without marks and the separators around them."""
+    """The words of a passage on one line, without markup and without separators at the ends."""
     words = " ".join(plain(raw).split()) if any(mark in raw for mark in "*_`[]<>\\&~|#") else " ".join(raw.split())
     words = words.strip(_EDGES)
     while words and words[0] == "(" and words[-1] == ")" and ")" not in words[:-1]:
@@ -111,7 +158,7 @@ def words_of(raw: str) -> str:
 
 
 def unspaced(words: str) -> str:
-    """The words, those set letter by letter put together: "W O R K   L I F E" is "WORK LIFE"."""
+    """The words with letter spacing removed: "W O R K   L I F E" is "WORK LIFE"."""
     letters = words.split()
     if len(letters) < _FEW_LETTERS or any(len(letter) > 1 for letter in letters):
         return words
@@ -119,7 +166,7 @@ def unspaced(words: str) -> str:
 
 
 def segments(text: str, start: int, end: int, holes: Sequence[tuple[int, int]] = ()) -> list[Segment]:
-    """The segments of `text[start:end]` that hold words, in order; the holes (its dates) part and are left out."""
+    """The segments of `text[start:end]` with words, in order; holes (dates) separate segments and are left out."""
     found: list[Segment] = []
     whole = unspaced(text[start:end])
     if whole != text[start:end]:
@@ -141,3 +188,159 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     raw = text[start:end]
     start += len(raw) - len(raw.lstrip(_EDGES + "("))
     return start, max(start + 1, start + len(raw.strip(_EDGES + "(")))
+
+
+def split_label(words: str) -> tuple[str, str] | None:
+    """The role of the label before the words, and the words: ("company", "Acme"); None without a label.
+
+    Roles are the keys of LABELS; "" is a label that is irrelevant to the job.
+    """
+    match = _LABELLED.match(words)
+    role = label_role(match[1]) if match else None
+    return None if match is None or role is None else (role, words[match.end() :])
+
+
+@cached_for_short_text
+def label_role(words: str) -> str | None:
+    """The role of words that are only a label ("Employer", "Name and address of employer"); None for other words."""
+    found = _LABEL_WORD.findall(fold(words))
+    if not found or len(found) > _MAX_LABEL_WORDS:
+        return None
+    roles = {_ROLE_OF[word] for word in found if word in _ROLE_OF}
+    if not roles or any(word not in _ROLE_OF and word not in _LABEL_FILLERS for word in found):
+        return None
+    return next(role for role in LABELS if role in roles)
+
+
+@dataclass(frozen=True, slots=True)
+class DatedLine:
+    """A line with its dates and the segments around them.
+
+    `anchor` is the position of the date in the line, "" if the date does not date an entry; `named` is True if the line
+    may name an entry.
+    """
+
+    line: Line
+    dates: tuple[DateRange, ...] = ()
+    parts: tuple[Segment, ...] = ()
+    anchor: str = ""
+    named: bool = False
+
+    @property
+    def dated(self) -> DateRange | None:
+        """The first range, else the first single date."""
+        return next((date for date in self.dates if date.end_month or date.current), next(iter(self.dates), None))
+
+    @property
+    def has_range(self) -> bool:
+        """True if one of its dates is a range."""
+        return bool(self.dated and (self.dated.end_month or self.dated.current))
+
+
+def dated_lines(text: str, lines: Sequence[Line]) -> list[DatedLine]:
+    """The lines with their dates and segments.
+
+    If only list items have dates, those with the least indent name the entries.
+    """
+    marked = [_dated_line(text, _labelled_item_as_text(text, line)) for line in lines]
+    items = [one.line.indent for one in marked if one.line.kind == "bullet"]
+    if not items or any(one.anchor for one in marked):
+        return marked
+    least = min(items)
+    named = [_dated_line(text, _as_text(line, least)) for line in lines]
+    return named if any(one.has_range for one in named if one.anchor) else marked
+
+
+def list_items_as_text(lines: Sequence[Line]) -> Sequence[Line]:
+    """The lines; if all are list items, the items with the least indent as text."""
+    if any(line.kind not in ("bullet", "more") for line in lines):
+        return lines
+    least = min((line.indent for line in lines if line.kind == "bullet"), default=0)
+    return [_as_text(line, least) for line in lines]
+
+
+def _labelled_item_as_text(text: str, line: Line) -> Line:
+    """The line; a list item of two columns, a label and its value, as text."""
+    tab = text.find("\t", line.body, line.end) if line.kind == "bullet" else -1
+    is_label = tab > 0 and label_role(text[line.body : tab]) is not None
+    return replace(line, kind="text") if is_label else line
+
+
+def _as_text(line: Line, indent: int) -> Line:
+    return replace(line, kind="text") if line.kind == "bullet" and line.indent == indent else line
+
+
+def _dated_line(text: str, line: Line) -> DatedLine:
+    raw = text[line.start : line.end]
+    if is_rule(text, line) or (len(raw) <= _MAX_RUNNING and _RUNNING.fullmatch(raw)):
+        return DatedLine(line)
+    dates = tuple(
+        replace(found, start=found.start + line.start, end=found.end + line.start) for found in date_ranges(raw)
+    )
+    lengths = [(start + line.start, end + line.start) for start, end in durations(raw)]
+    holes = [(date.start, date.end) for date in dates] + lengths
+    if line.kind in ("bullet", "more"):
+        return _dated_item(text, line, dates, holes)
+    parts = tuple(segments(text, line.body, line.end, holes))
+    if len(parts) > 1 and not dates and all(label_role(part.words) is not None for part in parts):
+        return DatedLine(line)
+    named = _is_named(text, line, parts, any(date.end_month or date.current for date in dates))
+    anchor = _date_position(text, line, dates, parts) if dates and (named or not parts) else ""
+    return DatedLine(line, dates, parts, anchor, named and bool(parts))
+
+
+def _dated_item(text: str, line: Line, dates: tuple[DateRange, ...], holes: list[Span]) -> DatedLine:
+    """A list item; dates and places after a tab are beside it, in a column of their own."""
+    tab = text.rfind("\t", line.body, line.end)
+    own = tuple(date for date in dates if date.start > tab > 0)
+    if tab < 0 or line.end - tab > 60:
+        return DatedLine(line, dates)
+    parts = tuple(part for part in segments(text, tab, line.end, holes) if is_place(part.words))
+    return DatedLine(line, own or dates, parts, "beside" if own else "")
+
+
+def _is_named(text: str, line: Line, parts: Sequence[Segment], dated: bool) -> bool:
+    """True if the line may name a job or a study: short, not a sentence, with names in it."""
+    words = sum(len(part.words.split()) for part in parts)
+    if line.kind == "heading" or not parts:
+        return words <= 2 * _MAX_NAME_WORDS
+    last = text[line.start : line.end].rstrip("*_ ")
+    ends = _SENTENCE_END.search(last) is not None and not _ABBREVIATION.search(last)
+    if dated and words <= _FEW_WORDS and all(looks_named(part.words) or len(part.words.split()) < 3 for part in parts):
+        return True
+    if words > (_MAX_NAME_WORDS if len(parts) == 1 else 2 * _MAX_NAME_WORDS) or (
+        ends and not (len(parts) > 1 and words < 8)
+    ):
+        return False
+    return words == 1 or any(looks_named(part.words) or _is_styled(part.words) for part in parts)
+
+
+def _is_styled(words: str) -> bool:
+    """True if the words begin with a name in small letters: "oddment – Site Engineer", "oddment (Leeds)"."""
+    first, *others = _APART.split(words)
+    small = len(first.split()) <= _STYLED and all(len(other.split()) <= _OTHERS for other in others)
+    return small and bool(others) and all(map(looks_named, others))
+
+
+def _date_position(text: str, line: Line, dates: tuple[DateRange, ...], parts: Sequence[Segment]) -> str:
+    """The date's position in its line: alone, first, inside, or last and after what; "" if it is part of a sentence."""
+    if not parts:
+        return "alone"
+    first, last = dates[0], dates[-1]
+    before, after = text[line.body : first.start], text[last.end : line.end]
+    if not before.strip("|*_([ \t"):
+        return "first"
+    if all(not piece.strip(" \t*_)]|•·,") or _is_aside(piece) for piece in re.split(r"[\t|•·]", after)):
+        gap = _OPEN_BEFORE.search(before)
+        return f"last{gap[0].strip()[:1] or 'tab'}" if gap else "last space"
+    marks = "\t|•·([", ",:;/–—-"
+    if line.kind == "row" or any(mark in before[-3:] + after[:3] for mark in marks[0]):
+        return "inside"
+    if any(mark in before[-3:] for mark in marks[1]) and any(mark in after[:3] for mark in marks[1]):
+        return "inside"
+    return ""
+
+
+def _is_aside(piece: str) -> bool:
+    words = piece.strip(" ()[]*_,.")
+    return is_place(words) or not any(map(str.isalpha, words)) or bool(durations(words))

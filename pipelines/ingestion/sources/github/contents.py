@@ -10,25 +10,20 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pipelines.errors import SourceError
-from pipelines.ingestion.envelope import Envelope, kept_envelope
-from pipelines.ingestion.sources.github.asked import Asked
-from pipelines.ingestion.sources.github.client import Client
-from pipelines.ingestion.sources.github.refusals import garbled
-from pipelines.ingestion.sources.github.told import Told, content_of, line
-from pipelines.store.fetched import Fetched
+from pipelines.ingestion.envelope import stored_envelope
+from pipelines.ingestion.sources.github.client import CachedApi, Client, garbled_error
+from pipelines.ingestion.sources.github.repositories import Facts, content_state, one_line
+from pipelines.store.fetch_cache import Fetched
 
-_EMPTY = 409  # what the API answers of a repository without a commit
-_LINK = "120000"  # the mode of a symbolic link
+_EMPTY_STATUS = 409  # what the API answers of a repository without a commit
+_LINK_MODE = "120000"  # the mode of a symbolic link
 _GITHUB = ".github"
 _MARKDOWN = (".md", ".markdown")
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of a repository; `path` is empty for a README that is none or blank.
-
-    `more` is what spares asking again.
-    """
+    """A file of a repository; `path` is empty for a missing or blank README, `more` is what the next run compares."""
 
     path: str
     data: bytes
@@ -38,107 +33,99 @@ class File:
 class Contents:
     """Reads files of repositories, of at most `most_bytes`."""
 
-    def __init__(self, client: Client, asked: Asked, home: Path, most_bytes: int) -> None:
-        self._client, self._asked, self._home, self._most_bytes = client, asked, home, most_bytes
+    def __init__(self, client: Client, api: CachedApi, home: Path, most_bytes: int) -> None:
+        self._client, self._api, self._home, self._most_bytes = client, api, home, most_bytes
 
-    def readme(self, told: Told, note: Fetched | None) -> File:
-        """The README, asked for only if something was pushed since `note`, and sent only if it changed.
+    def readme(self, facts: Facts, note: Fetched | None) -> File:
+        """Return the README; it is requested only if something was pushed since `note`, and sent only if it changed.
 
         Raises:
             SourceError: If it cannot be fetched, or is too large.
         """
-        state, held = content_of(told), self._held(note) if note else None
-        if note and held and note.more.get("state") == state:
-            return held
-        etag = str(note.more.get("etag", "")) if note and held else ""
-        reply = self._client.get(f"/repos/{told['full_name']}/readme", etag=etag, allowed=(404,))
-        if reply.status == 304 and held:
-            return File(held.path, held.data, {"state": state, "etag": etag})
+        state, kept = content_state(facts), self._kept_file(note) if note else None
+        if note and kept and note.more.get("state") == state:
+            return kept
+        etag = str(note.more.get("etag", "")) if note and kept else ""
+        reply = self._client.get(f"/repos/{facts['full_name']}/readme", etag=etag, allowed=(404,))
+        if reply.status == 304 and kept:
+            return File(kept.path, kept.data, {"state": state, "etag": etag})
         if reply.status == 404:
             return File("", b"", {"state": state, "etag": ""})
         if not isinstance(reply.body, dict):
-            raise garbled()
+            raise garbled_error()
         path, more = str(reply.body.get("path") or "README"), {"state": state, "etag": reply.etag}
-        data = self._data(told, path, reply.body)
+        data = self._data(facts, path, reply.body)
         return File(path, data, more) if data.removeprefix(codecs.BOM_UTF8).strip() else File("", b"", more)
 
-    def document(self, told: Told, path: str, blob: str, note: Fetched | None) -> File:
-        """A file by the name that Git gives its content; not asked for where `note` has that.
+    def document(self, facts: Facts, path: str, blob: str, note: Fetched | None) -> File:
+        """Return a file; it is requested only if Git's name of its content is not that of `note`.
 
         Raises:
             SourceError: If it cannot be fetched, or is too large.
         """
-        held = self._held(note) if note and note.more.get("blob") == blob else None
-        data = held.data if held else self._blob(told, path, blob)
+        kept = self._kept_file(note) if note and note.more.get("blob") == blob else None
+        data = kept.data if kept else self._blob(facts, path, blob)
         return File(path, data, {"blob": blob})
 
-    def documents(self, told: Told) -> tuple[list[tuple[str, str]], bool]:
-        """((path, blob) of each Markdown file below docs/ but the README, in order, whether these are all)."""
-        head, state = f"/repos/{told['full_name']}/git/trees/HEAD", content_of(told)
-        found = self._asked.get(head, _tree, {"recursive": "1"}, state=state, allowed=(_EMPTY,))
-        parts = self._folders(told, state) if found["truncated"] else [found]
+    def documents(self, facts: Facts) -> tuple[list[tuple[str, str]], bool]:
+        """Return (path, blob) of each Markdown file below docs/ but the README, in order; and whether these are all."""
+        head, state = f"/repos/{facts['full_name']}/git/trees/HEAD", content_state(facts)
+        found = self._api.get(head, _tree, {"recursive": "1"}, state=state, allowed=(_EMPTY_STATUS,)).body
+        parts = self._folders(facts, state) if found["truncated"] else [found]
         docs = sorted((name, blob) for part in parts for name, blob in part["docs"])
         return docs, not any(part["truncated"] for part in parts)
 
-    def _folders(self, told: Told, state: str) -> list[Mapping[str, Any]]:
-        """What `_tree` keeps of each docs/ alone, which is smaller than the tree of a repository."""
-        trees = f"/repos/{told['full_name']}/git/trees"
-        root = self._asked.get(f"{trees}/HEAD", _root, state=state)
+    def _folders(self, facts: Facts, state: str) -> list[Mapping[str, Any]]:
+        """Return the `_tree` of each docs/ alone, which is smaller than that of the repository."""
+        trees = f"/repos/{facts['full_name']}/git/trees"
+        root = self._api.get(f"{trees}/HEAD", _root, state=state).body
         higher = root["readme"] or any(
-            self._asked.get(f"{trees}/{sha}", _root, state=sha)["readme"] for _, sha in root.get("github", ())
+            self._api.get(f"{trees}/{sha}", _root, state=sha).body["readme"] for _, sha in root.get("github", ())
         )
         return [
-            self._asked.get(
+            self._api.get(
                 f"{trees}/{sha}",
                 partial(_tree, below=f"{name}/", higher=higher),
                 {"recursive": "1"},
                 state=f"{sha} {higher}",
-            )
+            ).body
             for name, sha in root["docs"]
         ]
 
-    def _data(self, told: Told, path: str, answer: Mapping[str, Any]) -> bytes:
+    def _data(self, facts: Facts, path: str, answer: Mapping[str, Any]) -> bytes:
         if answer.get("type", "file") != "file":  # a link that leads nowhere, whose content is where it leads
             return b""
-        self._assert_small(told, path, answer.get("size"))
+        self._assert_small(facts, path, answer.get("size"))
         if answer.get("encoding") == "base64" and (answer.get("content") or answer.get("size") == 0):
             return _decoded(answer.get("content"))
-        return self._blob(told, path, str(answer.get("sha")))  # which the API answers of a file over 1 MB
+        return self._blob(facts, path, str(answer.get("sha")))  # which the API answers of a file over 1 MB
 
-    def _blob(self, told: Told, path: str, blob: str) -> bytes:
-        answer = self._client.get(f"/repos/{told['full_name']}/git/blobs/{_sha(blob)}").body
+    def _blob(self, facts: Facts, path: str, blob: str) -> bytes:
+        answer = self._client.get(f"/repos/{facts['full_name']}/git/blobs/{_sha(blob)}").body
         if not isinstance(answer, dict):
-            raise garbled()
-        self._assert_small(told, path, answer.get("size"))
+            raise garbled_error()
+        self._assert_small(facts, path, answer.get("size"))
         return _decoded(answer.get("content"))
 
-    def _assert_small(self, told: Told, path: str, size: object) -> None:
+    def _assert_small(self, facts: Facts, path: str, size: object) -> None:
         if isinstance(size, int) and size > self._most_bytes:
-            said = f"{told['full_name']}/{line(path)} has {size:,} bytes, over the limit of {self._most_bytes:,}."
-            raise SourceError(said, hint="Raise FOOTNOTE_INGESTION__MAX_TEXT_BYTES.")
+            problem = (
+                f"{facts['full_name']}/{one_line(path)} has {size:,} bytes, over the limit of {self._most_bytes:,}."
+            )
+            raise SourceError(problem, hint="Raise FOOTNOTE_INGESTION__MAX_TEXT_BYTES.")
 
-    def _held(self, note: Fetched) -> File | None:
-        """The file that was fetched before; None where its bytes are damaged or gone."""
+    def _kept_file(self, note: Fetched) -> File | None:
+        """Return the file that was fetched before; None if its bytes are damaged or gone."""
         if not note.sha:
             return File("", b"", note.more)
-        envelope = kept_envelope(self._home, note.sha, note.uri)
+        envelope = stored_envelope(self._home, note.sha, note.uri)
         return File(str(envelope.told["path"]), envelope.body, note.more) if envelope else None
 
 
-def enveloped(told: Told, file: File) -> Envelope:
-    """A file with all that is told of its repository."""
-    return Envelope({**told, "path": line(file.path)}, file.data)
-
-
-def is_nothing(told: Told, file: File) -> bool:
-    """Whether a repository has neither a README with words nor a description: there is nothing to read of it."""
-    return not (file.path or told["description"])
-
-
 def _tree(answer: Any, *, below: str = "", higher: bool = False) -> dict[str, Any]:
-    """What is kept of a tree: the files below docs/ without the one that is shown as the README; None has none.
+    """Return the files below docs/ of a tree, without the one that is shown as the README; None has none.
 
-    `below` is the folder that the tree is of, `higher` whether a README stands above docs/.
+    `below` is the folder of the tree; `higher` is True if a README stands above docs/.
     """
     if answer is None:
         return {"docs": [], "truncated": False}
@@ -147,7 +134,7 @@ def _tree(answer: Any, *, below: str = "", higher: bool = False) -> dict[str, An
     docs = sorted(
         [path, str(row.get("sha"))]
         for path, row in files.items()
-        if row.get("mode") != _LINK
+        if row.get("mode") != _LINK_MODE
         and path.lower().startswith("docs/")
         and path.lower().endswith(_MARKDOWN)
         and (higher or path.count("/") > 1 or not _is_readme(path))
@@ -156,7 +143,7 @@ def _tree(answer: Any, *, below: str = "", higher: bool = False) -> dict[str, An
 
 
 def _root(answer: Any) -> dict[str, Any]:
-    """What is kept of a folder alone: the docs/ and .github/ in it, and whether it has a README."""
+    """Return the docs/ and .github/ in a folder, and whether it has a README."""
     rows = [(str(row.get("path")), row) for row in _rows(answer)]
     trees = [(name, str(row.get("sha"))) for name, row in rows if row.get("type") == "tree"]
     return {
@@ -167,17 +154,16 @@ def _root(answer: Any) -> dict[str, Any]:
 
 
 def _rows(answer: Any) -> list[Mapping[str, Any]]:
-    """The rows of a tree."""
     if not isinstance(answer, dict) or not isinstance(answer.get("tree"), list):
-        raise garbled()
+        raise garbled_error()
     return [row for row in answer["tree"] if isinstance(row, dict)]
 
 
-def _sha(said: str) -> str:
-    """A name that Git gives, which goes into a path."""
-    if not (said.isascii() and said.isalnum()):
-        raise garbled()
-    return said
+def _sha(value: str) -> str:
+    """Return a name that Git gives; it goes into a path."""
+    if not (value.isascii() and value.isalnum()):
+        raise garbled_error()
+    return value
 
 
 def _is_readme(path: str) -> bool:
@@ -188,4 +174,4 @@ def _decoded(content: object) -> bytes:
     try:
         return base64.b64decode(str(content or ""))
     except (binascii.Error, ValueError) as error:
-        raise garbled() from error
+        raise garbled_error() from error

@@ -1,36 +1,63 @@
 """Notion as a source: a page or a database, with all pages and databases below it."""
 
-from pipelines.errors import SourceError
-from pipelines.ingestion.sources.base import Access, Listing, Read
-from pipelines.ingestion.sources.notion.address import id_of
-from pipelines.ingestion.sources.notion.api import Api, open_api
-from pipelines.ingestion.sources.notion.walk import Walk
-from pipelines.store.fetched import recall
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pipelines.errors import UNTIL_MENDED, FootnoteError, SourceError, StoreError, as_source_error
+from pipelines.ingestion.loaders.notion import plain_rich_text
+from pipelines.ingestion.sources.base import Access, Listing, Read, Remark
+from pipelines.ingestion.sources.notion.client import (
+    Gone,
+    Json,
+    ListingEnded,
+    NotionApi,
+    Refused,
+    checked_id,
+    id_of,
+    open_api,
+    page_address,
+)
+from pipelines.ingestion.sources.notion.databases import Properties, Rows, fetch_rows, keep_database
+from pipelines.ingestion.sources.notion.pages import fetch_blocks, is_current, is_trashed, keep_page, rich_text_pieces
+from pipelines.observe import log_failure
+from pipelines.store.fetch_cache import Fetched, recall_fetched, remember_fetched
+from pipelines.text import canonical
 from pipelines.types import SourceItem
 
-__all__ = ["Notion"]
+_MAX_TITLE = 80
+_MAX_BLOCK_DEPTH = 100
+_SHARE_HINT = (
+    "Open it in Notion, and under ... > Connections add the integration; or check the id: of a linked view, "
+    "name the database that it shows."
+)
+_MALFORMED = (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError)
 
 
 class Notion:
-    """Pages and databases of Notion, by an integration's token."""
+    """Pages and databases of Notion, read with the token of an integration."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
-        self._api: Api | None = None
+        self._api: NotionApi | None = None
         self._fetched: dict[str, str] = {}
         self._failed: dict[str, SourceError] = {}
 
     def list(self, location: str) -> Listing:
-        """The page or database with all below it, to the depth that its source declares.
+        """List the page or database with all below it, to the depth that its source declares.
 
-        A page that changed is fetched while it is listed, as only its blocks say what lies below it; one that did not
-        is asked for its time alone.
+        A page that changed is fetched while it is listed, because only its blocks say what lies below it; one that did
+        not change takes one request.
         """
         source = location
         try:
             root = id_of(location)
             source = f"notion:{root}"
-            walk = Walk(self._opened(), self._access, source, self._access.options(location).depth)
+            if self._api is None:
+                self._api = open_api(self._access)
+            walk = _Walk(self._api, self._access, source, self._access.options(location).depth)
         except SourceError as error:
             return Listing(source, "notion", (), False, problems=((source, error),))
         listing = walk.listing(root)
@@ -39,7 +66,7 @@ class Notion:
         return listing
 
     def read(self, item: SourceItem) -> Read:
-        """What was fetched of a page, by this listing or an earlier one.
+        """Return what this listing or an earlier one fetched of a page.
 
         Raises:
             SourceError: If it was not fetched.
@@ -48,18 +75,292 @@ class Notion:
             raise error
         sha = self._fetched.get(item.uri)
         if sha is None:
-            held = recall(self._access.settings.home, item.uri)
-            if held is None or not item.stamp or held.stamp != item.stamp:
+            note = recall_fetched(self._access.settings.home, item.uri)
+            if note is None or not item.stamp or note.stamp != item.stamp:
                 raise SourceError(f"{item.name} was not fetched.", hint="Ingest its source again.")
-            sha = held.sha
+            sha = note.sha
         return Read(sha, kept=True)
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         if self._api:
             self._api.close()
 
-    def _opened(self) -> Api:
-        if self._api is None:
-            self._api = open_api(self._access)
-        return self._api
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A page or database to visit: its type (`page` or `database`), id, the titles above, and what is known."""
+
+    what: str
+    id: str
+    above: tuple[str, ...] = ()
+    answer: Json | None = None
+    properties: tuple[list[str], ...] | None = None
+
+    @property
+    def depth(self) -> int:
+        """How far below the root of the source it lies; the root has 0."""
+        return len(self.above)
+
+
+class _Found:
+    """A listing in the making; by URI, `fetched` has the SHA-256 of what was fetched, `failed` why the rest was not."""
+
+    def __init__(self, source: str, step: Callable[[str], None]) -> None:
+        self.fetched: dict[str, str] = {}
+        self.failed: dict[str, SourceError] = {}
+        self._source, self._step = source, step
+        self._names: dict[str, str] = {}
+        self._items: dict[str, SourceItem] = {}
+        self._skipped: list[Remark] = []
+        self._partial: list[Remark] = []
+        self._problems: list[tuple[str, SourceError]] = []
+
+    def listing(self) -> Listing:
+        """Return the listing; it is complete unless something failed."""
+        items = tuple(sorted(self._items.values(), key=lambda item: (item.name, item.uri)))
+        complete = not self._problems and not self.failed
+        skipped, partial = tuple(self._skipped), tuple(self._partial)
+        return Listing(self._source, "notion", items, complete, skipped, tuple(self._problems), partial=partial)
+
+    def name(self, place_id: str, names: Sequence[str]) -> str:
+        """Return the path of a page or database whose title is known now, and report it as the progress."""
+        self._names[place_id] = "/".join(names)
+        self._step(f"page {len(self._names):,}, {self._names[place_id]}")
+        return self._names[place_id]
+
+    def path(self, place: _Place) -> str:
+        """Return the path of a page or database; it ends in the id as long as the title is not known."""
+        return self._names.get(place.id) or "/".join((*place.above, place.id))
+
+    def add(self, note: Fetched, name: str) -> None:
+        """List a document."""
+        self._items[note.uri] = SourceItem(note.uri, name, self._source, "notion", note.stamp)
+
+    def fail(self, place: _Place, error: SourceError) -> None:
+        """List a page or database as a document that cannot be read, so that it is tried again."""
+        uri = page_address(place.id)
+        self.failed[uri] = error
+        self._items.setdefault(uri, SourceItem(uri, self.path(place), self._source, "notion"))
+
+    def end(self, error: FootnoteError) -> None:
+        """End the listing, incomplete."""
+        self._problems.append((self._source, as_source_error(error)))
+
+    def skip(self, name: str, why: str) -> None:
+        """Say why something is not listed."""
+        self._skipped.append(Remark(name, why.rstrip(".")))
+
+    def without(self, name: str, what: str) -> None:
+        """Say what a document lacks."""
+        self._partial.append(Remark(name, f"without {what.rstrip('.')}"))
+
+
+class _Walk:
+    """One listing: visits the root and everything below it, breadth first."""
+
+    def __init__(self, api: NotionApi, access: Access, source: str, max_depth: int) -> None:
+        self.found = _Found(source, api.step)
+        self._api, self._home, self._source = api, access.settings.home, source
+        self._verify, self._max_depth = access.verify, max_depth
+        self._properties = Properties(api)
+        self._queue: deque[_Place] = deque()
+        self._seen: dict[str, tuple[str, ...]] = {}  # the titles down to each place, once they are known
+        self._listed: list[tuple[str, str, tuple[str, ...]]] = []  # (type, id, titles above)
+        note = recall_fetched(self._home, source)
+        self._is_noted = note is not None
+        self._before = [  # what the last complete listing had
+            _Place(what, checked_id(each), tuple(above))
+            for what, each, above in (note.more.get("listed", ()) if note else ())
+        ]
+
+    def listing(self, root: str) -> Listing:
+        """List everything below the page or database with that id; what cannot be fetched is a problem of the listing.
+
+        What a complete listing holds is noted, for the next one.
+        """
+        try:
+            self._queue.append(self._root(root))
+            self._visit_queue()
+            self._visit_moved()
+            if not self.found.failed:
+                remember_fetched(self._home, Fetched(self._source, "", "", 0, {"listed": self._listed}))
+        except _MALFORMED as error:
+            log_failure("an answer of Notion cannot be read", error, source=root)
+            self.found.end(SourceError(f"What Notion answers of {root} is not of its API."))
+        except (SourceError, StoreError) as error:
+            self.found.end(error)
+        return self.found.listing()
+
+    def _root(self, root: str) -> _Place:
+        """Return the page with that id, else the database, else the database of that data source.
+
+        Raises:
+            SourceError: If it is neither, not shared, or in the trash.
+        """
+        for ask in (self._api.page, self._api.database, self._api.database_of):
+            with suppress(Gone, Refused, ValueError):
+                answer = ask(root)
+                break
+        else:
+            raise SourceError(
+                f"Notion shares no page or database {root} with the integration.",
+                hint=_SHARE_HINT,
+                wait=UNTIL_MENDED,
+            )
+        if is_trashed(answer):
+            raise SourceError(
+                f"{page_address(root)} lies in the trash of Notion.",
+                hint="Restore it, or name another.",
+                wait=UNTIL_MENDED,
+            )
+        return _Place(answer["object"], checked_id(answer["id"]), answer=answer)
+
+    def _visit_queue(self) -> None:
+        while self._queue:
+            place = self._queue.popleft()
+            if place.depth > self._max_depth:
+                self.found.skip(f"{'/'.join(place.above)}/...", f"1 moved below it, deeper than {self._max_depth}")
+            elif place.id not in self._seen:
+                self._seen[place.id] = ()
+                self._guarded(place, self._visit_page if place.what == "page" else self._visit_database)
+
+    def _visit_moved(self) -> None:
+        """Visit what the last complete listing had, this one did not meet, and Notion still shows below the source.
+
+        It moved to where this listing had been, or below a page whose time did not change with that; or it lies below
+        a block that is refused, or in a table that is not shared any more. Nothing of it may be removed.
+        """
+        waiting: dict[str, list[_Place]] = {}  # by the page or database that holds them now
+        for place in self._before:  # may grow meanwhile, see `_recall`
+            if place.id not in self._seen and place.depth <= self._max_depth:
+                self._guarded(place, lambda each: self._locate(each, waiting))
+                self._visit_queue()
+            while holders := [each for each in waiting if each in self._seen]:
+                for holder in holders:
+                    names = self._seen[holder]
+                    self._queue.extend(replace(each, above=names or each.above) for each in waiting.pop(holder))
+                self._visit_queue()
+
+    def _recall(self, place: _Place, names: tuple[str, ...]) -> Fetched | None:
+        """Return the note of a page or database.
+
+        Releases that did not note what a source listed noted what lay below each page: that counts as listed before.
+        """
+        note = recall_fetched(self._home, page_address(place.id))
+        if note and not self._is_noted:
+            below = (*note.more.get("below", ()), *note.more.get("left", ()))
+            self._before += [_Place(what, checked_id(each), names) for what, each in below]
+        return note
+
+    def _locate(self, place: _Place, waiting: dict[str, list[_Place]]) -> None:
+        try:
+            answer = self._answer(place)
+        except Gone:
+            return
+        parent = answer.get("parent") or {}
+        for _ in range(_MAX_BLOCK_DEPTH):
+            if "block_id" not in parent:
+                break
+            try:
+                parent = self._api.block(checked_id(parent["block_id"])).get("parent") or {}
+            except (Gone, Refused):
+                break
+        holder = parent.get("page_id") or parent.get("database_id")
+        if holder and not is_trashed(answer):
+            waiting.setdefault(checked_id(holder), []).append(replace(place, answer=answer))
+        elif "block_id" in parent and not is_trashed(answer):  # of a block that is refused: it stays where it was
+            self._queue.append(replace(place, answer=answer))
+
+    def _guarded(self, place: _Place, visit: Callable[[_Place], None]) -> None:
+        """Visit a place; if that fails, the place alone fails and the walk goes on."""
+        try:
+            visit(place)
+        except ListingEnded:
+            raise
+        except SourceError as error:
+            self.found.fail(place, error)
+        except _MALFORMED as error:
+            log_failure("an answer of Notion cannot be read", error, place=place.id)
+            problem = f"What Notion answers of {self.found.path(place)} is not of its API."
+            self.found.fail(place, SourceError(problem, hint="Try again later."))
+
+    def _answer(self, place: _Place) -> Json:
+        return place.answer or (self._api.page if place.what == "page" else self._api.database)(place.id)
+
+    def _shared(self, place: _Place) -> Json | None:
+        """Return what Notion says of a page or database; None if it is gone, in the trash, or not shared."""
+        try:
+            answer = self._answer(place)
+        except Gone as error:
+            self.found.skip(self.found.path(place), error.message)
+            return None
+        return None if is_trashed(answer) else answer
+
+    def _visit_page(self, place: _Place) -> None:
+        page = self._shared(place)
+        if page is None:
+            return
+        title = self._properties.remember_title(page)
+        names = (*place.above, _path_part(title))
+        name = self.found.name(place.id, names)
+        note = self._recall(place, names)
+        is_usable = note is not None and "below" in note.more and not self._verify
+        if note is None or not is_usable or not is_current(note.stamp, page, place.properties):
+            properties = place.properties if place.properties is not None else self._properties.of(page, {})[0]
+            note = keep_page(self._home, page, title, properties, fetch_blocks(self._api, place.id))
+            self.found.fetched[note.uri] = note.sha
+        self.found.add(note, name)
+        self._enter(place, names, [_Place(what, checked_id(below)) for what, below in note.more["below"]])
+        self._warn(name, note.more)
+
+    def _warn(self, name: str, more: Mapping[str, Any]) -> None:
+        """Name the blocks of a page that the API only names, and those whose children it refuses."""
+        if missing := more.get("missing"):
+            first = missing[0]
+            which = f"{len(missing)} of its blocks, such as {first['type']} {first['id']}"
+            self.found.without(name, f"what lies below {which}: {first['why']}")
+        if more.get("unread"):
+            kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(more["unread"].items()))
+            self.found.without(name, f"blocks that the API does not give: {kinds}")
+
+    def _visit_database(self, place: _Place) -> None:
+        database = self._shared(place)
+        if database is None:
+            return
+        title = " ".join(plain_rich_text(rich_text_pieces(database.get("title"))).split())
+        names = (*place.above, _path_part(title))
+        name = self.found.name(place.id, names)
+        old = self._recall(place, names)
+        cached = {} if self._verify or old is None else old.more.get("asked", {})
+        rows = fetch_rows(self._api, self._properties, database, cached)
+        note = self._kept_rows(database, title, rows, old)
+        self.found.fetched[note.uri] = note.sha
+        self.found.add(note, name)
+        pages = [
+            _Place("page", checked_id(page["id"]), answer=page, properties=tuple(texts)) for page, texts in rows.pages
+        ]
+        self._enter(place, names, [*pages, *(_Place("database", each) for each in rows.databases)])
+        if rows.hidden or not rows.tables:
+            hidden = ", ".join(rows.hidden) or "all"
+            self.found.without(name, f"tables that are not shared with the integration: {hidden}")
+
+    def _kept_rows(self, database: Json, title: str, rows: Rows, old: Fetched | None) -> Fetched:
+        """Keep a database; its table stays as it was where none is shared any more but rows were listed last."""
+        before = {place.id for place in self._before}
+        if old and not rows.tables and any(row in before for _, row in old.more.get("below", ())):
+            return old
+        return keep_database(self._home, database, title, rows)
+
+    def _enter(self, place: _Place, names: tuple[str, ...], below: Sequence[_Place]) -> None:
+        """Queue what lies below a place, unless it lies too deep."""
+        self._seen[place.id] = names
+        self._listed.append((place.what, place.id, place.above))
+        if place.depth < self._max_depth:
+            self._queue.extend(replace(each, above=names) for each in below)
+        elif below:
+            self.found.skip(f"{'/'.join(names)}/...", f"{len(below)} below it, deeper than {self._max_depth}")
+
+
+def _path_part(title: str) -> str:
+    return " ".join(canonical(title).replace("/", "-").split())[:_MAX_TITLE].strip() or "Untitled"

@@ -1,116 +1,216 @@
-"""A page or a database of Notion, fetched and kept."""
+"""Pages of Notion: their blocks at every depth, reduced to what they say, and kept as envelopes."""
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from pipelines.errors import SourceError, as_source_error
 from pipelines.ingestion.envelope import Envelope, pack
-from pipelines.ingestion.loaders.front_matter import moment
-from pipelines.ingestion.loaders.notion.load import unread
-from pipelines.ingestion.loaders.notion.words import bare
-from pipelines.ingestion.sources.notion.address import digits, page_address
-from pipelines.ingestion.sources.notion.properties import title_of
-from pipelines.ingestion.sources.notion.reduce import pieces
-from pipelines.ingestion.sources.notion.tree import Tree
-from pipelines.store.fetched import Fetched, remember
+from pipelines.ingestion.loaders.base import parse_datetime
+from pipelines.ingestion.loaders.notion import unread_block_types
+from pipelines.ingestion.sources.notion.client import Gone, Json, NotionApi, Refused, checked_id, page_address
+from pipelines.store.fetch_cache import Fetched, remember_fetched
 from pipelines.store.originals import keep_original
 
-_SETTLED = timedelta(minutes=2)
+_MAX_DEPTH = 100
+_MAX_BLOCKS = 50_000
+_CHILD_TYPES = {"child_page": "page", "child_database": "database"}
+_CLOCK_SLACK = timedelta(minutes=2)
 
-Told = Mapping[str, Any]
+
+@dataclass(slots=True)
+class PageBlocks:
+    """The blocks of a page.
+
+    Attributes:
+        blocks: Those right below it, each with its `children`.
+        fetched: How many there are at all depths.
+        below: [`page` or `database`, id] of each child page and database, once each.
+        missing: The blocks whose children Notion refuses: id, type, and why.
+    """
+
+    blocks: list[dict[str, Any]] = field(default_factory=list)
+    fetched: int = 0
+    below: list[list[str]] = field(default_factory=list)
+    missing: list[dict[str, str]] = field(default_factory=list)
 
 
-def keep_page(home: Path, page: Told, title: str, properties: Sequence[Sequence[str]], tree: Tree) -> Fetched:
-    """The note of a page that was just fetched; its envelope is kept.
+def fetch_blocks(api: NotionApi, page_id: str) -> PageBlocks:
+    """Fetch all blocks of a page; what a synced block repeats is fetched once a page.
 
-    A page that was edited a moment ago has no stamp, as Notion's times are whole minutes, and so has one of which
-    Notion refused a part: both are fetched again the next time.
+    Raises:
+        SourceError: If one request fails: a part of a page is never taken for the whole.
+    """
+    fetcher = _BlockFetcher(api, page_id)
+    fetcher.page.blocks = fetcher.children(page_id, 0)
+    return fetcher.page
+
+
+def keep_page(home: Path, page: Json, title: str, properties: Sequence[Sequence[str]], content: PageBlocks) -> Fetched:
+    """Keep the envelope of a page that was just fetched, and note it.
+
+    A page that was edited a moment ago has no stamp, because Notion's times are whole minutes; nor has one of which
+    Notion refused a part. Both are fetched again the next time.
 
     Raises:
         StoreError: If it cannot be kept.
     """
-    told = _told("page", page, title, properties) | {"blocks": tree.fetched, "missing": tree.missing}
-    below = {"below": tree.below, "left": tree.left}
-    more = {**below, "missing": tree.missing, "unread": dict(unread(tree.blocks))}
-    stamp = _stamp(page, properties) if is_settled(_edited(page)) and not tree.missing else ""
-    return _kept(home, page, Envelope(told, _json(tree.blocks)), stamp, more, name=title)
+    facts = facts_of("page", page, title, properties) | {"blocks": content.fetched, "missing": content.missing}
+    more = {"below": content.below, "missing": content.missing, "unread": dict(unread_block_types(content.blocks))}
+    stamp = _stamp(page, properties) if is_settled(_edited(page)) and not content.missing else ""
+    return keep(home, page, Envelope(facts, as_json(content.blocks)), stamp, more)
 
 
-def is_as(stamp: str, page: Told, properties: Sequence[Sequence[str]] | None) -> bool:
-    """Whether a page is as it was at that stamp: its time, and what its properties say, if that is known.
+def is_current(stamp: str, page: Json, properties: Sequence[Sequence[str]] | None) -> bool:
+    """Return True if a page is as it was at that stamp: its time, and its properties if they are known.
 
     Rollups, formulas and relations change with other pages, when the page's own time stays.
     """
-    known = stamp.partition(" ")[0] == _edited(page) if properties is None else stamp == _stamp(page, properties)
-    return known and stamp != ""
+    same = stamp.partition(" ")[0] == _edited(page) if properties is None else stamp == _stamp(page, properties)
+    return same and stamp != ""
 
 
-def keep_database(home: Path, database: Told, title: str, tables: Sequence[Told], more: Told) -> Fetched:
-    """The note of a database with its rows, and with `more`; its envelope is kept, its stamp says whether that changed.
+def is_settled(edited: str) -> bool:
+    """Return True if a page with that time, a whole minute, cannot be edited in that minute once more."""
+    at = parse_datetime(edited)
+    return at is not None and datetime.now(UTC) - at > _CLOCK_SLACK
 
-    Raises:
-        StoreError: If it cannot be kept.
+
+def is_trashed(answer: Json) -> bool:
+    """Return True if a page, a database or a block lies in the trash."""
+    return bool(answer.get("in_trash") or answer.get("archived"))
+
+
+def rich_text_pieces(rich_text: object) -> list[list[str]]:
+    """Return [text, target] of each piece; a mention of a page has that as its target, an equation its expression."""
+    pieces = rich_text if isinstance(rich_text, Sequence) and not isinstance(rich_text, str) else ()
+    found = [[str(piece.get("plain_text") or ""), str(piece.get("href") or "")] for piece in pieces]
+    return [piece for piece in found if piece[0]]
+
+
+def block_of(answer: Json) -> dict[str, Any]:
+    """Reduce a block, without those below it, to its type, its id and its non-empty content.
+
+    Addresses of files that Notion hosts are left out: they are new at each request.
     """
-    description = bare(pieces(database.get("description")))
-    told = _told("database", database, title, ()) | {"description": description}
-    body = _json(tables)
-    stamp = hashlib.sha256(pack(Envelope(told, body))).hexdigest()[:32]
-    return _kept(home, database, Envelope(told, body), stamp, more, name=title)
+    kind = answer["type"]
+    body = answer.get(kind) or {}
+    hosted = body.get("external") or {}
+    target = next((body[name] for name in ("page_id", "database_id", "comment_id") if body.get(name)), "")
+    found = {
+        "text": rich_text_pieces(
+            body.get("rich_text") or (body.get("title") if isinstance(body.get("title"), list) else None)
+        ),
+        "caption": rich_text_pieces(body.get("caption")),
+        "cells": [rich_text_pieces(cell) for cell in body.get("cells") or ()],
+        "title": body.get("title") if isinstance(body.get("title"), str) else "",
+        "url": body.get("url") or hosted.get("url") or "",
+        "name": body.get("name") or "",
+        "checked": bool(body.get("checked")),
+        "language": body.get("language") or "",
+        "expression": body.get("expression") or "",
+        "to": checked_id(target) if target else "",
+    }
+    return {
+        "id": checked_id(answer["id"]),
+        "type": str(kind),
+        **{name: value for name, value in found.items() if value},
+    }
 
 
-def table_of(name: str, pages: Sequence[Told], found: Sequence[list[list[str]]]) -> dict[str, Any]:
-    """The rows of a data source with their titles first, and a column for each property that any of them has."""
-    columns = sorted({column for row in found for column, _ in row})
-    texts = [{each[0]: each[1] for each in row} for row in found]
-    rows = [
-        [title_of(page), *(row.get(column, "") for column in columns)] for page, row in zip(pages, texts, strict=True)
-    ]
-    return {"name": name, "columns": [_title_column(pages), *columns], "rows": rows}
-
-
-def _stamp(page: Told, properties: Sequence[Sequence[str]]) -> str:
-    said = hashlib.sha256(_json([list(each) for each in properties])).hexdigest()[:32]
-    return f"{_edited(page)} {said}" if properties else _edited(page)
-
-
-def _edited(page: Told) -> str:
-    return str(page.get("last_edited_time") or "")
-
-
-def _told(what: str, told: Told, title: str, properties: Sequence[Sequence[str]]) -> dict[str, Any]:
+def facts_of(what: str, answer: Json, title: str, properties: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """Return what the envelope of a page or database says of it."""
     return {
         "what": what,
-        "id": digits(told["id"]),
+        "id": checked_id(answer["id"]),
         "title": title,
-        "by": str((told.get("created_by") or {}).get("name") or ""),
-        "created": str(told.get("created_time") or ""),
-        "edited": str(told.get("last_edited_time") or ""),
+        "by": str((answer.get("created_by") or {}).get("name") or ""),
+        "created": str(answer.get("created_time") or ""),
+        "edited": _edited(answer),
         "properties": [list(each) for each in properties],
     }
 
 
-def _kept(home: Path, told: Told, envelope: Envelope, stamp: str, more: Told, *, name: str) -> Fetched:
+def keep(home: Path, answer: Json, envelope: Envelope, stamp: str, more: Mapping[str, Any]) -> Fetched:
+    """Keep an envelope among the originals, and note what was fetched.
+
+    Raises:
+        StoreError: If it cannot be kept.
+    """
     data = pack(envelope)
     sha = hashlib.sha256(data).hexdigest()
-    keep_original(home, sha, data, name=name)
-    fetched = Fetched(page_address(digits(told["id"])), stamp, sha, len(data), more)
-    remember(home, fetched)
-    return fetched
+    keep_original(home, sha, data, name=str(envelope.told["title"]))
+    note = Fetched(page_address(checked_id(answer["id"])), stamp, sha, len(data), more)
+    remember_fetched(home, note)
+    return note
 
 
-def _json(value: Any) -> bytes:
+def as_json(value: Any) -> bytes:
+    """Return the same bytes for the same value."""
     return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()
 
 
-def is_settled(edited: str) -> bool:
-    """Whether a page that was edited at that time, a whole minute, cannot have been edited in that minute once more."""
-    at = moment(edited)
-    return at is not None and datetime.now(UTC) - at > _SETTLED
+class _BlockFetcher:
+    """Fetches the blocks of one page; `_opened` are the blocks whose children were asked for."""
+
+    def __init__(self, api: NotionApi, page_id: str) -> None:
+        self.page = PageBlocks()
+        self._api = api
+        self._opened = {page_id}
+        self._named = set[str]()
+
+    def children(self, block_id: str, depth: int) -> list[dict[str, Any]]:
+        """Fetch the blocks right below a block, each with its own children."""
+        found = []
+        for answer in self._api.children(block_id):
+            if is_trashed(answer):
+                continue
+            self.page.fetched += 1
+            if self.page.fetched > _MAX_BLOCKS:
+                raise SourceError(f"A page of Notion has more than {_MAX_BLOCKS:,} blocks.", hint="Split it.")
+            found.append(self._with_children(answer, depth))
+        return found
+
+    def _with_children(self, answer: Json, depth: int) -> dict[str, Any]:
+        block = block_of(answer)
+        if what := _CHILD_TYPES.get(block["type"]):
+            if block["id"] not in self._named:
+                self._named.add(block["id"])
+                self.page.below.append([what, block["id"]])
+            return block
+        if block["type"] == "unsupported":  # of its children, Notion only says whether there are any
+            return block
+        synced = (answer.get("synced_block") or {}).get("synced_from") if block["type"] == "synced_block" else None
+        original = checked_id(synced["block_id"]) if synced else ""
+        below = self._below(block, original, depth) if answer.get("has_children") or original else []
+        return {**block, "children": below} if below else block
+
+    def _below(self, block: Json, original: str, depth: int) -> list[dict[str, Any]]:
+        """Fetch the blocks below one, once a page; a synced block has those of its original, else its own."""
+        if (original or block["id"]) in self._opened:
+            return []
+        self._opened |= {block["id"], original or block["id"]}
+        why = f"it lies more than {_MAX_DEPTH} levels deep."
+        for parent in dict.fromkeys(filter(None, (original, block["id"]))) if depth < _MAX_DEPTH else ():
+            before = self.page.fetched
+            try:
+                return self.children(parent, depth + 1)
+            except (Gone, Refused) as error:
+                if self.page.fetched != before:  # a cursor is no longer accepted: that may go well the next time
+                    raise as_source_error(error) from error
+                why = error.message
+        self.page.missing.append({"id": block["id"], "type": block["type"], "why": why})
+        return []
 
 
-def _title_column(pages: Sequence[Told]) -> str:
-    named = ((name, told) for page in pages[:1] for name, told in page["properties"].items())
-    return next((name for name, told in named if told["type"] == "title"), "Name")
+def _stamp(page: Json, properties: Sequence[Sequence[str]]) -> str:
+    digest = hashlib.sha256(as_json([list(each) for each in properties])).hexdigest()[:32]
+    return f"{_edited(page)} {digest}" if properties else _edited(page)
+
+
+def _edited(page: Json) -> str:
+    return str(page.get("last_edited_time") or "")

@@ -1,4 +1,4 @@
-"""Where on the web something is: an address that was taken apart, judged, and put together in one form."""
+"""Addresses of the web in one form: checked for scheme, credentials, port and hidden characters."""
 
 import ipaddress
 import re
@@ -10,22 +10,27 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 from pipelines.errors import ConfigError, SourceError
 from pipelines.text import canonical
 
-_DEFAULT = {"http": 80, "https": 443}
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 _PORTS = frozenset({80, 443, 8080, 8443})
-_LONGEST = 1_800  # characters: an index of Postgres takes no more
-_UNSEEN = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029\\\\]")
+_MAX_URL = 1_800  # characters: an index of Postgres takes no more
+_INVISIBLE = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029\\\\]")
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]{2,60}\]|[^\[\]:@%]{1,300})(?::([0-9]{1,5}))?")
 _NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*")
-_NUMBER = re.compile(r"(?:[0-9]+|0x[0-9a-f]*)")
-_PATH = "/%:@!$&'()*+,;=~"
+_NUMERIC_LABEL = re.compile(r"(?:[0-9]+|0x[0-9a-f]*)")
+_SAFE_IN_PATH = "/%:@!$&'()*+,;=~"
 _HINT = "Give an address as https://example.org/page."
 
 
 @dataclass(frozen=True)
 class Address:
-    """An address of the web in one form: scheme, host as ASCII (an IP address as people write it), port, and the rest.
+    """An address of the web in one form.
 
-    `private` says whether the settings name its host as one that need not be public.
+    Attributes:
+        scheme: http or https.
+        host: In ASCII and small letters; an IPv4 address as four decimal numbers.
+        port: Of the connection.
+        target: Path and query, escaped.
+        private: True if the settings allow this host not to be public.
     """
 
     scheme: str
@@ -36,44 +41,44 @@ class Address:
 
     @cached_property
     def netloc(self) -> str:
-        """The host as it is asked for; with its port unless that is the scheme's own."""
+        """The value of the Host header: with the port unless it is the default of the scheme."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == _DEFAULT[self.scheme] else f"{host}:{self.port}"
+        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @cached_property
     def url(self) -> str:
-        """The whole address; the same page has the same one, as far as an address tells."""
+        """The whole address; equal for equal pages, as far as an address tells."""
         return f"{self.scheme}://{self.netloc}{self.target}"
 
     @cached_property
     def name(self) -> str:
-        """How a person calls it: `example.org/blog/post`."""
+        """The address for a person: `example.org/blog/post`."""
         path = canonical(unquote(self.target, errors="replace")).replace("\n", " ")
         return f"{self.netloc}{path}".rstrip("/")
 
     @property
     def site(self) -> str:
-        """What its pages have in common: the host without `www.`."""
+        """The host without `www.`, with its port."""
         return self.netloc.removeprefix("www.")
 
 
 def read_address(url: str, private_hosts: tuple[str, ...] = ()) -> Address:
-    """An address in one form. What its host is called is judged here; where that leads is judged on connecting.
+    """Return an address in one form. The host name is checked here, the IP addresses that it has on connecting.
 
     Raises:
-        SourceError: If it is no address, or one that is not fetched: of another scheme, with credentials, of a port
-            where no web server is expected, or so written that programs would read it differently.
+        SourceError: If it is no address, or one that is not fetched: another scheme, credentials, a port where no web
+            server is expected, or characters that programs read differently.
         ConfigError: If `private_hosts`, those of the settings, name what is no host.
     """
     url = url.strip()
-    if _UNSEEN.search(url) or len(url) > _LONGEST:
+    if _INVISIBLE.search(url) or len(url) > _MAX_URL:
         raise _refused(url, "holds spaces, backslashes or signs that nobody sees, or is too long")
     try:
         parts = urlsplit(url)
     except ValueError as error:
         raise _refused(url, "is no address") from error
     scheme = parts.scheme.lower()
-    if scheme not in _DEFAULT:
+    if scheme not in _DEFAULT_PORTS:
         raise _refused(url, f"is of the scheme {scheme or 'none'}; only http and https are fetched")
     if "@" in parts.netloc:
         raise _refused(url, "holds a name or a password", "Take out what stands before the @.")
@@ -81,28 +86,30 @@ def read_address(url: str, private_hosts: tuple[str, ...] = ()) -> Address:
     if found is None:
         raise _refused(url, "has no host that can be read")
     host = _host(found[1], url)
-    port = int(found[2]) if found[2] else _DEFAULT[scheme]
-    private = is_named(host, port, private_hosts)
+    port = int(found[2]) if found[2] else _DEFAULT_PORTS[scheme]
+    private = is_private_host(host, port, private_hosts)
     if not 0 < port < 2**16:
         raise _refused(url, "names a port that there is not")
     if port not in _PORTS and not private:
-        hint = f"Where it is meant, name {spot(host, port)} in FOOTNOTE_WEB__PRIVATE_HOSTS."
+        hint = f"Where it is meant, name {host_and_port(host, port)} in FOOTNOTE_WEB__PRIVATE_HOSTS."
         raise _refused(url, f"asks for port {port}; only {', '.join(map(str, sorted(_PORTS)))} are asked", hint)
-    query = f"?{quote(parts.query, safe=_PATH + '?')}" if parts.query else ""
-    address = Address(scheme, host, port, _resolved(quote(parts.path or "/", safe=_PATH)) + query, private)
-    if len(address.url) > _LONGEST:
+    query = f"?{quote(parts.query, safe=_SAFE_IN_PATH + '?')}" if parts.query else ""
+    address = Address(
+        scheme, host, port, _without_dot_segments(quote(parts.path or "/", safe=_SAFE_IN_PATH)) + query, private
+    )
+    if len(address.url) > _MAX_URL:
         raise _refused(url, "is too long")
     return address
 
 
 def join(base: Address, link: str, private_hosts: tuple[str, ...] = ()) -> Address:
-    """The address that a link at `base` leads to; spaces in it are escaped, as browsers do.
+    """Return the address that a link at `base` leads to; spaces in it are escaped, as browsers do.
 
     Raises:
-        SourceError: If it is one that is not fetched; see `read_address`.
+        SourceError: If it is not fetched; see `read_address`.
     """
     link = link.strip().replace(" ", "%20")
-    if _UNSEEN.search(link):
+    if _INVISIBLE.search(link):
         raise _refused(link, "holds spaces, backslashes or signs that nobody sees")
     try:
         return read_address(urljoin(base.url, link), private_hosts)
@@ -110,27 +117,27 @@ def join(base: Address, link: str, private_hosts: tuple[str, ...] = ()) -> Addre
         raise _refused(link, "is no address") from error
 
 
-def is_named(host: str, port: int, private_hosts: tuple[str, ...]) -> bool:
-    """Whether the settings name a host, or this port of it, as one that need not be public.
+def is_private_host(host: str, port: int, private_hosts: tuple[str, ...]) -> bool:
+    """Return True if the settings allow a host, or this port of it, not to be public.
 
     Raises:
         ConfigError: If they name what is no host.
     """
-    return not {host, spot(host, port)}.isdisjoint(_named(private_hosts))
+    return not {host, host_and_port(host, port)}.isdisjoint(_parsed_hosts(private_hosts))
 
 
-def spot(host: str, port: int) -> str:
-    """`host:port`, as the settings name it."""
+def host_and_port(host: str, port: int) -> str:
+    """Return `host:port`, as the settings name it."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 @lru_cache(maxsize=8)
-def _named(private_hosts: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(map(_one_named, private_hosts))
+def _parsed_hosts(private_hosts: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(map(_parsed_host, private_hosts))
 
 
-def _one_named(written: str) -> str:
-    """A host of the settings in its one form, with its port where it has one."""
+def _parsed_host(written: str) -> str:
+    """Return a host of the settings in one form, with its port if it has one."""
     text = written.strip()
     found = _AUTHORITY.fullmatch(f"[{text}]" if text.count(":") > 1 and "[" not in text else text)
     try:
@@ -139,12 +146,14 @@ def _one_named(written: str) -> str:
         host = _host(found[1], text)
     except SourceError as error:
         hint = "Write a host or host:port, such as intranet, 192.168.1.10:8080 or [fd00::7]:8080."
-        raise ConfigError(f"FOOTNOTE_WEB__PRIVATE_HOSTS names {shown(text)!r}, which is no host.", hint=hint) from error
-    return spot(host, int(found[2])) if found[2] else host
+        raise ConfigError(
+            f"FOOTNOTE_WEB__PRIVATE_HOSTS names {printable_url(text)!r}, which is no host.", hint=hint
+        ) from error
+    return host_and_port(host, int(found[2])) if found[2] else host
 
 
-def _resolved(path: str) -> str:
-    """The path without `.` and `..`, however they are escaped, as browsers send it."""
+def _without_dot_segments(path: str) -> str:
+    """Return the path without `.` and `..`, however they are escaped, as browsers send it."""
     parts = list[str]()
     *folders, last = path.removeprefix("/").split("/")
     for part in folders:
@@ -165,14 +174,14 @@ def _resolved(path: str) -> str:
 
 
 def _host(written: str, url: str) -> str:
-    """The host in ASCII and small letters; an IPv4 address as four decimal numbers, however it was written."""
+    """Return the host in ASCII and small letters; an IPv4 address as four decimal numbers, however it was written."""
     if written.startswith("["):
         try:
             return str(ipaddress.IPv6Address(written[1:-1]))
         except ValueError as error:
             raise _refused(url, "has no host that can be read") from error
     host = (written if written.isascii() else _ascii(written, url)).lower().removesuffix(".")
-    if _NUMBER.fullmatch(host.rpartition(".")[2]):
+    if _NUMERIC_LABEL.fullmatch(host.rpartition(".")[2]):
         try:
             return socket.inet_ntoa(socket.inet_aton(host))
         except OSError as error:
@@ -191,13 +200,13 @@ def _ascii(host: str, url: str) -> str:
         raise _refused(url, "has no host that can be read") from error
 
 
-def readable(said: str) -> str:
-    """What somebody said, for a message: in one line, without control characters, which a terminal would obey."""
-    return " ".join(canonical(said).split())
+def one_line(text: str) -> str:
+    """Return foreign text for a message: in one line, without control characters, which a terminal would obey."""
+    return " ".join(canonical(text).split())
 
 
-def shown(url: str) -> str:
-    """An address for a message: in one line, cut, and without what stands before an @ that may end a password."""
+def printable_url(url: str) -> str:
+    """Return an address for a message: in one line, cut, and without the credentials before an @."""
     printable = canonical(url.encode("utf-8", "replace").decode()).replace("\n", " ")
     scheme, slashes, rest = printable.partition("://")
     authority = rest.partition("/")[0] if slashes else ""
@@ -209,4 +218,4 @@ def shown(url: str) -> str:
 
 
 def _refused(url: str, why: str, hint: str = _HINT) -> SourceError:
-    return SourceError(f"{shown(url) or 'An empty address'} {why}.", hint=hint)
+    return SourceError(f"{printable_url(url) or 'An empty address'} {why}.", hint=hint)

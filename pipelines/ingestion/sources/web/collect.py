@@ -1,4 +1,4 @@
-"""What a sitemap or a feed comes to: every page below it, read through indexes of sitemaps."""
+"""Which pages a sitemap or a feed lists, through indexes of sitemaps."""
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -7,31 +7,35 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pipelines.errors import SourceError
-from pipelines.ingestion.sources.web.address import Address, join, shown
-from pipelines.ingestion.sources.web.listed import Link, WebList
-from pipelines.ingestion.sources.web.status import Unasked
-from pipelines.wording import counted
+from pipelines.ingestion.sources.web.address import Address, join, printable_url
+from pipelines.ingestion.sources.web.lists import Link, WebList
+from pipelines.ingestion.sources.web.responses import NotAsked
+from pipelines.wording import format_count
 
-_MOST_LISTS = 1_000
-_FIRST = 3
-_MOST_NAMED = 10  # of what cannot be fetched; the rest is counted
+_MAX_LISTS = 1_000
+_NAMES_SHOWN = 3
+_MAX_NAMED = 10  # addresses that cannot be fetched; the others are counted
 
 
-class Opened(NamedTuple):
-    """A list that was read, and where it stood at last."""
+class FetchedList(NamedTuple):
+    """A list that was read, and its address after redirects."""
 
     at: Address
-    held: WebList
+    content: WebList
 
 
-Open = Callable[[Address], Opened]
+FetchList = Callable[[Address], FetchedList]
 
 
 @dataclass(slots=True)
-class Found:
-    """The pages that are listed, each once, with its stamp; `complete` unless a list may hold others.
+class CollectedPages:
+    """The listed pages, each once, with its stamp.
 
-    `skipped` are the names of those of other sites, `problems` what is listed but cannot be fetched.
+    Attributes:
+        pages: Stamps by address, in order.
+        skipped: Names of pages of other sites.
+        problems: What is listed but cannot be fetched.
+        complete: False if a list may hold other pages.
     """
 
     pages: dict[Address, str] = field(default_factory=dict)
@@ -39,122 +43,120 @@ class Found:
     problems: list[tuple[str, SourceError]] = field(default_factory=list)
     complete: bool = True
 
-    def leave(self, start: Address, unasked: Mapping[str, Unasked]) -> None:
-        """Note pages, by name, that were not asked for, with the reason of each: one problem, if there are any."""
-        if not unasked:
+    def add_not_asked(self, start: Address, not_asked: Mapping[str, NotAsked]) -> None:
+        """Note pages, by name, that were not requested, each with the reason: as one problem, if there are any."""
+        if not not_asked:
             return
-        names, error = list(unasked), next(iter(unasked.values()))
-        first = ", ".join(names[:_FIRST]) + (", ..." if len(names) > _FIRST else "")
-        count = f"{counted(len(names), 'page')} that {'were' if len(names) > 1 else 'was'}"
-        said = f"{start.name} lists {count} not asked for: {first}. {error.message}"
-        self.problems.append((start.name, SourceError(said, hint=error.hint, wait=error.wait)))
+        names, error = list(not_asked), next(iter(not_asked.values()))
+        first = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
+        count = f"{format_count(len(names), 'page')} that {'were' if len(names) > 1 else 'was'}"
+        problem = f"{start.name} lists {count} not asked for: {first}. {error.message}"
+        self.problems.append((start.name, SourceError(problem, hint=error.hint, wait=error.wait)))
         self.complete = False
 
 
-def collect(start: Address, first: Opened, *, open_list: Open, private_hosts: tuple[str, ...], most: int) -> Found:
-    """All pages that a list comes to; of a sitemap those of its own site, of a feed those that it is about.
+def collect(
+    start: Address, first: FetchedList, *, fetch_list: FetchList, private_hosts: tuple[str, ...], most: int
+) -> CollectedPages:
+    """Collect all pages of a list: of a sitemap those of its own site, of a feed those that it is about.
 
-    A list that was redirected is of the site where it stands at last, too.
-
-    A feed shows its newest entries only, and so is never complete.
+    A list that was redirected belongs to the site of its last address, too. A feed shows its newest entries only, and
+    so is never complete.
 
     Args:
         start: The address of the list.
-        first: What it lists.
-        open_list: Reads another sitemap; it raises SourceError.
+        first: Its content.
+        fetch_list: Reads another sitemap; it raises SourceError.
         private_hosts: Those of the settings.
         most: How many pages; those past it are a problem.
     """
-    collection = _Collection(start, {start.site, first.at.site}, open_list, private_hosts)
-    collection.take(first, most)
-    return collection.found
+    collector = _Collector(start, {start.site, first.at.site}, fetch_list, private_hosts)
+    collector.collect(first, most)
+    return collector.found
 
 
-class _Collection:
-    def __init__(self, start: Address, sites: set[str], open_list: Open, private_hosts: tuple[str, ...]) -> None:
-        self.found = Found()
+class _Collector:
+    def __init__(self, start: Address, sites: set[str], fetch_list: FetchList, private_hosts: tuple[str, ...]) -> None:
+        self.found = CollectedPages()
         self._start = start
         self._sites = sites
-        self._open_list = open_list
+        self._fetch_list = fetch_list
         self._private_hosts = private_hosts
         self._unfetchable = 0
 
-    def take(self, first: Opened, most: int) -> None:
-        """Take in a list and all below it, list after list."""
-        waiting = deque([self._start])
+    def collect(self, first: FetchedList, most: int) -> None:
+        """Read a list and all below it, breadth first."""
+        queue = deque([self._start])
         seen = {self._start, first.at}
-        while waiting and len(self.found.pages) <= most:
-            asked = waiting.popleft()
-            where, held = first if asked == self._start else self._opened(asked)
-            links = self._fetchable(where, held)
-            if held.kind == "index":
-                below = [child for child, _ in links if child not in seen]
-                waiting += dict.fromkeys(below)
+        while queue and len(self.found.pages) <= most:
+            child = queue.popleft()
+            at, content = first if child == self._start else self._fetched(child)
+            links = self._fetchable(at, content)
+            if content.kind == "index":
+                below = [address for address, _ in links if address not in seen]
+                queue += dict.fromkeys(below)
                 seen.update(below)
-                if len(seen) > _MOST_LISTS:
-                    self._fall_short(f"comes to more than {_MOST_LISTS:,} sitemaps")
+                if len(seen) > _MAX_LISTS:
+                    self._fall_short(f"comes to more than {_MAX_LISTS:,} sitemaps")
                     break
                 continue
-            self.found.complete &= held.kind != "feed"
-            for address, stamp in self._own(where, held, links):
+            self.found.complete &= content.kind != "feed"
+            for address, stamp in self._of_site(at, content, links):
                 self.found.pages.setdefault(address, stamp)
-        if self._unfetchable > _MOST_NAMED:
-            self._say_more(self._unfetchable - _MOST_NAMED)
+        if self._unfetchable > _MAX_NAMED:
+            more = f"{self._start.name} lists {self._unfetchable - _MAX_NAMED:,} more addresses that are not fetched."
+            error = SourceError(more, hint="Tell who runs the site.")
+            self.found.problems.append((f"{self._start.name} (addresses)", error))
         if len(self.found.pages) > most:
             self._fall_short(f"lists more than {most:,} pages; the first ones are taken")
             self.found.pages = dict(list(self.found.pages.items())[:most])
 
-    def _fetchable(self, where: Address, held: WebList) -> Sequence[tuple[Address, str]]:
-        """Where the links lead that may be fetched, with their stamps."""
+    def _fetchable(self, at: Address, content: WebList) -> Sequence[tuple[Address, str]]:
+        """Return the addresses that may be fetched, with their stamps; a public list leads to no private host."""
         links = []
-        for link in held.links:
+        for link in content.links:
             try:
-                address = self._address(where, link)
-                if address.private and not where.private:
+                address = self._address(at, link)
+                if address.private and not at.private:
                     hint = "Name it as a source of its own if it is meant."
-                    raise SourceError(f"{where.name} lists the private {address.name}.", hint=hint)
+                    raise SourceError(f"{at.name} lists the private {address.name}.", hint=hint)
                 links.append((address, link.stamp))
             except SourceError as error:
                 self._unfetchable += 1
-                if self._unfetchable <= _MOST_NAMED:
-                    self.found.problems.append((shown(link.url), error))
+                if self._unfetchable <= _MAX_NAMED:
+                    self.found.problems.append((printable_url(link.url), error))
         return links
 
-    def _address(self, where: Address, link: Link) -> Address:
-        """Where a link in a list leads; what it is relative to is judged like an address itself."""
-        for said in (*link.bases, link.url):
-            where = join(where, said, self._private_hosts)
-        return where
+    def _address(self, at: Address, link: Link) -> Address:
+        """Return where a link leads; each of its bases is checked like an address."""
+        for part in (*link.bases, link.url):
+            at = join(at, part, self._private_hosts)
+        return at
 
-    def _opened(self, child: Address) -> Opened:
-        """What another sitemap lists; nothing where it cannot be read."""
+    def _fetched(self, child: Address) -> FetchedList:
+        """Return another sitemap; an empty one where it cannot be read."""
         try:
             if child.site not in self._sites:
                 hint = "Name it as a source of its own."
                 raise SourceError(f"{child.name} is a sitemap of another site.", hint=hint)
-            return self._open_list(child)
+            return self._fetch_list(child)
         except SourceError as error:
             self.found.problems.append((child.name, error))
             self.found.complete = False
-            return Opened(child, WebList("sitemap"))
+            return FetchedList(child, WebList("sitemap"))
 
-    def _own(
-        self, where: Address, held: WebList, links: Sequence[tuple[Address, str]]
+    def _of_site(
+        self, at: Address, content: WebList, links: Sequence[tuple[Address, str]]
     ) -> Sequence[tuple[Address, str]]:
-        """Those of the list's own site; all of a feed that has none of its host nor of the site that it names."""
+        """Return the links to the list's own site; all of a feed that has none to its host or to the site it names."""
         sites = {*self._sites}
         with suppress(SourceError):
-            sites.add(self._address(where, held.site).site)
-        own = [link for link in links if link[0].site in sites]
-        if not own and held.kind == "feed":
+            sites.add(self._address(at, content.site).site)
+        of_site = [link for link in links if link[0].site in sites]
+        if not of_site and content.kind == "feed":
             return links
         self.found.skipped += [address.name for address, _ in links if address.site not in sites]
-        return own
-
-    def _say_more(self, count: int) -> None:
-        hint = "Tell who runs the site."
-        said = f"{self._start.name} lists {count:,} more addresses that are not fetched."
-        self.found.problems.append((f"{self._start.name} (addresses)", SourceError(said, hint=hint)))
+        return of_site
 
     def _fall_short(self, why: str) -> None:
         hint = "Raise `most_pages` of this source in the file of sources, or name smaller sitemaps."

@@ -1,48 +1,56 @@
-"""FETCH: what an address answers, redirects followed, politely and within limits."""
+"""Fetching pages: robots.txt, redirects, the pace and the backoff of hosts, limits of size and time."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event
 
 from config.settings import WebSettings
 from pipelines.errors import UNTIL_MENDED, SourceError
-from pipelines.ingestion.sources.outages import waiting
+from pipelines.ingestion.sources.base import RUN_LATER, wait_message
 from pipelines.ingestion.sources.web.address import Address, join, read_address
-from pipelines.ingestion.sources.web.media import UNSAID, XML, as_told, charset_of, media_type, told_by
-from pipelines.ingestion.sources.web.rest import Rest
-from pipelines.ingestion.sources.web.robots import Rules, read_robots
-from pipelines.ingestion.sources.web.status import (
+from pipelines.ingestion.sources.web.guard import HttpClient, Network, Response
+from pipelines.ingestion.sources.web.responses import (
     BUSY,
     MOVED,
-    Closed,
+    UNKNOWN_TYPE,
+    XML,
     Gone,
-    Unasked,
+    NotAsked,
+    Refused,
     Unreached,
-    busy,
+    busy_error,
+    charset_of,
+    corrected_type,
+    decoded_body,
+    gunzip,
+    media_type,
     retry_after,
-    unanswered,
+    sniffed_type,
+    status_error,
+    too_large,
     validators_of,
 )
-from pipelines.ingestion.sources.web.unpack import body_of, gunzip, too_large
-from pipelines.ingestion.sources.web.wire import Network, Reply, Wire
+from pipelines.ingestion.sources.web.robots import Rules
 
-_LONGEST_WAIT = 60.0  # seconds that a server may ask for and gets
+_MAX_UNREACHED = 3  # requests in a row
+_MAX_WAIT = 60.0  # seconds that a server may ask for and gets
 _TRIES = 3
 _SUCCESS = range(200, 300)
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What an address answered.
+    """The response of an address.
 
     Attributes:
-        address: Where it stood at last.
-        type: One that a loader reads, or of `LISTS`; empty of a robots.txt, and when `fresh` is not so.
+        address: After redirects.
+        type: One that a loader reads, or of `LIST_TYPES`; empty for a robots.txt, and if not `fresh`.
         charset: As the server named it.
         body: Unpacked.
-        validators: What asks next time whether it changed.
-        fresh: Whether there is a body: not so when it is as it was.
+        validators: Request headers that ask next time whether it changed.
+        fresh: False if it did not change: then there is no body.
     """
 
     address: Address
@@ -60,49 +68,49 @@ class Fetcher:
         self,
         settings: WebSettings,
         stop: Event,
-        say: Callable[[str], None] = lambda said: None,
+        say: Callable[[str], None] = lambda message: None,
         network: Network | None = None,
         ca_file: str = "",
     ) -> None:
-        """Nothing is asked yet.
+        """Prepare the client.
 
         Raises:
-            ConfigError: If `ca_file`, the one of the settings, cannot be used.
+            ConfigError: If `ca_file` cannot be used.
         """
         self._settings = settings
         self._stop = stop
         self._say = say
-        self._wire = Wire(network or Network(), settings.private_hosts, settings.agent, ca_file)
+        self._wire = HttpClient(network or Network(), settings.private_hosts, settings.agent, ca_file)
         self._rules: dict[str, Rules | SourceError] = {}
         self._asked: dict[str, float] = {}
-        self._rest = Rest()
+        self._rest = HostBackoff()
 
     def address(self, url: str, base: Address | None = None) -> Address:
-        """An address in one form; a link as it leads from `base`.
+        """Return an address in one form; a link relative to `base`.
 
         Raises:
-            SourceError: If it is one that is not fetched.
+            SourceError: If it is not fetched.
         """
         hosts = self._settings.private_hosts
         return join(base, url, hosts) if base else read_address(url, hosts)
 
     def get(self, address: Address, validators: Mapping[str, str] | None = None, at: str = "") -> Page:
-        """What an address answers now; with validators, perhaps only that it is as it was.
+        """Fetch an address; with validators, perhaps only to hear that it did not change.
 
         Args:
             address: Of the page.
-            validators: As a page told them before.
-            at: Where that page stood at last, for they mean nothing elsewhere; empty = at the address.
+            validators: Those of the page when it was fetched last.
+            at: The address after redirects where they are valid; empty = the address itself.
 
         Raises:
             Gone: If there is nothing.
-            Unasked: If its host asked for rest, was not reached for some pages in a row, or cannot say what it allows.
+            NotAsked: If its host asked for rest, was not reached several times, or its robots.txt cannot be read.
             SourceError: If it is refused, too large, of a type that is not read, or cannot be reached.
         """
         return self._follow(address, validators or {}, at or address.url)
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._wire.close()
 
     def _follow(self, address: Address, validators: Mapping[str, str], at: str, *, for_robots: bool = False) -> Page:
@@ -136,49 +144,53 @@ class Fetcher:
             )
 
     def _answer(self, address: Address, headers: Mapping[str, str], *, for_robots: bool) -> Page | Address:
-        """The page at an address, or where it is now; a busy host is waited for as long as it asks, within bounds."""
+        """Return the page, or the address of a redirect; wait for a busy host as long as it asks, within limits."""
         for left in reversed(range(_TRIES)):
             self._pace(address)
             with self._rest.counted(address.netloc), self._wire.get(address, headers) as reply:
                 if reply.status not in BUSY:
-                    return self._page(address, reply, asked=bool(headers), for_robots=for_robots)
+                    return self._page(address, reply, conditional=bool(headers), for_robots=for_robots)
                 status, wait = reply.status, retry_after(reply.headers)
-            refusal = busy(address.name if wait is None else address.netloc, status, wait)
-            if wait is None or wait > _LONGEST_WAIT or not left:
+            refusal = busy_error(address.name if wait is None else address.netloc, status, wait)
+            if wait is None or wait > _MAX_WAIT or not left:
                 break
-            self._say(waiting(address.netloc, wait))
+            self._say(wait_message(address.netloc, wait))
             self._wait(wait)
         if status == 429 or wait is not None:  # it is the host that is busy, not a page that fails
             self._rest.begin(address.netloc, refusal)
         raise refusal
 
-    def _page(self, address: Address, reply: Reply, *, asked: bool, for_robots: bool) -> Page | Address:
-        told, most = reply.headers, self._settings.max_bytes
-        if reply.status in MOVED and told.get("location"):
-            return join(address, told["location"], self._settings.private_hosts)
-        if reply.status == 304 and asked:
-            return Page(address, validators=validators_of(told), fresh=False)
+    def _page(self, address: Address, reply: Response, *, conditional: bool, for_robots: bool) -> Page | Address:
+        headers, most = reply.headers, self._settings.max_bytes
+        if reply.status in MOVED and headers.get("location"):
+            return join(address, headers["location"], self._settings.private_hosts)
+        if reply.status == 304 and conditional:
+            return Page(address, validators=validators_of(headers), fresh=False)
         if reply.status != 200 and not (for_robots and reply.status in _SUCCESS):
-            raise unanswered(address.name, reply.status)
-        said, length = told.get("content-type", ""), told.get("content-length", "")
-        kind = UNSAID if for_robots else media_type(said, address.name)
+            raise status_error(address.name, reply.status)
+        named_type, length = headers.get("content-type", ""), headers.get("content-length", "")
+        kind = UNKNOWN_TYPE if for_robots else media_type(named_type, address.name)
         if length.isdecimal() and int(length[:18]) > most:
             raise too_large(address.name, most)
-        body = body_of(reply.chunks, told.get("content-encoding", ""), most, address.name)
-        if kind in (UNSAID, XML) and not for_robots:
+        body = decoded_body(reply.chunks, headers.get("content-encoding", ""), most, address.name)
+        if kind in (UNKNOWN_TYPE, XML) and not for_robots:
             body = gunzip(body, most, address.name)
         if not for_robots:
-            kind = told_by(body, address.target, address.name) if kind == UNSAID else as_told(kind, body, address.name)
-        return Page(address, kind, charset_of(said), body, validators_of(told))
+            kind = (
+                sniffed_type(body, address.target, address.name)
+                if kind == UNKNOWN_TYPE
+                else corrected_type(kind, body, address.name)
+            )
+        return Page(address, kind, charset_of(named_type), body, validators_of(headers))
 
     def _assert_allowed(self, address: Address) -> None:
         if not self._settings.robots:
             return
         rules = self._robots(address)
         if isinstance(rules, SourceError):
-            said = f"{address.netloc} does not say what may be fetched: {rules.message}"
-            of_host = isinstance(rules, Unreached | Unasked)
-            raise Unasked(rules.message if of_host else said, hint=rules.hint, wait=rules.wait)
+            unreadable = f"{address.netloc} does not say what may be fetched: {rules.message}"
+            of_host = isinstance(rules, Unreached | NotAsked)
+            raise NotAsked(rules.message if of_host else unreadable, hint=rules.hint, wait=rules.wait)
         if not rules.allow(address.target):
             hint = "Leave it out, ask who runs the site, or set FOOTNOTE_WEB__ROBOTS=false for a site of your own."
             raise SourceError(
@@ -186,14 +198,14 @@ class Fetcher:
             )
 
     def _robots(self, address: Address) -> Rules | SourceError:
-        """What a host allows: all where it has no robots.txt, nothing for now where it cannot tell."""
+        """Return the rules of a host: everything is allowed without a robots.txt, nothing while it cannot be read."""
         origin = _origin(address)
         if origin not in self._rules:
             left = self._wire.deadline.until - time.monotonic()
             try:
                 page = self._follow(self.address(f"{origin}/robots.txt"), {}, "", for_robots=True)
-                self._rules[origin] = read_robots(page.body, self._settings.agent)
-            except (Gone, Closed):
+                self._rules[origin] = Rules(page.body, self._settings.agent)
+            except (Gone, Refused):
                 self._rules[origin] = Rules()
             except SourceError as error:
                 self._rules[origin] = error
@@ -210,7 +222,7 @@ class Fetcher:
         self._asked[address.netloc] = time.monotonic()
 
     def _wait(self, seconds: float) -> None:
-        """Wait; that is no time of the fetch.
+        """Wait; the deadline of the fetch moves with it.
 
         Raises:
             SourceError: If the run is stopped meanwhile.
@@ -222,3 +234,40 @@ class Fetcher:
 
 def _origin(address: Address) -> str:
     return f"{address.scheme}://{address.netloc}"
+
+
+class HostBackoff:
+    """The hosts that are left alone for the rest of a run: they asked for it, or were not reached."""
+
+    def __init__(self) -> None:
+        self._resting: dict[str, SourceError] = {}
+        self._unreached: dict[str, int] = {}
+
+    def assert_awake(self, netloc: str) -> None:
+        """Raise for a host that is left alone.
+
+        Raises:
+            NotAsked: With the reason.
+        """
+        if found := self._resting.get(netloc):
+            raise NotAsked(found.message, hint=found.hint, wait=found.wait)
+
+    def begin(self, netloc: str, why: SourceError) -> None:
+        """Leave a host alone from now on."""
+        self._resting[netloc] = why
+
+    @contextmanager
+    def counted(self, netloc: str) -> Iterator[None]:
+        """Count a request to a host; after three in a row that do not reach it, it is left alone."""
+        try:
+            yield
+        except Unreached as error:
+            count = self._unreached[netloc] = self._unreached.get(netloc, 0) + 1
+            if count >= _MAX_UNREACHED:
+                problem = f"{error.message.removesuffix('.')}, {count} times in a row."
+                self.begin(netloc, SourceError(problem, hint=RUN_LATER))
+            raise
+        except SourceError:
+            self._unreached.pop(netloc, None)
+            raise
+        self._unreached.pop(netloc, None)

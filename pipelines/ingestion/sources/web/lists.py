@@ -1,22 +1,64 @@
-"""Which sitemap or feed an answer is, and which addresses are named as one."""
+"""Sitemaps, RSS, Atom and JSON feeds: the links and times that they list. They are hostile, and may hold anything."""
 
+import json
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Literal
 
 from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.loaders.sniff import HTML, PLAIN
-from pipelines.ingestion.sources.web.json_feed import read_json_feed
-from pipelines.ingestion.sources.web.listed import Link, WebList
-from pipelines.ingestion.sources.web.media import JSON_FEED
-from pipelines.ingestion.sources.web.xml_lists import read_xml_list
+from pipelines.ingestion.sources.web.address import one_line
+from pipelines.ingestion.sources.web.responses import JSON_FEED
 
-_NAMES = re.compile(
+ListKind = Literal["sitemap", "index", "feed", ""]
+
+_HTTP = ("https://", "http://")
+_LIST_NAME = re.compile(
     r"(?:sitemaps?|feeds?|rss|atom)(?:\.(?!html?$)\w{1,5})?|.{1,300}\.(?:xml|rss|atom|rdf|json)(?:\.gz)?",
     re.IGNORECASE,
 )
+_MAX_STAMP = 40
+_CLOCK_SLACK = timedelta(minutes=2)  # clocks differ, and caches lag
+_LAST_ZONE = timedelta(hours=14)  # a day, or a time without a zone, is over everywhere so long after it is in UTC
+_ROOTS: dict[str, ListKind] = {
+    "urlset": "sitemap", "sitemapindex": "index", "rss": "feed", "feed": "feed", "RDF": "feed",
+}  # fmt: skip
+_ATOM = "feed"
+_BASE = "{http://www.w3.org/XML/1998/namespace}base"
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_ENTITY = tuple("<!ENTITY".encode(codec) for codec in ("ascii", "utf-16-le", "utf-16-be"))
+_JSON_FEED_VERSION = re.compile(r"https?://(?:www\.)?jsonfeed\.org/version/1(?:\.[0-9]{1,3})?/?")
+_TELL_THE_SITE = "Tell who runs the site."
 
 
-def list_of(body: bytes, media_type: str, name: str) -> WebList:
-    """The sitemap or feed that an answer of a type is.
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A page, or another sitemap, that is listed.
+
+    Attributes:
+        url: As it is written in the list.
+        stamp: When it changed; empty where the list does not say.
+        bases: What `url` is relative to, outermost first; the first of them is relative to the list itself.
+    """
+
+    url: str
+    stamp: str = ""
+    bases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WebList:
+    """The links of a sitemap, an index of sitemaps or a feed, in order; `site` is the page that a feed is of."""
+
+    kind: ListKind
+    links: tuple[Link, ...] = ()
+    site: Link = Link("")
+
+
+def read_list(body: bytes, media_type: str, name: str) -> WebList:
+    """Read a sitemap or a feed.
 
     Raises:
         SourceError: If it is none, or one that cannot be read.
@@ -25,18 +67,171 @@ def list_of(body: bytes, media_type: str, name: str) -> WebList:
         hint = 'Check the address. If a page is meant, say `follow = "page"` of it in the file of sources.'
         raise SourceError(f"{name} answers a page where a sitemap or a feed is expected.", hint=hint, wait=UNTIL_MENDED)
     readers = {PLAIN: _read_text_list, JSON_FEED: read_json_feed}
-    held = readers.get(media_type, read_xml_list)(body, name)
-    if not held.kind or (media_type == PLAIN and not held.links):
+    found = readers.get(media_type, read_xml_list)(body, name)
+    if not found.kind or (media_type == PLAIN and not found.links):
         raise SourceError(f"{name} is neither a sitemap nor a feed.", hint="Check the address.", wait=UNTIL_MENDED)
-    return held
+    return found
 
 
 def is_named_as_list(target: str) -> bool:
-    """Whether the path of an address says that a sitemap or a feed stands there."""
-    return bool(_NAMES.fullmatch(target.partition("?")[0].rstrip("/").rpartition("/")[2]))
+    """Return True if the path of an address has the name of a sitemap or a feed."""
+    return bool(_LIST_NAME.fullmatch(target.partition("?")[0].rstrip("/").rpartition("/")[2]))
+
+
+def settled_stamp(stamp: str, now: datetime) -> str:
+    """Return the stamp if a page that is edited from now on will have another one; else empty.
+
+    A day tells only of edits until it is over, a month or a year likewise; midnight is what some sites write for a day.
+    """
+    end = _settles_at(stamp)
+    return stamp if end and end < now else ""
+
+
+def read_xml_list(body: bytes, name: str) -> WebList:
+    """Read a sitemap, an RSS or an Atom feed; other XML has no kind. No entity is expanded, and nothing is fetched.
+
+    Raises:
+        SourceError: If it is no XML that can be read, or declares entities.
+    """
+    root = _parse_xml(body, name)
+    kind = _ROOTS.get(_local(root), "")
+    if kind == "feed":
+        site = _link_of(root, next(iter(_children(root, "channel")), root))
+        return WebList(kind, tuple(_entries(root)), site)
+    parts = _children(root, "url" if kind == "sitemap" else "sitemap") if kind else ()
+    links = (Link(_text(one, "loc"), _plausible_stamp(_text(one, "lastmod"))) for one in parts)
+    return WebList(kind, tuple(link for link in links if link.url))
+
+
+def read_json_feed(body: bytes, name: str) -> WebList:
+    """Read a JSON Feed. Older entries, at its `next_url`, are left out like those of other feeds.
+
+    The page of an item is its `url`; else its `id`, if that is an address; else its `external_url`, which is a page
+    elsewhere, and only taken of a feed that has no pages of its own site. An item changed when its `date_modified`
+    says so: `date_published` stays as it is.
+
+    Raises:
+        SourceError: If it is no JSON, no JSON Feed, or one whose parts are of wrong types.
+
+    Source: https://www.jsonfeed.org/version/1.1/
+    """
+    try:
+        feed = json.loads(body)
+    except RecursionError as error:
+        raise _json_error(name, "it is nested too deeply") from error
+    except ValueError as error:
+        raise _json_error(name, "it is no JSON") from error
+    if not isinstance(feed, dict) or not _JSON_FEED_VERSION.fullmatch(_json_text(feed, "version", name)):
+        raise _json_error(name, "its version is neither 1 nor 1.1")
+    items = feed.get("items")
+    if not isinstance(items, list):
+        raise _json_error(name, "it has no list of items")
+    links = tuple(link for item in items if (link := _json_link(item, name)).url)
+    return WebList("feed", links, Link(_json_text(feed, "home_page_url", name)))
 
 
 def _read_text_list(body: bytes, name: str) -> WebList:
-    """A sitemap in plain text: an address a line."""
+    """Read a sitemap in plain text: an address a line."""
     lines = (line.strip() for line in body.decode("utf-8-sig", "replace").splitlines())
-    return WebList("sitemap", tuple(Link(line) for line in lines if line.startswith(("http://", "https://"))))
+    return WebList("sitemap", tuple(Link(line) for line in lines if line.startswith(_HTTP)))
+
+
+def _parse_xml(body: bytes, name: str) -> Any:
+    from lxml import etree
+
+    if any(mark in body.upper() for mark in _ENTITY):
+        raise SourceError(f"{name} declares entities, which are not read.", hint=_TELL_THE_SITE)
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False, remove_comments=True, remove_pis=True
+    )
+    try:
+        return etree.fromstring(body.lstrip(), parser)
+    except (etree.LxmlError, ValueError) as error:
+        why = one_line(str(error))[:200]
+        raise SourceError(f"{name} is no XML that can be read: {why}.", hint=_TELL_THE_SITE) from error
+
+
+def _entries(root: Any) -> Iterator[Link]:
+    """Yield the entries of a feed; only Atom says when an entry changed: RSS says when it was written."""
+    for one in root.iter("{*}item", "{*}entry"):
+        link = _link_of(root, one)
+        permanent = (guid.text or "" for guid in _children(one, "guid") if guid.get("isPermaLink") != "false")
+        if url := link.url or next(permanent, "").strip():
+            yield Link(url, _plausible_stamp(_text(one, "updated")), link.bases)
+
+
+def _link_of(root: Any, element: Any) -> Link:
+    """Return the page of an entry, a channel or a feed: the text of its link, or Atom's alternate one."""
+    for link in _children(element, "link"):
+        url = (link.text or "").strip() or link.get("href", "").strip()
+        if url and link.get("rel", "alternate") == "alternate":
+            around = dict.fromkeys((root, element, link)) if _local(root) == _ATOM else ()
+            return Link(url, bases=_bases(url, [one.get(_BASE, "").strip() for one in around]))
+    return Link("")
+
+
+def _bases(url: str, declared: list[str]) -> tuple[str, ...]:
+    """Return the bases that apply to a link: none if it is absolute, else from the last absolute one on.
+
+    Source: https://www.w3.org/TR/xmlbase/, RFC 4287 section 2.
+    """
+    if _ABSOLUTE.match(url):
+        return ()
+    bases = [base for base in declared if base]
+    absolute = [number for number, base in enumerate(bases) if _ABSOLUTE.match(base)]
+    return tuple(bases[absolute[-1] if absolute else 0 :])
+
+
+def _children(element: Any, name: str) -> list[Any]:
+    return [child for child in element if isinstance(child.tag, str) and _local(child) == name]
+
+
+def _text(element: Any, name: str) -> str:
+    return next(((child.text or "").strip() for child in _children(element, name)), "")
+
+
+def _local(element: Any) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
+def _json_link(item: Any, name: str) -> Link:
+    """Return the page of an item; empty where it has none."""
+    if not isinstance(item, dict):
+        raise _json_error(name, "one of its items is no object")
+    url, external, item_id = _json_text(item, "url", name), _json_text(item, "external_url", name), item.get("id")
+    as_address = item_id.strip() if isinstance(item_id, str) and item_id.strip().startswith(_HTTP) else ""
+    return Link(url or as_address or external, _plausible_stamp(item.get("date_modified")))
+
+
+def _json_text(parent: Mapping[str, Any], key: str, name: str) -> str:
+    value = parent.get(key)
+    if value is not None and not isinstance(value, str):
+        raise _json_error(name, f"a `{key}` in it is no text")
+    return (value or "").strip()
+
+
+def _json_error(name: str, why: str) -> SourceError:
+    return SourceError(f"{name} is no JSON Feed that can be read: {why}.", hint=_TELL_THE_SITE)
+
+
+def _plausible_stamp(value: object) -> str:
+    return value if isinstance(value, str) and value[:4].isdecimal() and len(value) <= _MAX_STAMP else ""
+
+
+def _settles_at(stamp: str) -> datetime | None:
+    """Return the time after which an edit has another stamp; None where that cannot be told."""
+    try:
+        if len(stamp) == 4:
+            return _end_of_day(date(int(stamp), 12, 31))
+        if len(stamp) == 7:
+            return _end_of_day(date.fromisoformat(f"{stamp}-28") + timedelta(days=3))
+        moment = datetime.fromisoformat(stamp)
+        if moment.time() == time.min:
+            return _end_of_day(moment.date())
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC) + _LAST_ZONE) + _CLOCK_SLACK
+    except (ValueError, OverflowError):
+        return None
+
+
+def _end_of_day(day: date) -> datetime:
+    return datetime.combine(day + timedelta(days=1), time.min, UTC) + _LAST_ZONE

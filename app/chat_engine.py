@@ -1,0 +1,220 @@
+"""CHAT ENGINE: the one object that the chat pages talk to."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from app.pack import pack_archive
+from app.settings import SAMPLE
+from app.uploads import keep_uploads
+from config.settings import Settings
+from pipelines.errors import ConfigError
+from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
+from pipelines.ingestion.run import Ingestion
+from pipelines.ingestion.workers import Executor, build_executor
+from pipelines.observe import configure_logging
+from pipelines.query.engine import Engine, Event, build_query_engine
+from pipelines.query.pack import pack_answer
+from pipelines.query.search import Request
+from pipelines.store.database import reading
+from pipelines.store.documents import passage
+from pipelines.store.query_log import Feedback, save_feedback
+from pipelines.store.status import coverage
+from pipelines.types import Answer, Audience, Filters, IngestItem, Turn
+
+AUDIENCE: Audience = "owner"
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """A stored document as the library lists it.
+
+    Attributes:
+        coverage: The share (0..1) of its text that is in nodes.
+        remark: What is wrong with what is stored, such as pages without text or blocks that its source kept back.
+    """
+
+    id: str
+    name: str
+    title: str
+    uri: str
+    category: str
+    nodes: int
+    coverage: float
+    last_success: datetime | None
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A document whose last attempt failed; `stored` tells whether an earlier version still answers."""
+
+    name: str
+    reason: str
+    hint: str
+    stored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """What is in the database: documents by name, failures, and the years that documents have."""
+
+    documents: tuple[Shelved, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    years: tuple[int, ...] = ()
+
+
+class ChatEngine:
+    """One object for every page; safe to share between sessions."""
+
+    def __init__(self, engine: Engine, writer: HeaderWriter | None, executor: Executor) -> None:
+        self._engine = engine
+        self._writer = writer
+        self._executor = executor
+        self.settings = engine.settings
+
+    @property
+    def model_name(self) -> str:
+        """The language model that writes; empty when answers are extractive."""
+        return self._engine.model_name
+
+    def answer(self, question: str, *, history: Sequence[Turn], filters: Filters) -> Iterator[Event]:
+        """The answer as it is made, the Answer last; raises what `Engine.answer` raises."""
+        return self._engine.answer(question, history=history, filters=filters, audience=AUDIENCE)
+
+    def passage(self, document_id: str, start: int, end: int, around: int) -> tuple[str, str, str] | None:
+        """The stored text before, inside and after a span; None when the document is gone."""
+        with reading(self._engine.database.engine, "reading a passage") as connection:
+            return passage(connection, document_id, (start, end), around=around, audience=AUDIENCE)
+
+    def pack(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> bytes:
+        """The archive of an answer that was given; raises what `pack_answer` raises."""
+        options = self.settings.retrieval
+        request = Request(answer.question, filters, AUDIENCE, options.mode, self._engine.passages, tuple(history))
+        return pack_archive(pack_answer(self._engine, request, answer))
+
+    def feedback(self, query_id: str, given: Feedback, session: str) -> None:
+        """Keep what a reader says of an answer; raises what `give` raises."""
+        limit = self.settings.chat.feedback
+        save_feedback(self._engine.database.engine, query_id, given, session=session, audience=AUDIENCE, limit=limit)
+
+    def shelf(self) -> Shelf:
+        """What is stored now, and what failed."""
+        rows = coverage(self._engine.database)["documents"]
+        found = sorted({row["year"] for row in rows if row["year"]}, reverse=True)
+        stored = tuple(_shelved(row) for row in rows if row["id"])
+        failed = tuple(
+            Failure(row["document"], row["reason"], row["hint"], bool(row["id"]))
+            for row in rows
+            if row["state"] in ("failed", "stale")
+        )
+        return Shelf(stored, failed, tuple(found))
+
+    def take_in(
+        self, files: Sequence[tuple[str, bytes]], on_progress: Callable[[int, int, IngestItem], None] | None = None
+    ) -> tuple[IngestItem, ...]:
+        """Keep uploaded files under FOOTNOTE_HOME/uploads and ingest them; what became of each.
+
+        Raises:
+            SourceError: If a file cannot be kept.
+            ServiceUnavailable: If the database or the embedding model is gone; finished documents stay.
+        """
+        paths = keep_uploads(self._uploads, files)
+        ingestion, locations = self._ingestion, [str(path) for path in paths]
+        try:
+            return ingestion.run(ingestion.plan(locations), on_progress=on_progress).items
+        except ConfigError:
+            if self._engine.identity == ingestion.identity:
+                raise
+        ingestion = self._ingestion  # another embedding model was promoted meanwhile
+        return ingestion.run(ingestion.plan(locations), on_progress=on_progress).items
+
+    def remove(self, chosen: Sequence[Shelved]) -> int:
+        """Remove documents with all that was derived from them, uploads with their files; how many there were."""
+        gone = self._ingestion.remove([document.id for document in chosen]).count("removed")
+        for document in chosen:
+            for path in self._uploads.glob("*"):
+                if path.as_uri() == document.uri:
+                    path.unlink(missing_ok=True)
+        return gone
+
+    def close(self) -> None:
+        """Let the database connections go."""
+        self._engine.database.engine.dispose()
+
+    @property
+    def _ingestion(self) -> Ingestion:
+        """Taking in and removing, with the embedding model that serves now."""
+        served = self._engine.active.now()
+        return Ingestion(
+            self.settings,
+            self._engine.database,
+            served.store,
+            served.indexes,
+            served.embed_model,
+            served.identity,
+            self._writer,
+            self._executor,
+        )
+
+    @property
+    def _uploads(self) -> Path:
+        return self.settings.home.resolve() / "uploads"
+
+
+def build_chat_engine(settings: Settings) -> ChatEngine:
+    """The chat's engine; asking and taking in share one database, one embedding model and one sparse index.
+
+    Raises:
+        ConfigError: If the settings do not fit the database or a package is missing.
+        ServiceUnavailable: If the database cannot be reached.
+    """
+    configure_logging(settings.log.level, settings.log.format)
+    engine = build_query_engine(settings)
+    writer = build_header_writer(settings, engine.database.engine)
+    return ChatEngine(engine, writer, build_executor(settings.ingestion))
+
+
+def _shelved(row: dict[str, Any]) -> Shelved:
+    when = row["last_success"]
+    return Shelved(
+        id=row["id"],
+        name=row["document"],
+        title=row["title"],
+        uri=row["uri"],
+        category=row["category"],
+        nodes=row["nodes"],
+        coverage=row["coverage"],
+        last_success=datetime.fromisoformat(when) if when else None,
+        remark=row["reason"] if row["state"] == "indexed" else "",
+    )
+
+
+_SAMPLE_QUESTIONS = (
+    "Does Marit know C++?",
+    "What caused the 2021 outage?",
+    "How often does Marit meet the people she mentors?",
+    "What prize did she win with her talk in Copenhagen?",
+)
+_OFFERED = 4
+
+
+def starters(configured: Sequence[str], shelf: Shelf) -> list[str]:
+    """At most four questions: those of the settings, those of the sample, or one for each of four documents."""
+    if configured:
+        return list(configured[:_OFFERED])
+    sample = SAMPLE.resolve().as_uri() + "/"
+    if shelf.documents and all(document.uri.startswith(sample) for document in shelf.documents):
+        return list(_SAMPLE_QUESTIONS)
+    return [f"What is “{document.title or document.name}” about?" for document in _varied(shelf.documents)]
+
+
+def _varied(documents: Sequence[Shelved]) -> list[Shelved]:
+    """Four documents with most to say, of different categories as far as there are."""
+    largest = sorted(documents, key=lambda document: (-document.nodes, document.name))
+    first = {document.category: document for document in reversed(largest)}
+    chosen = sorted(first.values(), key=largest.index)
+    chosen += [document for document in largest if document not in chosen]
+    return chosen[:_OFFERED]

@@ -1,0 +1,148 @@
+"""`footnote chat`: the Streamlit server in this process, on one address, with no telemetry."""
+
+import errno
+import importlib
+import ipaddress
+import socket
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import typer
+
+from config.settings import Settings
+from pipelines.errors import ConfigError, ServiceUnavailable
+
+MAIN_SCRIPT = Path(__file__).parent.parent / "streamlit_app.py"
+PORTS_TRIED = 20
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_START_SECONDS = 30.0
+
+
+def launch(host: str, port: int, *, headless: bool, max_upload_mb: int) -> int:
+    """Serve the chat until Ctrl-C or SIGTERM; the exit code.
+
+    Args:
+        host: A loopback address.
+        port: Where to begin looking for a free port; 0 = any.
+        headless: Do not open a browser.
+        max_upload_mb: The largest file that the upload box takes.
+
+    Raises:
+        ConfigError: If this machine does not have the address, or the port may not be used.
+        ServiceUnavailable: If no port from `port` on is free.
+    """
+    free = free_port(host, port)
+    if port and free != port:
+        typer.echo(f"Port {port} is taken; using {free}.", err=True)
+    importlib.import_module("app.chat_engine")  # now: the first two visitors would race for it, and see half of it
+    threading.Thread(target=_announce, args=(host, free), daemon=True).start()
+    _serve(flags(host, free, headless=headless, max_upload_mb=max_upload_mb))
+    return 0
+
+
+def is_loopback(host: str) -> bool:
+    """True if only this machine reaches the address: `localhost`, 127.0.0.0/8 or ::1."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def flags(host: str, port: int, *, headless: bool, max_upload_mb: int) -> list[str]:
+    """Streamlit's flags: they outrank its files and its environment variables."""
+    options = {
+        "server.address": host,
+        "server.port": port,
+        "server.headless": str(headless).lower(),
+        "server.maxUploadSize": max_upload_mb,
+        "server.showEmailPrompt": "false",
+        "server.fileWatcherType": "none",
+        "server.enableAgentApi": "false",
+        "browser.gatherUsageStats": "false",
+        "browser.serverAddress": host,
+        "logger.hideWelcomeMessage": "true",
+        "logger.level": "warning",
+    }
+    allowed = dict.fromkeys((*_LOOPBACK, "[::1]", host))
+    given = [f"--{name}={value}" for name, value in options.items()]
+    return given + [f"--server.allowedHosts={name}" for name in allowed]
+
+
+def free_port(host: str, port: int) -> int:
+    """`port` when nothing listens there, else the next free one after it."""
+    for candidate in range(port, min(port + PORTS_TRIED, 65536)) if port else (0,):
+        try:
+            return _bind(host, candidate)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                continue
+            raise ConfigError(
+                f"The chat cannot listen on {host} port {candidate}: {error.strerror or error}.",
+                hint="Set FOOTNOTE_CHAT__HOST to an address of this machine and FOOTNOTE_CHAT__PORT above 1023.",
+            ) from error
+    raise ServiceUnavailable(
+        f"No port from {port} to {port + PORTS_TRIED - 1} is free on {host}.", hint="Choose another one with --port."
+    )
+
+
+def _bind(host: str, port: int) -> int:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind((host, port))
+        return int(probe.getsockname()[1])
+
+
+def _announce(host: str, port: int) -> None:
+    """Print the address once something answers there."""
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection((host, port), timeout=1).close()
+        except OSError:
+            time.sleep(0.1)
+            continue
+        shown = f"[{host}]" if ":" in host else host
+        typer.echo(f"Footnote: http://{shown}:{port}   (Ctrl-C stops it)")
+        sys.stdout.flush()
+        return
+
+
+def _serve(options: list[str]) -> None:
+    from streamlit import net_util
+    from streamlit.web import cli
+
+    # For an Origin that it does not know, Streamlit asks a server on the internet for this machine's own address.
+    net_util.get_internal_ip = lambda: None
+    net_util.get_external_ip = lambda: None
+    cli.main(["run", str(MAIN_SCRIPT), *options], standalone_mode=False)
+
+
+def run_chat(settings: Settings, *, port: int | None, sample: bool, headless: bool) -> None:
+    """Serve the chat until Ctrl-C; first ingest the sample, if it was asked for and nothing is stored.
+
+    Raises:
+        ConfigError: If the host of the settings is not a loopback address; nothing is opened then.
+    """
+    from app.cli.ingest import ensure_sample
+    from pipelines.store.database import open_database
+
+    host = settings.chat.host
+    if not is_loopback(host):
+        raise ConfigError(
+            f"The chat cannot listen on {host}: whoever reached it could read private documents, upload and remove. "
+            "There is no public mode yet.",
+            hint="Unset FOOTNOTE_CHAT__HOST, and put a proxy with a login in front of 127.0.0.1.",
+        )
+    with suppress(ServiceUnavailable):  # which the pages say, and go on once it is there
+        open_database(settings).engine.dispose()
+    if sample:
+        ensure_sample(settings)
+    code = launch(host, settings.chat.port if port is None else port, headless=headless,
+                  max_upload_mb=settings.chat.max_upload_mb)  # fmt: skip
+    raise typer.Exit(code)

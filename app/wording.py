@@ -1,0 +1,201 @@
+"""How sources, places, verdicts and endings are named to readers, in the chat, the terminal and answer packs."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import unquote
+
+from pipelines.types import Citation, Source
+
+_EXPORTER = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|Pages|LibreOffice \w+) - ", re.IGNORECASE)
+_SUFFIX = re.compile(r"\.(?:pdf|docx?|txt|md|markdown|html?|pptx?|xlsx?|od[tsp]|csv|rtf|json|tex)$", re.IGNORECASE)
+_UUID = re.compile(r"(?<![^\W_])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![^\W_])", re.IGNORECASE)
+_HASH = re.compile(r"(?<![^\W_])(?=[a-f]{0,64}[0-9])(?=[0-9]{0,64}[a-f])[0-9a-f]{8,64}(?![^\W_])", re.IGNORECASE)
+_JOINTS = re.compile(r"(?<=\w)[-+](?=\w)|--+")
+_EMPTY = re.compile(
+    r"(?:(?:new|no|untitled|document|page|presentation|book|title|index|file|\d{1,6})(?: |$)){1,4}", re.IGNORECASE
+)
+_CONVERTED = frozenset(".html .htm .xhtml .doc .docx .ppt .pptx .xls .xlsx .odt .odp .ods .rtf .epub".split())
+_AS_IT_IS = frozenset(".md .markdown .txt .text .rst .csv .tsv .json".split())
+_NAMELESS = frozenset({"readme", "index"})
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSources:
+    """A document's sources in their order; `name` is its file's, empty where the title says it."""
+
+    title: str
+    name: str
+    sources: tuple[Source, ...]
+
+
+def by_document(sources: Iterable[Source]) -> list[DocumentSources]:
+    """The sources grouped by document, the document of the first source first."""
+    held: dict[str, list[Source]] = {}
+    for source in sources:
+        held.setdefault(source.document_id, []).append(source)
+    return [
+        DocumentSources(readable(own[0].title, own[0].documentName), _beside(own[0]), tuple(own))
+        for own in held.values()
+    ]
+
+
+def place(source: Source) -> str:
+    """Where in its document a source stands: page, else lines, and the sections above it."""
+    return _under(source, _range(source))
+
+
+def cited_place(source: Source, cited: Sequence[Citation]) -> str:
+    """Where the words stand that a source is cited for, and the sections above it; its own place without any."""
+    return _under(source, cited_at(cited, converted=is_made(source)) or _range(source))
+
+
+def cited_at(cited: Iterable[Citation], *, converted: bool = False) -> str:
+    """The pages, else the lines of cited words, each once, in order; empty where nobody noted them."""
+    noted = sorted((each for each in cited if each.line_start), key=lambda each: each.start)
+    spots = (page_or_lines(each.page, each.line_start, each.line_end, converted=converted) for each in noted)
+    return ", ".join(dict.fromkeys(spots))
+
+
+def is_made(source: Source) -> bool:
+    """Whether the lines of a source are not those of a file, but of the text that was made of one."""
+    return not source.lines_uri and is_converted(source.documentName, source.uri)
+
+
+def is_converted(name: str, uri: str) -> bool:
+    """Whether a file was made into text, as its name or address tells: HTML, office documents, pages on the web."""
+    remote = address(uri)
+    path = remote.partition("?")[0].partition("#")[0].partition("://")[2].partition("/")[2]
+    suffix = PurePosixPath(path if remote else name).suffix.lower()
+    told = bool(remote) and "/blob/HEAD/" not in remote and (suffix not in _AS_IT_IS or remote.endswith("#readme"))
+    return suffix in _CONVERTED or told
+
+
+def _range(source: Source) -> str:
+    """The page or pages, else the lines that a source reaches over."""
+    if source.page and source.page_breaks:
+        return f"pp. {source.page}–{source.page + len(source.page_breaks)}"
+    return page_or_lines(source.page, source.line_start, source.line_end, converted=is_made(source))
+
+
+def _under(source: Source, where: str) -> str:
+    titles = (source.title, readable(source.title, source.documentName))
+    sections = [part for part in source.section_path if part not in titles]
+    return " · ".join([where, " › ".join(sections)]) if sections else where
+
+
+def page_or_lines(page: int | None, first: int, last: int, *, converted: bool = False) -> str:
+    """The page, else the lines from the first to the last: of the text where a file was made into one."""
+    if page:
+        return f"p. {page}"
+    of = " of the text" if converted else ""
+    return f"line {first}{of}" if first == last else f"lines {first}–{last}{of}"
+
+
+def link(source: Source, cited: Iterable[Citation] = ()) -> str:
+    """Where a browser shows a source: its document, and where that is a file whose lines are shown, those cited of it.
+
+    Its own lines without any that are noted; empty for a file of this machine.
+    """
+    if not address(source.lines_uri):
+        return address(source.uri)
+    noted = [(each.line_start, each.line_end) for each in cited if each.line_start]
+    lines = noted or [(source.line_start, source.line_end)]
+    first, last = min(start for start, _ in lines), max(end for _, end in lines)
+    return f"{source.lines_uri}?plain=1#L{first}" + (f"-L{last}" if last > first else "")
+
+
+def place_and_others(source: Source) -> str:
+    """Where it stands, and which other documents hold the words that it is cited for."""
+    return f"{place(source)} · also in {', '.join(source.also_in)}" if source.also_in else place(source)
+
+
+def readable(title: str, name: str) -> str:
+    """What a document is called: its title where that says something, else its file's name without hashes and suffix.
+
+    A README is called after its folder.
+    """
+    titled = _words(_SUFFIX.sub("", _EXPORTER.sub("", title.strip())) if "/" not in title else "")
+    if any(map(str.isalpha, titled)) and not _EMPTY.fullmatch(titled):
+        return titled
+    path = PurePosixPath(unquote(name))
+    stem = path.parent.name if path.stem.casefold() in _NAMELESS and path.parent.name else path.stem
+    words = _words(stem)
+    return (words if " " in stem else _JOINTS.sub(" ", words)) or name
+
+
+def source_of(row: Mapping[str, Any]) -> Source:
+    """A source that was stored as JSON, by whatever release: what it lacks is empty."""
+    lists = {"section_path", "node_ids", "also_in", "page_breaks", "near_copies"}
+    numbers = {"n", "line_start", "line_end", "start", "end"}
+    given: dict[str, Any] = {each.name: row.get(each.name, "") for each in fields(Source)}
+    given |= {name: tuple(row.get(name, ())) for name in lists}
+    given |= {name: row.get(name, 0) for name in numbers}
+    return Source(**given | {"page": row.get("page")})
+
+
+def result_source(row: Mapping[str, Any]) -> Source:
+    """A passage that a search found, as JSON has it, as the source that it would be."""
+    return source_of({**row, "documentName": row["document_name"], "snippet": row["text"]})
+
+
+def conflict_of(row: Mapping[str, Any] | str) -> tuple[str, tuple[int, ...]]:
+    """(what a stored conflict says, the numbers of the sources that it is between); older ones are only told."""
+    return (row, ()) if isinstance(row, str) else (row["said"], tuple(side["n"] for side in row["sides"]))
+
+
+def _words(text: str) -> str:
+    """The words of a name, without hashes and underscores."""
+    return " ".join(_HASH.sub(" ", _UUID.sub(" ", text)).replace("_", " ").split()).strip("-–. ")
+
+
+def _beside(source: Source) -> str:
+    """The file's name, but where the title is that name."""
+    title = readable(source.title, source.documentName)
+    return "" if source.documentName in ("", title) else source.documentName
+
+
+def citations_of(sentences: Sequence[Mapping[str, Any]], n: int) -> list[Citation]:
+    """What the sentences of a stored answer cite a source for, where its place was noted."""
+    rows = (row for sentence in sentences for row in sentence.get("evidence") or () if row["n"] == n)
+    return [Citation(**row) for row in rows if row.get("line_start")]
+
+
+def cited_numbers(sentences: Sequence[Mapping[str, Any]], conflicts: Iterable[Mapping[str, Any] | str]) -> set[int]:
+    """The numbers of the sources that a stored answer cites, in its sentences or as sides of a conflict."""
+    cited = {n for sentence in sentences for n in sentence["citations"]}
+    return cited.union(*(conflict_of(conflict)[1] for conflict in conflicts))
+
+
+def address(uri: str) -> str:
+    """The web address that a document's URI is; empty for a file, and for what no browser should follow."""
+    return uri if uri.startswith(("https://", "http://")) else ""
+
+
+FINDING = {
+    "supported": "borne out by its source",
+    "partial": "partly borne out by its source",
+    "misattributed": "borne out by another source than the one it cites",
+    "unsupported": "not borne out by its source",
+    "uncited": "without a source",
+}
+_BY = {"rules": "by rules, from the questions before it", "model": "by the language model"}
+
+
+def read_as(condensed: str, condensed_by: str) -> str:
+    """What a follow-up was read as, and who made it so; empty when the question stood alone."""
+    return f"Read as: {condensed} (made whole {_BY.get(condensed_by, condensed_by)})" if condensed else ""
+
+
+def how_it_ended(mode: str, fallback_reason: str, *, truncated: bool, answered: bool = True) -> Iterator[str]:
+    """Why the answer is not, or not all, what the language model was to write."""
+    if mode == "llm" and fallback_reason:
+        yield f"The language model broke off, and the answer ends there. {fallback_reason}"
+    elif fallback_reason and not answered:
+        yield f"The language model did not answer, and no sentence that does was found. {fallback_reason}"
+    elif fallback_reason:
+        yield f"The language model did not answer, so sentences are quoted instead. {fallback_reason}"
+    elif truncated:
+        yield "The language model's answer was cut short, by its length limit or on the way; it may be incomplete."

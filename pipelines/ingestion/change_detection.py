@@ -1,0 +1,127 @@
+"""CHANGE DETECTION: the hashes of a document's content and metadata, and the recipe of its nodes."""
+
+import hashlib
+import json
+import re
+from functools import lru_cache
+from typing import Any
+
+from pipelines.facts import repository_of
+from pipelines.ingestion.context_header import HEADER_RULES_VERSION, repository_line
+from pipelines.ingestion.parsers import PARSERS
+from pipelines.ingestion.parsers.nodes import SpanParser
+from pipelines.text import SEARCHABLE_VERSION
+from pipelines.types import Document
+
+LOADER_VERSION = 4
+
+
+def content_sha(document: Document, parser: str) -> str:
+    """SHA-256 of what is embedded and what the nodes depend on; a new value means parse and embed again.
+
+    The structure of the text counts: the same words under another heading or on another page make other nodes.
+    """
+    structure = [[block.start, block.end, block.kind, block.level] for block in document.blocks]
+    content = (document.text, structure, document.pages)
+    repository = [repository_line(facts.model_dump())] if (facts := repository_of(document.metadata)) else []
+    return _sha(
+        *content, document.title, document.year, document.category, parser, _version(parser), _HEADERS, *repository
+    )
+
+
+def meta_sha(document: Document) -> str:
+    """SHA-256 of the metadata that is stored but not embedded."""
+    return _sha(
+        document.author,
+        document.visibility,
+        document.published_at,
+        document.modified_at,
+        document.year,
+        document.subcategory,
+        document.collection,
+        document.metadata,
+        document.first_line,
+    )
+
+
+def recipe(parser: str, sizes: object, model: str = "", headers: str = "") -> str:
+    """How today's code and settings make nodes; a document stored under another recipe is loaded again.
+
+    Args:
+        parser: The parser's name.
+        sizes: `Settings.parsing`, or an object with the same fields.
+        model: The embedding model, on which only the nodes of a parser that embeds depend.
+        headers: What writes headers, if they are not deterministic.
+    """
+    sized = ""
+    if parser in PARSERS:
+        sized = _size_summary(PARSERS[parser], sizes) + (f" model={model}" if PARSERS[parser].embeds else "")
+    return f"{parser}@{_version(parser)}({sized}) loaders@{LOADER_VERSION} {_HEADERS}{headers and f' by {headers}'}"
+
+
+@lru_cache(maxsize=64)
+def _size_summary(parser: type[SpanParser], sizes: object) -> str:
+    made = parser.sized(sizes)
+    return " ".join(f"{field}={getattr(made, field)}" for field in made.own_fields())
+
+
+def recipe_changes(stored: str, today: str) -> str:
+    """Describe how a stored recipe differs from today's: `parser markdown 3 -> 4, header rules 1 -> 2`.
+
+    Empty for equal recipes; `parsed by other rules` if one of them cannot be read.
+    """
+    if stored == today:
+        return ""
+    old, new = _RECIPE.fullmatch(stored), _RECIPE.fullmatch(today)
+    if not old or not new:
+        return "parsed by other rules"
+    found: list[str] = []
+    if old["parser"] != new["parser"]:
+        found.append(f"parser {old['parser']} -> {new['parser']}")
+    elif new["version"] == "0":
+        found.append(f"there is no parser {new['parser']} any more")
+    else:
+        found += _difference(f"parser {new['parser']}", old["version"], new["version"])
+        found += _size_differences(old["sizes"], new["sizes"])
+    found += _difference("loaders", old["loaders"], new["loaders"])
+    found += _difference("header rules", old["header"], new["header"])
+    found += _difference("searchable text", old["searchable"], new["searchable"])
+    found += _difference("header model", old["writer"] or "none", new["writer"] or "none")
+    if old["restored"] and not found:
+        found.append("restored by a rollback")
+    if old["failed"] and not found:
+        found.append(f"{old['failed']} of its headers could not be written")
+    return ", ".join(found) or "parsed by other rules"
+
+
+# The format of `recipe`; ` but for N` is added when a language model failed to write N headers.
+_RECIPE = re.compile(
+    r"(?P<parser>[^@(]*)@(?P<version>\d+)\((?P<sizes>[^)]*)\) loaders@(?P<loaders>\d+) header@(?P<header>\d+)"
+    r" searchable@(?P<searchable>\d+)(?: by (?P<writer>.*?))?(?P<restored> from version \d+)?"
+    r"(?: but for (?P<failed>\d+))?"
+)
+
+
+def _difference(name: str, old: str, new: str) -> list[str]:
+    return [f"{name} {old} -> {new}"] if old != new else []
+
+
+def _size_differences(old: str, new: str) -> list[str]:
+    """Describe how the parser's sizes differ, and the embedding model of a parser that embeds."""
+    was, now = (dict(part.partition("=")[::2] for part in sizes.split()) for sizes in (old, new))
+    model = _difference("embedding model of the parser", was.pop("model", "none"), now.pop("model", "none"))
+    names = [name for name in sorted({*was, *now}) if was.get(name) != now.get(name)]
+    sizes = ", ".join(f"{name} {was.get(name, 'none')} -> {now.get(name, 'none')}" for name in names)
+    return ([f"other sizes ({sizes})"] if sizes else []) + model
+
+
+_HEADERS = f"header@{HEADER_RULES_VERSION} searchable@{SEARCHABLE_VERSION}"
+
+
+def _version(parser: str) -> int:
+    """The version of a parser; 0 if it no longer exists."""
+    return int(PARSERS[parser].model_fields["version"].default) if parser in PARSERS else 0
+
+
+def _sha(*parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str, ensure_ascii=False).encode()).hexdigest()

@@ -1,0 +1,271 @@
+"""CONTEXT HEADER: what a node is about, embedded and indexed before its text; optionally by a language model."""
+
+import hashlib
+import secrets
+import threading
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from llama_index.core.llms import LLM
+from llama_index.core.schema import BaseNode, TextNode, TransformComponent
+from sqlalchemy import Engine
+
+from config.prompts import HEADER, HEADER_VERSION
+from config.settings import HeaderSettings, Settings
+from pipelines.errors import ConfigError, FootnoteError
+from pipelines.models.consult import consult
+from pipelines.observe import log_failure
+from pipelines.store.model_caches import HeaderKey, keep_headers, read_headers
+from pipelines.text import canonical, count_tokens, fold
+from pipelines.types import Document
+
+HEADER_RULES_VERSION = 2
+PARTS = frozenset({"title", "path", "year", "job", "lead", "repository"})
+
+_MAX_HEADER_CHARACTERS = 300
+
+
+def header_of(title: str, section_path: Sequence[str] = (), *, year: int | None = None) -> str:
+    """Make a line such as `Field notes (2024) > Kitchen > Stove`: title, year, headings; no name twice in a row.
+
+    At most 300 characters: headings in the middle are dropped first, then the end of the line.
+    """
+    parts: list[str] = []
+    for name in (title, *section_path):
+        if name and (not parts or fold(name) != fold(parts[-1])):
+            parts.append(name)
+    if year and parts and str(year) not in parts[0]:
+        parts[0] = f"{parts[0]} ({year})"
+    while len(parts) > 2 and len(" > ".join(parts)) > _MAX_HEADER_CHARACTERS:
+        parts.pop(-2)
+    return " > ".join(parts)[:_MAX_HEADER_CHARACTERS]
+
+
+def jobs_of(facts: Mapping[str, Any] | None) -> str:
+    """List the jobs in a node's facts on one line: `Engineer at Acme (May 2019 - Jul 2022)`; empty for none.
+
+    At most 300 characters: the last jobs are dropped first, then the end of the line.
+    """
+    records = facts.get("records", [facts]) if facts else []
+    jobs = [_job_line(record) for record in records if record["type"] == "job"]
+    while len(jobs) > 1 and len("; ".join(jobs)) > _MAX_HEADER_CHARACTERS:
+        jobs.pop()
+    return "; ".join(jobs)[:_MAX_HEADER_CHARACTERS]
+
+
+def _job_line(record: Mapping[str, Any]) -> str:
+    job = " at ".join(filter(None, (record["position"], record["company"])))
+    return f"{job} ({record['date_range']})" if record["date_range"] else job
+
+
+def repository_line(facts: Mapping[str, Any] | None) -> str:
+    """Describe a node's repository on one line: `footnotes: Checked footnotes. Python; citations, markdown`.
+
+    Empty if it has none. Stars and times are left out: they change too often to be embedded. At most 300 characters.
+    """
+    if not facts or facts["type"] != "repository":
+        return ""
+    described = facts["description"].rstrip(".")
+    tags = "; ".join(filter(None, (facts["language"], ", ".join(facts["topics"]))))
+    description = ". ".join(filter(None, (described, tags)))
+    return (f"{facts['name']}: {description}" if description else str(facts["name"]))[:_MAX_HEADER_CHARACTERS]
+
+
+class ContextHeader(TransformComponent):
+    """Sets the header of every node from its metadata.
+
+    It holds the title and section path, the lines that the parser repeats (a job line, the head of a table), the jobs
+    of the node, and its repository.
+
+    Attributes:
+        parts: What headers are made of; each part can be left out, to measure its gain.
+    """
+
+    parts: frozenset[str] = PARTS
+
+    def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
+        """Copies of the nodes with `metadata["header"]` set."""
+        return [_with_context(node, self.parts) for node in nodes]
+
+
+def _with_context(node: BaseNode, parts: Collection[str]) -> BaseNode:
+    header = "\n".join(filter(None, _header_lines(node, parts)))
+    return node.model_copy(update={"metadata": {**node.metadata, "header": header}})
+
+
+def _header_lines(node: BaseNode, parts: Collection[str]) -> Iterator[str]:
+    known = node.metadata
+    title = known["title"] if "title" in parts else ""
+    path = known["section_path"] if "path" in parts else ()
+    yield header_of(title, path, year=known["year"] if "year" in parts else None)
+    yield known["header"] if "lead" in parts else ""
+    yield jobs_of(known["facts"]) if "job" in parts else ""
+    yield repository_line(known["facts"]) if "repository" in parts else ""
+
+
+_MAX_SENTENCE_CHARACTERS = 400
+_CHARACTERS_A_TOKEN = 3  # few enough that a document in any language fits its model
+_RULES_TOKENS = 400
+_FAILURES = 3  # in a row, beyond the requests under way, after which the model is not asked for a while
+_REST_SECONDS = 60.0
+_HINT = "Raise FOOTNOTE_HEADERS__SECONDS, or set FOOTNOTE_HEADERS__MODE=deterministic."
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderCost:
+    """How many requests a language model gets for headers, and how many cl100k tokens it reads."""
+
+    calls: int
+    tokens: int
+
+
+@dataclass(slots=True)
+class RateLimit:
+    """Spaces requests evenly, at most `per_minute`; 0 = no limit."""
+
+    per_minute: int
+    _next: float = 0.0
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def wait(self) -> None:
+        """Wait until the next request may be sent."""
+        if self.per_minute:
+            with self._turn:
+                now = time.monotonic()
+                time.sleep(max(0.0, self._next - now))
+                self._next = max(now, self._next) + 60 / self.per_minute
+
+
+@dataclass(slots=True)
+class CircuitBreaker:
+    """Opens for `seconds` after `limit` failures in a row, over all documents; then nothing is requested."""
+
+    limit: int
+    seconds: float = _REST_SECONDS
+    _row: int = 0
+    _until: float = 0.0
+
+    def note(self, *, failed: bool) -> None:
+        """Count a failure, or reset the count."""
+        self._row = self._row + 1 if failed else 0
+        if self._row >= self.limit:
+            self._until = time.monotonic() + self.seconds
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing may be requested now."""
+        return self._row >= self.limit and time.monotonic() < self._until
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderWriter:
+    """Adds a sentence by a language model to the header of each node: where it stands in its document.
+
+    Stored sentences are reused. A node for which the model fails or takes too long keeps its deterministic header.
+    """
+
+    llm: LLM
+    engine: Engine
+    settings: HeaderSettings
+    rate: RateLimit
+    breaker: CircuitBreaker
+
+    @property
+    def recipe(self) -> str:
+        """What the sentences depend on; part of the recipe of nodes."""
+        return f"llm:{self.llm.metadata.model_name}@{HEADER_VERSION}"
+
+    def missing(self, document_id: str, nodes: Sequence[TextNode]) -> list[TextNode]:
+        """The nodes whose sentence is not stored yet, one for each text."""
+        known = read_headers(self.engine, self._key(document_id), {_sha(node) for node in nodes})
+        return list({_sha(node): node for node in reversed(nodes) if _sha(node) not in known}.values())[::-1]
+
+    def __call__(self, document: Document, nodes: Sequence[TextNode]) -> tuple[list[TextNode], int]:
+        """Return copies of the nodes with the sentence below their header, and for how many texts the model failed."""
+        missing = self.missing(document.id, nodes)
+        with ThreadPoolExecutor(self.settings.concurrency, thread_name_prefix="header") as pool:
+            wrote = list(pool.map(lambda node: self._write(document, node), missing))
+        return self.with_known(document.id, nodes), wrote.count(False)
+
+    def with_known(self, document_id: str, nodes: Sequence[TextNode]) -> list[TextNode]:
+        """Copies of the nodes, each with its stored sentence, if any, below its header."""
+        sentences = read_headers(self.engine, self._key(document_id), {_sha(node) for node in nodes})
+        return [_append_sentence(node, sentences.get(_sha(node), "")) for node in nodes]
+
+    def _write(self, document: Document, node: TextNode) -> bool:
+        """Ask the model for a node's sentence and store it; whether there is one."""
+        if self.breaker.is_open:
+            return False
+        self.rate.wait()
+        place = f"header of node {node.metadata['ordinal']} of {document.name}"
+        try:
+            reply = consult(
+                self.llm,
+                self.messages(document, node),
+                seconds=self.settings.seconds,
+                limit=2 * _MAX_SENTENCE_CHARACTERS,
+                hint=_HINT,
+            )
+        except FootnoteError as error:
+            self.breaker.note(failed=True)
+            log_failure(f"{place} not written, the deterministic one stays", error)
+            return False
+        self.breaker.note(failed=False)
+        if header := shortened(reply):
+            keep_headers(self.engine, self._key(document.id), {_sha(node): header})
+        return bool(header)
+
+    def messages(self, document: Document, node: TextNode) -> list[tuple[str, str]]:
+        """(role, content) for a chat model: rules, as much of the document around the node as fits, and the node."""
+        window = self.llm.metadata.context_window - self.settings.max_tokens - _RULES_TOKENS
+        room = max(_CHARACTERS_A_TOKEN * window - len(node.text), 0)
+        middle = (node.metadata["start"] + node.metadata["end"]) // 2
+        start = max(0, min(middle - room // 2, len(document.text) - room))
+        key = secrets.token_hex(4)
+        whole = f"<<document {key}>>\n{document.title}\n{document.text[start : start + room]}\n<</document {key}>>"
+        return [("system", HEADER), ("user", f"{whole}\n\n<<passage {key}>>\n{node.text}\n<</passage {key}>>")]
+
+    def tokens(self, document: Document, node: TextNode) -> int:
+        """How many cl100k tokens the model reads to write a node's header."""
+        return sum(count_tokens(content) for _, content in self.messages(document, node))
+
+    def _key(self, document_id: str) -> HeaderKey:
+        return HeaderKey(document_id, HEADER_VERSION, str(self.llm.metadata.model_name))
+
+
+def build_header_writer(settings: Settings, engine: Engine) -> HeaderWriter | None:
+    """Build the header writer of the settings; None if they want deterministic headers.
+
+    Raises:
+        ConfigError: If the settings want a language model but name none.
+    """
+    if settings.headers.mode != "llm":
+        return None
+    from pipelines.models.llm import build_llm  # its libraries take a second to import
+
+    asked = settings.llm.model_copy(update={"max_tokens": settings.headers.max_tokens, "temperature": 0.0})
+    llm = build_llm(settings.model_copy(update={"llm": asked}))
+    if llm is None:
+        raise ConfigError(
+            "Headers by a language model need one.", hint="Set FOOTNOTE_LLM__MODEL, or FOOTNOTE_HEADERS__MODE."
+        )
+    breaker = CircuitBreaker(_FAILURES + settings.headers.concurrency)
+    return HeaderWriter(llm, engine, settings.headers, RateLimit(settings.headers.per_minute), breaker)
+
+
+def shortened(reply: str) -> str:
+    """A reply on one line, at most 400 characters, cut after a word."""
+    line = " ".join(canonical(reply).split()).strip("\"'“”")
+    return line if len(line) <= _MAX_SENTENCE_CHARACTERS else line[:_MAX_SENTENCE_CHARACTERS].rpartition(" ")[0]
+
+
+def _append_sentence(node: TextNode, sentence: str) -> TextNode:
+    header = "\n".join(filter(None, (node.metadata["header"], sentence)))
+    return node.model_copy(update={"metadata": {**node.metadata, "header": header}})
+
+
+def _sha(node: TextNode) -> str:
+    return hashlib.sha256(node.text.encode()).hexdigest()

@@ -1,0 +1,251 @@
+"""Group the lines of a PDF, in reading order, into paragraphs, list items and headings."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+from pipelines.ingestion.headings import is_capitals
+from pipelines.ingestion.loaders.pdf.columns import BULLET
+from pipelines.ingestion.loaders.pdf.lines import Line, breaks_address, usual_size
+from pipelines.types import BlockKind
+
+MAX_HEADING = 150
+SENTENCE_END = re.compile(r"[.!?:;…。！？][\"'”’)\]]*$")
+
+_LARGER = 1.12
+_BOLD_HEADING = 80
+_WORD_WIDTH = 0.5
+_INDENT = 0.8
+_INDENTS = 3
+_NARROW = 22
+_SHORT = 40
+_CONTACT = re.compile(
+    r"(?:[^\s@]+@[^\s@]+|(?:https?://|www\.)\S+|\+?[\d(][\d ().-]{6,}|[\w-]+\.[a-z]{2,4}/\S+)(?: \([^()]*\))?"
+)
+_GOES_ON = re.compile(r"(?:[-–—,&/(]|\b[a-zà-ÿ]{1,4})$")
+_YEAR = r"(?:19|20)\d\d"
+_MONTH_YEAR = rf"(?:[^\W\d_]{{3,12}}\.? |[\d./-]{{1,6}})?{_YEAR}"
+_OPEN = r"(?:à ce jour|la actualidad|la fecha|o momento|[^\W\d_]{3,12})"
+_RANGE_END = re.compile(
+    rf"(?<!\d){_YEAR} ?(?:[-–—] ?(?:{_MONTH_YEAR}|{_OPEN})|(?:to|until|bis|au|à|al?|até) {_MONTH_YEAR})\)?$"
+)
+_DATE_END = re.compile(rf"[,;|·•(–—] ?{_MONTH_YEAR}\)?$")
+
+
+@dataclass(slots=True)
+class Group:
+    """The lines of one block."""
+
+    kind: BlockKind
+    lines: list[Line] = field(default_factory=list)
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentStyle:
+    """Usual measures of a document: body size, line distance in sizes, heading sizes from the largest."""
+
+    size: float
+    leading: float
+    heading_sizes: tuple[float, ...]
+    bold_is_rare: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """How far right a column's lines reach, and the width, in type sizes, below which its lines may be items."""
+
+    right: float
+    narrow: float
+
+
+def document_style(lines: Sequence[Line]) -> DocumentStyle:
+    """The usual measures over all lines."""
+    size = usual_size(lines)
+    gaps = [
+        gap
+        for above, below in pairwise(lines)
+        if above.size == below.size == size and 0.8 < (gap := (above.y - below.y) / max(size, 1)) < 3.2
+    ]
+    larger = {line.size for line in lines if line.size >= size * _LARGER and _is_title_like(line.text)}
+    bold = sum(len(line.text) for line in lines if line.bold)
+    return DocumentStyle(
+        size=size,
+        leading=median(gaps) if gaps else 1.2,
+        heading_sizes=tuple(sorted(larger, reverse=True)),
+        bold_is_rare=bold < 0.4 * sum(len(line.text) for line in lines),
+    )
+
+
+def group_lines(lines: Sequence[Line], style: DocumentStyle) -> list[Group]:
+    """The blocks of the document; a paragraph may continue over the end of a column or page."""
+    groups: list[Group] = []
+    edges = _right_edges(lines)
+    wrapped = _wrapped_columns(lines, edges)
+    for position, line in enumerate(lines):
+        above = lines[position - 1] if position else None
+        below = lines[position + 1] if position + 1 < len(lines) else None
+        level = _heading_level(line, above, below, style)
+        if level:
+            if not (groups and _continues_heading(groups[-1], line, level)):
+                groups.append(Group("heading", level=level))
+        elif BULLET.match(line.text):
+            groups.append(Group("list"))
+        elif not groups or groups[-1].kind == "heading":
+            groups.append(Group("paragraph"))
+        else:
+            narrow = _NARROW if (line.page, line.column) in wrapped else _SHORT
+            if _begins(groups[-1], line, below, style, Edge(edges[position - 1], narrow)):
+                groups.append(Group("paragraph"))
+        groups[-1].lines.append(line)
+    return [_demote_long_heading(group) for group in groups]
+
+
+def _right_edges(lines: Sequence[Line]) -> list[float]:
+    """For each line, how far right the lines of its column reach that begin near it or a little further in."""
+    reach: dict[tuple[int, int], dict[int, float]] = {}
+    for line in lines:
+        bands = reach.setdefault((line.page, line.column), {})
+        band = int(line.x0 // 36)
+        if not line.apart:
+            bands[band] = max(bands.get(band, 0.0), line.x1)
+    edges = []
+    for line in lines:
+        bands = reach[line.page, line.column]
+        near = [edge for band, edge in bands.items() if -1 <= band - int(line.x0 // 36) <= _INDENTS]
+        edges.append(max(near, default=line.x1))
+    return edges
+
+
+def _wrapped_columns(lines: Sequence[Line], edges: Sequence[float]) -> set[tuple[int, int]]:
+    """The columns with a wrapped line; in others the widest line does not tell where the edge is."""
+    return {
+        (line.page, line.column)
+        for above, line, right in zip(lines, lines[1:], edges, strict=False)
+        if _same_column(above, line)
+        and above.size == line.size
+        and (above.hyphen or (line.text[0].islower() and not _is_contact(line.text)))
+        and _fills(above, line, right - 2 * line.size)
+    }
+
+
+def _is_title_like(text: str) -> bool:
+    letters = sum(map(str.isalpha, text))
+    return letters >= 2 and len(text) <= MAX_HEADING and not (len(text) > 60 and SENTENCE_END.search(text))
+
+
+def _heading_level(line: Line, above: Line | None, below: Line | None, style: DocumentStyle) -> int:
+    """1 to 6 for a heading: larger than the body, or at about its size alone in bold or in capitals; else 0."""
+    if not _is_title_like(line.text) or BULLET.match(line.text) or line.left or line.right:
+        return 0
+    if line.size >= style.size * _LARGER:
+        return min(style.heading_sizes.index(line.size) + 1, 6) if line.size in style.heading_sizes else 0
+    least = min(len(style.heading_sizes) + 1, 6)
+    if line.size < style.size * 0.9:
+        return 0
+    if is_capitals(line.text) and not (below and is_capitals(below.text) and above and is_capitals(above.text)):
+        return least
+    if not (style.bold_is_rare and line.bold and len(line.text) <= _BOLD_HEADING) or line.text[-1] in ".,;":
+        return 0
+    apart = above is None or not _same_column(above, line) or above.y - line.y > style.leading * line.size * 1.2
+    apart = apart or above is None or above.size >= style.size * _LARGER
+    followed = below is not None and (_same_column(line, below) or below.page != line.page)
+    followed = followed and (below is None or below.size < style.size * _LARGER)
+    level = min(least + (line.size <= style.size), 6)
+    return level if apart and followed else 0
+
+
+def _continues_heading(group: Group, line: Line, level: int) -> bool:
+    last = group.lines[-1]
+    near = _same_column(last, line) and 0 < last.y - line.y < 1.8 * line.size
+    return group.kind == "heading" and group.level == level and last.size == line.size and near
+
+
+def _begins(group: Group, line: Line, below: Line | None, style: DocumentStyle, edge: Edge) -> bool:
+    """True if the line begins a new block after the group's last line."""
+    last = group.lines[-1]
+    if line.left or line.apart or last.apart:
+        return True
+    if last.hyphen or breaks_address(last.text, line.text):
+        return False
+    return _is_contact(line.text) or _is_contact(last.text) or not _goes_on(group, line, below, style, edge)
+
+
+def _goes_on(group: Group, line: Line, below: Line | None, style: DocumentStyle, edge: Edge) -> bool:
+    """True if the line may continue the group's last line, by position and type."""
+    last = group.lines[-1]
+    if not _same_column(last, line):
+        return line.text[0].islower() and last.size == line.size and not SENTENCE_END.search(last.text)
+    gap = (last.y - line.y) / max(line.size, 1)
+    if abs(last.size - line.size) > 0.1 * line.size or gap < 0 or gap > style.leading * 1.3 + 0.1:
+        return False
+    if last.bold and not line.bold:
+        return False
+    if last.right:
+        limit = last.limit if last.bold else last.right[0].x0 - 0.5 * last.size
+        return not line.right and _fills(last, line, limit)
+    if line.text[0].islower():
+        return True
+    return not _begins_nearby(group, line, edge.right) and not _is_item(group, line, below, edge)
+
+
+def _is_contact(text: str) -> bool:
+    return len(text) < 100 and _CONTACT.fullmatch(text) is not None
+
+
+def _begins_nearby(group: Group, line: Line, right: float) -> bool:
+    """True if a line at the usual distance begins a block: by indent, space left above it, or dates."""
+    last = group.lines[-1]
+    if group.kind == "list":
+        return line.x0 < group.lines[0].x0 + 0.3 * line.size
+    indent = _INDENT * line.size
+    if line.x0 > last.x0 + indent or (line.x0 < last.x0 - indent and len(group.lines) > 1):
+        return True
+    if begins_entry(last.text, line.text, is_first=len(group.lines) == 1):
+        return True
+    return not _fills(last, line, right - 2 * line.size)
+
+
+def begins_entry(above: str, line: str, *, is_first: bool) -> bool:
+    """True if the line is dated like the one above or after a sentence, or follows a first line ending in dates."""
+    if not line[0].isupper():
+        return False
+    if _is_dated(line) and (_is_dated(above) or SENTENCE_END.search(above)):
+        return True
+    return is_first and _RANGE_END.search(above) is not None
+
+
+def _is_dated(line: str) -> bool:
+    return bool(_RANGE_END.search(line) or _DATE_END.search(line))
+
+
+def _is_item(group: Group, line: Line, below: Line | None, edge: Edge) -> bool:
+    """True if a line of a narrow column is an item: nothing shows that the line above continues."""
+    last = group.lines[-1]
+    width = (edge.right - last.x0) / max(line.size, 1)
+    if group.kind == "list" or width > edge.narrow or not line.text[0].isalpha():
+        return False
+    if width > _NARROW and not line.text[0].isupper():
+        return False
+    prose = any(above.text[0].islower() for above in group.lines[1:]) or (
+        below is not None and _same_column(line, below) and below.text[0].islower() and below.size == line.size
+    )
+    return not prose and not _GOES_ON.search(last.text)
+
+
+def _fills(last: Line, line: Line, right: float) -> bool:
+    """True if the line's first word would not have fitted at the end of the line above."""
+    return last.x1 + len(line.text.split(maxsplit=1)[0]) * line.size * _WORD_WIDTH >= right
+
+
+def _same_column(one: Line, other: Line) -> bool:
+    return one.page == other.page and one.column == other.column
+
+
+def _demote_long_heading(group: Group) -> Group:
+    """The group; a heading of many lines becomes a paragraph in large type."""
+    length = sum(len(line.text) for line in group.lines)
+    too_long = group.kind == "heading" and (len(group.lines) > 3 or length > MAX_HEADING)
+    return Group("paragraph", group.lines) if too_long else group

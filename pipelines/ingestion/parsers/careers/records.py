@@ -1,0 +1,94 @@
+"""Career records: their dates, their check against the text, and the facts of a piece made of them."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+from pipelines.facts import (
+    CareerRecord,
+    CertificationFacts,
+    EducationFacts,
+    Facts,
+    JobFacts,
+    LanguageFacts,
+    PersonFacts,
+    ProjectFacts,
+    SeveralFacts,
+    SkillsFacts,
+)
+from pipelines.ingestion.parsers.careers.dates import DateRange
+from pipelines.text import plain
+
+
+def supported_by(record: CareerRecord, passage: str) -> CareerRecord | None:
+    """Return the record without the values that do not occur in the passage; None if its main value does not.
+
+    White space does not count. A date range that does not occur takes its months with it.
+    """
+    squeezed = _squeezed(passage)
+    dropped: dict[str, object] = {}
+    for name, value in record:
+        if isinstance(value, str) and name not in ("type", "start_month", "end_month"):
+            if value and "".join(value.split()) not in squeezed:
+                dropped[name] = ""
+        elif isinstance(value, tuple) and name != "span":
+            kept = tuple(item for item in value if "".join(item.split()) in squeezed)
+            dropped |= {name: kept} if kept != value else {}
+    if dropped.get("date_range") == "":
+        dropped |= {"start_month": "", "end_month": None, "current": False}
+    checked = record.model_copy(update=dropped) if dropped else record
+    return checked if _main_value(checked) else None
+
+
+@lru_cache(maxsize=1)
+def _squeezed(passage: str) -> str:
+    """The passage with and without its markup, white space removed; cached for the records of one passage."""
+    return "".join(f"{passage}\n{plain(passage)}".split())
+
+
+def _main_value(record: CareerRecord) -> object:
+    match record:
+        case PersonFacts():
+            return record.name or record.email or record.links or record.phone
+        case SkillsFacts():
+            return record.skills
+        case LanguageFacts():
+            return record.language
+        case EducationFacts():
+            return record.institution
+        case ProjectFacts() | CertificationFacts():
+            return record.name
+        case _:
+            return record.company or record.position
+
+
+def combined(records: Sequence[CareerRecord]) -> Facts | None:
+    """The records as the facts of one node: SeveralFacts if there are several, None if there is none."""
+    return SeveralFacts(records=tuple(records)) if len(records) > 1 else records[0] if records else None
+
+
+def job_line(facts: Facts | None) -> str:
+    """`Company | Position | Location | Date Range` of a job, without empty values; "" for other facts."""
+    if not isinstance(facts, JobFacts):
+        return ""
+    return " | ".join(filter(None, (facts.company, facts.position, facts.location, facts.date_range)))
+
+
+def date_fields(dated: DateRange | None) -> dict[str, Any]:
+    """The date fields of a record, as keyword arguments; empty without a date."""
+    if dated is None:
+        return {}
+    return {
+        "date_range": dated.text,
+        "start_month": dated.start_month,
+        "end_month": dated.end_month,
+        "current": dated.current,
+    }
+
+
+def end_year(dated: DateRange | None) -> int | None:
+    """The year in which the range ended; this year if it is still open."""
+    if dated is None:
+        return None
+    return datetime.now(UTC).year if dated.current else int((dated.end_month or dated.start_month)[:4])

@@ -1,0 +1,270 @@
+"""The sections of a resume by its headings, across columns and pages."""
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from pipelines.ingestion.parsers.careers.dates import date_ranges
+from pipelines.ingestion.parsers.careers.section_names import MAX_HEADING, MODIFIER_WORDS, section_of
+from pipelines.ingestion.parsers.careers.vocabulary import (
+    company_score,
+    degree_score,
+    has_title,
+    institution_score,
+    language_names,
+)
+from pipelines.ingestion.parsers.resume.lines import Line, lines_of, unspaced
+from pipelines.ingestion.structure import title_of
+from pipelines.text import fold
+from pipelines.types import Block, LineBox
+
+_SHARED = 0.5
+ENTRY_SECTIONS = frozenset({"experience", "education", "projects", "volunteering", "certifications", "publications"})
+# Names that also occur inside a job or above a group of skills: they open one only in the style of other headings.
+WEAK_NAMES = frozenset(
+    """
+    achievements accomplishments technologies tools technology tech stack software highlights objectives training
+    projects project leadership service work details links courses coursework languages frameworks databases libraries
+    platforms programming results keyachievements techstack relevantcoursework programminglanguages info thesis
+    activities recognition strengths responsibilities toolbox softskills hardskills itskills technologien werkzeuge
+    programmiersprachen outils langages logiciels herramientas tecnologias ferramentas strumenti erfolge projekte
+    projekt kurse schwerpunkte realisations projets logros proyectos cursos premi corsi progetti publications awards
+    honors roles positions career community stages stage distinctions
+    """.split()
+)
+_BREAK = 3
+_NOT_WORD = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRun:
+    """A column of one page; `before` is the index of the column run that it continues, or -1."""
+
+    start: int
+    end: int
+    page: int
+    x0: float
+    x1: float
+    before: int = -1
+
+
+def column_runs(boxes: Sequence[LineBox]) -> list[ColumnRun]:
+    """The column runs in reading order; one begins at each page, and where the text jumps up to the side."""
+    found: list[ColumnRun] = []
+    last: LineBox | None = None
+    for box in boxes:
+        if box.end <= box.start:
+            continue
+        if last is None or box.page != last.page or _is_beside(found[-1], last, box):
+            found.append(ColumnRun(box.start, box.end, box.page, box.x0, box.x1))
+        else:
+            now = found.pop()
+            found.append(ColumnRun(now.start, box.end, box.page, min(now.x0, box.x0), max(now.x1, box.x1)))
+        last = box
+    pages: dict[int, list[int]] = defaultdict(list)
+    for number, one in enumerate(found):
+        pages[one.page].append(number)
+    return [replace(one, before=_continued_run(found, one, pages.get(one.page - 1, []))) for one in found]
+
+
+def _is_beside(now: ColumnRun, last: LineBox, box: LineBox) -> bool:
+    return box.y0 > last.y1 and (box.x0 >= now.x1 or box.x1 <= now.x0)
+
+
+def _continued_run(found: Sequence[ColumnRun], one: ColumnRun, earlier: Sequence[int]) -> int:
+    """The run of the page before that it is below: the one with the nearest left edge; -1 if there is none."""
+    under = [place for place in earlier if _shared_width(one, found[place]) >= _SHARED]
+    return min(under, key=lambda place: (abs(found[place].x0 - one.x0), -place), default=-1)
+
+
+def _shared_width(one: ColumnRun, other: ColumnRun) -> float:
+    """The shared width, as a fraction of the narrower run's width."""
+    width = min(one.x1 - one.x0, other.x1 - other.x0)
+    return max(0.0, min(one.x1, other.x1) - max(one.x0, other.x0)) / width if width > 0 else 0.0
+
+
+class SectionStart(NamedTuple):
+    """A section: its canonical name ("" = unknown) and its title."""
+
+    section: str
+    title: str
+
+
+CONTACT = SectionStart("contact", "")
+
+
+class _Style(NamedTuple):
+    heading: bool
+    level: int
+    capitals: bool
+    colon: bool = False
+    apart: bool = False
+
+
+@dataclass(frozen=True)
+class Headings:
+    """The lines of a resume, with the section that each one opens."""
+
+    text: str
+    lines: Sequence[Line]
+
+    def opened(self, number: int, now: SectionStart) -> SectionStart | None:
+        """The section that the line opens, if the current one is `now`; None for other lines."""
+        line, name = self.lines[number], self._names[number]
+        if name:
+            return SectionStart(name, self._title(line)) if self._opens(number, name, now) else None
+        if line.kind != "heading" or self._style is None or not self._style.heading:
+            return None
+        if self._is_entry(number, now):
+            return None
+        if line.level < self._style.level:
+            return CONTACT if now != CONTACT else None
+        if _style(self.text, line) != self._style or (now == CONTACT and number <= self._first_heading):
+            return None
+        return SectionStart("", self._title(line))
+
+    def _title(self, line: Line) -> str:
+        words = unspaced(self.text[line.body : line.end])
+        title = words if words != self.text[line.body : line.end] else title_of(self.text, line.start, line.end)
+        return title.rstrip(":：").rstrip()
+
+    def _opens(self, number: int, name: str, now: SectionStart) -> bool:
+        """True if a line with a section name opens that section, rather than a part of the current one."""
+        line, style = self.lines[number], self._style
+        if style is None or _style(self.text, line) == style:
+            return True
+        if line.kind == "heading" and (not style.heading or line.level <= style.level):
+            return True
+        if _is_weak(self.text, line) and not (name == "languages" and self._speaks(number)):
+            return False
+        return now == CONTACT or name != now.section
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [_section_name(self.text, line) for line in self.lines]
+
+    @cached_property
+    def _style(self) -> _Style | None:
+        """The style of most headings of known sections."""
+        named = [line for line, name in zip(self.lines, self._names, strict=True) if name]
+        strong = [line for line in named if not _is_weak(self.text, line)] or named[:1]
+        found = Counter(_style(self.text, line) for line in strong)
+        return max(found, key=lambda style: (found[style], style.heading), default=None)
+
+    @cached_property
+    def _first_heading(self) -> int:
+        return next((number for number, line in enumerate(self.lines) if line.kind == "heading"), len(self.lines))
+
+    def _speaks(self, number: int) -> bool:
+        """True if the lines below name spoken languages."""
+        return any(language_names(self.text[line.start : line.end]) for line in self.lines[number + 1 : number + 3])
+
+    def _is_entry(self, number: int, now: SectionStart) -> bool:
+        """True if a heading in a section names an entry of it: a job, a school, a project with dates below."""
+        words = self.text[self.lines[number].body : self.lines[number].end]
+        if now.section not in ENTRY_SECTIONS:
+            return False
+        if has_title(words) or company_score(words) > 1 or degree_score(words) or institution_score(words):
+            return True
+        if date_ranges(words):
+            return True
+        for below in range(number + 1, min(number + 4, len(self.lines))):
+            if self.lines[below].kind == "bullet" or self._names[below]:
+                break
+            if date_ranges(self.text[self.lines[below].start : self.lines[below].end]):
+                return True
+        return now.section in ("projects", "publications")
+
+
+def _section_name(text: str, line: Line) -> str:
+    """The known section of which the line is the name; "" for other lines."""
+    if line.kind in ("bullet", "more") or line.end - line.start > MAX_HEADING:
+        return ""
+    return section_of(text[line.body : line.end])
+
+
+def _style(text: str, line: Line) -> _Style:
+    words = text[line.body : line.end]
+    if line.kind == "heading":
+        return _Style(True, line.level, words.isupper())
+    before = text[max(0, line.start - _BREAK) : line.start]
+    apart = line.start < _BREAK or "\n\n" in before
+    return _Style(False, line.level, words.isupper(), words.endswith((":", "：")), apart)
+
+
+def _is_weak(text: str, line: Line) -> bool:
+    found = [word for word in _NOT_WORD.split(fold(text[line.body : line.end])) if word]
+    return "".join(found) in WEAK_NAMES or "".join(word for word in found if word not in MODIFIER_WORDS) in WEAK_NAMES
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Consecutive lines of one section: its canonical name ("" = unknown), its title, its heading if it begins here."""
+
+    section: str
+    title: str
+    heading: Line | None
+    lines: tuple[Line, ...]
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The section path of its pieces."""
+        return (self.title,) if self.title else ()
+
+
+def parts_of(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[Part]:
+    """The parts of a resume in order, covering all of its lines; lines before the first section are `contact`.
+
+    A column that continues from the page before continues that column's section.
+    """
+    lines = _split_side_headings(text, lines_of(text, blocks))
+    runs: list[tuple[SectionStart, Line | None, list[Line]]] = []
+    for line, now, opens in _with_sections(Headings(text, lines), column_runs(boxes)):
+        if opens:
+            runs.append((now, line, []))
+        elif runs and runs[-1][0] == now:
+            runs[-1][2].append(line)
+        else:
+            runs.append((now, None, [line]))
+    return [Part(*opened, heading, tuple(held)) for opened, heading, held in runs]
+
+
+def _with_sections(headings: Headings, runs: Sequence[ColumnRun]) -> Iterator[tuple[Line, SectionStart, bool]]:
+    """Yield (line, its section, True if the line opens it)."""
+    now, current = CONTACT, -1
+    last_of_run: dict[int, SectionStart] = {}
+    for number, line in enumerate(headings.lines):
+        at = bisect_right(runs, line.start, key=lambda run: run.start) - 1
+        if at != current:
+            last_of_run |= {current: now} if current >= 0 else {}
+            now, current = last_of_run.get(runs[at].before if at >= 0 else -1, now), at
+        opened = headings.opened(number, now)
+        now = opened or now
+        yield line, now, opened is not None
+
+
+def _split_side_headings(text: str, lines: Sequence[Line]) -> list[Line]:
+    """The lines; those with a section name in a column of its own are cut after it."""
+    cuts = [_side_heading_end(text, line) for line in lines]
+    found = {section_of(text[line.body : end]) for line, end in zip(lines, cuts, strict=True) if end}
+    return list(_cut_side_headings(lines, cuts)) if len(found) > 1 else list(lines)
+
+
+def _side_heading_end(text: str, line: Line) -> int:
+    tab = text.find("\t", line.body, line.end)
+    if tab < 0 or line.kind in ("bullet", "more"):
+        return 0
+    return tab if section_of(text[line.body : tab]) else 0
+
+
+def _cut_side_headings(lines: Sequence[Line], cuts: Sequence[int]) -> Iterator[Line]:
+    for line, end in zip(lines, cuts, strict=True):
+        if end:
+            yield Line(line.start, end, line.body, "heading", max(line.level, 1))
+            yield Line(end + 1, line.end, end + 1, "text")
+        else:
+            yield line

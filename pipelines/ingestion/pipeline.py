@@ -1,0 +1,216 @@
+"""PIPELINE: prepared documents -> context headers, vectors by an IngestionPipeline, and one transaction per batch.
+
+The worker processes run the first transformations (parser and context header, see `parse`). Those that need a model
+run here. The pipelines have no docstore, vector store or cache: LlamaIndex's would write in several transactions.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.schema import BaseNode, TextNode, TransformComponent
+from numpy.typing import NDArray
+from pydantic import Field
+from sqlalchemy import Connection, Engine
+
+from config.settings import ParsingSettings
+from pipelines.errors import ModelError, ServiceUnavailable
+from pipelines.ingestion.context_header import HeaderWriter
+from pipelines.ingestion.parsers import parse
+from pipelines.ingestion.prepare import PreparedDocument, require_nodes
+from pipelines.models.embedding import group_size, window_vectors
+from pipelines.store.model_caches import cache_vectors, cached_vectors, text_sha
+from pipelines.store.node_table import Vectors, pooled
+from pipelines.store.vector_store import Check, NodeRecipe, NodeStore, Replacement
+from pipelines.text import searchable
+from pipelines.types import EmbeddingIdentity, IngestItem
+
+_PROBE = "hello"  # a text that any embedding model can embed
+# Write the run's log rows in the transaction of the change: (connection, [(item, id of the version that was kept)]).
+Record = Callable[[Connection, Sequence[tuple[IngestItem, int | None]]], None]
+
+
+def embedded_text(node: BaseNode) -> str:
+    """The text of a node that is embedded: its header and its searchable text."""
+    metadata = node.metadata
+    return searchable(metadata["header"], node.get_content(), metadata["mime"], metadata["kind"])
+
+
+@dataclass(frozen=True, slots=True)
+class CachedEmbedder:
+    """Embeds texts; only those that the embedding cache lacks reach the model."""
+
+    model: BaseEmbedding
+    engine: Engine
+    identity: EmbeddingIdentity
+
+    def __call__(self, nodes: Sequence[BaseNode]) -> tuple[list[Vectors], int]:
+        """Return the window vectors of each node, (windows, dimension) float32, and how many texts were not cached."""
+        vectors, new = self.embed([embedded_text(node) for node in nodes])
+        return vectors, sum(new)
+
+    def embed(self, texts: Sequence[str]) -> tuple[list[Vectors], list[bool]]:
+        """Return for each text its window vectors, and whether it was not cached; a repeated text is new only once.
+
+        Raises:
+            ModelError: If the model fails for these texts only.
+            ServiceUnavailable: If the model fails for any text, or it or the database cannot be reached.
+        """
+        keys = [text_sha(text) for text in texts]
+        known = cached_vectors(self.engine, self.identity.slug, list(dict.fromkeys(keys)), self.identity.dimension)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        remaining, size = list(missing), group_size(self.model)
+        for start in range(0, len(remaining), size):  # what is paid for is kept, even if the next request fails
+            group = remaining[start : start + size]
+            fresh = dict(zip(group, self._request([missing[key] for key in group]), strict=True))
+            cache_vectors(self.engine, self.identity.slug, fresh)
+            known |= fresh
+        return [known[key] for key in keys], [missing.pop(key, None) is not None for key in keys]
+
+    def _request(self, texts: Sequence[str]) -> list[Vectors]:
+        try:
+            return window_vectors(self.model, texts)
+        except ModelError as refused:
+            try:
+                window_vectors(self.model, [_PROBE])
+            except ModelError as error:
+                raise ServiceUnavailable(f"No text can be embedded: {refused.message}", hint=refused.hint) from error
+            raise
+
+
+@dataclass(slots=True)
+class TextEmbedder:
+    """Gives parsers the vectors of texts, through the same cache; `embedded` counts those that were not cached."""
+
+    embedder: CachedEmbedder
+    embedded: int = 0
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(texts, dimension) float32, each normalised; for a text of several windows their mean."""
+        vectors, new = self.embedder.embed(texts)
+        self.embedded += sum(new)
+        means = np.stack([windows.mean(axis=0) for windows in vectors]) if vectors else np.zeros((0, 1), np.float32)
+        return np.asarray(means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9), dtype=np.float32)
+
+
+class EmbedNodes(TransformComponent):
+    """Sets the embedding of nodes: the mean of their windows' vectors.
+
+    Attributes:
+        embedder: Embeds through the cache.
+        windows: For each node so far, in order, the vectors of all its windows, which are what the store searches.
+        new: For each node so far, whether its text was not cached.
+    """
+
+    embedder: Any
+    windows: list[Any] = Field(default_factory=list, exclude=True)
+    new: list[bool] = Field(default_factory=list, exclude=True)
+
+    def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
+        """Copies of the nodes with their embedding."""
+        windows, new = self.embedder.embed([embedded_text(node) for node in nodes])
+        self.windows += windows
+        self.new += new
+        return [
+            node.model_copy(update={"embedding": pooled(vectors).tolist()})
+            for node, vectors in zip(nodes, windows, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPipeline:
+    """The steps of a prepared document that need a model or the database."""
+
+    store: NodeStore
+    model: BaseEmbedding
+    identity: EmbeddingIdentity
+    sizes: ParsingSettings
+    header_writer: HeaderWriter | None = None
+
+    @property
+    def embedder(self) -> CachedEmbedder:
+        """Embeds with the model of this pipeline."""
+        return CachedEmbedder(self.model, self.store.engine, self.identity)
+
+    def complete_nodes(
+        self, prepared: PreparedDocument, at: Callable[[str], None] = lambda stage: None
+    ) -> PreparedDocument:
+        """Parse a document whose parser embeds, and add the headers that a language model writes.
+
+        Args:
+            prepared: The document.
+            at: Called with the name of each stage when it begins: parse, header.
+
+        Raises:
+            ModelError, ServiceUnavailable: If a model cannot be used.
+        """
+        nodes, recipe, embedded = list(prepared.nodes or ()), prepared.recipe, prepared.embedded
+        if prepared.embeds:
+            at("parse")
+            document, embed = prepared.document, TextEmbedder(self.embedder)
+            nodes = list(require_nodes(document, parse(document, prepared.parser, self.sizes, embed)))
+            embedded += embed.embedded
+        if self.header_writer:
+            at("header")
+            nodes, failed = self.header_writer(prepared.document, nodes)
+            recipe += f" but for {failed}" if failed else ""  # so that the next run asks for them again
+        return replace(prepared, nodes=tuple(nodes), recipe=recipe, embedded=embedded)
+
+    def embed(self, documents: Sequence[PreparedDocument]) -> list[PreparedDocument]:
+        """Embed the nodes of several documents together; a text that several share is embedded, and counts, once.
+
+        Raises:
+            ModelError, ServiceUnavailable: If the embedding model cannot be used.
+        """
+        embed_nodes = EmbedNodes(embedder=self.embedder)
+        pipeline = IngestionPipeline(transformations=[embed_nodes], disable_cache=True)
+        nodes = pipeline.run(nodes=[node for prepared in documents for node in prepared.nodes or ()])
+        embedded = iter(zip(nodes, embed_nodes.windows, embed_nodes.new, strict=True))
+        return [_with_vectors(one, list(islice(embedded, len(one.nodes or ())))) for one in documents]
+
+    def store_metadata(self, prepared: PreparedDocument, item: IngestItem, record: Record, check: Check) -> IngestItem:
+        """Write a document's metadata and the run's row in one transaction; its vectors stay.
+
+        The outcome is `unchanged` if another run has written the same meanwhile.
+        """
+        done = replace(item, outcome="metadata", document_id=prepared.document.id)
+        changed = self.store.update_metadata(
+            prepared.document, within=lambda link, version: record(link, [(done, version)]), check=check
+        )
+        return done if changed is not None else replace(done, outcome="unchanged")
+
+    def store_all(
+        self, embedded: Sequence[tuple[PreparedDocument, IngestItem]], record: Record, check: Check
+    ) -> list[IngestItem]:
+        """Write several documents, their nodes and the run's rows in one transaction: all of them or none.
+
+        The outcome of a document is `unchanged` if another run has written the same meanwhile.
+        """
+        done = {
+            one.document.id: replace(
+                item, document_id=one.document.id, nodes=len(one.vectors), embedded=one.embedded
+            )
+            for one, item in embedded
+        }  # fmt: skip
+        written = self.store.replace_all(
+            [
+                Replacement(one.document, one.nodes or (), one.vectors, NodeRecipe(one.parser, one.recipe))
+                for one, _ in embedded
+            ],
+            within=lambda link, versions: record(link, [(done[each], version) for each, version in versions.items()]),
+            check=check,
+        )
+        return [item if each in written else replace(item, outcome="unchanged") for each, item in done.items()]
+
+
+def _with_vectors(prepared: PreparedDocument, embedded: Sequence[tuple[BaseNode, Vectors, bool]]) -> PreparedDocument:
+    return replace(
+        prepared,
+        nodes=tuple(node for node, _, _ in embedded if isinstance(node, TextNode)),
+        vectors=tuple(windows for _, windows, _ in embedded),
+        embedded=prepared.embedded + sum(new for _, _, new in embedded),
+    )

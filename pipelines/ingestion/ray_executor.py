@@ -1,0 +1,238 @@
+"""RAY EXECUTOR: executes the documents of a plan as Ray tasks, on this machine or on a cluster.
+
+The driver lists, plans, removes and reports. It sends documents with the bytes of their files to the workers, and each
+worker writes its own transactions to Postgres.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from pydantic import SecretStr
+
+from config.settings import Settings
+from pipelines.errors import ConfigError, FootnoteError, ServiceUnavailable
+from pipelines.ingestion.execute import PlanExecution, StepResult
+from pipelines.ingestion.plan import Step
+from pipelines.ingestion.prepare import PrepareOptions, Task, read_bytes
+from pipelines.observe import log
+from pipelines.store.database import reading
+from pipelines.store.documents import StoredDocument
+from pipelines.store.originals import keep_original
+from pipelines.store.runs import logged_items
+from pipelines.types import IngestItem
+
+_DOCUMENTS, _BYTES = 8, 8_000_000  # of one Ray task, at most, but for a single larger file
+_ROUNDS = 2  # of tasks for each core of the cluster that are under way
+_RETRIES = 5  # of a task whose machine died
+
+
+Build = Callable[[Settings], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RayBatch:
+    """Some documents of a run, for one Ray task: their steps and their tasks, in the same order."""
+
+    run_id: int
+    collection: str
+    places: tuple[int, ...]
+    steps: tuple[Step, ...]
+    tasks: tuple[Task, ...]
+    known: Mapping[str, StoredDocument]
+
+
+@dataclass(frozen=True, slots=True)
+class FatalError:
+    """An error that ends the run, as a worker returns it."""
+
+    error: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class RayExecutor:
+    """Executes documents on a Ray cluster.
+
+    Attributes:
+        settings: With a database that every machine of the cluster can reach.
+        build: Builds a worker's ingestion from the settings; pickled by name.
+        address: Of a running cluster; empty = one that is started here for the run.
+    """
+
+    settings: Settings
+    build: Build
+    address: str = ""
+
+    def items(self, execution: PlanExecution) -> Iterator[StepResult]:
+        """Yield (index of the step, what became of it) once it is committed; ends early when a stop is asked for.
+
+        Raises:
+            ConfigError: If Ray is missing, or a worker's settings do not fit.
+            ServiceUnavailable: If the cluster, the database or a model cannot be reached; finished documents stay.
+        """
+        yield from replace(execution, tasks=()).items()
+        if execution.tasks and not execution.stop.is_set():
+            ray, ours = self._connect()
+            try:
+                yield from self._submit(ray, execution)
+            finally:
+                if ours:
+                    ray.shutdown()
+
+    def _connect(self) -> tuple[Any, bool]:
+        """Return Ray, and whether this run connected it."""
+        try:
+            ray: Any = import_module("ray")
+        except ImportError as error:
+            raise ConfigError("Ray is not installed.", hint="Run `pip install 'footnote[ray]'`.") from error
+        if ray.is_initialized():
+            return ray, False
+        quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
+        try:
+            ray.init(address=self.address or "local", **({} if self.address else {"include_dashboard": False}), **quiet)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise ServiceUnavailable(
+                f"The Ray cluster {self.address or 'of this machine'} cannot be reached: {error}"[:500],
+                hint="Check FOOTNOTE_INGESTION__RAY_ADDRESS; `ray status` says whether it runs.",
+            ) from error
+        return ray, True
+
+    def _submit(self, ray: Any, execution: PlanExecution) -> Iterator[StepResult]:
+        remote = ray.remote(max_retries=_RETRIES)(execute_batch)
+        settings = ray.put(self.settings)
+        batches = self._batches(execution)
+        most = _ROUNDS * max(int(ray.cluster_resources().get("CPU", 1)), 1)
+        under_way: set[Any] = set()
+        try:
+            while True:
+                while len(under_way) < most and not execution.stop.is_set() and (batch := next(batches, None)):
+                    under_way.add(remote.remote(settings, batch, self.build))
+                if not under_way:
+                    return
+                done, rest = ray.wait(list(under_way), num_returns=1)
+                under_way = set(rest)
+                yield from _results(ray, done[0])
+        finally:
+            for task in under_way:
+                with suppress(ray.exceptions.RayError):
+                    ray.cancel(task)
+
+    def _batches(self, execution: PlanExecution) -> Iterator[RayBatch]:
+        """Split the documents into batches of a few, with the bytes of their files."""
+        places: list[int] = []
+        tasks: list[Task] = []
+        size = 0
+        for place, task in execution.tasks:
+            data = _bytes_of(task, execution.options)
+            if places and (len(places) == _DOCUMENTS or size + len(data or b"") > _BYTES):
+                yield _batch(execution, places, tasks)
+                places, tasks, size = [], [], 0
+            places.append(place)
+            tasks.append(replace(task, data=data))
+            size += len(data or b"")
+        if places:
+            yield _batch(execution, places, tasks)
+
+
+def _bytes_of(task: Task, options: PrepareOptions) -> bytes | None:
+    """Read a file or a stored original, and keep it; None if the worker has to read it, or to fail."""
+    try:
+        data = read_bytes(task, options)
+    except FootnoteError:
+        return None
+    if options.keep and len(data) <= options.limits.most_bytes:
+        keep_original(options.home, hashlib.sha256(data).hexdigest(), data, name=task.item.name)
+    return data
+
+
+def _batch(execution: PlanExecution, places: Sequence[int], tasks: Sequence[Task]) -> RayBatch:
+    ids = [task.document_id for task in tasks]
+    return RayBatch(
+        execution.run_id,
+        execution.collection,
+        tuple(places),
+        tuple(execution.steps[place] for place in places),
+        tuple(tasks),
+        {each: execution.known[each] for each in ids if each in execution.known},
+    )
+
+
+def _results(ray: Any, task: Any) -> Iterator[StepResult]:
+    try:
+        answer = ray.get(task)
+    except ray.exceptions.RayTaskError as error:
+        raise error.as_instanceof_cause() from error
+    except ray.exceptions.RayError as error:
+        raise ServiceUnavailable(
+            f"The Ray cluster lost some documents {_RETRIES + 1} times: {error}"[:500],
+            hint="Finished documents stay; the same command goes on from there.",
+        ) from error
+    if isinstance(answer, FatalError):
+        kind = ServiceUnavailable if answer.error == ServiceUnavailable.__name__ else ConfigError
+        raise kind(answer.message, hint=answer.hint)
+    yield from answer
+
+
+# What runs on the cluster
+
+
+def execute_batch(settings: Settings, batch: RayBatch, build: Build) -> list[StepResult] | FatalError:
+    """Execute a batch; return (index of the step, what became of it) for each document, or the error that ends the run.
+
+    A batch that is executed again, because its machine died, continues after what was committed.
+    """
+    try:
+        ingestion = _ingestion(settings, build)
+        with reading(ingestion.database.engine, "reading what is done") as connection:
+            uris = [step.item.uri for step in batch.steps]
+            done = logged_items(connection, batch.run_id, uris)
+        left = [place for place, step in enumerate(batch.steps) if step.item.uri not in done]
+        execution = PlanExecution(
+            pipeline=ingestion.pipeline,
+            executor=ingestion.executor,
+            options=replace(ingestion.options, keep=any(task.data is None for task in batch.tasks)),
+            stop=Event(),
+            run_id=batch.run_id,
+            collection=batch.collection,
+            steps=[batch.steps[place] for place in left],
+            tasks=[(at, batch.tasks[place]) for at, place in enumerate(left)],
+            known=batch.known,
+        )
+        items: dict[int, IngestItem] = {left[at]: item for at, item in execution.items()}
+    except (ConfigError, ServiceUnavailable) as error:
+        return FatalError(type(error).__name__, error.message, error.hint)
+    items |= {place: done[step.item.uri] for place, step in enumerate(batch.steps) if step.item.uri in done}
+    return [(batch.places[place], item) for place, item in sorted(items.items())]
+
+
+@lru_cache(maxsize=1)
+def _ingestion(settings: Settings, build: Build) -> Any:
+    return build(settings)
+
+
+def build_ray_executor(settings: Settings, url: SecretStr, build: Build) -> RayExecutor:
+    """Build the executor of the settings; its workers prepare one document at a time, and write to the database `url`.
+
+    Raises:
+        ConfigError: If the settings name a cluster, and only this machine can reach the database.
+    """
+    ingestion = settings.ingestion
+    if ingestion.ray_address and settings.database_url is None:
+        raise ConfigError(
+            "A Ray cluster's machines cannot reach the embedded Postgres.",
+            hint="Set DATABASE_URL to a Postgres with pgvector that all of them reach.",
+        )
+    own = ingestion.model_copy(update={"executor": "local", "workers": 1})
+    settings = settings.model_copy(
+        update={"database_url": url, "ingestion": own, "home": Path(settings.home).absolute()}
+    )
+    log("debug", "documents are carried out by Ray", address=ingestion.ray_address or "local")
+    return RayExecutor(settings, build, ingestion.ray_address)

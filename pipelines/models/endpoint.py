@@ -1,0 +1,163 @@
+"""Requests to an OpenAI-compatible server: the client, one layer of retries, and an error message for each failure."""
+
+import email.utils
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+import openai
+from pydantic import SecretStr
+
+from pipelines.errors import ConfigError, FootnoteError, ModelError, ServiceUnavailable
+from pipelines.observe import log
+from pipelines.tls import CA_FILE_HINT, environment_ca_file, is_untrusted, ssl_context
+
+HIDDEN_KEY = "hidden"
+REQUEST_ERRORS = (openai.OpenAIError, httpx.HTTPError, ValueError, TypeError, AttributeError, LookupError)
+
+_LONGEST_WAIT = 60.0
+_FIRST_WAIT, _LAST_WAIT = 0.5, 20.0
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A model on a server, and the names under which the settings know its parts."""
+
+    url: str
+    model: str
+    key: SecretStr
+    retries: int
+    key_variable: str
+    model_variable: str
+    ca_file: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a key that no header can carry; the error of the HTTP client would quote it."""
+        key = self.key.get_secret_value()
+        if not (key.isascii() and key.isprintable()):
+            raise ConfigError(f"{self.key_variable} holds characters that no key has.", hint="Copy the key again.")
+
+    @property
+    def name(self) -> str:
+        """The server's address without credentials or query."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def client_of(endpoint: Endpoint) -> httpx.Client | None:
+    """A client that believes the authorities of FOOTNOTE_CA_FILE, too; None without any: then OpenAI's own serves.
+
+    Raises:
+        ConfigError: If that file, or SSL_CERT_FILE, cannot be used.
+    """
+    environment_ca_file("SSL_CERT_FILE")
+    trusted = ssl_context(endpoint.ca_file, httpx.create_ssl_context)
+    return _Client(verify=trusted) if trusted else None
+
+
+class _Client(openai.DefaultHttpxClient):
+    """A client that lets go of its connections when nobody holds it any more, as OpenAI's own does."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def secret(key: SecretStr | None) -> SecretStr:
+    """The key without the spaces that were copied with it, or `none` for servers that want no key."""
+    return SecretStr((key.get_secret_value().strip() if key else "") or "none")
+
+
+def send(endpoint: Endpoint, request: Callable[[], _Answer]) -> _Answer:
+    """The answer of `request`, which is sent again after 429, 5xx, timeouts and lost connections.
+
+    Raises:
+        ServiceUnavailable: If the server cannot be reached or does not answer in time.
+        ModelError: If it answers with an error or with nonsense.
+    """
+    attempt = 0
+    while True:
+        try:
+            return request()
+        except REQUEST_ERRORS as error:
+            wait = retry_wait(error, attempt)
+            if wait is None or attempt >= endpoint.retries:
+                raise describe_error(error, endpoint) from None
+            log("info", "a model is asked again", server=endpoint.name, seconds=round(wait, 2))
+            time.sleep(wait)
+            attempt += 1
+
+
+def retry_wait(error: Exception, attempt: int) -> float | None:
+    """Seconds to wait before asking again, None where that is useless; `attempt` counts from 0.
+
+    Doubles from half a second up to 20, half of it by chance. What Retry-After asks for comes first; above 60 seconds
+    the failure is final.
+    """
+    if isinstance(error, openai.APIStatusError):
+        exhausted = error.code == "insufficient_quota"
+        if exhausted or not (error.status_code in (408, 429) or error.status_code >= 500):
+            return None
+        asked = _retry_after(error.response.headers.get("retry-after", ""))
+        if asked is not None:
+            return asked if asked <= _LONGEST_WAIT else None
+    elif not isinstance(error, openai.APIConnectionError | httpx.TransportError):
+        return None
+    chance = random.uniform(0.5, 1)  # noqa: S311
+    return min(_FIRST_WAIT * 2.0**attempt, _LAST_WAIT) * chance
+
+
+def describe_error(error: Exception, endpoint: Endpoint) -> FootnoteError:
+    """What a failed request means for a person: one sentence, and what to do about it; never the key."""
+    server, model = endpoint.name, endpoint.model
+    if isinstance(error, openai.APITimeoutError | httpx.TimeoutException):
+        return ServiceUnavailable(f"{server} did not answer in time.", hint="Try again, or raise the timeout.")
+    if isinstance(error, openai.APIConnectionError | httpx.TransportError):
+        never = isinstance(error, openai.APIConnectionError)
+        what = f"{'cannot be reached' if never else 'broke off'} ({_said(error.__cause__ or error, endpoint)})"
+        hint = CA_FILE_HINT if is_untrusted(what) else "Check the address, the network and whether it runs."
+        return ServiceUnavailable(f"{server} {what}.", hint=hint)
+    said = _said(error, endpoint)
+    if not isinstance(error, openai.APIStatusError):
+        if isinstance(error, openai.APIError):
+            return ModelError(f"{model} at {server} gave up: {said}", hint="Try again, or choose another model.")
+        hint = "Check that the address is that of an OpenAI-compatible server."
+        return ModelError(f"{server} answered with something that is not a model's answer.", hint=hint)
+    status = error.status_code
+    meanings = {
+        401: (f"{server} refuses the key.", f"Set {endpoint.key_variable} to a valid key."),
+        402: (f"{server} wants payment: {said}", f"Add credit to the account of {endpoint.key_variable}."),
+        403: (
+            f"{server} does not let this key use {model}: {said}",
+            f"Set {endpoint.model_variable} to another model.",
+        ),
+        404: (f"{server} does not know the model {model}.", f"Check {endpoint.model_variable} and the address."),
+        429: (f"{server} takes no more requests for now: {said}", "Wait, or raise the account's limits."),
+    }
+    failing = (f"{server} fails with status {status}: {said}", "Try again later.")
+    refused = (f"{server} refuses the request with status {status}: {said}", f"Check that {model} allows it.")
+    message, hint = meanings.get(status, failing if status >= 500 else refused)
+    return ModelError(message, hint=hint)
+
+
+def _said(error: BaseException, endpoint: Endpoint) -> str:
+    body = getattr(error, "body", None)
+    said = body.get("message") if isinstance(body, dict) else None
+    text = " ".join(str(said or error or type(error).__name__).split())[:300]
+    key = endpoint.key.get_secret_value()
+    return text.replace(key, "***") if key else text
+
+
+def _retry_after(header: str) -> float | None:
+    try:
+        return max(float(header), 0.0)
+    except ValueError:
+        pass
+    try:
+        return max(email.utils.parsedate_to_datetime(header).timestamp() - time.time(), 0.0)
+    except ValueError:
+        return None

@@ -1,0 +1,238 @@
+"""The active index: the nodes, BM25 indexes and vectors of the embedding model that answers questions."""
+
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from llama_index.core.embeddings import BaseEmbedding
+
+from config.settings import Settings
+from pipelines.errors import FootnoteError
+from pipelines.models.embedding import build_embed_model
+from pipelines.models.identity import identity, is_model_configured, with_identity
+from pipelines.observe import log, log_failure
+from pipelines.store.database import Database, reading
+from pipelines.store.embedding_models import (
+    ActiveModel,
+    active_model,
+    active_since,
+    model_to_use,
+    prevent_drop,
+    read_active_model,
+    state_of,
+)
+from pipelines.store.embedding_statistics import StatisticsCache, carry_over
+from pipelines.store.known_names import KnownNames
+from pipelines.store.lexical_snapshots import LexicalIndexes
+from pipelines.store.node_table import node_table
+from pipelines.store.read_snapshot import ReadSnapshot
+from pipelines.store.vector_store import (
+    NodeStore,
+    build_lexical_indexes,
+    build_node_store,
+    build_statistics,
+    snapshot_folder,
+    snapshot_folder_of,
+)
+from pipelines.types import EmbeddingIdentity
+
+_STATE = "state"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIndex:
+    """All that depends on one embedding model, in one piece, so that no question mixes two models."""
+
+    identity: EmbeddingIdentity
+    store: NodeStore
+    indexes: LexicalIndexes
+    spaces: StatisticsCache
+    names: KnownNames
+    embed_model: BaseEmbedding
+
+
+def build_model_index(settings: Settings, database: Database, model: EmbeddingIdentity) -> ModelIndex:
+    """The index of this embedding model, active or not.
+
+    Raises:
+        ConfigError: If the model cannot be used with these settings: its key is missing.
+    """
+    embed_model = build_embed_model(with_identity(settings, model))
+    store = build_node_store(settings, database, model)
+    return ModelIndex(
+        identity=model,
+        store=store,
+        indexes=build_lexical_indexes(settings, database, store),
+        spaces=build_statistics(settings, database, store),
+        names=KnownNames(store),
+        embed_model=embed_model,
+    )
+
+
+class ActiveIndex:
+    """The index of the active embedding model: a fixed one, or whichever is active at each question."""
+
+    def __init__(self, settings: Settings, database: Database, index: ModelIndex, since: ActiveModel | None) -> None:
+        """`since` is when `index` became active; None = it stays the active one."""
+        self._settings = settings
+        self._database = database
+        self._latest = since
+        self._indexes = {since: index}
+        self._lock = threading.Lock()
+
+    def snapshot(self) -> AbstractContextManager[ReadSnapshot]:
+        """One state of the corpus and of the active model, until it ends."""
+        return self._indexes[self._latest].store.moment()
+
+    def now(self) -> ModelIndex:
+        """The active index; its table is not dropped while the read snapshot lasts in which this is called.
+
+        Raises:
+            ConfigError: If the active model cannot be used with these settings.
+        """
+        if self._latest is None:
+            return self._indexes[None]
+        with reading(self._database.engine, "reading which embedding model serves") as connection:
+            since = read_active_model(connection) or self._latest
+        index = self._indexes.get(since) or self._load(since)
+        prevent_drop(self._database.engine, index.store.table)
+        return index
+
+    def attempts(self) -> Iterator["_Attempt"]:
+        """One attempt to read from the active index, and a second one where the first is in vain.
+
+            for attempt in active.attempts():
+                with attempt as index:
+                    found = ...
+
+        The second is made where another embedding model was promoted and the table of the one before was dropped,
+        before anything was read of it. Each attempt reads one state of the corpus.
+        """
+        first = _Attempt(self)
+        yield first
+        if first.failed:
+            yield _Attempt(self, is_last=True)
+
+    def _load(self, since: ActiveModel) -> ModelIndex:
+        """Build the new model's index, and only then drop those before the last."""
+        with self._lock:
+            if since not in self._indexes:
+                index = build_model_index(self._settings, self._database, since.model)
+                self._indexes = {self._latest: self._indexes[self._latest], since: index}
+                self._latest = since
+                log("info", "another embedding model serves", model=since.model.label)
+            return self._indexes[since]
+
+    def under(self, settings: Settings) -> "ActiveIndex":
+        """The same under other query settings."""
+        index = self._indexes[self._latest]
+        indexes = build_lexical_indexes(settings, self._database, index.store)
+        if indexes.parameters != index.indexes.parameters:
+            index = replace(index, indexes=indexes)
+        return ActiveIndex(settings, self._database, index, self._latest)
+
+    def fixed(self, index: ModelIndex) -> "ActiveIndex":
+        """This index for good, whatever is promoted."""
+        return ActiveIndex(self._settings, self._database, index, None)
+
+
+class _Attempt:
+    """One state of the corpus, and the index that is active in it."""
+
+    def __init__(self, active: ActiveIndex, *, is_last: bool = False) -> None:
+        self.failed = False
+        self._active = active
+        self._is_last = is_last
+
+    def __enter__(self) -> ModelIndex:
+        try:
+            self._index = self._opened()
+        except FootnoteError:
+            if self._is_last:
+                raise
+            self._is_last = True
+            self._index = self._opened()
+        return self._index
+
+    def _opened(self) -> ModelIndex:
+        with ExitStack() as stack:
+            stack.enter_context(self._active.snapshot())
+            index = self._active.now()
+            self._open = stack.pop_all()
+        return index
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> bool:
+        self._open.__exit__(kind, error, trace)
+        is_first = isinstance(error, FootnoteError) and not self._is_last
+        self.failed = is_first and self._index.identity != self._active.now().identity
+        return self.failed
+
+
+def build_active_index(settings: Settings, database: Database) -> ActiveIndex:
+    """The active index of this database, which follows promotions from question to question.
+
+    Raises:
+        ConfigError: If the settings name another model than the one that serves, or it cannot be used with them.
+    """
+    model = model_to_use(database.engine, identity(settings), stated=is_model_configured(settings))
+    since = active_since(database.engine, node_table(model.slug))
+    return ActiveIndex(settings, database, build_model_index(settings, database, model), ActiveModel(model, since))
+
+
+# Of models that are not active
+
+
+def build_inactive_index(settings: Settings, database: Database, model: EmbeddingIdentity) -> ModelIndex:
+    """The index of this model, with BM25 and statistics of what its table holds now."""
+    if model != active_model(database.engine):
+        discard_stale_snapshots(settings, database, build_node_store(settings, database, model))
+    return build_model_index(settings, database, model)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPreparation:
+    """What the first search needs of a model that is to become active."""
+
+    settings: Settings
+    database: Database
+    store: NodeStore
+
+    def prepare(self) -> None:
+        """Build it, from what the table holds now."""
+        discard_stale_snapshots(self.settings, self.database, self.store)
+        build_lexical_indexes(self.settings, self.database, self.store).refresh("owner")
+        build_statistics(self.settings, self.database, self.store).current("owner")
+
+    def adopt(self, version: int) -> None:
+        """Use it from this corpus version on."""
+        built = snapshot_folder_of(self.settings, self.database, self.store.table)
+        adopted = snapshot_folder_of(self.settings, self.database, f"{self.store.table}-{version}")
+        try:
+            shutil.rmtree(adopted, ignore_errors=True)
+            built.rename(adopted)
+            carry_over(adopted, "owner", version)
+        except OSError as error:
+            log_failure("the lexical index is built again by the first search", error, path=str(built))
+
+
+def discard_stale_snapshots(settings: Settings, database: Database, store: NodeStore) -> None:
+    """Delete what was derived from an inactive model's table, unless the table is unchanged since.
+
+    The corpus version does not count changes of such a table: they change nothing for those who search.
+    """
+    folder = snapshot_folder(settings, database, store)
+    with reading(database.engine, "reading the embedding models") as connection:
+        state = state_of(connection, store.table)
+    if _noted(folder) != state:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / _STATE).write_text(state)
+
+
+def _noted(folder: Path) -> str:
+    path = folder / _STATE
+    return path.read_text() if path.exists() else ""

@@ -1,0 +1,145 @@
+"""What all writers share: their input, abstention, the joined answer text and the answer's JSON."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, TypeAdapter, ValidationError
+
+from config.prompts import GREETING, NO_ANSWER
+from pipelines.errors import StoreError
+from pipelines.query.careers.computed_answer import CAREER_FACTS, ComputedAnswer, cited_facts
+from pipelines.query.citation_markers import escape_markers
+from pipelines.query.verify import WORDS_ONLY, Judge, verify_computed
+from pipelines.store.query_log import jsonable
+from pipelines.types import Answer, Context, Evidence, Footnote, QueryIntent, Sentence, Token, Verdict
+
+AnswerEvents = Generator[Token | Footnote | Verdict, None, Answer]
+_NEAREST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class WriterInput:
+    """What a writer works from.
+
+    Attributes:
+        intent: The question as understood.
+        context: The numbered sources.
+        evidence: How strong the evidence is.
+        searched: What was searched, for an abstention.
+        instead: The text of an abstention that has another reason than weak evidence; else empty.
+        judge: Verifies sentences.
+    """
+
+    intent: QueryIntent
+    context: Context
+    evidence: Evidence
+    searched: tuple[str, ...]
+    instead: str = ""
+    judge: Judge = WORDS_ONLY
+
+
+def write_computed(question: str, computed: ComputedAnswer) -> AnswerEvents:
+    """Yield the computed sentences with a footnote for each fact, then their Verdicts; list items have bullets."""
+    sources, stated = cited_facts(computed)
+    derived = (computed.value,) if computed.value else ()
+    bullet, between = ("- ", "\n- ") if computed.listed else ("", " ")
+    written = [verify_computed(text, quoted, derived, sources) for text, quoted in stated]
+    shown: set[int] = set()
+    for place, sentence in enumerate(written):
+        yield Token(f"{between if place else bullet}{escape_markers(sentence.text)}")
+        yield from (Footnote(n, sources[n - 1]) for n in sentence.citations if n not in shown)
+        shown.update(sentence.citations)
+    yield from (Verdict(place, sentence) for place, sentence in enumerate(written))
+    supported = all(sentence.verdict == "supported" for sentence in written)
+    is_sure = supported and computed.exact and not computed.doubts
+    return Answer(
+        question=question,
+        answered=True,
+        confidence="high" if is_sure else "medium" if supported else "low",
+        mode="extractive",
+        model=CAREER_FACTS,
+        answer=bullet + join_sentences(written, between),
+        sentences=tuple(written),
+        sources=sources,
+    )
+
+
+def abstain(task: WriterInput, fallback_reason: str = "") -> AnswerEvents:
+    """Yield and return an abstention."""
+    answer = replace(abstention(task, "extractive", ""), fallback_reason=fallback_reason)
+    yield Token(answer.answer)
+    return answer
+
+
+def abstention(task: WriterInput, mode: Literal["llm", "extractive"], model: str) -> Answer:
+    """An Answer that says there is none, with what was searched and the nearest passages, and without citations."""
+    return Answer(
+        question=task.intent.question,
+        answered=False,
+        confidence="low",
+        mode=mode,
+        model=model,
+        answer=GREETING if task.intent.greeting else task.instead or NO_ANSWER,
+        sentences=(),
+        sources=(),
+        nearest=task.context.sources[:_NEAREST],
+        searched=task.searched,
+    )
+
+
+def join_sentences(sentences: Sequence[Sentence], between: str = " ") -> str:
+    """The answer's text, each sentence followed by its markers; a marker inside a sentence gets round brackets."""
+    return between.join(
+        escape_markers(sentence.text) + "".join(f" [{n}]" for n in sentence.citations) for sentence in sentences
+    )
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """The Answer as plain data that `answer_schema` describes.
+
+    Raises:
+        StoreError: If it breaks the schema: a bug.
+    """
+    shown: dict[str, Any] = jsonable(answer)
+    read_answer(shown)
+    return shown
+
+
+def answer_schema() -> dict[str, Any]:
+    """The JSON Schema of `footnote ask --json`: `answer`, `sources` with `documentName` and `snippet`, and the rest."""
+    return _ANSWER.json_schema()
+
+
+def read_answer(shown: Any) -> Answer:
+    """The Answer that plain data holds.
+
+    Raises:
+        StoreError: If the data is none: a part is missing or of another type, a citation points at no source, a
+            snippet is not as long as its offsets say, or an abstention cites something.
+    """
+    try:
+        return _ANSWER.validate_python(shown)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "it"
+        raise StoreError(f"This is no answer: {place}: {first['msg']}.", hint="Ask again, and report it.") from error
+
+
+def _consistent(answer: Answer) -> Answer:
+    numbers = [source.n for source in answer.sources]
+    cited = {n for sentence in answer.sentences for n in sentence.citations}
+    cited |= {found.n for sentence in answer.sentences for found in sentence.evidence}
+    cited |= {side.n for conflict in answer.conflicts for side in conflict.sides}
+    if numbers != list(range(1, len(numbers) + 1)):
+        raise ValueError("the sources are not numbered from 1 on")
+    if not cited <= {*numbers}:
+        raise ValueError(f"there is no source {min(cited - {*numbers})}")
+    if any(len(source.snippet) != source.end - source.start for source in (*answer.sources, *answer.nearest)):
+        raise ValueError("a snippet is not as long as its offsets say")
+    if not answer.answered and answer.sentences:
+        raise ValueError("an abstention has sentences")
+    return answer
+
+
+_ANSWER: TypeAdapter[Answer] = TypeAdapter(Annotated[Answer, AfterValidator(_consistent)])

@@ -1,0 +1,361 @@
+"""Answers computed from career facts: counts, durations and lists, each with the facts it rests on."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from pipelines.facts import CareerRecord, JobFacts, SkillsFacts
+from pipelines.months import duration_text, month_text
+from pipelines.query.careers.disagreements import Disagreement, conflicting_dates, conflicting_titles, fact_source
+from pipelines.query.careers.people import (
+    Job,
+    Person,
+    agreeing_facts,
+    differently_dated,
+    is_same_organisation,
+    jobs_by_company,
+)
+from pipelines.query.verification.normalise import contains_phrase
+from pipelines.store.facts import Fact
+from pipelines.store.tokens import tokenise
+from pipelines.text import fold
+from pipelines.types import Source
+
+_TOKEN = re.compile(r"\.?\w+(?:\+\+|#)?")
+CAREER_FACTS = "career facts"  # the model name of a computed answer
+_SHORT = 2  # letters up to which a skill must stand in its own spelling: `Go` is not `go`
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedItem:
+    """A fact behind a computed answer.
+
+    Attributes:
+        text: The fact as the answer words it.
+        fact: The fact itself.
+        quotes: Words that must stand in its span.
+        also_in: Names of other documents that state the same.
+        whose: The fact that states the person's name, if the answer says it.
+    """
+
+    text: str
+    fact: Fact
+    quotes: tuple[str, ...]
+    also_in: tuple[str, ...] = ()
+    whose: Fact | None = None
+
+    @property
+    def quoted(self) -> list[tuple[Fact, tuple[str, ...]]]:
+        """Each fact used, with the words that must stand in its span."""
+        named = [(self.whose, (getattr(self.whose.record, "name", ""),))] if self.whose else []
+        return [*named, (self.fact, self.quotes)]
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedAnswer:
+    """A value computed from career facts.
+
+    Attributes:
+        value: The value in words; empty for a list.
+        of: What it is the value of.
+        items: The facts that it was computed from.
+        doubts: Disagreements of documents about them.
+        undated: Number of facts without dates, which could not be summed.
+        exact: Whether all dates are exact to the month.
+        listed: Whether the items themselves are the answer, a sentence each.
+    """
+
+    value: str
+    of: str
+    items: tuple[ComputedItem, ...]
+    doubts: tuple[Disagreement, ...] = ()
+    undated: int = 0
+    exact: bool = True
+    listed: bool = False
+
+    @property
+    def said(self) -> list[tuple[str, tuple[ComputedItem, ...]]]:
+        """The sentences of the answer, each with its items."""
+        return [(item.text, (item,)) for item in self.items] if self.listed else [(self.sentence, self.items)]
+
+    @property
+    def sentence(self) -> str:
+        """The answer: `3 years 2 months at Acme: Engineer at Acme (May 2019 - Jul 2022).`"""
+        listed = "; ".join(item.text for item in self.items)
+        return f"{self.value[:1].upper()}{self.value[1:]}{self.of}: {listed.rstrip('.')}."
+
+
+def total_duration(jobs: Sequence[Job], of: str, skill: str = "") -> ComputedAnswer | None:
+    """Total duration of the jobs, or of those that name a skill; None if none is dated."""
+    mentions = [(job, skill_mention(job, skill) if skill else SkillMention(job.stated[0], "")) for job in jobs]
+    counted = [(job, named) for job, named in mentions if named is not None]
+    dated = [(named, job.stretch, conflicting_dates(job)) for job, named in counted if job.stretch is not None]
+    if not dated:
+        return None
+    stretches = [each for _, each, _ in dated]
+    return ComputedAnswer(
+        duration_text(stretches),
+        of if len(dated) == 1 else f"{of}, overlapping jobs counted once",
+        tuple(job_item(job, *named) for job, named in counted if job.stretch is not None),
+        tuple(doubt for _, _, doubt in dated if doubt),
+        len(counted) - len(dated),
+        all(each.exact for each in stretches),
+    )
+
+
+def jobs_in_year(person: Person, year: int) -> ComputedAnswer | None:
+    """The jobs of a person in a year; None if there is no dated one."""
+    spans = [(job, job.stretch) for job in person.jobs if job.stretch]
+    jobs = [job for job, span in spans if span.first // 12 <= year <= span.last // 12]
+    items = tuple(job_item(job, job.stated[0]) for job in jobs)
+    doubts = (doubt for job in jobs for doubt in (conflicting_dates(job), conflicting_titles(job)) if doubt)
+    return ComputedAnswer(f"in {year}", "", items, tuple(doubts)) if items else None
+
+
+def job_entries(jobs: Sequence[Job], value: str, of: str = "") -> ComputedAnswer | None:
+    """The jobs as stated, one item for each different dating; None without jobs."""
+    items = tuple(job_item(job, fact) for job in jobs for fact in differently_dated(job) or job.stated[:1])
+    doubts = tuple(doubt for job in jobs for doubt in (conflicting_dates(job), conflicting_titles(job)) if doubt)
+    return ComputedAnswer(value, of, items, doubts) if items else None
+
+
+class SkillMention(NamedTuple):
+    """A statement of a job, and the form in which it names a skill."""
+
+    fact: Fact
+    form: str
+
+
+def skill_mention(job: Job, skill: str) -> SkillMention | None:
+    """The first statement of a job that holds a form of the skill as whole words; None without one."""
+    for fact in job.stated:
+        for form in skill_forms(skill):
+            if _contains_form(fact.own_text, form):
+                return SkillMention(fact, form)
+    return None
+
+
+def _contains_form(text: str, form: str) -> bool:
+    """Whether a text holds a form of a skill; a very short form must match in case."""
+    return contains_phrase(text, fold(form)) and (len(form) > _SHORT or form in _TOKEN.findall(text))
+
+
+def skill_forms(skill: str) -> list[str]:
+    """The forms of a skill: `Kubernetes (k8s)` gives `Kubernetes` and `k8s`."""
+    before, _, inside = skill.partition("(")
+    return list(dict.fromkeys(filter(None, (skill, before.strip(), inside.rstrip(") ").strip()))))
+
+
+def job_item(job: Job, fact: Fact, form: str = "") -> ComputedItem:
+    """A job as an answer names it: `Engineer at Acme (May 2019 - Jul 2022)`; `form` must stand in its span too."""
+    record = fact.record
+    assert isinstance(record, JobFacts)
+    what = f"{record.position} at {record.company}" if record.position else record.company
+    months = [month_text(month) for month in (record.start_month, record.end_month or "") if month]
+    when = record.date_range or " to ".join([*months, *(["today"] if record.current else [])])
+    quotes = tuple(filter(None, (record.company, record.position, record.date_range, form)))
+    return ComputedItem(
+        f"{what} ({when})" if when else what, fact, quotes, other_documents(fact, agreeing_facts(job), quotes)
+    )
+
+
+def field_items(groups: Iterable[Sequence[Fact]], *names: str) -> list[ComputedItem]:
+    """An item for each group: what its first fact states in these fields."""
+    stated = [(group, [value for name in names if (value := getattr(group[0].record, name))]) for group in groups]
+    return [
+        ComputedItem(", ".join(said), group[0], tuple(said), other_documents(group[0], group, said))
+        for group, said in stated
+    ]
+
+
+def other_documents(fact: Fact, facts: Iterable[Fact], quotes: Iterable[str]) -> tuple[str, ...]:
+    """Names of other documents whose statement holds the same quotes; dates may be spelt differently."""
+    record, wanted = fact.record, {*quotes}
+    dates = {getattr(record, "date_range", "")} & wanted
+    names = (
+        other.document_name
+        for other in facts
+        if other.document_id != fact.document_id
+        and (not dates or _months(other.record) == _months(record))
+        and all(
+            _contains_form(other.text if said == _organisation(record) else other.own_text, said)
+            for said in wanted - dates
+        )
+    )
+    return tuple(dict.fromkeys(names))
+
+
+def _months(record: CareerRecord) -> tuple[str, str | None, bool]:
+    return getattr(record, "start_month", ""), getattr(record, "end_month", None), getattr(record, "current", False)
+
+
+def _organisation(record: CareerRecord) -> str:
+    """The organisation of a record, whose name may stand above its span."""
+    return getattr(record, "company", "") or getattr(record, "institution", "")
+
+
+def provenance_note(computed: ComputedAnswer) -> str:
+    """A note on how many facts were used, and how many had no dates."""
+    documents = {item.fact.document_id for item in computed.items}
+    facts, held = len(computed.items), len(documents)
+    said = f"Computed from {facts} career fact{'s' * (facts > 1)} of {held} document{'s' * (held > 1)}."
+    return f"{said} {computed.undated} more without dates were left out." if computed.undated else said
+
+
+Quoted = list[tuple[int, tuple[str, ...]]]
+
+
+def cited_facts(computed: ComputedAnswer) -> tuple[tuple[Source, ...], list[tuple[str, Quoted]]]:
+    """(the spans of the facts as numbered sources, each sentence with its source numbers and quoted words)."""
+    sources: dict[tuple[str, int, int], Source] = {}
+    said: list[tuple[str, Quoted]] = []
+    for sentence, items in computed.said:
+        quoted: Quoted = []
+        for item in items:
+            for fact, words in item.quoted:
+                key = (fact.document_id, fact.start, fact.end)
+                sources.setdefault(key, fact_source(fact, len(sources) + 1, item.also_in if fact is item.fact else ()))
+                quoted.append((sources[key].n, words))
+        said.append((sentence, quoted))
+    return tuple(sources.values()), said
+
+
+def count_items(person: Person, noun: str) -> ComputedAnswer | None:
+    """The number of things that a noun names (`companies`, `degrees`); None if no fact states any."""
+    one, several, items = _COUNTS[noun]
+    found = items(person)
+    return ComputedAnswer(str(len(found)), f" {one if len(found) == 1 else several}", tuple(found)) if found else None
+
+
+def employer_items(person: Person) -> list[ComputedItem]:
+    """Each company once, the latest first."""
+    firsts = [(name, jobs[0].stated) for name, jobs in jobs_by_company(person.jobs)]
+    return [
+        ComputedItem(name, stated[0], (name,), other_documents(stated[0], stated, (name,))) for name, stated in firsts
+    ]
+
+
+def _job_items(person: Person) -> list[ComputedItem]:
+    return [job_item(job, job.stated[0]) for job in person.jobs]
+
+
+def _degree_items(person: Person) -> list[ComputedItem]:
+    return field_items(
+        [group for group in person.education if getattr(group[0].record, "degree", "")], "degree", "institution"
+    )
+
+
+def _institution_items(person: Person) -> list[ComputedItem]:
+    groups = {fold(getattr(group[0].record, "institution", "")): group for group in reversed(person.education)}
+    return field_items(reversed(groups.values()), "institution")
+
+
+def language_items(person: Person) -> list[ComputedItem]:
+    """Each language once, with its level."""
+    return field_items(person.languages, "language", "level")
+
+
+def _counted_certificates(person: Person) -> list[ComputedItem]:
+    return field_items(person.certifications, "name")
+
+
+_Count = tuple[str, str, Callable[[Person], list[ComputedItem]]]
+_KINDS: Mapping[str, _Count] = {
+    "company companies employer employers organisation organisations organization organizations firm firms": (
+        "company", "companies", employer_items,
+    ),
+    "job jobs position positions role roles": ("job", "jobs", _job_items),
+    "degree degrees": ("degree", "degrees", _degree_items),
+    "university universities school schools college colleges": ("institution", "institutions", _institution_items),
+    "language languages": ("language", "languages", language_items),
+    "certificate certificates certification certifications": ("certificate", "certificates", _counted_certificates),
+}  # fmt: skip
+_COUNTS = {noun: kind for nouns, kind in _KINDS.items() for noun in nouns.split()}
+COUNTABLE = frozenset(_COUNTS)
+
+
+FactGroup = tuple[Fact, ...]
+_AND = re.compile(r" and |[&,/]")
+
+
+def list_answer(items: Iterable[ComputedItem]) -> ComputedAnswer | None:
+    """The list of these items; None when there are none."""
+    found = tuple(items)
+    return ComputedAnswer("", "", found, listed=True) if found else None
+
+
+def with_person(person: Person, item: ComputedItem) -> ComputedItem:
+    """The item with the person's name before it, and the fact that states the name."""
+    return replace(item, text=f"{person.name}: {item.text}", whose=person.stated[0])
+
+
+def duty_items(jobs: Iterable[Job]) -> list[ComputedItem]:
+    """The bullet points of these jobs, from the statement that counts."""
+    return [ComputedItem(said, job.stated[0], (said,)) for job in jobs for said in job.record.bullets]
+
+
+def study_items(education: Iterable[FactGroup], *, degrees: bool = False) -> list[ComputedItem]:
+    """Each study as stated; with `degrees`, only those that name one."""
+    groups = [group for group in education if not degrees or bool(getattr(group[0].record, "degree", ""))]
+    return field_items(groups, "degree", "area", "institution", "date_range")
+
+
+def studies_by_institution(person: Person) -> list[tuple[str, tuple[FactGroup, ...]]]:
+    """(name, studies) of each school."""
+    found: list[tuple[str, list[FactGroup]]] = []
+    for group in person.education:
+        name = getattr(group[0].record, "institution", "")
+        known = next((held for other, held in found if is_same_organisation(name, other)), None)
+        if known is None:
+            found.append((name, [group]))
+        else:
+            known.append(group)
+    return [(name, tuple(groups)) for name, groups in found]
+
+
+def certificate_items(person: Person) -> list[ComputedItem]:
+    """Each certificate once."""
+    return field_items(person.certifications, "name", "issuer", "date_range")
+
+
+def skill_items(person: Person, asked: Sequence[str] = ()) -> tuple[list[ComputedItem], set[int]]:
+    """(the lists of skills, the indexes of the asked words that name them).
+
+    With asked words, only lists whose name stands among them (`Databases`), of those the longest names.
+    """
+    groups: dict[tuple[str, ...], list[Fact]] = {}
+    for fact in dict.fromkeys(fact for _, stated in person.skills for fact in stated):
+        record = fact.record
+        assert isinstance(record, SkillsFacts)
+        groups.setdefault((fold(record.group), *map(fold, record.skills)), []).append(fact)
+    if not asked:
+        return [_skill_item(group) for group in groups.values()], set()
+    stems = [tokenise(word) for word in asked]
+    heard = {term for terms in stems for term in terms}
+    called = [(terms, group) for group in groups.values() for terms in _group_names(group[0])]
+    named = [(terms, group) for terms, group in called if terms and terms <= heard]
+    most = max((len(terms) for terms, _ in named), default=0)
+    chosen = [(terms, group) for terms, group in named if len(terms) == most]
+    used = {place for place, terms in enumerate(stems) if any(own.intersection(terms) for own, _ in chosen)}
+    return [_skill_item(group) for _, group in chosen], used
+
+
+def _group_names(fact: Fact) -> list[set[str]]:
+    """The index terms of each name of a list of skills; `Search and databases` has two."""
+    return [set(tokenise(name)) for name in _AND.split(str(getattr(fact.record, "group", "")))]
+
+
+def first_skill_list(stating: Sequence[Fact]) -> list[ComputedItem]:
+    """The first list of skills, if there is one."""
+    return [_skill_item(stating[:1])] if stating else []
+
+
+def _skill_item(group: Sequence[Fact]) -> ComputedItem:
+    """A list of skills, with its name if the span holds it."""
+    fact, record = group[0], group[0].record
+    assert isinstance(record, SkillsFacts)
+    name = record.group if record.group and contains_phrase(fact.own_text, fold(record.group)) else ""
+    said = ", ".join(record.skills)
+    quotes = tuple(filter(None, (name, *record.skills)))
+    return ComputedItem(f"{name}: {said}" if name else said, fact, quotes, other_documents(fact, group, quotes))

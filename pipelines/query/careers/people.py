@@ -1,0 +1,302 @@
+"""Whole careers out of single facts: people, their jobs, and which facts state the same."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, TypeVar
+
+from pipelines.facts import (
+    CertificationFacts,
+    EducationFacts,
+    JobFacts,
+    LanguageFacts,
+    PersonFacts,
+    ProjectFacts,
+    SkillsFacts,
+)
+from pipelines.months import MonthRange, month_range, months_agree, overlap_share
+from pipelines.store.facts import Fact
+from pipelines.store.tokens import STOP_WORDS
+from pipelines.text import fold
+
+_WORD = re.compile(r"[^\W_]+")
+_AT = frozenset({"at", "for", "with", "from", "by", "join", "joined", "leave", "left", "quit", "attend", "attended"})
+_SAME_TIME = 0.5  # share of the months of two statements that both have
+_LEGAL = frozenset(
+    """ab ag as asa bv co company corp corporation gmbh inc incorporated kg limited llc llp lp ltd nv oy plc pty sa
+    sarl sas se spa srl the""".split()
+)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job with the statements of it, one a document; the first statement counts."""
+
+    stated: tuple[Fact, ...]
+    stretch: MonthRange | None
+
+    @property
+    def record(self) -> JobFacts:
+        """The record of the statement that counts."""
+        assert isinstance(self.stated[0].record, JobFacts)
+        return self.stated[0].record
+
+
+def merged_jobs(facts: Iterable[Fact], today: date) -> list[Job]:
+    """Merge the statements of the same job: similar companies, and times that overlap by half.
+
+    With equal positions any overlap is enough, since one of two resumes may be old. Two entries of one document are two
+    jobs. The most precise statement counts, else that of the resume. The latest job comes first, undated ones last.
+    """
+    jobs: list[list[tuple[Fact, MonthRange | None]]] = []
+    for fact in facts:
+        span = _stretch(fact, today)
+        fits = [(_likeness(fact, span, job), -place) for place, job in enumerate(jobs)]
+        best, place = max(fits, default=(0.0, 0))
+        if best:
+            jobs[-place].append((fact, span))
+        else:
+            jobs.append([(fact, span)])
+    found = [_merged_job(stated) for stated in jobs]
+    return sorted(found, key=lambda job: (job.stretch is None, *_latest_first(job.stretch)))
+
+
+def _stretch(fact: Fact, today: date) -> MonthRange | None:
+    assert isinstance(fact.record, JobFacts)
+    return month_range(fact.record.start_month, fact.record.end_month, current=fact.record.current, today=today)
+
+
+def _latest_first(span: MonthRange | None) -> tuple[int, int]:
+    return (-span.last, -span.first) if span else (0, 0)
+
+
+def _merged_job(stated: Sequence[tuple[Fact, MonthRange | None]]) -> Job:
+    ordered = sorted(stated, key=lambda each: (each[1] is None, each[1] is not None and not each[1].exact))
+    return Job(tuple(fact for fact, _ in ordered), ordered[0][1])
+
+
+def _likeness(fact: Fact, span: MonthRange | None, job: Sequence[tuple[Fact, MonthRange | None]]) -> float:
+    """How well (0..1) a statement fits a job of other documents; 0 = another job."""
+    first, other = job[0]
+    assert isinstance(fact.record, JobFacts)
+    assert isinstance(first.record, JobFacts)
+    if any(fact.document_id == held.document_id for held, _ in job):
+        return 0.0
+    if not is_similar_organisation(fact.record.company, first.record.company):
+        return 0.0
+    mine, theirs = set(_words(fact.record.position)), set(_words(first.record.position))
+    if span and other:
+        shared = overlap_share(span, other)
+        return shared if shared >= _SAME_TIME or (mine == theirs and mine) else 0.0
+    return 0.5 if mine & theirs or not mine or not theirs else 0.0
+
+
+def is_same_organisation(one: str, other: str) -> bool:
+    """Whether two names of an organisation are equal without their legal forms (`Acme, Inc.`)."""
+    return organisation_words(one) == organisation_words(other)
+
+
+def is_similar_organisation(one: str, other: str) -> bool:
+    """Whether one name of an organisation is a longer form of the other (`Acme`, `Acme Robotics GmbH`)."""
+    left, right = organisation_words(one), organisation_words(other)
+    return left[:1] == right[:1] and (set(left) <= set(right) or set(right) <= set(left))
+
+
+def organisation_words(name: str) -> tuple[str, ...]:
+    """The folded words of a name, without its legal form."""
+    words = _words(name)
+    return tuple(word for word in words if word not in _LEGAL) or words
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(fold(text)))
+
+
+def describe_date_conflict(job: Job) -> str:
+    """The differing dates of a job, each with its document, as text; empty if they agree."""
+    ways = [
+        (fact.record.date_range, fact.document_name)
+        for fact in differently_dated(job)
+        if isinstance(fact.record, JobFacts)
+    ]
+    return f"{job.record.company}: " + ", ".join(f"{said} ({document})" for said, document in ways) if ways else ""
+
+
+def differently_dated(job: Job) -> list[Fact]:
+    """One statement for each different dating of a job, the one that counts first; empty if they agree."""
+    ways: dict[str, Fact] = {}
+    for fact in job.stated:
+        record = fact.record
+        assert isinstance(record, JobFacts)
+        if record is job.record or not _months_agree(job.record, record):
+            ways.setdefault(record.date_range, fact)
+    return list(ways.values()) if len(ways) > 1 else []
+
+
+def agreeing_facts(job: Job) -> list[Fact]:
+    """The statements of a job whose dates agree with the one that counts, which is the first."""
+    return [fact for fact in job.stated if isinstance(fact.record, JobFacts) and _months_agree(job.record, fact.record)]
+
+
+def _months_agree(one: JobFacts, other: JobFacts) -> bool:
+    """Whether two statements agree on the months that both name."""
+    if not other.start_month and not other.end_month and not other.current:
+        return True
+    same_end = one.current == other.current and months_agree(one.end_month, other.end_month)
+    return months_agree(one.start_month, other.start_month) and same_end
+
+
+def jobs_by_company(jobs: Iterable[Job]) -> list[tuple[str, tuple[Job, ...]]]:
+    """(name, jobs) of each company, in the order of the jobs."""
+    groups: list[tuple[str, list[Job]]] = []
+    for job in jobs:
+        name = job.record.company
+        group = next((held for other, held in groups if is_same_organisation(name, other)), None)
+        if group is None:
+            groups.append((name, [job]))
+        else:
+            group.append(job)
+    return [(name, tuple(held)) for name, held in groups]
+
+
+def find_organisation(named: Iterable[tuple[str, T]], words: Sequence[str]) -> tuple[T | None, set[int]]:
+    """(the value of the organisation that the folded words name, the indexes of its name).
+
+    After `at` or `for` the first words of a name are enough. None if no name is found, or several of equal length.
+    """
+    found: list[tuple[int, int, T]] = []
+    for name, held in named:
+        own = organisation_words(name)
+        for start in range(len(words)):
+            length = _common_prefix(own, words[start:])
+            led = start > 0 and words[start - 1] in _AT
+            if length and (length == len(own) or led) and not STOP_WORDS.issuperset(own[:length]):
+                found.append((length, start, held))
+    longest = max((length for length, _, _ in found), default=0)
+    places = [(start, held) for length, start, held in found if length == longest]
+    if len({held for _, held in places}) != 1:
+        return None, set()
+    return places[0][1], {place for start, _ in places for place in range(start, start + longest)}
+
+
+def _common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
+    """Length of the common prefix of two lists."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
+
+
+_CATEGORY_ORDER = {"resume": 0, "linkedin": 1}  # of documents that state the same job, the first is counted
+_TITLES = frozenset("dr dipl ing mr mrs ms msc mba phd prof bsc md jr sr".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A person's career; a group of facts holds what several documents state of the same thing.
+
+    Attributes:
+        name: As stated; empty if no document states it.
+        documents: Names of the documents about the person.
+        jobs: The latest first, undated ones last.
+        stated: The facts that state the name, one a document.
+    """
+
+    name: str
+    documents: tuple[str, ...]
+    jobs: tuple[Job, ...]
+    education: tuple[tuple[Fact, ...], ...]
+    certifications: tuple[tuple[Fact, ...], ...]
+    languages: tuple[tuple[Fact, ...], ...]
+    projects: tuple[tuple[Fact, ...], ...]
+    skills: tuple[tuple[str, tuple[Fact, ...]], ...]
+    stated: tuple[Fact, ...] = ()
+
+
+def group_people(facts: Iterable[Fact], today: date) -> list[Person]:
+    """The people of these facts, by name; a document without a name belongs to the only person, if there is one.
+
+    Two documents are about one person if the words of one name are a subset of the other's.
+    """
+    by_document: dict[str, list[Fact]] = {}
+    for fact in facts:
+        by_document.setdefault(fact.document_id, []).append(fact)
+    groups: list[tuple[frozenset[str], str, list[Fact]]] = []
+    nameless: list[list[Fact]] = []
+    for held in sorted(by_document.values(), key=lambda held: _fact_order(held[0])):
+        name = next(
+            (fact.record.name for fact in held if isinstance(fact.record, PersonFacts) and fact.record.name), ""
+        )
+        words = name_words(name)
+        place = next((i for i, (other, _, _) in enumerate(groups) if is_same_name(words, other)), None)
+        if not words:
+            nameless.append(held)
+        elif place is None:
+            groups.append((words, name, list(held)))
+        else:
+            groups[place][2].extend(held)
+    if nameless and len(groups) <= 1:
+        words, name, known = groups[0] if groups else (frozenset[str](), "", [])
+        rest = [fact for held in nameless for fact in held]
+        groups = [(words, name, sorted([*known, *rest], key=_fact_order))]
+    else:
+        groups += [(frozenset[str](), "", held) for held in nameless]
+    return sorted((_person(name, held, today) for _, name, held in groups), key=lambda person: person.name)
+
+
+def people_named(words: Sequence[str], known: Iterable[Person]) -> list[Person]:
+    """The people whose names share the most words with these folded words; empty if none shares any."""
+    held = [(len(set(words).intersection(organisation_words(person.name))), person) for person in known]
+    most = max((count for count, _ in held), default=0)
+    return [person for count, person in held if count == most > 0]
+
+
+def _fact_order(fact: Fact) -> tuple[int, str, str]:
+    return _CATEGORY_ORDER.get(fact.category, len(_CATEGORY_ORDER)), fact.document_name, fact.document_id
+
+
+def name_words(name: str) -> frozenset[str]:
+    """The folded words of a name, without initials and titles."""
+    return frozenset(word for word in _WORD.findall(fold(name)) if len(word) > 1 and word not in _TITLES)
+
+
+def is_same_name(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether the words of one name, two at least, are among those of the other."""
+    return bool(one) and (one == other or (min(len(one), len(other)) > 1 and (one <= other or other <= one)))
+
+
+def _person(name: str, facts: Sequence[Fact], today: date) -> Person:
+    skills: dict[str, tuple[str, list[Fact]]] = {}
+    for fact in facts:
+        for skill in fact.record.skills if isinstance(fact.record, SkillsFacts) else ():
+            skills.setdefault(fold(skill), (skill, []))[1].append(fact)
+    return Person(
+        name=name,
+        documents=tuple(dict.fromkeys(fact.document_name for fact in facts)),
+        jobs=tuple(merged_jobs([fact for fact in facts if isinstance(fact.record, JobFacts)], today)),
+        education=_grouped(facts, EducationFacts, _same_education),
+        certifications=_grouped(facts, CertificationFacts, lambda one, other: fold(one.name) == fold(other.name)),
+        languages=_grouped(facts, LanguageFacts, lambda one, other: fold(one.language) == fold(other.language)),
+        projects=_grouped(facts, ProjectFacts, lambda one, other: fold(one.name) == fold(other.name)),
+        skills=tuple((skill, tuple(stating)) for skill, stating in skills.values()),
+        stated=tuple(fact for fact in facts if isinstance(fact.record, PersonFacts) and fact.record.name),
+    )
+
+
+def _grouped(facts: Iterable[Fact], kind: type, same: Callable[[Any, Any], bool]) -> tuple[tuple[Fact, ...], ...]:
+    groups: list[list[Fact]] = []
+    for fact in facts:
+        if isinstance(fact.record, kind):
+            group = next((group for group in groups if same(group[0].record, fact.record)), None)
+            if group is None:
+                groups.append([fact])
+            else:
+                group.append(fact)
+    return tuple(map(tuple, groups))
+
+
+def _same_education(one: EducationFacts, other: EducationFacts) -> bool:
+    dated = one.date_range and other.date_range
+    same_time = months_agree(one.start_month, other.start_month) and months_agree(one.end_month, other.end_month)
+    same_what = fold(one.degree) == fold(other.degree) or not one.degree or not other.degree
+    return is_similar_organisation(one.institution, other.institution) and (same_time if dated else same_what)

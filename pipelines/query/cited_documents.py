@@ -1,0 +1,102 @@
+"""What a reader is told of the cited documents: which others hold the same words, and which are stored in part."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from sqlalchemy import Engine
+
+from pipelines.errors import FootnoteError
+from pipelines.observe import log_failure
+from pipelines.query.trace import Ledger, SpanKey
+from pipelines.query.verification.normalise import contains_phrase, folded_words
+from pipelines.store.database import reading
+from pipelines.store.documents import partial_documents, partial_notice, passages
+from pipelines.types import Answer, Audience, Source
+
+
+def with_identical_documents(answer: Answer, ledger: Ledger, database: Engine, audience: Audience) -> Answer:
+    """The answer, each cited source with the names of other documents that hold every quotation of it.
+
+    Only near-copies that were cut in favour of a source are compared, since they may differ just in what is cited.
+    Without near-copies nothing is read; where they cannot be read, none is named.
+    """
+    quotes = _quotes(answer)
+    near = {source.n: _near(source, ledger) for source in answer.sources if source.n in quotes}
+    places = {place: None for own in near.values() for place in own}
+    if not places:
+        return answer
+    try:
+        with reading(database, "reading what else holds the cited words") as connection:
+            rows = passages(connection, list(places), audience)
+    except FootnoteError as error:
+        log_failure("not known which other documents hold the cited words", error)
+        return answer
+    held = {place: (row.name, row.text) for place, row in rows.items()}
+    sources = (
+        replace(source, also_in=_holding(near[source.n], held, quotes[source.n])) if near.get(source.n) else source
+        for source in answer.sources
+    )
+    return replace(answer, sources=tuple(sources))
+
+
+def _quotes(answer: Answer) -> dict[int, list[str]]:
+    """The folded quotations of each source, those of conflicts included."""
+    quotes: dict[int, list[str]] = {}
+    sides = (conflict.sides for conflict in answer.conflicts)
+    for citation in (one for own in (*(said.evidence for said in answer.sentences), *sides) for one in own):
+        quotes.setdefault(citation.n, []).append(folded_words(citation.quote))
+    return quotes
+
+
+def _near(source: Source, ledger: Ledger) -> list[SpanKey]:
+    """The spans of the near-copies of a source, widened by its length, since they are split at other places."""
+    width = len(source.snippet)
+    copies = ledger.copies(source.node_ids, source.document_id)
+    return [(document, max(0, start - width), end + width) for document, start, end in copies]
+
+
+def _holding(
+    near: Sequence[SpanKey], held: Mapping[SpanKey, tuple[str, str]], quotes: Sequence[str]
+) -> tuple[str, ...]:
+    """The names of the documents that hold every quotation within these spans."""
+    texts: dict[str, list[str]] = {}
+    names: dict[str, str] = {}
+    for place in near:
+        if place in held:
+            names[place[0]], text = held[place]
+            texts.setdefault(place[0], []).append(text)
+    return tuple(
+        dict.fromkeys(
+            names[document]
+            for document, own in texts.items()
+            if all(any(contains_phrase(text, quote) for text in own) for quote in quotes)
+        )
+    )
+
+
+def note_partial_documents(answer: Answer, database: Engine, audience: Audience, ledger: Ledger) -> None:
+    """Note each cited document (of an abstention, each nearest one) that is stored only in part.
+
+    A failure to read that is noted too.
+    """
+    titles = dict(_under(answer))
+    if not titles:
+        return
+    try:
+        with reading(database, "reading which documents are stored in part") as connection:
+            found = partial_documents(connection, titles, audience)
+    except FootnoteError as error:
+        log_failure("not known which documents are stored in part", error)
+        ledger.lacking(f"Whether the documents are stored as a whole is not known: {error.message}")
+        return
+    for document_id, title in titles.items():
+        if document_id in found:
+            ledger.note(partial_notice(title, found[document_id]))
+
+
+def _under(answer: Answer) -> Iterator[tuple[str, str]]:
+    """(document id, title) of the sources that an answer cites, also as sides of a conflict, or that came nearest."""
+    cited = {n for sentence in answer.sentences for n in sentence.citations}
+    cited |= {side.n for conflict in answer.conflicts for side in conflict.sides}
+    sources = [each for each in answer.sources if each.n in cited] if answer.answered else answer.nearest
+    yield from ((each.document_id, each.title) for each in sources)

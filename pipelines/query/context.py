@@ -1,0 +1,426 @@
+"""ASSEMBLE: ranked nodes -> numbered Context: overlaps merged, budget kept, document order."""
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+
+from llama_index.core.schema import NodeWithScore
+from sqlalchemy import Engine
+
+from pipelines.models.usage import token_margin
+from pipelines.query.delimit import SEPARATOR, about, draw_delimiter, escape_delimiters, format_source
+from pipelines.query.escalate import find
+from pipelines.query.result_cache import NO_CACHE, ResultCache
+from pipelines.query.search import Search, SearchOutcome
+from pipelines.query.trace import Ledger, SpanKey
+from pipelines.store.database import reading
+from pipelines.store.documents import DocumentLinks, document_links, lines_uri, names_of_documents, passages
+from pipelines.store.lexical_index import LexicalIndex
+from pipelines.text import count_tokens, fold, sentences
+from pipelines.types import Audience, Context, Source
+
+_SAYS_MUCH = 40  # characters from which a text that stands in another document is a repetition
+_WIDEST = 9_999  # the number and the page that a source is measured with
+_SEAMS = 2  # tokens that come of putting a text into its frame
+_tokens = lru_cache(maxsize=256)(count_tokens)
+_USEFUL = 200  # characters that are worth showing of a node that does not fit whole
+_NEAR = 16  # characters of space that may stand between two neighbours
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A contiguous piece of a document, and the nodes that it was merged from, best first."""
+
+    document_id: str
+    start: int
+    end: int
+    nodes: tuple[NodeWithScore, ...]
+
+    @property
+    def key(self) -> SpanKey:
+        """What its text is read by."""
+        return self.document_id, self.start, self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A span's stored text with what is shown of its document, the names of others that say nearly the same, where the
+    document's pages begin, and where its lines are shown."""
+
+    text: str
+    name: str
+    title: str
+    uri: str
+    content_sha: str
+    category: str
+    near_copies: tuple[str, ...] = ()
+    pages: tuple[int, ...] = ()
+    lines_uri: str = ""
+
+
+Read = Callable[[Sequence[SpanKey]], Mapping[SpanKey, Passage]]
+Names = Callable[[Collection[str]], Mapping[str, str]]
+StoredSpan = tuple[Span, Passage]
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What an answer is written from: what was found, what of it the writer is shown, and the BM25 index searched."""
+
+    found: SearchOutcome
+    context: Context
+    index: LexicalIndex
+
+
+def retrieve_context(search: Search, cache: ResultCache = NO_CACHE) -> Retrieved:
+    """What is found for a question, and the sources that the writer is shown of it.
+
+    Raises:
+        ModelError, ServiceUnavailable: If no leg could search, or the database cannot be read.
+    """
+    outcome = find(search, cache)
+    with search.ledger.timings.stage("assemble"):
+        return Retrieved(outcome, build_context(outcome, search), search.lexical)
+
+
+def build_context(outcome: SearchOutcome, search: Search) -> Context:
+    """The sources that a writer is shown of what was found, within the budget of the settings.
+
+    Raises:
+        ServiceUnavailable: If the database cannot be read.
+    """
+    limits, database, audience = search.settings.context, search.store.engine, search.request.audience
+    budget = Budget(limits.max_characters, limits.max_tokens, token_margin(search.llm_name, limits.token_margin))
+    return assemble(
+        outcome.ranking,
+        partial(_passages, database, audience=audience),
+        search.ledger,
+        budget,
+        names=partial(document_names, database, audience=audience),
+        named=outcome.intent.documents,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a Context may hold: characters, and cl100k tokens, each of which counts `margin` times."""
+
+    characters: int
+    tokens: int
+    margin: float = 1.0
+
+
+def assemble(
+    ranking: Sequence[NodeWithScore],
+    read: Read,
+    ledger: Ledger,
+    budget: Budget,
+    *,
+    names: Names = lambda _: {},
+    named: Collection[str] = (),
+) -> Context:
+    """The sources that a writer is shown, numbered in document order; all of its text is within the budget.
+
+    Spans of a document that overlap or touch are one source, a passage that another document repeats stands once and
+    names that document, and a source that does not fit is cut at a sentence's end, or dropped.
+
+    Args:
+        ranking: Best first.
+        read: Stored passages of (document id, start, end); a span whose document is gone is missing.
+        ledger: Told the fate of every node.
+        budget: Of all that is shown, heads and delimiters too.
+        names: The names of documents by id; one that must not be seen is missing.
+        named: Ids of documents that the question names: of several, each has its share before any has more.
+    """
+    spans = [span_of(hit) for hit in ranking]
+    gaps = blank_gaps(spans, read)
+    merged = merge_spans(spans, lambda document, end, start: (document, end, start) in gaps)
+    passages = read([span.key for span in merged])
+    held = [(span, passages[span.key]) for span in merged if span.key in passages]
+    stored = [(span, passage) for span, passage in held if is_unchanged(span, passage.text)]
+    single = _collapsed(stored, ledger)
+    ready = _with_names(single, ledger, names)
+    delimiter = draw_delimiter([source_of(_WIDEST, span, passage) for span, passage in ready])
+    kept = _filled(ready, budget, named, delimiter)
+    reasons = (("document changed", stored), ("duplicate", single), ("budget", kept))
+    dropped: dict[str, str] = {}
+    for why, left in reasons:
+        left_ids = {hit.node.node_id for span, _ in left for hit in span.nodes}
+        ids = [hit.node.node_id for hit in ranking if hit.node.node_id not in left_ids]
+        dropped |= {node_id: why for node_id in ids if node_id not in dropped}
+    for node_id, why in dropped.items():
+        ledger.cut(node_id, why)
+    sources = _numbered(kept, ledger)
+    befores = (None, *sources)
+    text = SEPARATOR.join(format_source(one, delimiter, before) for one, before in zip(sources, befores, strict=False))
+    stand = tuple((source.n, *span) for source in sources for span in sentence_spans(source.snippet, source.start))
+    size = math.ceil(count_tokens(text) * budget.margin)
+    return Context(sources, text, delimiter, size, tuple(dropped.items()), stand)
+
+
+def _collapsed(found: Sequence[StoredSpan], ledger: Ledger) -> list[StoredSpan]:
+    """The passages without those whose words a better one of another document holds, which stands for both."""
+    kept: list[tuple[StoredSpan, str]] = []
+    for span, passage in found:
+        words = fold(passage.text)
+        holds = (
+            better
+            for (better, _), said in kept
+            if better.document_id != span.document_id and len(words) >= _SAYS_MUCH and words in said
+        )
+        if better := next(holds, None):
+            for hit in span.nodes:
+                ledger.copied(hit.node.node_id, better.nodes[0].node.node_id)
+        else:
+            kept.append(((span, passage), words))
+    return [pair for pair, _ in kept]
+
+
+def _with_names(found: Sequence[StoredSpan], ledger: Ledger, names: Names) -> list[StoredSpan]:
+    """The passages with the names of the documents that each also stands for."""
+    others = [ledger.also_in([hit.node.node_id for hit in span.nodes], span.document_id) for span, _ in found]
+    wanted = set().union(*others)
+    known = names(wanted) if wanted else {}
+    return [
+        (span, replace(passage, near_copies=tuple(known[other] for other in ids if other in known)))
+        for (span, passage), ids in zip(found, others, strict=True)
+    ]
+
+
+def _filled(found: Sequence[StoredSpan], budget: Budget, named: Collection[str], delimiter: str) -> list[StoredSpan]:
+    """What fits of the passages, best first; each may be the part of its span that fits."""
+    kept: dict[int, StoredSpan] = {}
+    characters, tokens = budget.characters, budget.tokens / budget.margin
+    for place, share in _turns(found, named):
+        span, passage = found[place]
+        frame = _frame(span, passage, delimiter)
+        around, own = len(frame), _tokens(frame) + _SEAMS
+
+        def fits(text: str, most: float = share * characters - around, room: float = share * tokens - own) -> bool:
+            return len(escape_delimiters(text)) <= most and _tokens(escape_delimiters(text)) <= room
+
+        if part := fitted(span, passage.text, fits):
+            text = passage.text[part.start - span.start : part.end - span.start]
+            kept[place] = part, replace(passage, text=text)
+            characters -= around + len(escape_delimiters(text))
+            tokens -= own + _tokens(escape_delimiters(text))
+    return [kept[place] for place in sorted(kept)]
+
+
+def _turns(found: Sequence[StoredSpan], named: Collection[str]) -> Iterator[tuple[int, float]]:
+    """(place, the share of what is left that it may take) of each passage, in the order in which they are served.
+
+    First the best one of each document that the question names, if it names several: the shortest first, each with
+    an equal share; then all others, best first.
+    """
+    firsts: dict[str, int] = {}
+    for place, (span, _) in enumerate(found):
+        if span.document_id in named:
+            firsts.setdefault(span.document_id, place)
+    early = sorted(firsts.values(), key=lambda place: len(found[place][1].text)) if len(firsts) > 1 else []
+    yield from ((place, 1 / (len(early) - served)) for served, place in enumerate(early))
+    yield from ((place, 1.0) for place in range(len(found)) if place not in early)
+
+
+def _frame(span: Span, passage: Passage, delimiter: str) -> str:
+    """All that is shown with a span's text, at its longest."""
+    paths = (tuple(hit.node.metadata["section_path"]) for hit in span.nodes)
+    source = source_of(_WIDEST, span, passage)
+    longest = max(paths, key=lambda path: sum(map(len, path)) + len(path))
+    page = None if source.page is None else _WIDEST
+    return format_source(replace(source, page=page, section_path=longest, snippet=""), delimiter, None) + SEPARATOR
+
+
+def _numbered(kept: Sequence[StoredSpan], ledger: Ledger) -> tuple[Source, ...]:
+    """The sources from 1: a document after the other, the one with the best passage first, and each in its order."""
+    best: dict[str, int] = {}
+    for span, _ in kept:
+        best.setdefault(span.document_id, len(best))
+    ordered = sorted(kept, key=lambda pair: (best[pair[0].document_id], pair[0].start))
+    for n, (span, _) in enumerate(ordered, start=1):
+        for hit in span.nodes:
+            ledger.kept(hit.node.node_id, n, merged=len(span.nodes) > 1)
+    return tuple(source_of(n, span, passage) for n, (span, passage) in enumerate(ordered, start=1))
+
+
+def source_of(n: int, span: Span, passage: Passage) -> Source:
+    """A span as source n, with the page and the lines of its own first and last characters."""
+    in_order = sorted(span.nodes, key=lambda hit: hit.node.metadata["start"])
+    metas = [hit.node.metadata for hit in in_order]
+    first = max((hit for hit in in_order if hit.node.metadata["start"] <= span.start), key=_start)
+    ahead = first.node.get_content()[: span.start - _start(first)].count("\n")
+    line_start = first.node.metadata["line_start"] + ahead
+    return Source(
+        n=n,
+        document_id=span.document_id,
+        documentName=passage.name,
+        title=passage.title,
+        uri=passage.uri,
+        content_sha=passage.content_sha,
+        category=passage.category,
+        page=bisect_right(passage.pages, span.start) if passage.pages else first.node.metadata["page"],
+        line_start=line_start,
+        line_end=line_start + passage.text[:-1].count("\n"),
+        section_path=_common([meta["section_path"] for meta in metas]),
+        snippet=passage.text,
+        start=span.start,
+        end=span.end,
+        node_ids=tuple(hit.node.node_id for hit in in_order),
+        about=about(metas[0].get("facts")),
+        page_breaks=tuple(page for page in passage.pages if span.start < page < span.end),
+        near_copies=passage.near_copies,
+        lines_uri=passage.lines_uri,
+    )
+
+
+def _start(hit: NodeWithScore) -> int:
+    start: int = hit.node.metadata["start"]
+    return start
+
+
+def _common(paths: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """The headings under which all of them stand."""
+    shared = list(paths[0])
+    for path in paths[1:]:
+        pairs = enumerate(zip(shared, path, strict=False))
+        shared = shared[: next((at for at, (one, other) in pairs if one != other), min(len(shared), len(path)))]
+    return tuple(shared)
+
+
+# Spans
+
+
+def span_of(hit: NodeWithScore) -> Span:
+    """The span of one node."""
+    meta = hit.node.metadata
+    return Span(meta["document_id"], meta["start"], meta["end"], (hit,))
+
+
+def merge_spans(spans: Sequence[Span], gap: Callable[[str, int, int], bool]) -> list[Span]:
+    """Join overlapping and adjacent spans of a document, so that no character of it stands twice; best span first.
+
+    Args:
+        spans: Best first.
+        gap: Whether nothing but space stands between two offsets of a document.
+    """
+    merged: list[Span] = []
+    for span in sorted(spans, key=lambda span: span.key):
+        last = merged[-1] if merged else None
+        joins = (
+            last is not None
+            and last.document_id == span.document_id
+            and (span.start <= last.end or gap(span.document_id, last.end, span.start))
+        )
+        if last is not None and joins:
+            merged[-1] = replace(last, end=max(last.end, span.end), nodes=last.nodes + span.nodes)
+        else:
+            merged.append(span)
+    order = {hit.node.node_id: place for place, hit in enumerate(hit for span in spans for hit in span.nodes)}
+
+    def rank(hit: NodeWithScore) -> int:
+        return order[hit.node.node_id]
+
+    ranked = [replace(span, nodes=tuple(sorted(span.nodes, key=rank))) for span in merged]
+    return sorted(ranked, key=lambda span: rank(span.nodes[0]))
+
+
+def blank_gaps(spans: Sequence[Span], read: Read) -> set[SpanKey]:
+    """The gaps between neighbouring spans of a document that hold only space."""
+    reached: dict[str, int] = {}
+    gaps: list[SpanKey] = []
+    for span in sorted(spans, key=lambda span: span.key):
+        end = reached.get(span.document_id, span.start)
+        if 0 < span.start - end <= _NEAR:
+            gaps.append((span.document_id, end, span.start))
+        reached[span.document_id] = max(end, span.end)
+    return {gap for gap, passage in read(gaps).items() if not passage.text.strip()} if gaps else set()
+
+
+def is_unchanged(span: Span, text: str) -> bool:
+    """Whether the stored text still holds the nodes: their document may have been replaced since they were found."""
+    return all(
+        text[hit.node.metadata["start"] - span.start : hit.node.metadata["end"] - span.start] == hit.node.get_content()
+        for hit in span.nodes
+    )
+
+
+def fitted(span: Span, text: str, fits: Callable[[str], bool]) -> Span | None:
+    """The part of a span that fits: it begins where a node begins and ends where a sentence does.
+
+    The best node goes first, from its beginning, then what follows it, then what stands before it. None when less of
+    that node fits than is worth showing.
+
+    Args:
+        span: With its nodes best first.
+        text: Its own.
+        fits: Whether there is room for a text; for a shorter beginning of one that has room, too.
+    """
+    if fits(text):
+        return span
+    best = span.nodes[0].node.metadata
+    start, whole = best["start"] - span.start, best["end"] - best["start"]
+    ends = [*dict.fromkeys([*(end for _, end in sentences(text) if end > start), len(text)])]
+    place = bisect_left(ends, True, key=lambda end: not fits(text[start:end]))
+    if not place or ends[place - 1] - start < min(_USEFUL, whole):
+        return None
+    end = ends[place - 1]
+    starts = sorted({hit.node.metadata["start"] - span.start for hit in span.nodes})
+    start = next(earlier for earlier in starts if earlier == start or fits(text[earlier:end]))
+    return _within(span, span.start + start, span.start + end)
+
+
+def _within(span: Span, start: int, end: int) -> Span:
+    held = (hit for hit in span.nodes if hit.node.metadata["start"] < end and hit.node.metadata["end"] > start)
+    return Span(span.document_id, start, end, tuple(held))
+
+
+def sentence_spans(text: str, start: int) -> list[tuple[int, int]]:
+    """The sentences of a text that begins at `start` of its document, as offsets there, ascending and apart."""
+    return [(start + begin, start + end) for begin, end in sentences(text)]
+
+
+# What is stored
+
+
+def document_names(database: Engine, document_ids: Collection[str], audience: Audience) -> dict[str, str]:
+    """The names of documents by id; one that this audience must not see is missing.
+
+    Raises:
+        ServiceUnavailable: If the database cannot be read.
+    """
+    if not document_ids:
+        return {}
+    with reading(database, "reading document names") as connection:
+        return names_of_documents(connection, document_ids, audience)
+
+
+def documents_shown(database: Engine, document_ids: Collection[str], audience: Audience) -> dict[str, DocumentLinks]:
+    """What is shown of documents by id; one that this audience must not see is missing.
+
+    Raises:
+        ServiceUnavailable: If the database cannot be read.
+    """
+    if not document_ids:
+        return {}
+    with reading(database, "reading where documents are") as connection:
+        return document_links(connection, document_ids, audience)
+
+
+def _passages(database: Engine, spans: Sequence[SpanKey], audience: Audience) -> Mapping[SpanKey, Passage]:
+    with reading(database, "reading passages") as connection:
+        rows = passages(connection, spans, audience)
+    return {
+        key: Passage(
+            text=row.text,
+            name=row.name,
+            title=row.title,
+            uri=row.source_uri,
+            content_sha=row.content_sha,
+            category=row.category,
+            pages=tuple(row.pages),
+            lines_uri=lines_uri(row.source_kind, row.source_uri, row.mime, row.path),
+        )
+        for key, row in rows.items()
+    }

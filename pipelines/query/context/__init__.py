@@ -1,1 +1,0 @@
-"""What a writer is shown: numbered sources as quoted data."""

@@ -1,0 +1,88 @@
+"""Sources as data in a prompt, between delimiters with a random key that no document can know."""
+
+import re
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pipelines.text import fold, plain
+from pipelines.types import Source
+
+# What looks like a delimiter of ours, whatever the space in it and the way its signs are written.
+_DELIMITER = re.compile(
+    r"[<＜‹]\s*(?=[<＜‹]\s*[/／]?\s*(?:source|conversation|document)\b)|[《«](?=\s*[/／]?\s*source\b)", re.I
+)
+
+
+def fresh_key(texts: Iterable[str]) -> str:
+    """Eight random hex digits that stand in none of the texts, in either case."""
+    held = [text.casefold() for text in texts]
+    while True:
+        key = secrets.token_hex(4)
+        if not any(key in text for text in held):
+            return key
+
+
+def escape_delimiters(text: str) -> str:
+    """The text with a stroke before what looks like a delimiter; any other text is as it was."""
+    return _DELIMITER.sub(lambda match: f"|{match.group()}", text)
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks, for the head of a quotation."""
+    return " ".join(escape_delimiters(text).split())
+
+
+SEPARATOR = "\n\n---\n\n"
+_NAMED = 5  # other documents that are named with a source
+
+
+def format_source(source: Source, delimiter: str, before: Source | None) -> str:
+    """A source between its delimiters, under a line that says where it stands.
+
+    Headings are shown once: not those that `before`, the source above, stands under too, and not those that the
+    snippet begins with.
+    """
+    page = f", p.{source.page}" if source.page else ""
+    again = before is not None and before.document_id == source.document_id
+    path = () if again and before and before.section_path == source.section_path else _unsaid(source)
+    head = f"[Source: {one_line(source.title)}{page}] {' > '.join(map(one_line, path))}".rstrip()
+    about = f"\n[Repository: {one_line(source.about)}]" if source.about and not again else ""
+    copies = f"\n[Nearly the same in: {_named(source.near_copies)}]" if source.near_copies else ""
+    body = f"{head}{about}{copies}\n{escape_delimiters(source.snippet)}"
+    return f"<<source {source.n} {delimiter}>>\n{body}\n<</source {source.n} {delimiter}>>"
+
+
+def about(facts: Mapping[str, Any] | None) -> str:
+    """What is told of a node's repository: `footnotes: Python; 120 stars; last pushed 2026-01-02`; empty for none."""
+    if not facts or facts["type"] != "repository":
+        return ""
+    stars = "" if facts["stars"] is None else f"{facts['stars']} stars"
+    pushed = f"last pushed {facts['pushed_at'][:10]}" if facts["pushed_at"] else ""
+    told = (facts["language"], stars, facts["licence"], facts["homepage"], pushed)
+    return f"{facts['name']}: {'; '.join(filter(None, told))}"
+
+
+def draw_delimiter(sources: Sequence[Source]) -> str:
+    """A random key that stands nowhere in what is shown of these sources."""
+    return fresh_key(
+        "\n".join((source.title, source.about, *source.section_path, *source.near_copies, source.snippet))
+        for source in sources
+    )
+
+
+def _unsaid(source: Source) -> tuple[str, ...]:
+    """The headings above a snippet, without the title that is shown before them and those that it begins with."""
+    path = source.section_path[1:] if source.section_path[:1] == (source.title,) else source.section_path
+    lines = [line for line in source.snippet[:2_000].splitlines() if line.strip()][: len(path)]
+    opening = [fold(plain(line).strip(" #*_")) for line in lines]
+    for said in range(len(lines), 0, -1):
+        if [fold(plain(heading)) for heading in path[-said:]] == opening[:said]:
+            return path[:-said]
+    return path
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    listed = ", ".join(map(one_line, names[:_NAMED]))
+    return f"{listed} and {more} more" if more > 0 else listed

@@ -1,1 +1,0 @@
-"""The writer without a model: which lines of the sources answer, or that none does."""

@@ -1,0 +1,172 @@
+"""Restrict quotations to the people that a question names."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from pipelines.query.careers.disagreements import CAREER_CATEGORIES
+from pipelines.query.careers.people import is_same_name, name_words, organisation_words
+from pipelines.query.careers.questions import SPEAKING
+from pipelines.query.proper_names import OWNER, Name, names_in
+from pipelines.query.quotable_lines import ExcludeSpan, QuotableSources
+from pipelines.store.facts import stated_people
+from pipelines.store.known_names import NameIndex
+from pipelines.store.node_reader import NodeReader
+from pipelines.store.tokens import STOP_WORDS
+from pipelines.text import fold
+from pipelines.types import Audience, Context, QueryIntent, Source
+
+_WORD = re.compile(r"[^\W_]+")
+_WHO_IS = re.compile(r"\b(?:who|wer) (?:is|was|are|were|ist|war) $", re.IGNORECASE)
+_BEING = re.compile(r"\b(?:is|was) $", re.IGNORECASE)
+_SOMEBODY = re.compile(r" (?:an? |the |(?:currently |still |ever )?(?:working|employed|hired|promoted|married|born)\b)")
+# What things do, and people seldom are asked about.
+_OF_THINGS = re.compile(
+    r" (?:work\W*$|(?:abstain|answer|compare|contain|cost|differ|fail|find|handle|look|mean|measure|need|perform|rank"
+    r"|read|return|run|search|store|support|use|weigh)\b)"
+)
+_BEFORE = 24  # characters before a name
+_OWN_STORY = "journey"  # a category whose "I" is the one whose career it is
+_FIRST_PERSON = re.compile(r"\b(?:I|my|me|mine|myself)\b")
+_THIRD_PERSON = re.compile(r"\b(?:he|him|his|she|her|hers|they|them|their)\b", re.IGNORECASE)
+_NAMED_WITHIN = 200  # characters before a sentence with "she" in which she is named
+_LANGUAGE_WORD = re.compile(r"[^\W_]+(?:\+\+|#)?")
+_LANGUAGE = re.compile(r"\b(?:languages?|multilingual|bilingual)\b")
+_PROGRAMMING_LANGUAGES = frozenset(
+    """bash c c# c++ clojure cobol dart elixir erlang fortran golang groovy haskell html java javascript kotlin
+    lua matlab ocaml perl php prolog python r ruby rust scala sql swift typescript""".split()
+)
+
+
+def quotable_sources(intent: QueryIntent, context: Context, store: NodeReader, audience: Audience) -> QuotableSources:
+    """The sources without the careers of people whom the question does not name, and the spans that are excluded.
+
+    Excluded are spans about other people if the question names a person whose career no document states, and lists of
+    programming languages if it asks which languages a person speaks.
+    """
+    has_careers = any(source.category in CAREER_CATEGORIES for source in context.sources)
+    is_spoken = asks_for_spoken_languages(intent)
+    is_named = not is_spoken and may_name_person(intent)
+    stated = stated_people(store, audience) if has_careers or is_named else []
+    others = documents_of_others(intent, stated) if has_careers else frozenset[str]()
+    sources = [source for source in context.sources if source.document_id not in others]
+    if is_spoken:
+        return QuotableSources(sources, lists_programming_languages)
+    if not is_named or not stated:
+        return QuotableSources(sources)
+    names = unknown_people(intent, stated, [name for name, _ in store.stated_names(audience)])
+    about_others = about_other_people(names, {document for _, document in stated}) if names else None
+    return QuotableSources(sources, about_others)
+
+
+def may_name_person(intent: QueryIntent) -> bool:
+    """Whether the question holds a name that could be a person's; if not, the known people need not be read."""
+    return bool(_person_names(intent.search_text))
+
+
+def unknown_people(
+    intent: QueryIntent, stated: Sequence[tuple[str, str]], organisations: Iterable[str]
+) -> frozenset[str]:
+    """Folded words of the names of people whose career no document states; empty if the question names a known person.
+
+    A name counts as a person's if it acts, owns something or the question asks who it is, and it names nothing else
+    that is known.
+
+    Args:
+        intent: What is asked.
+        stated: (person's name, document id) of each document that states one.
+        organisations: Names of companies, schools and projects.
+    """
+    text = intent.search_text
+    people = [name_words(name) for name, _ in stated]
+    asked = set(_WORD.findall(fold(text)))
+    if not people or any(not asked.isdisjoint(words) for words in people):
+        return frozenset()
+    things = [frozenset(organisation_words(name)) for name in (*intent.names, *organisations)]
+    unknown = [words for words in _person_names(text) if not any(words <= thing for thing in things)]
+    return frozenset[str]().union(*unknown)
+
+
+def about_other_people(names: Collection[str], documents: Collection[str]) -> ExcludeSpan:
+    """A test for spans that are about other people than those with these names.
+
+    Those are all spans of a resume or profile and the first-person spans of a journey, unless the span names one of
+    them, or uses a pronoun right after a sentence that does.
+
+    Args:
+        names: Folded words of their names.
+        documents: Ids of the documents that state a person's name.
+    """
+
+    def of_others(source: Source, start: int, end: int) -> bool:
+        said = source.snippet[start:end]
+        before = source.snippet[max(start - _NAMED_WITHIN, 0) : start].rpartition("\n\n")[2]
+        if _mentions(said, names) or (_THIRD_PERSON.search(said) and _mentions(before, names)):
+            return False
+        stated = source.category in CAREER_CATEGORIES and source.document_id in documents
+        return stated or (source.category == _OWN_STORY and bool(_FIRST_PERSON.search(said)))
+
+    return of_others
+
+
+def _mentions(text: str, names: Collection[str]) -> bool:
+    return not set(_WORD.findall(fold(text))).isdisjoint(names)
+
+
+def _person_names(text: str) -> list[frozenset[str]]:
+    """The words of each name in a text that could be a person's."""
+    words = (name_words(name.text) for name in names_in(text) if _is_person_name(text, name))
+    return [own for own in words if own]
+
+
+def _is_person_name(text: str, name: Name) -> bool:
+    before, after = text[max(name.start - _BEFORE, 0) : name.start], text[name.end :]
+    if name.placed or name.article:
+        return False
+    is_described = bool(_BEING.search(before) and _SOMEBODY.match(after))
+    acts = name.acts and not (_OF_THINGS.match(after) and not text.lower().startswith(("where", "who", "when")))
+    return acts or is_described or bool(_WHO_IS.search(before) or OWNER.match(after))
+
+
+def documents_of_others(intent: QueryIntent, stated: Sequence[tuple[str, str]]) -> frozenset[str]:
+    """Ids of the documents about other people than those the question names; empty if it names nobody.
+
+    A part of a name is enough. A single ordinary word counts only if it is capitalised inside a sentence, or if the
+    question has no capitals; no word counts inside another known name (`Parker Hannifin`).
+
+    Args:
+        intent: What is asked.
+        stated: (name, document id) of each document that says whose it is.
+    """
+    text = intent.search_text
+    words = set(_WORD.findall(fold(text)))
+    near = [(name, document) for name, document in stated if not words.isdisjoint(name_words(name))]
+    found = NameIndex(_name_forms(intent, near)).find(text.title() if text == text.lower() else text) if near else ()
+    meant = [name_words(name) for name, document in stated if any(document in held for _, held in found)]
+    if not meant:
+        return frozenset()
+    others = (document for name, document in stated if not any(is_same_name(name_words(name), own) for own in meant))
+    return frozenset(others)
+
+
+def _name_forms(intent: QueryIntent, stated: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """(name, document id): each person's full name and its words; other known names with an empty id."""
+    people = [name_words(name) for name, _ in stated]
+    for name in intent.names:
+        own = name_words(name)
+        if not any(own <= person or person <= own for person in people):
+            yield name, ""
+    for name, document in stated:
+        yield name, document
+        yield from ((word, document) for word in name_words(name) - STOP_WORDS)
+
+
+def asks_for_spoken_languages(intent: QueryIntent) -> bool:
+    """Whether the question asks which languages a person speaks."""
+    words = _LANGUAGE_WORD.findall(fold(intent.search_text))
+    return not SPEAKING.isdisjoint(words) and bool(_LANGUAGE.search(fold(intent.search_text)))
+
+
+def lists_programming_languages(source: Source, start: int, end: int) -> bool:
+    """Whether a span names at least two programming languages."""
+    words = set(_LANGUAGE_WORD.findall(fold(source.snippet[start:end])))
+    return len(words & _PROGRAMMING_LANGUAGES) > 1

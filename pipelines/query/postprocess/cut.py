@@ -1,0 +1,111 @@
+"""Cuts: the adaptive floor, the quota of a document, and the best n."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from itertools import islice
+
+from llama_index.core.bridge.pydantic import Field
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from pipelines.query.trace import Ledger
+
+
+def above_floor(scores: Sequence[float], *, least: float, gap: float, candidates: int) -> int:
+    """How many of the first scores stay: those of at least max(least, 1 - gap) of the best; never none of some.
+
+    Args:
+        scores: Best first; each is divided by the first, the largest.
+        least: Share (0..1) of the best score that a score must have.
+        gap: How far below the best, as a share (0..1) of it, a score may be.
+        candidates: How many scores are looked at; later ones do not stay.
+    """
+    if not scores:
+        return 0
+    best, floor = scores[0], max(least, 1.0 - gap)
+    share = [score / best if best > 0 else 0.0 for score in scores[1:candidates]]
+    return 1 + sum(own >= floor for own in share)
+
+
+class AdaptiveFloor(BaseNodePostprocessor):
+    """Keeps the nodes above the adaptive floor, at most `candidates`; the best one always stays."""
+
+    least: float
+    gap: float
+    candidates: int
+    ledger: Ledger = Field(exclude=True, repr=False)
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        scores = [float(hit.score or 0.0) for hit in nodes]
+        stay = above_floor(scores, least=self.least, gap=self.gap, candidates=self.candidates)
+        for hit in nodes[stay:]:
+            self.ledger.cut(hit.node.node_id, "floor")
+        return nodes[:stay]
+
+
+def over_quota(documents: Sequence[str], *, quota: int, named: Collection[str] = (), among: int = 0) -> set[int]:
+    """The places that come after the first `quota` of their document; a named document has no quota.
+
+    None do where fewer than `among` documents are there to share the places.
+    """
+    if len(set(documents)) < among:
+        return set()
+    taken: Counter[str] = Counter()
+    over = set()
+    for place, document in enumerate(documents):
+        taken[document] += 1
+        if taken[document] > quota and document not in named:
+            over.add(place)
+    return over
+
+
+class DocumentQuota(BaseNodePostprocessor):
+    """Keeps the first `per_document` nodes of each document, in their order; all of the documents in `named`.
+
+    Keeps everything where the candidates are of fewer than `among` documents.
+    """
+
+    per_document: int
+    among: int = 0
+    named: tuple[str, ...] = ()
+    ledger: Ledger = Field(exclude=True, repr=False)
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        documents = [hit.node.metadata["document_id"] for hit in nodes]
+        over = over_quota(documents, quota=self.per_document, named=self.named, among=self.among)
+        for place in over:
+            self.ledger.cut(nodes[place].node.node_id, "quota")
+        return [hit for place, hit in enumerate(nodes) if place not in over]
+
+
+def top_places(documents: Sequence[str], *, top_n: int, named: Collection[str] = ()) -> list[int]:
+    """The first `top_n` places, ascending; where several documents are named, the best place of each is among them."""
+    best: dict[str, int] = {}
+    for place, document in enumerate(documents):
+        if document in named:
+            best.setdefault(document, place)
+    kept = list(best.values())[:top_n] if len(best) > 1 else []
+    rest = (place for place in range(len(documents)) if place not in kept)
+    return sorted([*kept, *islice(rest, top_n - len(kept))])
+
+
+class TopN(BaseNodePostprocessor):
+    """Keeps the first `top_n` nodes, and of several documents in `named` the best of each."""
+
+    top_n: int
+    named: tuple[str, ...] = ()
+    ledger: Ledger = Field(exclude=True, repr=False)
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        documents = [hit.node.metadata["document_id"] for hit in nodes]
+        kept = set(top_places(documents, top_n=self.top_n, named=self.named))
+        for place, hit in enumerate(nodes):
+            if place not in kept:
+                self.ledger.cut(hit.node.node_id, "top_n")
+        return [hit for place, hit in enumerate(nodes) if place in kept]

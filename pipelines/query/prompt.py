@@ -1,0 +1,96 @@
+"""Build the messages for a chat model from rules, conversation, context and question, within its window."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from config.prompts import MEANT, QUESTION, answer_system
+from config.settings import PersonaSettings, Settings
+from pipelines.errors import ModelError
+from pipelines.models.usage import token_margin
+from pipelines.query.delimit import SEPARATOR, escape_delimiters, format_source
+from pipelines.text import count_tokens
+from pipelines.types import Context, QueryIntent, Source, Turn
+
+Messages = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class WritingOptions:
+    """How a language model is to write.
+
+    Attributes:
+        persona: Who speaks.
+        output: The requested format.
+        unsupported: What is done to sentences without support.
+        room: Maximum cl100k tokens of the whole prompt; None = no limit.
+    """
+
+    persona: PersonaSettings
+    output: Literal["prose", "json"] = "prose"
+    unsupported: Literal["mark", "remove", "repair"] = "mark"
+    room: float | None = None
+
+
+def writing_options(settings: Settings, model: str) -> WritingOptions:
+    """The writing options of these settings, with the room that the model's window leaves for the prompt."""
+    options, limits = settings.answer, settings.llm
+    room = (limits.context_window - limits.max_tokens) / token_margin(model, settings.context.token_margin)
+    return WritingOptions(settings.persona, "json" if options.output == "json" else "prose", options.unsupported, room)
+
+
+def build_messages(intent: QueryIntent, context: Context, history: Sequence[Turn], options: WritingOptions) -> Messages:
+    """(role, content) for a chat model: the rules; then the conversation and the sources, quoted, and the question."""
+    key = context.delimiter
+    turns = "\n".join(
+        f"User: {escape_delimiters(turn.question)}\nAnswer: {escape_delimiters(turn.answer)}" for turn in history
+    )
+    conversation = f"<<conversation {key}>>\n{turns}\n<</conversation {key}>>\n\n" if turns else ""
+    meant = f"\n{MEANT}{escape_delimiters(intent.condensed)}" if intent.condensed_by == "model" else ""
+    asked = f"{QUESTION}{escape_delimiters(intent.question)}{meant}"
+    return [
+        ("system", answer_system(options.persona, options.output)),
+        ("user", f"{conversation}{context.text}\n\n{asked}"),
+    ]
+
+
+def fit_to_window(
+    intent: QueryIntent, context: Context, history: Sequence[Turn], options: WritingOptions
+) -> tuple[Context, tuple[Turn, ...]]:
+    """Cut context and conversation to the model's window.
+
+    The oldest turns are dropped first, then the last sources.
+
+    Raises:
+        ModelError: If the rules, the question and one source are too long already.
+    """
+
+    def fits(context: Context, turns: Sequence[Turn]) -> bool:
+        prompt = build_messages(intent, context, turns, options)
+        return options.room is None or sum(count_tokens(content) for _, content in prompt) <= options.room
+
+    for first in range(len(history) + 1):
+        if fits(context, history[first:]):
+            return context, tuple(history[first:])
+    for kept in range(len(context.sources) - 1, 0, -1):
+        if fits(shorter := _first(context, kept), ()):
+            return shorter, ()
+    raise ModelError(
+        f"The rules, the question and one source do not fit into the {options.room or 0:,.0f} tokens that the language "
+        "model has for them.",
+        hint="Raise FOOTNOTE_LLM__CONTEXT_WINDOW to what the model has, or lower FOOTNOTE_LLM__MAX_TOKENS.",
+    )
+
+
+def _first(context: Context, count: int) -> Context:
+    """The context with its first sources only."""
+    sources, key = context.sources[:count], context.delimiter
+    above: tuple[Source | None, ...] = (None, *sources)
+    left_out = [(node, "window") for source in context.sources[count:] for node in source.node_ids]
+    return replace(
+        context,
+        sources=sources,
+        text=SEPARATOR.join(format_source(source, key, before) for source, before in zip(sources, above, strict=False)),
+        dropped=(*context.dropped, *left_out),
+        sentences=tuple(span for span in context.sentences if span[0] <= count),
+    )

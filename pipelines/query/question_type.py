@@ -1,0 +1,347 @@
+"""QUESTION TYPE: what kind of answer a question asks for, and whether a sentence holds a value of that kind."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pipelines.query.verification.normalise import SENTENCE_OPENERS
+from pipelines.store.tokens import STOP_WORDS, tokenise
+from pipelines.text import base_verb_forms, fold
+from pipelines.types import QueryIntent
+
+AnswerKind = Literal[
+    "why", "money", "share", "duration", "when", "count", "who", "where", "which", "comparison", "how", "yes-no", "what"
+]
+
+# In order: the first pattern found in the folded question decides its kind.
+_KIND_PATTERNS: Mapping[AnswerKind, tuple[str, ...]] = {
+    "why": (
+        r"\bwhy\b",
+        r"\bwhat (?:was |were |is )?(?:the )?(?:\w+ )?(?:caused?|reasons?)\b",
+        r"\breasons? (?:for|that)\b",
+    ),
+    "money": (
+        r"\bhow much (?:money|(?:did|was|were)\b.{0,60}? (?:cost|pay|spend|earn|fined?|paid|charged))\b",
+        r"\b(?:costs?|salary|wages?|price|fee)\b",
+        r"\b(?:does|do|did) (?:\w+ )?(?:charge|earn)\b",
+    ),
+    "share": (
+        r"\b(?:what|which) (?:share|fraction|percentage|proportion|part of)\b",
+        r"\bby how much\b",
+        r"\bpercent\b",
+    ),
+    "duration": (
+        r"\bhow (?:long|often|frequently)\b",
+        r"\bhow many (?:years|months|weeks|days|hours|minutes|seconds)\b",
+    ),
+    "when": (
+        r"^(?:and )?(?:(?:since|until|till|from|by) )?when\b",
+        r"\b(?:what|which) (?:year|month|date|day|time)\b",
+        r"[,;] (?:and )?when (?:did|was|were|is|will|does)\b",
+    ),
+    "count": (
+        r"\bhow (?:many|much|big|large|old|far|high|fast|tall|heavy)\b",
+        r"\b(?:what|which) (?:\w+ )?(?:number|age|score|size|amount|rate|recall|precision|maximum|minimum)\b",
+        r"\b(?:number|maximum|minimum|average) of\b",
+        r"\bphone number\b",
+    ),
+    "comparison": (
+        r"\bcompar\w+\b",
+        r"\b(?:better|worse|more|less|faster|slower|larger|smaller)\b.{0,80} (?:than|or)\b",
+        r"\bor\b.{0,80} better\b",
+        r"\bdifference between\b",
+    ),
+    "who": (
+        r"\bwho(?:m|se)?\b",
+        r"\b(?:which|what) (?:\w+ )?(?:colleague|person|engineer|author|manager|boss)\b",
+        r"\bname of\b",
+    ),
+    "where": (
+        r"\bwhere\b",
+        r"\b(?:which|what) (?:city|town|country|place|university|school)\b",
+    ),
+    "which": (r"^(?:(?:in|on|under|at|for|with|from|to|of|by) )?which\b",),
+    "yes-no": (r"^(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may)\b",),
+    "how": (r"\bhow\b",),
+}
+_KINDS = tuple((kind, re.compile("|".join(patterns))) for kind, patterns in _KIND_PATTERNS.items())
+# Several things: a plural right after the question word, or words that ask for all.
+_LIST = re.compile(
+    r"\b(?:which|what)(?: are| were)?(?: the)? (?:(?!(?:is|was|does|has)\b)[\w-]+ ){0,2}?"
+    r"(?!\w*(?:ss|us|is)\b|does\b)\w{3,}s\b"
+    r"|\b(?:list|name all|in what ways|what (?:else )?(?:do|did) \w+ need)\b"
+)
+_EDGES = "?.,;:!\"'()[]{}“”‘’„«»"
+_OPENERS = _EDGES.replace(".", "")  # .NET
+_SIGNED = re.compile(r"[+#]|.\.\w")  # C++, C#, Node.js
+_YEAR = re.compile(r"(?:1[89]|20)\d\d")
+# Question words that an answer need not contain.
+_ASKING = frozenset(
+    tokenise(
+        """year years many much often long share fraction percentage number name names people person way ways thing
+        things kind kinds sort type part finally first very last ever still now nowadays current currently get got
+        gets come came make makes made do done does use uses used know knows known tell different total one happen
+        happened happens maximum minimum most least average good exactly roughly experience having after before while
+        than whether once through up out off over any other others all both per further rather against until
+        according compare compared comparing comparison difference differences"""
+    )
+)
+_COMPARING = frozenset(
+    tokenise("compare compared comparing comparison difference differences differ between versus vs")
+)
+# Words of a request that does not say what is wanted.
+_UNSPECIFIC = frozenset(
+    tokenise(
+        """something anything everything nothing whatever stuff more else again summarize summarise summary overview
+        gist content documents document files file texts text corpus sources source data information info knowledge
+        interesting random whole entire main please help explain describe give show hello hi"""
+    )
+)
+# Where the second half of a question of two begins.
+_SECOND_QUESTION = re.compile(
+    r"(?:,? and|[,;])(?= (?:(?:in|on|for|by|from|to|of|with|at|since|until) )?"
+    r"(?:who|whom|whose|what|when|where|why|which|how)\b)",
+    re.IGNORECASE,
+)
+_INTERROGATIVE = re.compile(
+    r"\b(?:who|whom|whose|what|when|where|why|which|how)\b|^(?:is|are|was|were|do|does|did|has|have|can)\b"
+)
+_MOST_PARTS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionType:
+    """What a question asks for.
+
+    Attributes:
+        kind: The kind of value an answer must hold; `what` leaves it open.
+        listed: Whether several things are asked for.
+        names: Index terms of what the question names: names, years, known documents and companies.
+        focus: Index terms of what it asks about them, without question words.
+        text: The question.
+        about: The question without the names.
+        terms: Index terms of the whole question.
+        things: The names, each as the terms of adjacent words.
+        carried: The names that were taken over from an earlier turn.
+    """
+
+    kind: AnswerKind
+    listed: bool
+    names: tuple[str, ...]
+    focus: tuple[str, ...]
+    text: str
+    about: str
+    terms: frozenset[str]
+    things: tuple[tuple[str, ...], ...] = ()
+    carried: frozenset[str] = frozenset()
+
+    @property
+    def is_vague(self) -> bool:
+        """Whether the question names nothing and asks for nothing specific."""
+        is_open = not self.focus or self.kind in ("what", "which", "how", "yes-no")
+        return not self.names and is_open and _UNSPECIFIC.issuperset(self.focus)
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether the question asks nothing about the named things except how they compare."""
+        return _COMPARING.issuperset(self.focus)
+
+
+def classify_question(intent: QueryIntent) -> QuestionType:
+    """The type of a question; a follow-up takes names and focus from its standalone form."""
+    text = intent.search_text if intent.follow_up else intent.question
+    wanted = _classify(text, _known_terms(intent))
+    if not intent.follow_up:
+        return wanted
+    asked, typed = fold(intent.question), frozenset(tokenise(intent.question))
+    return replace(
+        wanted, kind=_kind_of(asked), listed=bool(_LIST.search(asked)), carried=frozenset(wanted.names) - typed
+    )
+
+
+def question_parts(intent: QueryIntent, whole: QuestionType) -> list[QuestionType]:
+    """The types of the parts of a question that has several: two questions in one, or things to compare.
+
+    A part without names takes those of the whole question.
+    """
+    known = _known_terms(intent)
+    things = [thing for thing in whole.things if whole.asks_nothing or known.issuperset(thing)]
+    if whole.kind == "comparison" and len(things) > 1:
+        kind: AnswerKind = "what" if whole.asks_nothing else "comparison"
+        focus = () if whole.asks_nothing else whole.focus
+        asked = [(thing, frozenset((*thing, *focus))) for thing in things[:_MOST_PARTS]]
+        return [replace(whole, kind=kind, names=thing, focus=focus, terms=terms) for thing, terms in asked]
+    halves = [half.strip() for half in _SECOND_QUESTION.split(whole.text)][:_MOST_PARTS]
+    if len(halves) < 2 or not all(_INTERROGATIVE.search(fold(half)) for half in halves):
+        return []
+    parts_wanted = (_classify(half, known) for half in halves)
+    return [part if part.names else replace(part, names=whole.names) for part in parts_wanted]
+
+
+def _kind_of(folded: str) -> AnswerKind:
+    return next((kind for kind, pattern in _KINDS if pattern.search(folded)), "what")
+
+
+def _known_terms(intent: QueryIntent) -> frozenset[str]:
+    return frozenset(term for name in intent.names for term in tokenise(name))
+
+
+def _classify(text: str, known: frozenset[str]) -> QuestionType:
+    folded = fold(text)
+    names: dict[str, None] = {}
+    things: list[tuple[str, ...]] = []
+    focus: dict[str, None] = {}
+    about: list[str] = []
+    follows = False
+    for place, raw in enumerate(text.split()):
+        word = raw.lstrip(_OPENERS).rstrip(_EDGES).removesuffix("'s").removesuffix("’s")
+        terms = tokenise(base_verb_forms(word))
+        if is_name_word(word, first=place == 0) or (terms and known.issuperset(terms)):
+            names |= dict.fromkeys(terms[:1])
+            things[len(things) - follows :] = [((*things[-1], *terms[:1]) if follows else tuple(terms[:1]))]
+            follows = raw[-1] not in _EDGES
+            continue
+        follows = False
+        about.append(raw)
+        focus |= dict.fromkeys(term for term in terms[:1] if term not in _ASKING)
+    return QuestionType(
+        kind=_kind_of(folded),
+        listed=bool(_LIST.search(folded)),
+        names=tuple(names),
+        focus=tuple(focus),
+        text=text,
+        about=" ".join(about),
+        terms=frozenset(tokenise(text)) - _COMPARING,
+        things=tuple(dict.fromkeys(filter(None, things))),
+    )
+
+
+def is_name_word(word: str, *, first: bool = False) -> bool:
+    """Whether a word of a question names something: by its capitals, its signs (C++), or as a year."""
+    if _YEAR.fullmatch(word) or _SIGNED.search(word):
+        return True
+    inner = word[1:] != word[1:].lower()
+    return inner or (word[:1].isupper() and not first)
+
+
+# Kinds that ask for a value which a line either holds or does not.
+EXACT_KINDS = frozenset[AnswerKind]({"money", "share", "duration", "count", "when", "who"})
+_LONGEST = 1_200  # characters of a sentence that are read
+_SHORT_LINE = 6  # words
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
+_DATE = re.compile(
+    rf"\b(?:1[89]|20)\d\d\b|\b\d\d? {_MONTH}\b|\b{_MONTH} \d|\b\d\d?:\d\d\b"
+    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:yesterday|today|midnight|noon)\b"
+)
+_NUMBER_WORDS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million half twice once "
+    "dozen none no"
+)
+_NUMBER = re.compile(rf"\d+(?:[.,:]\d+)*|\b(?:{'|'.join(_NUMBER_WORDS.split())})\b")
+_TIME = re.compile(
+    r"\b(?:seconds?|minutes?|hours?|weeks?|months?|years?|nights?|evenings?|yearly|daily|weekly|monthly|percent|always"
+    r"|never|every|each|once|twice|\w*days?)\b|%"
+)
+_MONEY = re.compile(
+    r"[£$€¥]\s?\d|\d\s?(?:pence|pounds|euros?|dollars?|cents?|kroner|kronor|usd|eur|gbp|nok|sek)\b"
+    r"|\b(?:no fee|unpaid|free of charge)\b|\b(?:price|cost|fee|salary|wage)s?(?: \w+){0,2}: \d"
+)
+_SHARE = re.compile(
+    r"percent|per cent|%|\b(?:half|third|quarter|tenth)\b|\bfrom .{0,40}\d.{0,20} to |\d (?:of|out of|in) (?:the )?\d"
+)
+_REASON = re.compile(
+    r"\b(?:because|since|so|therefore|thus|hence|reasons?|due to|owing to|as a result|caus\w+|mistakes?|fault|afraid"
+    r"|fear|wanted|would|could|should|worth|better|harder|too|instead|meant|means|needed|never"
+    r"|not|no)\b"
+)
+_NAME = re.compile(r"(?<![.!?:|•\n] )(?<!^)\b[A-Z][\w&.'’-]*")
+_PERSON = re.compile(
+    r"\b[A-Z][a-zà-ÿ]+(?: (?:van|von|de|der|den|di|du|la|al|bin) )? ?(?:[A-Z][.] )?[A-Z][a-zà-ÿ'’-]+"
+    r"|\b(?:named|called|colleague|by|with|ask|asked|name is|friend|brother|sister|mentor),? [A-Z][a-zà-ÿ'’-]+"
+)
+_SUBJECT = re.compile(r"[A-Z][a-zà-ÿ'’-]+(?= [a-z])")
+_NO_PERSON = frozenset(
+    tokenise(
+        """university college school institute academy systems system company software
+        engineer engineering science sciences bachelor master certified architect administrator january
+        february march april may june july august september october november december monday tuesday wednesday thursday
+        friday saturday sunday"""
+    )
+)
+_COMPARED = re.compile(r"\b(?:than|more|less|most|better|worse|prefer\w*|alone|against|versus|both|while|\w+er)\b|\d")
+
+
+def holds_kind(kind: AnswerKind, sentence: str, asked: frozenset[str]) -> bool:
+    """Whether a sentence holds a value of the kind that the question does not give itself.
+
+    Args:
+        kind: What is asked for; for kinds that leave it open, every sentence does.
+        sentence: Text without markup.
+        asked: The index terms of the question: what stands there already is no answer.
+    """
+    text = sentence[:_LONGEST]
+    held = _HOLDS_KIND.get(kind)
+    return held is None or held(text, asked)
+
+
+def kind_fit(wanted: QuestionType, sentence: str) -> float:
+    """1 where a sentence holds what is asked for, 0 where it does not, 0.5 where the kind leaves it open.
+
+    A single name that a sentence begins with may be a person's.
+    """
+    if wanted.kind in ("what", "how", "yes-no") or not wanted.focus:
+        return 0.5
+    if wanted.kind == "who" and not holds_kind("who", sentence, wanted.terms):
+        return 0.5 * _may_open_with_name(sentence[:_LONGEST], wanted.terms)
+    return float(holds_kind(wanted.kind, sentence, wanted.terms))
+
+
+def _has_number(text: str, asked: frozenset[str]) -> bool:
+    return any(number not in asked for number in _NUMBER.findall(fold(text)))
+
+
+def _has_date(text: str, asked: frozenset[str]) -> bool:
+    return any(not asked.issuperset(tokenise(date) or [""]) for date in _DATE.findall(fold(text)))
+
+
+def _has_person(text: str, asked: frozenset[str]) -> bool:
+    found = (frozenset(tokenise(name)) for name in _PERSON.findall(text))
+    return any(not asked.issuperset(name) and _NO_PERSON.isdisjoint(name) for name in found)
+
+
+def _may_open_with_name(text: str, asked: frozenset[str]) -> bool:
+    """Whether a sentence begins with a name on its own (`Ann built`): no usual first word, and not asked about."""
+    first = _SUBJECT.match(text)
+    name = frozenset(tokenise(first[0])) if first and first[0].lower() not in SENTENCE_OPENERS else frozenset()
+    return bool(name) and not asked.issuperset(name) and _NO_PERSON.isdisjoint(name)
+
+
+def _has_name(text: str, asked: frozenset[str]) -> bool:
+    said = f"a {text}" if len(text.split()) <= _SHORT_LINE else text  # a name on its own begins its line
+    names = (name for name in _NAME.findall(said) if fold(name) not in STOP_WORDS)
+    return any(not asked.issuperset(tokenise(name)) for name in names)
+
+
+def _has_share(text: str, asked: frozenset[str]) -> bool:
+    return bool(_SHARE.search(fold(text))) and _has_number(text, asked)
+
+
+def _has_time(text: str, asked: frozenset[str]) -> bool:
+    return bool(_TIME.search(fold(text))) and _has_number(text, asked)
+
+
+# What an answer of a kind must hold; any line may be one of another kind.
+_HOLDS_KIND: Mapping[AnswerKind, Callable[[str, frozenset[str]], bool]] = {
+    "why": lambda text, _: bool(_REASON.search(fold(text))),
+    "money": lambda text, _: bool(_MONEY.search(fold(text))),
+    "share": _has_share,
+    "duration": _has_time,
+    "when": _has_date,
+    "count": _has_number,
+    "who": _has_person,
+    "where": _has_name,
+    "which": _has_name,
+    "comparison": lambda text, _: bool(_COMPARED.search(fold(text))),
+}

@@ -1,0 +1,95 @@
+"""The result cache: outcomes of searches, kept until the corpus or a setting changes."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import date
+
+from pipelines.query.search import Search, SearchOutcome
+from pipelines.query.trace import Ledger
+from pipelines.store.read_snapshot import Mark
+from pipelines.types import Audience, Filters, Mode, QueryIntent
+
+
+@dataclass(frozen=True, slots=True)
+class CacheKey:
+    """All that the outcome of a search depends on; two requests share it only when every part is equal.
+
+    Attributes:
+        intent: The question, and what was understood of it.
+        filters, audience, mode, top_n: As in the request.
+        settings: The fingerprint of the settings and the embedding model.
+        corpus: The state of the corpus that was searched.
+        day: Today, from which recency is counted.
+    """
+
+    intent: QueryIntent
+    filters: Filters
+    audience: Audience
+    mode: Mode
+    top_n: int
+    settings: str
+    corpus: Mark
+    day: date
+
+
+class ResultCache:
+    """A least-recently-used cache of `entries` search outcomes (0 = none); safe to share between threads."""
+
+    def __init__(self, entries: int) -> None:
+        self.entries = entries
+        self._outcomes: OrderedDict[CacheKey, SearchOutcome] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def recall(self, key: CacheKey, ledger: Ledger) -> SearchOutcome | None:
+        """The outcome of an equal request; its ledger is copied into this query's, which is tagged `cached`.
+
+        Its `ranked` holds no more than its `ranking`.
+        """
+        with self._lock:
+            outcome = self._outcomes.get(key)
+            if outcome is None:
+                return None
+            self._outcomes.move_to_end(key)
+        ledger.resume(outcome.ledger)
+        ledger.tag("cached")
+        return replace(outcome, ranked=list(outcome.ranking), ranking=list(outcome.ranking), ledger=ledger)
+
+    def keep(self, key: CacheKey, outcome: SearchOutcome, *, before: Collection[str] = ()) -> None:
+        """Keep an outcome and its ledger as they are now, unless a part failed or was left out for want of time.
+
+        The notes from `before` the search (how the question was read) are left out: they may not hold another time.
+        """
+        if self.entries == 0 or outcome.ledger.degraded:
+            return
+        ledger = Ledger()
+        ledger.resume(outcome.ledger)
+        ledger.notes = [note for note in ledger.notes if note not in before]
+        with self._lock:
+            self._outcomes[key] = replace(outcome, ranked=[], ranking=list(outcome.ranking), ledger=ledger)
+            self._outcomes.move_to_end(key)
+            while len(self._outcomes) > self.entries:
+                self._outcomes.popitem(last=False)
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._outcomes)
+
+
+NO_CACHE = ResultCache(0)
+
+
+def cache_key(search: Search) -> CacheKey:
+    """The key of a search: all that its outcome depends on."""
+    request = search.request
+    return CacheKey(
+        intent=search.intent,
+        filters=request.filters,
+        audience=request.audience,
+        mode=request.mode,
+        top_n=request.top_n,
+        settings=search.fingerprint,
+        corpus=search.mark,
+        day=date.today(),
+    )

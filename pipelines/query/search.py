@@ -1,0 +1,276 @@
+"""SEARCH: one question's work in hand, handed from stage to stage, and a search: retrieve, boost, cut, assess."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
+
+from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.llms import LLM
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from config.settings import Settings
+from pipelines.errors import FootnoteError
+from pipelines.observe import log_failure
+from pipelines.query.active_index import ModelIndex
+from pipelines.query.evidence import assess
+from pipelines.query.followup import recent_turns, rewrite_follow_up, stand_alone
+from pipelines.query.fuse import HybridRetriever, ScoringRetriever, build_fusion
+from pipelines.query.postprocess import build_additions, build_cuts, build_factors
+from pipelines.query.retrieve import (
+    DenseRetriever,
+    QueryEmbedder,
+    SearchScope,
+    SparseRetriever,
+    best_documents,
+)
+from pipelines.query.trace import Ledger
+from pipelines.query.understand import analyse, narrowings, outside
+from pipelines.store.filters import matching
+from pipelines.store.known_names import NO_NAMES
+from pipelines.store.lexical_index import LexicalIndex
+from pipelines.store.near_duplicates import families_of
+from pipelines.store.read_snapshot import Mark
+from pipelines.store.tokens import tokenise
+from pipelines.store.vector_store import NodeStore
+from pipelines.types import Audience, Evidence, Filters, Mode, QueryIntent, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked, of what, for whom, and how many passages are wanted."""
+
+    question: str
+    filters: Filters
+    audience: Audience
+    mode: Mode
+    top_n: int
+    history: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOutcome:
+    """The result of one search.
+
+    Attributes:
+        intent: What was understood of the question.
+        query: What was searched for.
+        ranked: Every candidate after the boosts, best first.
+        ranking: Those that the cuts left, at most top_n, best first; of the search that is kept, with their neighbours.
+        evidence: How well they bear on the question.
+        ledger: What became of each candidate.
+    """
+
+    intent: QueryIntent
+    query: QueryBundle
+    ranked: list[NodeWithScore]
+    ranking: list[NodeWithScore]
+    evidence: Evidence
+    ledger: Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One question's work in hand; every stage reads it, and the ledger is what the stages write.
+
+    Attributes:
+        request: What is asked, of what, for whom.
+        settings: Of the query stages.
+        index: The nodes, BM25 indexes and embedding model that are searched.
+        llm: The language model; None without one.
+        fingerprint: Of the settings and of the embedding model.
+        ledger: What became of each candidate.
+        intent: What was understood of the question.
+        lexical: The BM25 index of the snapshot that is read.
+        mark: Which state of the corpus that is.
+        embedder: The vectors of the question and its variants.
+        escalates: Whether weak evidence is followed by query variants.
+    """
+
+    request: Request
+    settings: Settings
+    index: ModelIndex
+    llm: LLM | None
+    fingerprint: str
+    ledger: Ledger
+    intent: QueryIntent
+    lexical: LexicalIndex
+    mark: Mark
+    embedder: QueryEmbedder
+    escalates: bool = True
+
+    @property
+    def store(self) -> NodeStore:
+        """The nodes that are searched."""
+        return self.index.store
+
+    @property
+    def embed_model(self) -> BaseEmbedding:
+        """The embedding model."""
+        return self.index.embed_model
+
+    @property
+    def model(self) -> str:
+        """The embedding model's name."""
+        return self.index.identity.model
+
+    @property
+    def llm_name(self) -> str:
+        """The language model's name; empty without one."""
+        return str(self.llm.metadata.model_name) if self.llm else ""
+
+    def attempt(self, query: QueryBundle, ledger: Ledger) -> SearchOutcome:
+        """One search for `query`: ranked, cut, and assessed as evidence for the question itself.
+
+        Raises:
+            ModelError, ServiceUnavailable: If no leg could search.
+        """
+        return self._ranked(self._retrieve(query, ledger), query, ledger)
+
+    def _ranked(self, ranked: Sequence[NodeWithScore], query: QueryBundle, ledger: Ledger) -> SearchOutcome:
+        """The candidates boosted, cut and assessed."""
+        factors, ranked = self.settings.factors, list(ranked)
+        with ledger.timings.stage("postprocess"):
+            for boost in build_factors(self.settings, self.intent, ledger, today=date.today()):
+                ranked = boost.postprocess_nodes(ranked, query_bundle=query)
+            ledger.ranked(ranked)
+            ranking = ranked
+            families = partial(families_of, self.store.engine)
+            for cut in build_cuts(factors, self.intent, ledger, top_n=self.request.top_n, families=families):
+                ranking = cut.postprocess_nodes(ranking, query_bundle=query)
+        return SearchOutcome(self.intent, query, ranked, ranking, self._assess(ranked, self.intent, ledger), ledger)
+
+    def assess_as(self, outcome: SearchOutcome, intent: QueryIntent) -> Evidence:
+        """What an outcome is as evidence for another wording of the question; its own ledger stays as it is."""
+        ledger = outcome.ledger.fork(outcome.ledger.name)
+        ledger.join(outcome.ledger)
+        return self._assess(outcome.ranked, intent, ledger)
+
+    def rank(self, hits: Sequence[NodeWithScore]) -> SearchOutcome:
+        """Nodes that were read already, ranked, cut and assessed for this question; the corpus is not searched.
+
+        Raises:
+            ModelError, ServiceUnavailable: If the embedding model or the database cannot be asked.
+        """
+        ids, query, mode = [hit.node.node_id for hit in hits], QueryBundle(self.intent.search_text), self.request.mode
+        scores: dict[str, Mapping[str, float]] = {}
+        if mode != "sparse":
+            scores["dense"] = self.store.similarities(self.embedder.vector(query), ids)
+        if mode != "dense":
+            scores["sparse"] = self.lexical.score_of(Counter(tokenise(query.query_str)), ids)
+        self.ledger.tag(*scores)
+        rankings = {leg: sorted(of.items(), key=lambda pair: (-pair[1], pair[0])) for leg, of in scores.items()}
+        fused, nodes = build_fusion(self.settings.retrieval)(rankings), {hit.node.node_id: hit.node for hit in hits}
+        order = sorted(fused, key=lambda node_id: (-fused[node_id], node_id))
+        ranked = [NodeWithScore(node=nodes[node_id], score=fused[node_id]) for node_id in order]
+        self.ledger.fused(ranked)
+        return self._ranked(ranked, query, self.ledger)
+
+    def with_neighbours(self, outcome: SearchOutcome) -> list[NodeWithScore]:
+        """The ranking of an outcome, with the neighbours of its nodes where the settings add them."""
+        ranking = outcome.ranking
+        with self.ledger.timings.stage("postprocess"):
+            for step in build_additions(self.settings.factors, self.ledger, reader=self.read_window):
+                ranking = step.postprocess_nodes(ranking, query_bundle=outcome.query)
+        return ranking
+
+    def _retrieve(self, query: QueryBundle, ledger: Ledger) -> list[NodeWithScore]:
+        """The fused ranking under the narrowest filters that leave enough candidates.
+
+        With `documents_first`, a second search takes nodes of the best documents alone.
+        """
+        options = self.settings.analysis
+        for narrowing in narrowings(self.intent, self.request.filters, options):
+            if narrowing.dropped:
+                ledger.note(f"Too few candidates: searched again without the guessed {narrowing.dropped}.")
+            narrow = ledger.fork(ledger.name)
+            with ledger.timings.stage("retrieve"):
+                ranking = self._retriever(narrowing.filters, narrow).retrieve(query)
+                if chosen := best_documents(ranking, self.settings.retrieval.documents_first):
+                    for hit in ranking:
+                        if hit.node.metadata["document_id"] not in chosen:
+                            narrow.cut(hit.node.node_id, "document")
+                    within = replace(narrowing.filters, document=chosen)
+                    ranking = self._retriever(within, narrow).retrieve(query)
+            left_out = outside(ranking, narrowing)
+            kept = [hit for hit in ranking if hit.node.node_id not in left_out]
+            if len(kept) >= options.min_candidates or not narrowing.guessed:
+                break
+        for node_id in left_out:
+            narrow.cut(node_id, "filter")
+        ledger.adopt(narrow)
+        return kept
+
+    def _retriever(self, filters: Filters, ledger: Ledger) -> HybridRetriever:
+        options, request = self.settings.retrieval, self.request
+        scope = SearchScope(options.leg_factor * request.top_n, filters, request.audience, ledger.timings)
+        legs: dict[str, ScoringRetriever] = {}
+        if request.mode != "sparse":
+            space = self.index.spaces.current(request.audience) if options.whitening else None
+            look = options.ann_factor * request.top_n
+            legs["dense"] = DenseRetriever(
+                self.store, self.embedder, scope, look=look, space=space, whitening=options.whitening
+            )
+        if request.mode != "dense":
+            legs["sparse"] = SparseRetriever(
+                self.store, self.index.indexes, scope, typo_weight=options.typo_weight, note=ledger.note
+            )
+        complete = options.complete and options.fusion == "convex"
+        return HybridRetriever(legs, build_fusion(options), ledger, complete=complete)
+
+    def _assess(self, ranked: Sequence[NodeWithScore], intent: QueryIntent, ledger: Ledger) -> Evidence:
+        """Note the cosine of every candidate, and of the corpus, to what the intent searches for, and assess them."""
+        if ledger.used("dense"):
+            vector = self.embedder.vector(QueryBundle(intent.search_text))
+            with ledger.timings.stage("compare"):
+                ledger.similar(self.store.similarities(vector, [hit.node.node_id for hit in ranked]))
+                space = self.index.spaces.current(self.request.audience)
+                ledger.background = space.background(vector) if space else None
+        with ledger.timings.stage("assess"):
+            return assess(ranked, intent, ledger, self.lexical, settings=self.settings.evidence, model=self.model)
+
+    def read_window(self, document_id: str, ordinal: int, width: int) -> list[NodeWithScore]:
+        """A node of a document and up to `width` nodes on each side of it, in their order, with a score of 0."""
+        request = self.request
+        nodes = self.store.window(document_id, ordinal, width, filters=request.filters, audience=request.audience)
+        return [NodeWithScore(node=node, score=0.0) for node in nodes]
+
+
+def begin_search(
+    request: Request, settings: Settings, index: ModelIndex, llm: LLM | None = None, fingerprint: str = ""
+) -> Search:
+    """A search whose question is understood.
+
+    Raises:
+        RetrievalError: If the question or a filter cannot be searched.
+    """
+    ledger, options = Ledger(), settings.analysis
+    matching(request.filters)  # a filter that cannot be compared is an error before any leg runs
+    lexical = index.indexes.current(request.audience)
+    with index.store.moment() as snapshot, ledger.timings.stage("analyse"):
+        known = index.names.current(request.audience, index.store.version()) if options.names else NO_NAMES
+        rewrite = partial(_rewritten, settings, llm, ledger)
+        intent = analyse(
+            request.question,
+            options,
+            history=request.history,
+            named=known.find,
+            stand_alone=partial(stand_alone, weight=lexical.idf, rewrite=rewrite),
+        )
+    embedder = QueryEmbedder(index.embed_model, ledger.timings)
+    return Search(request, settings, index, llm, fingerprint, ledger, intent, lexical, snapshot.mark, embedder)
+
+
+def _rewritten(settings: Settings, llm: LLM | None, ledger: Ledger, question: str, turns: Sequence[Turn]) -> str:
+    """A follow-up as the language model rewrites it; empty without a model, or where it fails or is not usable."""
+    options = settings.answer
+    history = recent_turns(turns, turns=options.history_turns, tokens=options.history_tokens)
+    if llm is None or options.condense == "rules" or not history:
+        return ""
+    try:
+        return rewrite_follow_up(question, history, llm, seconds=options.condense_seconds)
+    except FootnoteError as error:
+        log_failure("a follow-up is made whole by rules", error)
+        ledger.note(f"The follow-up was made whole by rules, as the language model failed: {error}")
+        return ""

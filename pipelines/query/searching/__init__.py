@@ -1,1 +1,0 @@
-"""Both legs, their fusion, how strong the evidence is, and second tries."""

@@ -1,0 +1,222 @@
+"""SUGGEST: follow-up questions after an answer, each checked before it is shown."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from llama_index.core.schema import NodeWithScore
+
+from config.settings import Settings
+from pipelines.errors import FootnoteError
+from pipelines.observe import log_failure
+from pipelines.query.context import Passage, Retrieved, source_of, span_of
+from pipelines.query.extract import extract, is_answer
+from pipelines.query.line_scoring import lexical_line_scorer
+from pipelines.query.postprocess.duplicates import jaccard
+from pipelines.query.proposals import Proposal, cited_spans, from_documents, from_model
+from pipelines.query.question_rules import terms_of
+from pipelines.query.quotable_lines import QuotableSources
+from pipelines.query.search import Search, SearchOutcome, begin_search
+from pipelines.store.tokens import tokenise
+from pipelines.types import Answer
+
+_CHECKED = 6  # proposals at most
+_ASKING = frozenset(tokenise("Which documents say degree earned do project speak"))  # the words of the templates
+_ALIKE = 0.7  # share of the terms of two questions, from which they are the same
+_AHEAD = 3  # hits among which the document that should answer must be
+_READ = 3  # passages in which a quotable line is looked for
+_WHOLE = 1_000_000  # nodes on each side: the whole document
+
+
+def suggest_follow_ups(answer: Answer, search: Search, retrieved: Retrieved | None) -> tuple[str, ...]:
+    """Questions that the documents near an answer answer and that were not asked yet; the best first.
+
+    A language model proposes them where the settings say so, else what stands near the answer. Each stands alone: it is
+    checked without the conversation, on what was found and on the documents that should answer it. The corpus is not
+    searched. Where no language model writes, the passages must hold what extraction would quote. What was not checked
+    when the time was over is not shown.
+
+    Nothing where a part of the search failed.
+    """
+    options, ledger = search.settings.answer, search.ledger
+    if not options.follow_ups or search.intent.greeting or ledger.degraded:
+        return ()
+    until = time.perf_counter() + options.follow_up_seconds
+    with ledger.timings.stage("follow_ups"):
+        try:
+            proposed = from_model(answer, search, retrieved)
+            with search.store.moment():
+                conversation = conversation_of(answer, search)
+                fresh = without_repeats([*proposed, *from_documents(answer, search, retrieved)], conversation)
+                return _checked(fresh, conversation, _pool(answer, search, retrieved, fresh), search, until)
+        except FootnoteError as error:
+            log_failure("no follow-up questions are suggested", error)
+            return ()
+
+
+def _pool(
+    answer: Answer, search: Search, retrieved: Retrieved | None, fresh: Sequence[Proposal]
+) -> list[NodeWithScore]:
+    """The nodes that a proposal may be answered from: those found, and those of the documents near the answer."""
+    near = {source.document_id: None for source in (*answer.sources, *answer.nearest)}
+    near |= {proposal.aim: None for proposal in fresh if proposal.aim}
+    hits = {hit.node.node_id: hit for hit in (retrieved.found.ranked or retrieved.found.ranking if retrieved else ())}
+    for document_id in near:
+        hits |= {hit.node.node_id: hit for hit in search.read_window(document_id, 0, _WHOLE)}
+    return list(hits.values())
+
+
+def _checked(
+    fresh: Sequence[Proposal],
+    conversation: "Conversation",
+    pool: Sequence[NodeWithScore],
+    search: Search,
+    until: float,
+) -> tuple[str, ...]:
+    """Those that nodes of the pool answer; all are embedded together."""
+    request, options = search.request, search.settings
+    asked = {
+        proposal.question: replace(
+            begin_search(replace(request, question=proposal.question, history=()), options, search.index),
+            embedder=search.embedder,
+        )
+        for proposal in fresh
+    }
+    if request.mode != "sparse":
+        search.embedder.embed([each.intent.search_text for each in asked.values()])
+    return answerable(
+        fresh,
+        conversation,
+        lambda question: asked[question].rank(pool),
+        lambda outcome: search.llm is not None or is_quotable(outcome, options, search.lexical.idf),
+        limit=options.answer.follow_ups,
+        until=until,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What a follow-up must not repeat: the questions so far, and the answer with the spans that it quotes."""
+
+    questions: tuple[str, ...]
+    quoted: tuple[tuple[str, int, int], ...] = ()
+    answer: str = ""
+
+
+def conversation_of(answer: Answer, search: Search) -> Conversation:
+    """The questions so far, with the one just answered as it was read, and what its answer cites."""
+    asked = (answer.question, answer.condensed, *(turn.question for turn in search.request.history))
+    return Conversation(tuple(filter(None, asked)), cited_spans(answer), answer.answer)
+
+
+def without_repeats(proposed: Sequence[Proposal], said: Conversation) -> list[Proposal]:
+    """At most six proposals of which none asks what was asked already, or what another asks, in whatever words.
+
+    Two questions ask the same when most of their terms are the same, without those that only ask.
+    """
+    keys = [_matter(question) for question in said.questions]
+    fresh: list[Proposal] = []
+    for proposal in proposed:
+        key = _matter(proposal.question)
+        if key and not any(jaccard(key, other) >= _ALIKE for other in keys):
+            keys.append(key)
+            fresh.append(proposal)
+    return fresh[:_CHECKED]
+
+
+def answerable(
+    proposed: Sequence[Proposal],
+    said: Conversation,
+    find: Callable[[str], SearchOutcome],
+    is_told: Callable[[SearchOutcome], bool],
+    *,
+    limit: int,
+    until: float,
+) -> tuple[str, ...]:
+    """At most `limit` of the proposals that the corpus answers, in their order; none that was not checked in time.
+
+    The evidence must be sufficient and at least of medium strength, and the place that should answer among the first
+    hits. What stands first must be no other follow-up's, and where the answer stands on it, it must hold something that
+    is asked for and that was neither asked for before nor said.
+
+    Args:
+        proposed: The most promising first.
+        said: What is not to be repeated.
+        find: The search of the engine.
+        is_told: Whether the writer would answer from what was found.
+        limit: How many are wanted.
+        until: `time.perf_counter()` when it is over; no check is begun that would take as long as those before it.
+    """
+    chosen: list[str] = []
+    seen: set[str] = set()
+    begun = time.perf_counter()
+    for checked, proposal in enumerate(proposed):
+        now = time.perf_counter()
+        if len(chosen) >= limit or now + (now - begun) / max(checked, 1) >= until:
+            break
+        found = find(proposal.question)
+        holds = holds_up(found, proposal, said) and found.ranking[0].node.node_id not in seen and is_told(found)
+        if holds and time.perf_counter() < until:
+            seen.add(found.ranking[0].node.node_id)
+            chosen.append(proposal.question)
+    return tuple(chosen)
+
+
+def holds_up(found: SearchOutcome, proposal: Proposal, said: Conversation) -> bool:
+    """Whether what was found answers a proposal, with something that was not said yet."""
+    evidence = found.evidence
+    if not found.ranking or not evidence.sufficient or evidence.band == "low":
+        return False
+    if not any(_is_aimed_at(hit.node.metadata, proposal) for hit in found.ranking[:_AHEAD]):
+        return False
+    first = found.ranking[0].node
+    here, start, end = (first.metadata[name] for name in ("document_id", "start", "end"))
+    is_quoted = any(here == other and start < until and since < end for other, since, until in said.quoted)
+    return not is_quoted or bool(_unsaid(proposal.question, said) & _key(first.get_content()))
+
+
+def _is_aimed_at(place: Mapping[str, Any], proposal: Proposal) -> bool:
+    """Whether a hit stands where a proposal should be answered."""
+    if proposal.aim and place["document_id"] != proposal.aim:
+        return False
+    return proposal.place is None or (place["start"] < proposal.place[1] and proposal.place[0] < place["end"])
+
+
+def _unsaid(question: str, said: Conversation) -> frozenset[str]:
+    """The terms of a question that neither the conversation's questions nor the answer have."""
+    return _key(question) - _key(" ".join([*said.questions, said.answer])) - _ASKING
+
+
+def _matter(question: str) -> frozenset[str]:
+    """The terms of what a question asks."""
+    return frozenset(terms_of(question)) - _ASKING
+
+
+def _key(question: str) -> frozenset[str]:
+    return frozenset(tokenise(question))
+
+
+_READ = 3  # passages
+
+
+def is_quotable(found: SearchOutcome, settings: Settings, weight: Callable[[str], float]) -> bool:
+    """Whether the lines of the first three passages hold enough of what is asked for to be quoted as its answer.
+
+    The writer sees more passages and has likenesses too, which only add to what a line tells: what is quotable here is
+    so there, and this costs neither a model nor a read.
+
+    Args:
+        found: What the search brings.
+        settings: The writer's.
+        weight: The idf of a term.
+    """
+    sources = []
+    for n, hit in enumerate(found.ranking[:_READ], start=1):
+        meta = hit.node.metadata
+        passage = Passage(hit.node.get_content(), "", meta["title"], "", "", meta["category"])
+        sources.append(source_of(n, span_of(hit), passage))
+    strength, most = found.evidence.strength, settings.answer.max_sentences
+    quotable, scorer = QuotableSources(sources), lexical_line_scorer(weight)
+    told = extract(found.intent, quotable, found.ranking, scorer, strength=strength, max_sentences=most)
+    return is_answer(told, found.evidence, settings.evidence)

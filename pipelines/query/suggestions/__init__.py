@@ -1,1 +1,0 @@
-"""What to ask next, searched for before it is shown."""

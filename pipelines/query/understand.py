@@ -1,0 +1,181 @@
+"""ANALYSE: question -> QueryIntent, and the filters that an intent implies."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from llama_index.core.schema import NodeWithScore
+
+from config.settings import AnalysisSettings, Use
+from pipelines.errors import RetrievalError
+from pipelines.query.followup import stand_alone
+from pipelines.query.question_rules import (
+    asks_for_recent,
+    categories_of,
+    is_greeting,
+    sections_of,
+    terms_of,
+    trim,
+    wants_of,
+    years_in,
+)
+from pipelines.text import canonical, fold, sentences
+from pipelines.types import CondensedBy, Filters, QueryIntent, Turn
+
+_QUOTED = re.compile(r"""(?<!\w)"(?=\S)([^"]*[^"\s])"(?!\w)|[“„‟](?=\S)([^“”„‟]*\S)[”“]|«\s*([^«»]*[^«»\s])\s*»""")
+_MAX_PHRASES = 5
+_MAX_PHRASE = 200
+_REQUEST_WORDS = 15  # with a second sentence, more are a long request
+_LONG_SENTENCE = 30
+
+Named = Callable[[str], Sequence[tuple[str, Sequence[str]]]]
+StandAlone = Callable[[str, Sequence[Turn], str], tuple[str, CondensedBy]]
+_DEFAULTS = AnalysisSettings()
+
+
+def analyse(
+    question: str,
+    settings: AnalysisSettings = _DEFAULTS,
+    *,
+    history: Sequence[Turn] = (),
+    today: date | None = None,
+    named: Named = lambda _: (),
+    stand_alone: StandAlone = stand_alone,
+) -> QueryIntent:
+    """What is asked: the text to search for, what it is about, and the words that guess where it is answered.
+
+    Args:
+        question: As it was typed.
+        settings: Which of its parts are read, and how long it may be.
+        history: The turns before it, oldest first, from which a follow-up is completed.
+        today: What "last year" is counted from; None = today.
+        named: The (name, document ids) of stored documents that stand in a text.
+        stand_alone: (question without request phrases, history, question as typed) -> (the question as it stands
+            alone, what made it so).
+
+    Raises:
+        RetrievalError: If the question is empty or too long.
+    """
+    limit = settings.max_question_characters
+    cleaned = _checked(question, limit)
+    if is_greeting(cleaned):
+        return QueryIntent(question=cleaned, search_text=cleaned, greeting=True)
+    bare = _QUOTED.sub(lambda match: next(text for text in match.groups() if text is not None), cleaned)
+    asked = trim(bare) if settings.trim else bare
+    turns = [_shortened(turn, limit) for turn in history if not is_greeting(turn.question)]
+    condensed, by = stand_alone(asked, turns, cleaned)
+    whole = trim(condensed) if settings.trim and by == "model" else condensed
+    search_text = whole[:limit]
+    found = named(search_text)
+    now = today or date.today()
+    return QueryIntent(
+        question=cleaned,
+        search_text=search_text,
+        terms=tuple(dict.fromkeys(terms_of(search_text))),
+        categories=categories_of(search_text) if settings.categories != "off" else (),
+        sections=sections_of(search_text),
+        years=(years_in(asked, now) or years_in(search_text, now)) if settings.years != "off" else (),
+        recent=asks_for_recent(asked),
+        phrases=_phrases(cleaned) if settings.phrases else (),
+        documents=tuple(dict.fromkeys(document for _, ids in found for document in ids)),
+        names=tuple(dict.fromkeys(name for name, _ in found)),
+        wants=wants_of(search_text),
+        follow_up=bool(by),
+        condensed=condensed[:limit] if by else "",
+        condensed_by=by,
+    )
+
+
+def _shortened(turn: Turn, limit: int) -> Turn:
+    """The turn with texts no longer than a question may be: a conversation is not checked as a question is."""
+    return replace(turn, question=turn.question[:limit], sources=tuple(title[:limit] for title in turn.sources[:1]))
+
+
+def _checked(question: str, limit: int) -> str:
+    """The question on one line."""
+    if len(question) > limit:
+        raise RetrievalError(
+            f"The question has {len(question):,} characters, and {limit:,} is the limit.", hint="Ask it more briefly."
+        )
+    cleaned = " ".join(canonical(question).split())
+    if not cleaned:
+        raise RetrievalError("The question is empty.", hint="Write what you would like to know.")
+    return cleaned
+
+
+def _phrases(question: str) -> tuple[str, ...]:
+    """What stands in quotation marks, without the marks of a sentence's end.
+
+    Nothing of a question that is quoted whole, nor of a long request: there quotations are examples.
+    """
+    words = len(question.split())
+    if words > _LONG_SENTENCE or (words > _REQUEST_WORDS and len(list(sentences(question))) > 1):
+        return ()
+    texts = [next(text for text in groups if text) for groups in _QUOTED.findall(question)]
+    if texts and texts[0].endswith("?") and len(texts[0]) + 2 >= len(question):
+        return ()
+    stripped = [text.strip(" .,;:!?") for text in texts]
+    held = [text for text in dict.fromkeys(stripped) if len(text) <= _MAX_PHRASE and fold(text).strip("'\"-")]
+    return tuple(held[:_MAX_PHRASES])
+
+
+NO_FILTERS = Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """Filters to search with, what is kept of what they find, and which guesses were given up before.
+
+    Attributes:
+        filters: What the legs are given.
+        keep: What a node must pass after the fusion; empty = everything stays.
+        guessed: Whether `filters` or `keep` hold a guess, which may be dropped when too few candidates are left.
+        dropped: The guesses of an earlier narrowing that this one is without, in words; empty = none.
+    """
+
+    filters: Filters
+    keep: Filters = NO_FILTERS
+    guessed: bool = False
+    dropped: str = ""
+
+
+def narrowings(intent: QueryIntent, filters: Filters, settings: AnalysisSettings) -> list[Narrowing]:
+    """The narrowest first, then without the guessed years, then without the guessed categories: without any guess.
+
+    The caller's filters are in all of them, and so are the question's phrases. A guess only narrows: categories and
+    years that the caller has ruled out are none.
+    """
+    plain = Narrowing(replace(filters, phrase=tuple(dict.fromkeys((*filters.phrase, *intent.phrases)))))
+    by_category = _guess(plain, "category", intent.categories, settings.categories)
+    by_both = _guess(by_category, "year", intent.years, settings.years)
+    steps = [by_both]
+    if by_both is not by_category:
+        steps.append(replace(by_category, dropped="years"))
+    if by_category is not plain:
+        steps.append(replace(plain, dropped="categories"))
+    return steps
+
+
+def outside(ranking: Sequence[NodeWithScore], narrowing: Narrowing) -> set[str]:
+    """The ids of the nodes that a postfilter takes out."""
+    keep = narrowing.keep
+    return {
+        hit.node.node_id
+        for hit in ranking
+        if (keep.category and hit.node.metadata["category"] not in keep.category)
+        or (keep.year and hit.node.metadata["year"] not in keep.year)
+    }
+
+
+def _guess(narrowing: Narrowing, field: str, guess: Sequence[str] | Sequence[int], use: Use) -> Narrowing:
+    """The narrowing with a guess, in the legs' filters or in what is kept; itself when the guess narrows nothing."""
+    if use not in {"prefilter", "postfilter"}:
+        return narrowing
+    allowed = getattr(narrowing.filters, field)
+    inside = tuple(value for value in guess if not allowed or value in allowed)
+    if not inside or set(inside) == set(allowed):
+        return narrowing
+    target = "filters" if use == "prefilter" else "keep"
+    narrowed = replace(getattr(narrowing, target), **{field: inside})
+    return replace(narrowing, guessed=True, **{target: narrowed})

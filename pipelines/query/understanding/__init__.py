@@ -1,1 +1,0 @@
-"""What a question says: its intent, and a follow-up made whole."""

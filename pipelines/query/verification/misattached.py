@@ -1,0 +1,261 @@
+"""Detect claims that attach a detail of one thing to another thing."""
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from functools import lru_cache
+
+import numpy as np
+
+from pipelines.query.verification.clauses import Clause, split_clauses
+from pipelines.query.verification.details import is_opposed, stemmed_words
+from pipelines.query.verification.normalise import normalise, numbers_in
+from pipelines.query.verification.support import Alignment, Array, ClaimWord, claim_words, contains_word
+from pipelines.store.tokens import tokenise
+
+_REST_SHARE = 0.9  # of the words beside a detail, for a clause to speak of the same
+_MOST_CLAUSES = 20  # of a claim that are looked at
+_MOST_DETAILS = 12  # of a clause of a claim that are looked at
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*")
+_LOWERCASE = re.compile(r"\b[a-z][\w'’-]*")
+_PREPOSITION_CLASS = {"in": "at", "at": "at", "near": "at", "on": "at"}
+_PREPOSITIONS = frozenset({"to", "from", "for", "with", "of", "as", "by", "into", "under", "after", "before"})
+
+
+def is_misattached(claim: str, aligned: Alignment) -> bool:
+    """Whether a claim attaches a detail to the wrong thing, or says the contrary of the clause that matches it best.
+
+    Such a claim joins a detail of one clause with the rest of another: `Priya will write the report` from `Tom will
+    write the report. Priya will test it.` Possible antecedents of pronouns and missing subjects count with a clause. A
+    name in the headings goes with every clause, and a word that is written in lower case elsewhere is no name.
+    """
+    heads = frozenset[str]().union(*(line.terms for line in aligned.lines if line.is_head))
+    texts = [_line_texts(aligned, own) for own in aligned.of_each_source()]
+    held = [clause for sentences in texts for clause in split_clauses(sentences)]
+    small = frozenset(tokenise(" ".join(word for text in texts for line in text for word in _LOWERCASE.findall(line))))
+    return bool(held) and any(
+        _clause_is_misattached(said, held, heads | small) for said in split_clauses((normalise(claim),))[:_MOST_CLAUSES]
+    )
+
+
+def _line_texts(aligned: Alignment, own: slice) -> tuple[str, ...]:
+    return tuple(line.text for line in aligned.lines[own] if not line.is_head)
+
+
+def _clause_is_misattached(said: Clause, held: Sequence[Clause], common: frozenset[str]) -> bool:
+    words = claim_words(said.text)
+    if not words:
+        return False
+    weights = np.array([word.weight for word in words])
+    inside = np.array([[contains_word(clause.terms, word) for word in words] for clause in held], np.float64)
+    holding = np.array([[_has_detail([word], said, clause) for word in words] for clause in held])
+    holding = np.where(inside.any(axis=1, keepdims=True), holding, 0.0).astype(np.float64)
+    details = _details(said, words, common)
+    return (
+        _is_contrary(said, held, holding @ weights / weights.sum())
+        or any(
+            _belongs_to_other([words[place] for place in detail], said, held, _shares(detail, details, words, holding))
+            for detail in details
+        )
+        or _is_mixed(said, words, held, holding, {place for detail in details for place in detail})
+    )
+
+
+def _details(said: Clause, words: Sequence[ClaimWord], common: frozenset[str]) -> list[list[int]]:
+    """Word indexes of each number and of each run of names, without common words."""
+    found = [[place] for place, word in enumerate(words) if word.detail == "number"]
+    for name in said.names:
+        run = [place for place, word in enumerate(words) if word.detail == "name" and word.terms[0] in name.terms]
+        run = [place for place in run if not contains_word(common, words[place])]
+        found += [run] if run else []
+    return found[:_MOST_DETAILS]
+
+
+def _shares(
+    detail: Sequence[int], details: Sequence[Sequence[int]], words: Sequence[ClaimWord], holding: Array
+) -> Array:
+    """(clauses,) the weight share of the claim's other words that each clause holds or refers to.
+
+    0 if the clause lacks another name of the claim, or if the claim has too few other words. Numbers count as other
+    words of a number, and of a name only if there are few others.
+    """
+    rest = [place for place in range(len(words)) if place not in detail]
+    plain = [place for place in rest if words[place].detail != "number"]
+    rest = plain if words[detail[0]].detail == "name" and len(plain) > 1 else rest
+    if len(rest) < max(1, min(2, len(words) - 1)):
+        return np.zeros(len(holding))
+    weights = np.array([words[place].weight for place in rest])
+    shares: Array = holding[:, rest] @ weights / max(weights.sum(), 1e-9)
+    for other in details:
+        if other is not detail and words[other[0]].detail == "name":
+            shares = shares * holding[:, list(other)].any(axis=1)
+    return shares
+
+
+def _belongs_to_other(detail: Sequence[ClaimWord], said: Clause, held: Sequence[Clause], shares: Array) -> bool:
+    """Whether a clause that matches the rest of the claim best has another name or number in place of the detail."""
+    if not (shares >= _REST_SHARE).any():
+        return False
+    has = [_has_detail(detail, said, clause) for clause in held]
+    known = max((share for share, own in zip(shares, has, strict=True) if own), default=0.0)
+    return any(
+        share >= _REST_SHARE and share > known and not own and _has_other_detail(detail, said, clause)
+        for clause, share, own in zip(held, shares, has, strict=True)
+    )
+
+
+def _has_detail(detail: Sequence[ClaimWord], said: Clause, clause: Clause) -> bool:
+    """Whether a clause has a detail, in its words or by reference if nothing else stands in that role."""
+    if any(contains_word(clause.terms, word) for word in detail):
+        return True
+    if not any(contains_word(clause.brought, word) for word in detail):
+        return False
+    if detail[0].detail != "name":
+        return True
+    if _is_subject(detail, said, clause):
+        return not clause.says_subject
+    place = _preposition_class(_word_before(detail, said))
+    return all(
+        _preposition_class(name.lead) != place or not name.terms.isdisjoint(clause.subject) for name in clause.names
+    )
+
+
+def _is_subject(detail: Sequence[ClaimWord], said: Clause, clause: Clause) -> bool:
+    """Whether a detail of the claim corresponds to the subject of a clause, taking passives into account."""
+    opens = any(word.terms[0] in said.subject for word in detail)
+    if said.is_passive == clause.is_passive:
+        return opens
+    return said.is_passive and not opens and _word_before(detail, said) == "by"
+
+
+def _word_before(detail: Sequence[ClaimWord], said: Clause) -> str:
+    """The word before a name."""
+    return next((name.lead for name in said.names if any(word.terms[0] in name.terms for word in detail)), "")
+
+
+def _has_other_detail(detail: Sequence[ClaimWord], said: Clause, clause: Clause) -> bool:
+    """Whether a clause has another name or number in the role of the claim's detail."""
+    if detail[0].detail == "number":
+        return _has_other_number(detail[0].terms[0], said.text, clause.text)
+    others = [name for name in clause.names if name.terms.isdisjoint(said.terms)]
+    if _is_subject(detail, said, clause):
+        if clause.says_subject:
+            return any(not name.terms.isdisjoint(clause.subject) for name in others)
+        return any(terms.isdisjoint(said.terms) for terms in clause.before)
+    place = _preposition_class(_word_before(detail, said))
+    return any(name.terms.isdisjoint(clause.subject) and _preposition_class(name.lead) == place for name in others)
+
+
+def _preposition_class(lead: str) -> str:
+    return _PREPOSITION_CLASS.get(lead, lead if lead in _PREPOSITIONS else "")
+
+
+def _has_other_number(number: str, said: str, text: str) -> bool:
+    """Whether a text has another number in the same role: another year, or a number next to the same word."""
+    own, mine = numbers_in(said), _context_of_number(number, said)
+    is_year = bool(_YEAR.fullmatch(number))
+    return any(
+        (is_year and bool(_YEAR.fullmatch(other))) or not mine.isdisjoint(_context_of_number(other, text))
+        for other in numbers_in(text)
+        if other not in own
+    )
+
+
+@lru_cache(maxsize=4_096)
+def _context_of_number(number: str, text: str) -> frozenset[str]:
+    """The words right before and after a number."""
+    return frozenset(word for own, word in _numbers_in_context(text) if own == number)
+
+
+@lru_cache(maxsize=512)
+def _numbers_in_context(text: str) -> tuple[tuple[str, str], ...]:
+    return tuple(_neighbours(text))
+
+
+def _neighbours(text: str) -> Iterator[tuple[str, str]]:
+    """(number, neighbouring word) for each number."""
+    for match in _NUMBER.finditer(text):
+        after = tokenise(text[match.end() : match.end() + 40])
+        before = re.findall(r"\w+", text[max(0, match.start() - 30) : match.start()])
+        yield from ((match[0], f"{word}-") for word in after[:1])
+        yield from ((match[0], f"-{word.lower()}") for word in before[-1:])
+
+
+_LABEL = re.compile(r"\b([A-Za-z][a-z]+) ([A-Z])\b(?![.&'’-]\w)")
+_ABOUT_SAME = 0.6  # of a clause, for another to be about the same
+_FEWEST_WORDS = 3  # words of a clause that can be put together
+_LONGEST_RUN = 3  # words in a row
+_ARTICLES = frozenset({"a", "an", "the"})
+
+
+def _is_contrary(said: Clause, held: Sequence[Clause], shares: Array) -> bool:
+    """Whether every best-matching clause contradicts the claim's clause."""
+    most = shares.max(initial=0.0)
+    nearest = (clause for clause, share in zip(held, shares, strict=True) if share == most)
+    return bool(most >= _ABOUT_SAME) and all(
+        is_opposed(said.text, clause.text) or _relabelled(said.text, clause.text) for clause in nearest
+    )
+
+
+def _relabelled(claim: str, text: str) -> bool:
+    """Whether a thing labelled by a letter has another letter in the text (`group A`, `group B`)."""
+    mine, theirs = _labels(claim), _labels(text)
+    return any(noun in theirs and letters.isdisjoint(theirs[noun]) for noun, letters in mine.items())
+
+
+def _labels(text: str) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for noun, letter in _LABEL.findall(text):
+        found.setdefault(noun.lower(), set()).add(letter)
+    return found
+
+
+def _is_mixed(said: Clause, words: Sequence[ClaimWord], held: Sequence[Clause], holding: Array, skip: Set[int]) -> bool:
+    """Whether a clause has other words between the same neighbours, while another clause has the claim's words.
+
+    `The landlord repairs the doors` of `The landlord repairs the roof, and tenants repair the doors`. Names and numbers
+    are ignored.
+
+    Args:
+        said: A clause of a claim.
+        words: Its words.
+        held: The clauses of the sources.
+        holding: (clauses, words) 1 where a clause holds a word or brings it in.
+        skip: The places of its names and numbers.
+    """
+    if len(words) < _FEWEST_WORDS or (holding.min(axis=1) > 0).any():
+        return False
+    spoken = _words_in_order(said.text)
+    for clause, row in zip(held, holding, strict=True):
+        places = [place for place, has in enumerate(row) if not has]
+        missing = [words[place] for place in places]
+        if len(missing) > _LONGEST_RUN or not skip.isdisjoint(places):
+            continue
+        if _stands_between(missing, spoken, _words_in_order(clause.text), said.terms) and any(
+            all(contains_word(other.terms, word) for word in missing) for other in held if other is not clause
+        ):
+            return True
+    return False
+
+
+def _stands_between(
+    missing: Sequence[ClaimWord], spoken: Sequence[str], held: Sequence[str], terms: frozenset[str]
+) -> bool:
+    """Whether the missing words are adjacent, and other words stand between the same neighbours."""
+    absent = {term for word in missing for term in word.terms}
+    at = [place for place, word in enumerate(spoken) if word in absent]
+    if not at or at[-1] - at[0] >= _LONGEST_RUN or len(at) != at[-1] - at[0] + 1:
+        return False
+    before, after = spoken[at[0] - 1], spoken[at[-1] + 1]
+    starts = [place for place, word in enumerate(held) if word == before and (before or after)]
+    return any(
+        held[end] == after and terms.isdisjoint(held[start + 1 : end])
+        for start in starts
+        for end in range(start + 2, min(start + _LONGEST_RUN + 2, len(held)))
+    )
+
+
+@lru_cache(maxsize=4_096)
+def _words_in_order(text: str) -> tuple[str, ...]:
+    """The stemmed words of a text without articles, with an empty word at each end."""
+    return ("", *(stem for stem in stemmed_words(text) if stem not in _ARTICLES), "")

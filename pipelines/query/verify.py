@@ -1,0 +1,274 @@
+"""VERIFY: compare a sentence with the spans of its sources and decide its verdict."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from llama_index.core.base.embeddings.base import BaseEmbedding
+
+from pipelines.errors import FootnoteError
+from pipelines.models.cross_encoder import Entailment
+from pipelines.observe import log_failure
+from pipelines.query.verification.details import Passages, best_allowed_verdict, overstated
+from pipelines.query.verification.misattached import is_misattached
+from pipelines.query.verification.normalise import contains_phrase, count_negations, folded_words
+from pipelines.query.verification.support import (
+    VECTOR_MODELS,
+    WORDS_MODEL,
+    Alignment,
+    Embed,
+    SupportModel,
+    align_claim,
+    best_places,
+    features,
+    probability,
+)
+from pipelines.text import sentences
+from pipelines.types import Citation, Sentence, Source, VerdictName
+
+VERDICT_RANK: dict[VerdictName, int] = {
+    "unsupported": 0,
+    "uncited": 0,
+    "misattributed": 0,
+    "partial": 1,
+    "supported": 2,
+}
+_CONTRADICTED = 0.5
+_BELOW = 0.01  # of what `supported` needs
+
+
+# (text, claim) -> how the text bears on it.
+Entail = Callable[[str, str], Entailment]
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """What judges a claim besides its words: vectors and an inference model; either may be missing."""
+
+    weights: SupportModel = WORDS_MODEL
+    embed: Embed | None = None
+    entail: Entail | None = None
+
+
+WORDS_ONLY = Judge()
+
+
+def build_judge(model: str, embed: Embed | None, entail: Entail | None = None) -> Judge:
+    """A judge that uses vectors where there are weights for the model that makes them."""
+    weights = VECTOR_MODELS.get(model) if embed else None
+    return Judge(weights, embed, entail) if weights else Judge(entail=entail)
+
+
+def cached_embedding(model: BaseEmbedding) -> Embed:
+    """The vectors of an embedding model; each text is embedded once, however often it is asked for."""
+    held: dict[str, np.ndarray] = {}
+
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        new = [text for text in dict.fromkeys(texts) if text not in held]
+        held.update(zip(new, map(np.asarray, model.get_text_embedding_batch(new)), strict=True) if new else ())
+        return np.stack([held[text] for text in texts])
+
+    return embed
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdict on a claim, the probability (0..1) of support by its words, and the places that support it.
+
+    `spans` are (source number, start, end) in the source's snippet, best first.
+    """
+
+    verdict: VerdictName
+    support: float
+    spans: tuple[tuple[int, int, int], ...]
+
+
+def judge_claim(claim: str, sources: Sequence[Source], judge: Judge) -> Judgement:
+    """Judge how far the sources together support a claim.
+
+    The verdict follows from the probability; it is lowered if details of the claim disagree, and the support then stays
+    below the threshold of `supported` if a detail stands nowhere. With an inference model the support is the mean of
+    the probability and the entailment by the places found, and a contradicted claim is unsupported. If a model fails,
+    the words alone decide.
+    """
+    try:
+        return _judged(claim, sources, judge)
+    except FootnoteError as error:
+        log_failure("a sentence was verified by its words alone", error)
+        return _judged(claim, sources, WORDS_ONLY)
+
+
+def _judged(claim: str, sources: Sequence[Source], judge: Judge) -> Judgement:
+    aligned = align_claim(claim, sources)
+    found = best_places(aligned, claim, judge.embed)
+    texts = [_place_text(aligned, place, sources) for place in found]
+    support = probability(features(claim, aligned, judge.embed), judge.weights)
+    cited = "\n".join(line.text for line in aligned.lines)
+    most = best_allowed_verdict(claim, Passages(texts[0], "\n".join(texts), cited))
+    if most == "supported" and is_misattached(claim, aligned):
+        most = "partial"
+    if judge.entail:
+        entailed, contradicted = judge.entail("\n".join(texts), claim)
+        support = (support + entailed) / 2
+        most = "unsupported" if contradicted >= _CONTRADICTED else most
+    reached = _verdict_at(support, judge.weights)
+    if most == "unsupported":
+        support = min(support, judge.weights.supported.at - _BELOW)
+    spans = (
+        (aligned.lines[place.start].n, aligned.lines[place.start].start, aligned.lines[place.stop - 1].end)
+        for place in found
+    )
+    return Judgement(min(reached, most, key=VERDICT_RANK.__getitem__), round(support, 4), tuple(spans))
+
+
+def _verdict_at(support: float, weights: SupportModel) -> VerdictName:
+    if support >= weights.supported.at:
+        return "supported"
+    return "partial" if support >= weights.partial.at else "unsupported"
+
+
+def _place_text(aligned: Alignment, place: slice, sources: Sequence[Source]) -> str:
+    first, last = aligned.lines[place.start], aligned.lines[place.stop - 1]
+    snippet = next(source.snippet for source in sources if source.n == first.n)
+    return snippet[first.start : last.end]
+
+
+def verify(sentence: str, cited: Sequence[int], sources: Sequence[Source], judge: Judge = WORDS_ONLY) -> Sentence:
+    """The sentence with its verdict and the exact spans of the sources that support it, best first.
+
+    `supported`: the cited sources together state it, verbatim or by its words, with every number, date, unit, name and
+    negation. `partial`: they state a good part of it. `misattributed`: another source states it, which is the last
+    citation. `unsupported`: none does. `uncited`: it cites no source.
+    """
+    by_number = {source.n: source for source in sources}
+    named = [by_number[n] for n in dict.fromkeys(cited) if n in by_number]
+    if not named:
+        return Sentence(sentence, (), "uncited")
+    checks = [_citations_in(sentence, source, judge) for source in named]
+    checks.sort(key=lambda own: (-VERDICT_RANK[own[0].verdict], -own[0].support))
+    verdict = checks[0][0].verdict
+    if verdict != "supported" and len(named) > 1:
+        joint = judge_claim(sentence, named, judge)
+        if VERDICT_RANK[joint.verdict] > VERDICT_RANK[verdict]:
+            verdict = joint.verdict
+            checks = _citations_by_source(joint, named)
+    evidence = [citation for own in checks for citation in own]
+    if verdict != "supported":
+        others = (check_source(sentence, source, judge) for source in sources if source.n not in cited)
+        right = max(
+            (found for found in others if found.verdict == "supported"), key=lambda found: found.support, default=None
+        )
+        if right:
+            return Sentence(sentence, tuple(cited), "misattributed", (*evidence, right))
+    return Sentence(sentence, tuple(cited), verdict, tuple(evidence))
+
+
+def verify_computed(
+    sentence: str, quoted: Sequence[tuple[int, Sequence[str]]], derived: Sequence[str], sources: Sequence[Source]
+) -> Sentence:
+    """The verdict on a computed sentence: its values are derived from quoted facts.
+
+    `supported` if every quotation stands verbatim in its source and the sentence holds no number besides quotations and
+    derived values; else `partial` if some quotation stands, `unsupported` if none does.
+
+    Args:
+        sentence: The sentence of quotations and derived values.
+        quoted: (source number, words of the sentence that must stand in it), in the order of the sentence.
+        derived: The computed values as they stand in the sentence.
+        sources: The cited sources, and others.
+    """
+    by_number = {source.n: source for source in sources}
+    held = [
+        (n, words, [contains_phrase(by_number[n].snippet, folded_words(said)) for said in words]) for n, words in quoted
+    ]
+    rest = folded_words(sentence)
+    for said in sorted([*derived, *(said for _, words in quoted for said in words)], key=len, reverse=True):
+        rest = rest.replace(folded_words(said), " ")
+    checks = {n: _quotation(by_number[n], words, found) for n, words, found in held}
+    if all(all(found) for _, _, found in held) and not any(map(str.isdigit, rest)):
+        verdict: VerdictName = "supported"
+    else:
+        verdict = "partial" if any(any(found) for _, _, found in held) else "unsupported"
+    return Sentence(sentence, tuple(checks), verdict, tuple(checks.values()))
+
+
+def _quotation(source: Source, words: Sequence[str], found: Sequence[bool]) -> Citation:
+    """The citation from the first to the last sentence of a source that holds one of the quotations."""
+    spans = sentences(source.snippet) or [(0, len(source.snippet))]
+    claims = [folded_words(said) for said in words]
+    holding = [
+        (s, e) for s, e in spans if any(contains_phrase(source.snippet[s:e], claim) for claim in claims)
+    ] or spans
+    verdict: VerdictName = "supported" if all(found) else "partial" if any(found) else "unsupported"
+    return _citation(source, (holding[0][0], holding[-1][1]), verdict, round(sum(found) / max(len(found), 1), 4))
+
+
+def check_source(sentence: str, source: Source, judge: Judge = WORDS_ONLY) -> Citation:
+    """The best span of one source for a sentence, with verdict and support (0..1).
+
+    Support is 1 for a verbatim sentence, else the probability that the source supports it by its words. The verdict
+    also requires that the details agree.
+    """
+    return _citations_in(sentence, source, judge)[0]
+
+
+def _citations_in(sentence: str, source: Source, judge: Judge) -> list[Citation]:
+    """The places of a source that support a sentence, best first; all have the same verdict and support."""
+    exact = _verbatim(sentence, source.snippet)
+    if exact:
+        return [_citation(source, exact, "supported", 1.0)]
+    found = judge_claim(sentence, [source], judge)
+    return [_citation(source, (start, end), found.verdict, found.support) for _, start, end in found.spans]
+
+
+def _citations_by_source(joint: Judgement, sources: Sequence[Source]) -> list[list[Citation]]:
+    """The places of a claim that several sources support only together."""
+    return [
+        [_citation(source, (start, end), "partial", joint.support) for n, start, end in joint.spans if n == source.n]
+        for source in sources
+    ]
+
+
+def _verbatim(sentence: str, snippet: str) -> tuple[int, int] | None:
+    """The span of the sentences that hold a sentence verbatim, without further negation or doubt; None without one."""
+    spans = sentences(snippet) or [(0, len(snippet))]
+    claim = folded_words(sentence)
+    exact = next(((s, e) for s, e in spans if contains_phrase(snippet[s:e], claim)), None)
+    if exact is None and contains_phrase(snippet, claim):
+        exact = _covering(claim, snippet, spans)
+    if exact is None:
+        return None
+    said = snippet[slice(*exact)]
+    return (
+        exact
+        if count_negations(said, sentence) == count_negations(sentence) and not overstated(sentence, said)
+        else None
+    )
+
+
+def _citation(source: Source, span: tuple[int, int], verdict: VerdictName, support: float) -> Citation:
+    start, end = span
+    page, first, last = source.place(source.start + start, source.start + end)
+    return Citation(
+        n=source.n,
+        document_id=source.document_id,
+        content_sha=source.content_sha,
+        start=source.start + start,
+        end=source.start + end,
+        quote=source.snippet[start:end],
+        verdict=verdict,
+        support=support,
+        page=page,
+        line_start=first,
+        line_end=last,
+    )
+
+
+def _covering(claim: str, snippet: str, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The smallest run of sentences that holds a claim which crosses sentence boundaries."""
+    for width in range(2, len(spans) + 1):
+        for first in range(len(spans) - width + 1):
+            start, end = spans[first][0], spans[first + width - 1][1]
+            if contains_phrase(snippet[start:end], claim):
+                return start, end
+    return 0, len(snippet)

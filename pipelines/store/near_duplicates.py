@@ -1,0 +1,265 @@
+"""Near-duplicates: MinHash signatures, and families of near-copies among nodes and among documents."""
+
+import re
+import zlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import BigInteger, ColumnElement, Connection, Engine, cast, delete, select, text, update
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from pipelines.store.database import append_rows, reading
+from pipelines.store.schema import families
+from pipelines.text import fold, searchable
+
+if TYPE_CHECKING:
+    from llama_index.core.schema import BaseNode
+
+Signature = NDArray[np.uint32]
+
+LEAST = 18  # shingles, which are 20 words: a shorter text says too little to be called a copy
+PERMUTATIONS = 128
+_SEED = 1
+ROWS = 4  # of a band: two texts that are alike by .7 share one of the 32 bands in all but 2 of 10,000 cases
+_WORD = re.compile(r"\w+")
+_MIX = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
+_BAND_MIX = np.array([0xD6E8FEB86659FD93, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3], dtype=np.uint64)
+
+
+def shingles(text: str) -> NDArray[np.uint32]:
+    """The hashes of all three words that follow on each other, each once, ascending; none for fewer than three words.
+
+    Case, accents and punctuation make no difference.
+    """
+    words = _WORD.findall(fold(text))
+    if len(words) < 3:
+        return np.empty(0, dtype=np.uint32)
+    hashes = np.fromiter(map(zlib.crc32, map(str.encode, words)), dtype=np.uint64, count=len(words))
+    mixed = sum((hashes[place : len(words) - 2 + place] * _MIX[place] for place in range(3)), np.uint64(0))
+    return np.unique((np.asarray(mixed) >> np.uint64(32)).astype(np.uint32))
+
+
+def signatures(hashed: Sequence[NDArray[np.uint32]]) -> list[Signature | None]:
+    """The signature of each set of shingles, (128,); None for an empty one.
+
+    They are those of datasketch's MinHash ("affine32", seed 1), which takes half a second to import, and ten times as
+    long for a set. Source: Broder, SEQUENCES 1997, doi:10.1109/SEQUEN.1997.666900.
+    """
+    factors, offsets = _permutations()
+    return [(_mixed(each)[:, None] * factors + offsets).min(axis=0) if len(each) else None for each in hashed]
+
+
+@lru_cache(maxsize=1)
+def _permutations() -> tuple[Signature, Signature]:
+    """The odd factors and the offsets of 128 permutations of the numbers of 32 bits."""
+    drawn = np.random.RandomState(_SEED)
+    factors = drawn.randint(0, 1 << 31, PERMUTATIONS, dtype=np.uint32) * np.uint32(2) + np.uint32(1)
+    return factors, drawn.randint(0, 1 << 32, PERMUTATIONS, dtype=np.uint32)
+
+
+def _mixed(hashes: Signature) -> Signature:
+    """The hashes behind MurmurHash3's last step, so that neighbours come to stand far apart."""
+    mixed = (hashes ^ (hashes >> np.uint32(16))) * np.uint32(0x85EBCA6B)
+    mixed = (mixed ^ (mixed >> np.uint32(13))) * np.uint32(0xC2B2AE35)
+    return np.asarray(mixed ^ (mixed >> np.uint32(16)))
+
+
+def joint(parts: Sequence[Signature | None]) -> Signature | None:
+    """The signature of the union of some sets, from their signatures."""
+    some = [part for part in parts if part is not None]
+    return np.minimum.reduce(some) if some else None
+
+
+def bands(signature: Signature) -> list[int]:
+    """32 numbers of 64 bits: texts that are alike share some of them, others hardly any."""
+    rows = signature.astype(np.uint64).reshape(-1, ROWS)
+    places = np.arange(len(rows), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (rows * _BAND_MIX).sum(axis=1, dtype=np.uint64) + places
+    mixed ^= mixed >> np.uint64(29)
+    return [int(value) for value in (mixed * np.uint64(0xBF58476D1CE4E5B9)).view(np.int64)]
+
+
+def likeness(one: NDArray[np.uint32], other: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """The estimated Jaccard similarity (0..1) of the shingles behind signatures, along the last axis.
+
+    Its standard error is sqrt(s (1 - s) / 128), at most 0.045. Source: Broder, SEQUENCES 1997,
+    doi:10.1109/SEQUEN.1997.666900.
+    """
+    return np.asarray((one == other).mean(axis=-1))
+
+
+ALIKE = {"node": 0.8, "document": 0.7}  # estimated similarity from which two members are near-copies
+
+
+class Member(NamedTuple):
+    """A node or a document that has enough words to be compared."""
+
+    id: str
+    kind: str
+    document_id: str
+    signature: Signature
+    bands: list[int]
+
+
+def write_families(connection: Connection, document_ids: Collection[str], members: Sequence[Member]) -> None:
+    """Find the near-copies of documents and of their nodes among all others, and make one family of each group.
+
+    A family is a connected component: every member is a near-copy of another. It is called by its smallest member id,
+    so that families do not depend on the order in which documents come.
+
+    Args:
+        connection: Whose transaction goes on to hold all families.
+        document_ids: What is known of them is forgotten.
+        members: Theirs now, see `members_of`.
+    """
+    forget_families(connection, document_ids)
+    if members:
+        rows = [
+            {"member": one.id, "kind": one.kind, "document_id": one.document_id, "family": one.id,
+             "signature": one.signature.astype("<u4").tobytes(), "bands": one.bands}
+            for one in members
+        ]  # fmt: skip
+        append_rows(connection, families, rows)
+        _join(connection, document_ids, members)
+
+
+def members_of(document_id: str, mime: str, nodes: "Sequence[BaseNode]") -> Iterator[Member]:
+    """A document's nodes, and the document itself, but for those that say too little to be compared."""
+    hashed = [shingles(searchable("", node.get_content(), mime, node.metadata["kind"])) for node in nodes]
+    signed = signatures(hashed)
+    for node, held, signature in zip(nodes, hashed, signed, strict=True):
+        if signature is not None and len(held) >= LEAST:
+            yield Member(node.node_id, "node", document_id, signature, bands(signature))
+    whole = joint(signed)
+    if whole is not None and sum(map(len, hashed)) >= LEAST:
+        yield Member(document_id, "document", document_id, whole, bands(whole))
+
+
+def lock_families(connection: Connection) -> None:
+    """Let nobody else change families before the transaction ends, so that it sees all the others."""
+    connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('families', 0))"))
+
+
+def forget_families(connection: Connection, document_ids: Collection[str]) -> None:
+    """Take documents and their nodes out of their families; what they alone held together comes apart."""
+    lock_families(connection)
+    f = families.c
+    own = f.document_id.in_(document_ids)
+    left = connection.execute(delete(families).where(own).returning(f.family)).scalars()
+    names = set(left)
+    if not names:
+        return
+    rows = connection.execute(select(f.family, f.kind, f.member, f.signature).where(f.family.in_(names))).all()
+    by_family: dict[tuple[str, str], dict[str, Signature]] = {}
+    for row in rows:
+        by_family.setdefault((row.family, row.kind), {})[row.member] = _signature(row.signature)
+    for (family, kind), members in by_family.items():
+        for component in components(members, ALIKE[kind]):
+            if min(component) != family:
+                _rename(connection, f.member.in_(component), min(component))
+
+
+def _join(connection: Connection, document_ids: Collection[str], own: Sequence[Member]) -> None:
+    """Make one family of each new member and of all whose near-copies it is."""
+    f = families.c
+    sought = sorted({band for member in own for band in member.bands})
+    # As a subquery: where the planner sees the numbers, it takes the comparing of arrays for cheap, and reads all rows.
+    wanted = select(cast(sought, ARRAY(BigInteger))).scalar_subquery()
+    elsewhere = f.document_id.not_in(document_ids)
+    rows = connection.execute(
+        select(f.kind, f.family, f.signature).distinct().where(f.bands.op("&&")(wanted), elsewhere)
+    ).all()
+    groups = _Groups()
+    for kind, alike in ALIKE.items():
+        new = {member.id: member.signature for member in own if member.kind == kind}
+        for component in components(new, alike):
+            for member in component:
+                groups.tie(min(component), member)
+        others = [(row.family, _signature(row.signature)) for row in rows if row.kind == kind]
+        table = _stacked([signature for _, signature in others])
+        for member, signature in new.items():
+            for place in _copies_of(signature, table, alike):
+                groups.tie(member, others[place][0])
+    for group in groups:
+        if len(group) > 1:
+            _rename(connection, f.family.in_(group), min(group))
+
+
+def _rename(connection: Connection, which: ColumnElement[bool], name: str) -> None:
+    connection.execute(update(families).where(which).values(family=name))
+
+
+def _signature(stored: bytes) -> Signature:
+    return np.frombuffer(stored, dtype="<u4")
+
+
+def components(members: Mapping[str, Signature], alike: float) -> list[set[str]]:
+    """The members in groups that near-copies hold together, each alone that is nobody's near-copy."""
+    same: dict[bytes, list[str]] = {}
+    for member, signature in members.items():
+        same.setdefault(signature.tobytes(), []).append(member)
+    groups, in_band = _Groups(), dict[int, list[str]]()
+    for first, *others in same.values():
+        for other in (first, *others):
+            groups.tie(first, other)
+        held = [in_band.setdefault(band, []) for band in bands(members[first])]
+        rivals = list(dict.fromkeys(chain.from_iterable(held)))
+        for place in _copies_of(members[first], [members[rival] for rival in rivals], alike):
+            groups.tie(first, rivals[place])
+        for each in held:
+            each.append(first)
+    return list(groups)
+
+
+def _stacked(rows: Sequence[Signature]) -> NDArray[np.uint32]:
+    return np.array(rows, dtype=np.uint32).reshape(len(rows), PERMUTATIONS)
+
+
+def _copies_of(one: Signature, others: Sequence[Signature] | NDArray[np.uint32], alike: float) -> list[int]:
+    """The places of those signatures that are near-copies of one: alike enough, with a band in common."""
+    if not len(others):
+        return []
+    table = np.asarray(others)
+    bands_shared = (one == table).reshape(len(table), PERMUTATIONS // ROWS, ROWS).all(axis=-1).any(axis=-1)
+    return [int(place) for place in np.flatnonzero(bands_shared & (likeness(one, table) >= alike))]
+
+
+class _Groups:
+    """Names in groups that grow together as names are tied."""
+
+    def __init__(self) -> None:
+        self._parent: dict[str, str] = {}
+
+    def tie(self, one: str, other: str) -> None:
+        """Make one group of the groups of two names."""
+        self._parent[self._root(one)] = self._root(other)
+
+    def _root(self, name: str) -> str:
+        parent = self._parent.setdefault(name, name)
+        while parent != self._parent[parent]:
+            self._parent[name] = parent = self._parent[parent]
+        return parent
+
+    def __iter__(self) -> Iterator[set[str]]:
+        groups: dict[str, set[str]] = {}
+        for name in list(self._parent):
+            groups.setdefault(self._root(name), set()).add(name)
+        return iter(groups.values())
+
+
+# Reading
+
+
+def families_of(engine: Engine, members: Collection[str]) -> dict[str, str]:
+    """The family of each of these nodes and documents; those without one are missing.
+
+    Takes no filters: the caller has the ids from reads that did.
+    """
+    f = families.c
+    with reading(engine, "reading families") as connection:
+        found = connection.execute(select(f.member, f.family).where(f.member.in_(list(members))))
+        return {row.member: row.family for row in found}

@@ -1,0 +1,356 @@
+"""NodeReader: every read of nodes, each for filters and an audience, through one condition of bound parameters."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
+from llama_index.core.vector_stores.utils import metadata_dict_to_node
+from numpy.typing import NDArray
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Integer,
+    Subquery,
+    Text,
+    and_,
+    case,
+    cast,
+    func,
+    or_,
+    select,
+    text,
+    true,
+    union,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.exc import DBAPIError
+
+from pipelines.errors import StoreError
+from pipelines.store import read_snapshot as changes
+from pipelines.store import schema as tables
+from pipelines.store.database import reading, translate, writing
+from pipelines.store.filters import holds, matching, seen_by
+from pipelines.store.lexical_index import Segment
+from pipelines.store.node_table import NodeTable
+from pipelines.store.read_snapshot import Mark, ReadSnapshot, read_snapshot
+from pipelines.store.schema import documents
+from pipelines.store.tokens import TOKENISER_VERSION, tokenise
+from pipelines.text import searchable
+from pipelines.types import Audience, Filters, NodeMetadata
+
+EXACT_BELOW = 5000
+
+
+class NodeReader:
+    """Reads the nodes of one embedding model; no read can be made without filters and an audience."""
+
+    def __init__(self, engine: Engine, table: str, dimension: int) -> None:
+        self.engine = engine
+        self.table = table
+        self.dimension = dimension
+        self._shape = NodeTable(engine, table, dimension)
+        self._rows: Any = self._shape.rows
+        self._windows = self._shape.windows
+
+    def dense(
+        self, vector: Sequence[float], k: int, *, look: int, filters: Filters, audience: Audience
+    ) -> list[NodeWithScore]:
+        """The k nodes nearest to `vector`, best first; scores are cosine similarities in -1..1.
+
+        `look` is how many the index examines (its ef_search); filtered searches go on until k are found.
+        """
+        distance = self._windows.c.embedding.cosine_distance(vector).label("distance")
+        statement = (
+            select(self._rows.node_id, self._rows.text, self._rows.metadata_, distance)
+            .join(self._windows, self._windows.c.node_id == self._rows.node_id)
+            .where(self.visible(filters, audience))
+            .order_by(distance)
+        )
+        best: dict[str, Any] = {}
+        rows = 2 * k  # a node may come by several of its windows
+        with self._reading("searching by vector") as connection:
+            reach = {"look": str(min(max(look, k, 1), 1000))}
+            connection.execute(text("SELECT set_config('hnsw.ef_search', :look, true)"), reach)
+            narrow = self._is_narrow(connection, filters, audience)
+            if narrow:
+                connection.execute(text("SET LOCAL enable_indexscan = off"))
+            while len(best) < k:
+                found = connection.execute(statement.limit(rows)).all()
+                best = {row.node_id: row for row in reversed(found)}
+                if len(found) < rows:
+                    break
+                rows *= 4
+            if narrow:  # a moment's transaction goes on
+                connection.execute(text("SET LOCAL enable_indexscan TO DEFAULT"))
+        ranked = sorted(best.values(), key=lambda row: (row.distance, row.node_id))[:k]
+        return [NodeWithScore(node=_node(row), score=1.0 - float(row.distance)) for row in ranked]
+
+    def _is_narrow(self, connection: Connection, filters: Filters, audience: Audience) -> bool:
+        """Whether so few nodes pass that comparing all of them is exact and cheap."""
+        if not filters and audience == "owner":
+            return False
+        passing = select(self._rows.node_id).where(self.visible(filters, audience)).limit(EXACT_BELOW + 1)
+        counted = connection.execute(select(func.count()).select_from(passing.subquery())).scalar_one()
+        return int(counted) <= EXACT_BELOW
+
+    def similarities(self, vector: Sequence[float], node_ids: Sequence[str]) -> dict[str, float]:
+        """The cosine similarity (-1..1) of each of these nodes' nearest window to `vector`; gone nodes are missing.
+
+        Takes no filters: the caller has the ids from reads that did.
+        """
+        windows = self._windows.c
+        nearest = func.min(windows.embedding.cosine_distance(vector)).label("distance")
+        statement = (
+            select(windows.node_id, nearest).where(windows.node_id.in_(list(node_ids))).group_by(windows.node_id)
+        )
+        with self._reading("comparing vectors") as connection:
+            return {row.node_id: 1.0 - float(row.distance) for row in connection.execute(statement)}
+
+    def vectors(self, node_ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The mean vector (d,) of each of these nodes' windows, of length 1; gone nodes are missing.
+
+        Takes no filters: the caller has the ids from reads that did.
+        """
+        windows = self._windows.c
+        with self._reading("reading vectors") as connection:
+            found = connection.execute(
+                select(windows.node_id, windows.embedding).where(windows.node_id.in_(list(node_ids)))
+            ).all()
+        sums: dict[str, NDArray[np.float32]] = {}
+        for row in found:
+            sums[row.node_id] = sums.get(row.node_id, 0.0) + np.asarray(_floats(row.embedding), dtype=np.float32)
+        return {node_id: total / (np.linalg.norm(total) or 1.0) for node_id, total in sums.items()}
+
+    def fetch(self, node_ids: Iterable[str], *, filters: Filters, audience: Audience) -> dict[str, TextNode]:
+        """The nodes of these ids that this audience may see; ids that are gone are missing."""
+        wanted = list(node_ids)
+        if not wanted:
+            return {}
+        with self._reading("fetching nodes") as connection:
+            rows = connection.execute(
+                self._select().where(self._rows.node_id.in_(wanted), self.visible(filters, audience))
+            ).all()
+        return {row.node_id: _node(row) for row in rows}
+
+    def matching_ids(self, filters: Filters, audience: Audience) -> set[str]:
+        """The ids of all nodes that pass the filters."""
+        with self._reading("filtering nodes") as connection:
+            found = connection.execute(select(self._rows.node_id).where(self.visible(filters, audience)))
+            return set(found.scalars())
+
+    def window(
+        self, document_id: str, ordinal: int, width: int, *, filters: Filters, audience: Audience
+    ) -> list[TextNode]:
+        """A node with up to `width` neighbours on each side, in document order."""
+        place = cast(self._key("ordinal"), Integer)
+        with self._reading("fetching neighbours") as connection:
+            rows = connection.execute(
+                self._select()
+                .where(
+                    self._key("document_id") == document_id,
+                    place.between(ordinal - width, ordinal + width),
+                    self.visible(filters, audience),
+                )
+                .order_by(place)
+            ).all()
+        return [_node(row) for row in rows]
+
+    def segments(self, audience: Audience, documents: Collection[str] | None = None) -> list[Segment]:
+        """What every node of an audience holds, or every one of these documents, ordered by node id.
+
+        Nodes that were tokenised by older rules are tokenised again.
+        """
+        if documents is not None and not documents:
+            return []
+        held, rows = tables.lexical_segments, self._rows.__table__
+        statement = (
+            select(held.c.node_id, held.c.document_id, held.c.tokens, held.c.tokeniser)
+            .join(rows, rows.c.node_id == held.c.node_id)
+            .where(held.c.node_table == self.table, self.visible(Filters(), audience))
+            .order_by(held.c.node_id)
+        )
+        if documents is not None:
+            statement = statement.where(held.c.document_id == func.any(cast(list(documents), ARRAY(Text))))
+        with self._reading("reading the lexical segments") as connection:
+            found = connection.execute(statement).all()
+        stale = [row.node_id for row in found if row.tokeniser != TOKENISER_VERSION]
+        fresh = self.fetch(stale, filters=Filters(), audience="owner")
+        again = {node_id: segment(node, node.metadata["mime"]) for node_id, node in fresh.items()}
+        return [Segment(row.node_id, row.document_id, again.get(row.node_id, row.tokens)) for row in found]
+
+    def some_vectors(self, audience: Audience, limit: int) -> NDArray[np.float32]:
+        """At most `limit` of the vectors that this audience may search, (n, d); always the same ones, at random."""
+        windows = self._windows.c  # node ids are hashes: their order is no order of documents
+        statement = (
+            select(windows.embedding)
+            .join(self._rows, self._rows.node_id == windows.node_id)
+            .where(self.visible(Filters(), audience))
+            .order_by(windows.node_id, windows.place)
+            .limit(limit)
+        )
+        with self._reading("sampling vectors") as connection:
+            found = connection.execute(statement).scalars().all()
+        return np.array([_floats(vector) for vector in found], dtype=np.float32).reshape(len(found), self.dimension)
+
+    def stated_names(self, audience: Audience) -> list[tuple[str, str]]:
+        """The (name, document id) of each company, institution, project and repository that is stated as a fact."""
+        f, own = tables.facts.c, self._rows.__table__.c.metadata_["facts"]
+        stated = case((f.kind == "project", f.title), else_=f.organisation).label("name")
+        careers = (
+            select(stated, f.document_id)
+            .join(tables.documents, tables.documents.c.id == f.document_id)
+            .where(f.kind.in_(("job", "education", "project")), seen_by(audience))
+        )
+        repositories = select(own["name"].astext, self._key("document_id")).where(
+            own["type"].astext == "repository", self.visible(Filters(), audience)
+        )
+        names = union(careers, repositories).subquery("names")
+        ordered = select(names.c[0], names.c[1]).where(names.c[0] != "").order_by(names.c[0], names.c[1])
+        with self._reading("reading names") as connection:
+            return [(row[0], row[1]) for row in connection.execute(ordered)]
+
+    def passing(self, filters: Filters, audience: Audience) -> Subquery:
+        """The places of the nodes that pass, to be joined: node_id, document_id, section_path, start, end."""
+        places = [cast(self._key(name), Integer).label(name) for name in ("start", "end")]
+        path = func.coalesce(self._rows.__table__.c.metadata_["section_path"], cast([], JSONB)).label("section_path")
+        node = select(self._rows.node_id, self._key("document_id").label("document_id"), path, *places)
+        return node.where(self.visible(filters, audience)).subquery("node")
+
+    def count(self) -> int:
+        """How many nodes there are."""
+        with self._reading("counting nodes") as connection:
+            return int(connection.execute(select(func.count()).select_from(self._rows)).scalar_one())
+
+    def version(self) -> int:
+        """The corpus version: raised in the same transaction as any change of nodes."""
+        with self.moment() as held:
+            return held.mark.version
+
+    @contextmanager
+    def moment(self) -> Iterator[ReadSnapshot]:
+        """One state of the corpus: until it ends, all reads here and in threads with this context are of that state.
+
+        Raises:
+            ServiceUnavailable: If the database cannot be reached.
+        """
+        try:
+            with read_snapshot(self.engine) as held:
+                yield held
+        except DBAPIError as error:
+            raise translate(error, "looking where the corpus stands") from error
+
+    def changed_since(self, mark: Mark) -> frozenset[str] | None:
+        """The documents that changed since; None when that is not known."""
+        with self.moment() as held, self._reading("reading what changed") as connection:
+            return changes.changed_since(connection, mark, held.mark)
+
+    def forget_changes(self) -> None:
+        """Let go of changes that lie so far back that no snapshot needs them."""
+        with writing(self.engine, "forgetting old changes") as connection:
+            changes.prune_changes(connection)
+
+    def visible(self, filters: Filters, audience: Audience) -> ColumnElement[bool]:
+        """The one condition that every read passes: bound parameters only, for these filters and this audience.
+
+        Raises:
+            RetrievalError: If a filter value cannot be compared (a NUL, a broken date).
+        """
+        conditions: list[ColumnElement[bool]] = []
+        if audience != "owner":
+            conditions.append(self._key("visibility") == "public")
+        for name in ("collection", "category", "kind"):
+            if values := getattr(filters, name):
+                conditions.append(self._key(name).in_(values))
+        if filters.year:
+            conditions.append(self._key("year").in_([str(year) for year in filters.year]))
+        if chosen := matching(filters):
+            conditions.append(self._key("document_id").in_(select(tables.documents.c.id).where(*chosen)))
+        body = self._rows.__table__.c.text
+        conditions += [or_(holds(body, phrase), holds(self._key("header"), phrase)) for phrase in filters.phrase]
+        return and_(true(), *conditions)
+
+    def _key(self, name: str) -> ColumnElement[str]:
+        key: ColumnElement[str] = self._rows.__table__.c.metadata_[name].astext
+        return key
+
+    def _select(self) -> Any:
+        return select(self._rows.node_id, self._rows.text, self._rows.metadata_)
+
+    def _reading(self, doing: str) -> AbstractContextManager[Connection]:
+        return reading(self.engine, doing)
+
+
+def segment(node: BaseNode, mime: str) -> str:
+    """A node's index terms, joined by spaces, which terms hold none of: the header's, a tab, the text's."""
+    header, body = node.metadata["header"], searchable("", node.get_content(), mime, node.metadata["kind"])
+    return f"{' '.join(tokenise(header))}\t{' '.join(tokenise(body))}"
+
+
+def _floats(vector: Any) -> Any:
+    return vector.to_numpy() if hasattr(vector, "to_numpy") else vector
+
+
+# What a node of an older parser has where it lacks a newer field.
+_LACKING = {name: field.default for name, field in NodeMetadata.model_fields.items() if not field.is_required()}
+_LACKING |= {"section_path": [], "token_count": 0}
+
+
+def _node(row: Any) -> TextNode:
+    node = metadata_dict_to_node(row.metadata_)
+    if not isinstance(node, TextNode):
+        raise StoreError(f"Row {row.node_id} is no text node.", hint="Run `footnote audit`.")
+    node.set_content(row.text)
+    node.metadata = {**_LACKING, **node.metadata}
+    return node
+
+
+_MOST_SECTIONS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A node's place: `document.text[start:end]`, and the headings above it, the outermost first."""
+
+    document_id: str
+    title: str
+    category: str
+    path: tuple[str, ...]
+    start: int
+    end: int
+
+
+def sections_of(reader: NodeReader, filters: Filters, audience: Audience) -> list[Section]:
+    """The places of the first 400 nodes that pass the filters, in the order of their documents."""
+    node, d = reader.passing(filters, audience), documents.c
+    statement = (
+        select(d.id, d.title, d.name, d.category, node.c.section_path, node.c.start, node.c.end)
+        .join_from(node, documents, d.id == node.c.document_id)
+        .where(seen_by(audience))
+        .order_by(d.name, d.id, node.c.start)
+        .limit(_MOST_SECTIONS)
+    )
+    with reading(reader.engine, "reading sections") as connection:
+        rows = connection.execute(statement).all()
+    return [
+        Section(row.id, row.title or row.name, row.category, tuple(row.section_path), row.start, row.end)
+        for row in rows
+    ]
+
+
+def documents_of_categories(
+    reader: NodeReader, document_ids: Collection[str], categories: Collection[str], audience: Audience, *, limit: int
+) -> list[tuple[str, str]]:
+    """(id, title) of other documents of these categories that this audience may see, the newest first."""
+    d = documents.c
+    statement = (
+        select(d.id, d.title, d.name)
+        .where(d.category.in_(categories), d.id.not_in(document_ids), seen_by(audience))
+        .order_by(d.year.desc().nulls_last(), d.name, d.id)
+        .limit(limit)
+    )
+    with reading(reader.engine, "reading documents of a kind") as connection:
+        return [(row.id, row.title or row.name) for row in connection.execute(statement)]

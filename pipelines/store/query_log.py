@@ -1,0 +1,307 @@
+"""The query log: what was asked and answered with which settings, and the readers' feedback on it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, is_dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Engine, delete, func, insert, select, text
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from pipelines.errors import RetrievalError
+from pipelines.store.database import reading, writing
+from pipelines.store.documents import names_of_documents
+from pipelines.store.schema import feedback, queries
+from pipelines.types import Answer, Audience, Trace
+
+_DIGITS = frozenset("0123456789abcdef")  # of a query's id
+
+
+def save_query(
+    engine: Engine,
+    trace: Trace,
+    *,
+    kind: str,
+    answer: Answer | None = None,
+    usage: Mapping[str, int] | None = None,
+    cost: float | None = None,
+) -> None:
+    """Write a query's ledger, with its answer if there was one; a crash may lose the last moment's.
+
+    `usage` and `cost` are those of all models that were asked for it, as in Answer.
+    """
+    with reading(engine, "logging a query") as connection, connection.begin():
+        connection.execute(text("SET LOCAL synchronous_commit = off"))
+        connection.execute(
+            insert(queries).values(
+                id=trace.id,
+                kind=kind,
+                question=trace.intent.question,
+                audience=trace.audience,
+                corpus_version=trace.corpus_version,
+                settings=trace.settings,
+                trace=jsonable(trace),
+                answer=None if answer is None else jsonable(answer),
+                latency_ms=trace.timings_ms["total"],
+                route="auto" if "auto" in trace.tags else "base",
+                tags=list(trace.tags),
+                timings_ms=dict(trace.timings_ms),
+                usage=dict(usage or {}),
+                cost=cost,
+                band=next((tried.evidence.band for tried in reversed(trace.attempts) if tried.kept), ""),
+                answered=None if answer is None else answer.answered,
+            )
+        )
+
+
+def latest_queries(engine: Engine, limit: int) -> list[dict[str, Any]]:
+    """The last questions, newest first.
+
+    Each has `id`, `asked_at`, `kind` (search or ask), `question`, `audience`, `route` (base or auto), `tags`,
+    `latency_ms`, `band` (of the evidence), `answered` (None for a search).
+    """
+    wanted = ("id", "asked_at", "kind", "question", "audience", "route", "tags", "latency_ms", "band", "answered")
+    with reading(engine, "reading the query log") as connection:
+        rows = connection.execute(
+            select(*(queries.c[name] for name in wanted)).order_by(queries.c.asked_at.desc(), queries.c.id).limit(limit)
+        ).all()
+    return [{name: jsonable(getattr(row, name)) for name in wanted} for row in rows]
+
+
+def read_query(engine: Engine, named: str) -> dict[str, Any]:
+    """One logged query with its `trace` and `answer`, by its id or by the beginning of one, if no other begins so.
+
+    Raises:
+        RetrievalError: If there is none, or there are several.
+    """
+    found: list[str] = []
+    with reading(engine, "reading the query log") as connection:
+        if named and set(named) <= _DIGITS:
+            begins = queries.c.id.startswith(named)
+            found = list(connection.execute(select(queries.c.id).where(begins).limit(6)).scalars())
+        if len(found) > 1:
+            raise RetrievalError(
+                f"{named!r} could be {len(found)} queries or more: {', '.join(sorted(found)[:5])}.",
+                hint="Give more of the id.",
+            )
+        if not found:
+            raise RetrievalError(f"There is no query {named[:80]!r}.", hint="`footnote trace` lists the latest.")
+        row = connection.execute(select(queries).where(queries.c.id == found[0])).one()
+    return {name: jsonable(value) for name, value in row._mapping.items()}
+
+
+def jsonable(value: Any) -> Any:
+    """A value type as what `json.dumps` takes: dataclasses become objects, tuples lists, dates ISO strings."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: jsonable(item) for name, item in _shallow(value).items()}
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [jsonable(item) for item in value]
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _shallow(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+
+
+def fingerprint(settings: Mapping[str, Any]) -> str:
+    """Twelve hex digits that tell two settings apart."""
+    return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()[:12]
+
+
+FeedbackKind = Literal["thumb", "wrong_source", "text", "opened"]
+MOST_WORDS = 2000  # characters
+_PLACES = ("", "sentence", "list")
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """One piece of feedback; of each kind, and of each source, an answer has one in a session.
+
+    Attributes:
+        kind: `opened` is a footnote or a row of the list of sources that was opened.
+        value: A thumb is 1 (up) or -1 (down); 0 takes a thumb or a report back.
+        source: The number of the source that is wrong or was opened; else 0.
+        words: For `text`; without any it is taken back.
+        place: For `opened`: where it was opened the first time, `sentence` or `list`.
+    """
+
+    kind: FeedbackKind
+    value: int = 1
+    source: int = 0
+    words: str = ""
+    place: str = ""
+
+
+def save_feedback(
+    engine: Engine, query_id: str, given: Feedback, *, session: str, audience: Audience, limit: int
+) -> None:
+    """Keep a piece of feedback with the query, the nodes of its sources and its settings; the last word counts.
+
+    Args:
+        engine: Of the database.
+        query_id: The whole id of a logged answer.
+        given: What is said. Opening a source again counts how often.
+        session: Tells readers apart, and nothing else of them.
+        audience: Who says it; a visitor can only speak of what a visitor asked.
+        limit: How many pieces a session may leave in all.
+
+    Raises:
+        RetrievalError: If there is no such answer or source, the words are too long, or the session said enough.
+    """
+    words = "".join(char for char in given.words if char.isprintable() or char == "\n").strip()
+    if len(words) > MOST_WORDS:
+        raise RetrievalError(f"Feedback of {len(words):,} characters is too long.", hint=f"Keep it to {MOST_WORDS:,}.")
+    _check(given)
+    with writing(engine, "keeping feedback") as connection:
+        answer, settings = _answer(connection, query_id, audience)
+        sources = _sources(answer)
+        if given.source not in sources and given.kind in ("wrong_source", "opened"):
+            numbers = ", ".join(map(str, sources)) or "none"
+            raise RetrievalError(f"The answer has no source {given.source}.", hint=f"It has {numbers}.")
+        meant = sources.get(given.source, {})
+        key = {"query_id": query_id, "session": session, "kind": given.kind, "source": given.source}
+        if not given.value or (given.kind == "text" and not words):
+            connection.execute(delete(feedback).where(*(feedback.c[name] == value for name, value in key.items())))
+            return
+        _assert_not_flooded(connection, key, limit)
+        row = {
+            **key,
+            "value": given.value,
+            "place": given.place,
+            "words": words,
+            "audience": audience,
+            "settings": settings,
+            "document_id": meant.get("document_id", ""),
+            "node_ids": list(meant.get("node_ids", ())),
+            "shown": [node for source in sources.values() for node in source["node_ids"]],
+        }
+        _write(connection, row)
+
+
+def _check(given: Feedback) -> None:
+    of_source = given.kind in ("wrong_source", "opened")
+    is_odd = (given.value < 0 and given.kind != "thumb") or (given.source and not of_source)
+    if given.place not in _PLACES or given.value not in (-1, 0, 1) or is_odd:
+        raise RetrievalError("That is no feedback.", hint="Say up, down, a wrong source, or words.")
+
+
+def _answer(connection: Connection, query_id: str, audience: Audience) -> tuple[Mapping[str, Any], str]:
+    asked = select(queries.c.answer, queries.c.settings).where(queries.c.id == query_id, queries.c.answer.is_not(None))
+    row = connection.execute(
+        asked if audience == "owner" else asked.where(queries.c.audience == audience)
+    ).one_or_none()
+    if row is None:
+        raise RetrievalError(
+            f"There is no answer {query_id[:40]!r}.", hint="`footnote trace` lists the latest queries."
+        )
+    return row.answer, row.settings
+
+
+def _sources(answer: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
+    """What a reader was shown, by number: the sources, or the nearest passages of an abstention."""
+    return {source["n"]: source for source in answer.get("sources") or answer.get("nearest") or ()}
+
+
+def _assert_not_flooded(connection: Connection, key: Mapping[str, Any], limit: int) -> None:
+    mine = feedback.c.session == key["session"]
+    same = [feedback.c[name] == value for name, value in key.items()]
+    left = connection.execute(select(func.count()).select_from(feedback).where(mine)).scalar_one()
+    known = connection.execute(select(func.count()).select_from(feedback).where(*same)).scalar_one()
+    if left - known >= limit:
+        raise RetrievalError("This session has said a lot already; thank you.", hint="Begin a new one later.")
+
+
+def _write(connection: Connection, row: Mapping[str, Any]) -> None:
+    said = upsert(feedback).values(row)
+    changed: dict[str, Any] = {"at": func.now(), "value": said.excluded.value, "words": said.excluded.words}
+    if row["kind"] == "opened":
+        changed = {"value": feedback.c.value + 1}
+    connection.execute(said.on_conflict_do_update(constraint="feedback_once", set_=changed))
+
+
+def latest_feedback(engine: Engine, limit: int, audience: Audience) -> list[dict[str, Any]]:
+    """What was said last, newest first; a visitor sees what was said by visitors, of what visitors asked.
+
+    Each has `at`, `query_id`, `question`, `answered`, `kind`, `value`, `source` (0 = none), `document` (its name;
+    empty for one that is gone or not to be seen), `place`, `words`, `session`, `audience`, `settings`, `node_ids`.
+    """
+    told = ("at", "query_id", "kind", "value", "source", "document_id", "place", "words", "session", "audience",
+            "settings", "node_ids")  # fmt: skip
+    statement = (
+        select(*(feedback.c[name] for name in told), queries.c.question, queries.c.answered)
+        .join(queries, queries.c.id == feedback.c.query_id)
+        .order_by(feedback.c.at.desc(), feedback.c.id.desc())
+        .limit(limit)
+    )
+    if audience != "owner":
+        statement = statement.where(queries.c.audience == audience, feedback.c.audience == audience)
+    with reading(engine, "reading feedback") as connection:
+        rows = [dict(row._mapping) for row in connection.execute(statement)]
+        named = names_of_documents(connection, {row["document_id"] for row in rows}, audience)
+    documents = [named.get(row.pop("document_id"), "") for row in rows]
+    return [jsonable({**row, "document": name}) for row, name in zip(rows, documents, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFeedback:
+    """A logged answer and all feedback on it.
+
+    Attributes:
+        question: As asked; `alone` is what was searched for, which for a follow-up holds what it left unsaid.
+        filtered: Whether it was asked within filters.
+        sources: By number, as the answer shows them.
+        quotes: By number, the words that the answer cites of it; none for a source that no sentence cites.
+        given: The feedback, each with `kind`, `value`, `source`, `words`, `session`.
+    """
+
+    query_id: str
+    question: str
+    alone: str
+    answered: bool
+    filtered: bool
+    sources: Mapping[int, Mapping[str, Any]]
+    quotes: Mapping[int, tuple[str, ...]]
+    given: tuple[Mapping[str, Any], ...]
+
+
+def answers_with_feedback(engine: Engine, audience: Audience) -> list[AnswerFeedback]:
+    """Every answer that someone said something of, oldest first; for a visitor only those that visitors asked for."""
+    statement = (
+        select(queries.c.id, queries.c.question, queries.c.trace["intent"].label("intent"), queries.c.answer,
+               queries.c.trace["filters"].label("filters"), feedback.c.kind, feedback.c.value, feedback.c.source,
+               feedback.c.words, feedback.c.session)
+        .join(feedback, feedback.c.query_id == queries.c.id)
+        .order_by(queries.c.asked_at, queries.c.id, feedback.c.id)
+    )  # fmt: skip
+    if audience != "owner":
+        statement = statement.where(queries.c.audience == audience)
+    said: dict[str, AnswerFeedback] = {}
+    with reading(engine, "reading feedback") as connection:
+        for row in connection.execute(statement):
+            one = {name: getattr(row, name) for name in ("kind", "value", "source", "words", "session")}
+            before = said.get(row.id) or _said(row)
+            said[row.id] = replace(before, given=(*before.given, one))
+    return list(said.values())
+
+
+def _said(row: Any) -> AnswerFeedback:
+    answer = row.answer
+    quotes: dict[int, dict[str, None]] = {}
+    for sentence in answer.get("sentences") or ():
+        for cited in sentence.get("evidence") or ():
+            quotes.setdefault(cited["n"], {})[cited["quote"]] = None
+    follows = bool((row.intent or {}).get("follow_up"))
+    return AnswerFeedback(
+        query_id=row.id,
+        question=row.question,
+        alone=row.intent["search_text"] if follows else row.question,
+        answered=bool(answer.get("answered")),
+        filtered=any((row.filters or {}).values()),
+        sources=_sources(answer),
+        quotes={n: tuple(words) for n, words in quotes.items()},
+        given=(),
+    )

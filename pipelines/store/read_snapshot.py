@@ -1,0 +1,137 @@
+"""Read snapshots: one state of the corpus, which every read of one question sees; and which documents changed since."""
+
+import threading
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Engine, delete, select
+from sqlalchemy.exc import DBAPIError
+
+from pipelines.store.schema import corpus_changes, corpus_version
+
+_KEPT = 100_000  # rows; what lies further back is made anew
+
+
+class Mark(NamedTuple):
+    """A corpus version, and when it was made, in microseconds since 1970.
+
+    The version alone may come again, in a database that was reset or restored; both together do not.
+    """
+
+    version: int
+    at: int
+
+
+def read_mark(connection: Connection) -> Mark:
+    """Where the corpus stands."""
+    changes = corpus_changes.c
+    row = connection.execute(
+        select(corpus_version.c.version, changes.at).outerjoin(
+            corpus_changes, changes.version == corpus_version.c.version
+        )
+    ).one()
+    return Mark(int(row.version), _microseconds(row.at))
+
+
+def changed_since(connection: Connection, since: Mark, until: Mark) -> frozenset[str] | None:
+    """The ids of the documents that changed after one mark, up to another; None when that is not known.
+
+    Every version has a row, so that a row that is missing (pruned, or of another database) never hides a change.
+    """
+    changes = corpus_changes.c
+    rows = connection.execute(
+        select(changes.version, changes.document_id, changes.at)
+        .where(changes.version.between(since.version, until.version))
+        .order_by(changes.version)
+    ).all()
+    if not rows or len(rows) != until.version - since.version + 1:
+        return None
+    first, last = (Mark(int(row.version), _microseconds(row.at)) for row in (rows[0], rows[-1]))
+    if (first, last) != (since, until):
+        return None
+    return frozenset(row.document_id for row in rows[1:])
+
+
+def prune_changes(connection: Connection) -> None:
+    """Delete all but the newest 100,000 changes."""
+    newest = select(corpus_version.c.version).scalar_subquery()
+    connection.execute(delete(corpus_changes).where(corpus_changes.c.version <= newest - _KEPT))
+
+
+def _microseconds(at: datetime | None) -> int:
+    return 0 if at is None else round(at.timestamp() * 1_000_000)
+
+
+class ReadSnapshot:
+    """One state of the corpus, and what was derived of it.
+
+    Attributes:
+        mark: Which state.
+        connection: Whose open transaction sees it.
+        failed: Whether a statement failed in it. Postgres takes no other then, and what is read after that is read
+            outside, of the state as it is by then.
+    """
+
+    def __init__(self, mark: Mark, connection: Connection | None = None) -> None:
+        self.mark = mark
+        self.connection = connection
+        self.failed = False
+        self._lock = threading.RLock()
+        self._made: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What was made under this key, made now if it was not."""
+        with self._lock:
+            if key not in self._made:
+                self._made[key] = make()
+            return self._made[key]
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Its connection, for one thread at a time."""
+        assert self.connection is not None
+        with self._lock:
+            try:
+                yield self.connection
+            except DBAPIError:
+                self.failed = True
+                raise
+
+
+_opened_snapshot: ContextVar[ReadSnapshot | None] = ContextVar("read_snapshot", default=None)
+
+
+@contextmanager
+def read_snapshot(engine: Engine) -> Iterator[ReadSnapshot]:
+    """Open a read snapshot: until it ends, `reading` on this engine sees one state of the database.
+
+    This holds for the caller and for threads that run in a copy of its context. The snapshot is one connection with one
+    read-only REPEATABLE READ transaction. Inside an open snapshot of the same engine, the same snapshot is returned.
+    """
+    held = open_snapshot(engine)
+    if held is not None:
+        yield held
+        return
+    still = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+    with engine.connect().execution_options(**still) as connection:
+        begun = ReadSnapshot(read_mark(connection), connection)
+        token = _opened_snapshot.set(begun)
+        try:
+            yield begun
+        finally:
+            _opened_snapshot.reset(token)
+
+
+def open_snapshot(engine: Engine) -> ReadSnapshot | None:
+    """The snapshot of this engine that is open in this context."""
+    held = _opened_snapshot.get()
+    return held if held is not None and held.connection is not None and held.connection.engine is engine else None
+
+
+def connected(engine: Engine) -> AbstractContextManager[Connection]:
+    """A connection for reading: that of the open snapshot, else a new one."""
+    held = open_snapshot(engine)
+    return engine.connect() if held is None or held.failed else held.reading()

@@ -1,0 +1,80 @@
+"""The documentation is true: its links lead somewhere, its commands exist, its generated pages are current."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.core import TyperGroup as Group
+from typer.main import get_command
+
+from app.cli import app
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "data").glob("*.md")])
+MOST_WORDS = 1500  # of the README
+
+
+def _names(paths: list[Path]) -> list[str]:
+    return [str(path.relative_to(ROOT)) for path in paths]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_names(PAGES))
+def test_every_link_to_a_file_leads_to_one(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
+    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_names(PAGES))
+def test_every_file_that_is_named_exists(page: Path) -> None:
+    if page.name == "CHANGELOG.md":
+        return
+    named = re.findall(r"`((?:app|pipelines|config|tests|docs|data)/[\w/.-]+)`", page.read_text(encoding="utf-8"))
+    assert not [name for name in named if not (ROOT / name).exists()]
+
+
+def _commands(page: Path) -> Iterator[str]:
+    text = page.read_text(encoding="utf-8")
+    yield from re.findall(r"^(?:\$ )?footnote ([^\n#]*)", text, flags=re.MULTILINE)
+    yield from re.findall(r"`footnote ([a-z][^`]*)`", text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_names(PAGES))
+def test_every_command_exists_with_its_options(page: Path) -> None:
+    if page.name == "CHANGELOG.md":
+        return
+    for line in _commands(page):
+        words, command = line.split(), get_command(app)
+        while words and isinstance(command, Group) and words[0] in command.commands:
+            command = command.commands[words.pop(0)]
+        assert (
+            not isinstance(command, Group)
+            or not words
+            or words[0].startswith(("-", "<", "["))
+            or (command.invoke_without_command)
+        ), f"footnote {line}"
+        known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        given = {word.strip("[].,;:").split("=")[0] for word in words if word.strip("[").startswith("--")}
+        assert given <= known | {"--help"}, f"footnote {line}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_names(PAGES))
+def test_every_make_verb_exists(page: Path) -> None:
+    if page.name == "CHANGELOG.md":
+        return
+    verbs = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    assert set(re.findall(r"`make ([a-z]+)", page.read_text(encoding="utf-8"))) <= verbs
+
+
+def test_the_generated_pages_are_current() -> None:
+    done = subprocess.run(
+        [sys.executable, "docs/make.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= MOST_WORDS

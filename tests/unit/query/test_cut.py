@@ -1,0 +1,223 @@
+"""What each cut takes out, and what the neighbours add."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from llama_index.core.schema import NodeWithScore
+
+from pipelines.query.postprocess.cut import AdaptiveFloor, DocumentQuota, TopN, above_floor, over_quota, top_places
+from pipelines.query.postprocess.duplicates import DuplicateFilter, jaccard, near_duplicates
+from pipelines.query.postprocess.neighbours import NeighbourExpansion
+from pipelines.query.trace import Ledger
+from tests.unit.query.builders import hit
+
+LONG = "Marit moved thirty eight thousand sensors to the new gateway in fourteen months without losing a single reading"
+
+
+def ledger_of(nodes: list[NodeWithScore]) -> Ledger:
+    ledger = Ledger()
+    ledger.fused(nodes)
+    return ledger
+
+
+def ids(nodes: list[NodeWithScore]) -> list[str]:
+    return [one.node.node_id for one in nodes]
+
+
+def test_a_text_that_repeats_an_earlier_one_is_found() -> None:
+    assert near_duplicates([LONG, "something else", LONG.upper()]) == {2: 0}
+
+
+def test_two_jobs_that_differ_in_their_dates_stay_two() -> None:
+    assert near_duplicates(["Engineer at Acme 2019 2020", "Engineer at Acme 2021 2022"]) == {}
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdefghijklmnop"), min_size=1, max_size=14), max_size=8))
+def test_the_short_cut_to_duplicates_finds_what_comparing_all_pairs_finds(texts: list[list[str]]) -> None:
+    expected: dict[int, int] = {}
+    for place, text in enumerate(texts):
+        for earlier in range(place):
+            if earlier not in expected and jaccard(frozenset(text), frozenset(texts[earlier])) >= 0.8:
+                expected.setdefault(place, earlier)
+    assert near_duplicates([" ".join(text) for text in texts], threshold=0.8) == expected
+
+
+def test_duplicates_keeps_the_best_ranked_and_tells_the_ledger() -> None:
+    nodes = [hit("a", LONG), hit("b", LONG), hit("c", "other words")]
+    ledger = ledger_of(nodes)
+    assert ids(DuplicateFilter(ledger=ledger).postprocess_nodes(nodes)) == ["a", "c"]
+    assert ledger.candidate("b").fate == "cut: duplicate"
+
+
+OTHER = (
+    "She then wrote the search engine that shows the page on which each of its answers stands in the manual of a ship"
+)
+
+
+def copies_of(nodes: list[NodeWithScore], **families: str) -> tuple[list[str], Ledger]:
+    ledger = ledger_of(nodes)
+    return ids(DuplicateFilter(ledger=ledger, families=lambda _: families).postprocess_nodes(nodes)), ledger
+
+
+def test_of_near_copies_the_best_ranked_is_shown_and_stands_for_the_others() -> None:
+    nodes = [
+        hit("a", f"{LONG} {OTHER}", document_id="pdf"),
+        hit("b", OTHER, document_id="docx"),
+        hit("c", f"{OTHER} at sea with all her crew", document_id="blog"),
+    ]
+    shown, ledger = copies_of(nodes, pdf="resume", docx="resume")
+    assert shown == ["a", "c"]
+    assert (ledger.candidate("a").also_in, ledger.candidate("b").fate) == (("docx",), "cut: duplicate")
+    assert copies_of(nodes)[0] == ["a", "b", "c"]
+
+
+def test_a_near_copy_may_be_said_by_several_nodes_of_the_other_version() -> None:
+    nodes = [hit("a", LONG, document_id="pdf"), hit("b", OTHER, document_id="pdf"),
+             hit("c", f"{LONG} {OTHER}", document_id="docx")]  # fmt: skip
+    assert copies_of(nodes, pdf="resume", docx="resume")[0] == ["a", "b"]
+
+
+def test_what_only_the_other_version_says_is_never_lost() -> None:
+    nodes = [hit("a", LONG, document_id="new"), hit("b", OTHER, document_id="old")]
+    assert copies_of(nodes, new="resume", old="resume")[0] == ["a", "b"]
+
+
+def test_nodes_of_one_document_are_no_versions_of_each_other() -> None:
+    nodes = [hit("a", f"{LONG} {OTHER}", document_id="pdf"), hit("b", OTHER, document_id="pdf")]
+    assert copies_of(nodes, pdf="resume")[0] == ["a", "b"]
+
+
+def test_near_copies_of_nodes_in_different_documents_are_shown_once() -> None:
+    nodes = [hit("a", f"{LONG} {OTHER}", document_id="readme"), hit("b", OTHER, document_id="post")]
+    shown, ledger = copies_of(nodes, a="note", b="note")
+    assert (shown, ledger.also_in(["a"], "readme")) == (["a"], ("post",))
+
+
+def test_a_kept_node_stands_for_all_documents_of_its_copies() -> None:
+    nodes = [hit("a", LONG, document_id="d1"), hit("b", LONG, document_id="d2"), hit("c", LONG, document_id="d1"),
+             hit("d", LONG, document_id="d3")]  # fmt: skip
+    shown, ledger = copies_of(nodes)
+    assert (shown, ledger.candidate("a").also_in) == (["a"], ("d2", "d3"))
+
+
+def test_the_ledger_keeps_where_the_copies_stand_that_a_node_stands_for() -> None:
+    nodes = [
+        hit("a", LONG, document_id="d1"),
+        hit("b", LONG, document_id="d2", start=40),
+        hit("c", LONG, document_id="d2"),
+    ]
+    _, ledger = copies_of(nodes)
+    assert ledger.copies(["a"], "d1") == (("d2", 40, 40 + len(LONG)), ("d2", 0, len(LONG)))
+    assert ledger.also_in(["a"], "d1") == ("d2",)
+
+
+def test_quota_leaves_room_for_other_documents() -> None:
+    nodes = [hit("a"), hit("b"), hit("c"), hit("x", document_id="e"), hit("y", document_id="e")]
+    ledger = ledger_of(nodes)
+    assert ids(DocumentQuota(ledger=ledger, per_document=2).postprocess_nodes(nodes)) == ["a", "b", "x", "y"]
+    assert ledger.candidate("c").fate == "cut: quota"
+
+
+def test_there_is_no_quota_where_too_few_documents_share_the_places() -> None:
+    documents = ["d", "d", "d", "e"]
+    assert over_quota(documents, quota=2, among=3) == set()
+    assert over_quota(documents, quota=2, among=2) == {2}
+
+
+def test_a_document_that_the_question_names_has_no_quota() -> None:
+    nodes = [hit("a"), hit("b"), hit("x", document_id="e"), hit("y", document_id="e")]
+    assert ids(DocumentQuota(ledger=Ledger(), per_document=1, named=("d",)).postprocess_nodes(nodes)) == ["a", "b", "x"]
+
+
+def test_what_is_past_the_number_asked_for_says_so() -> None:
+    nodes = [hit("a"), hit("b"), hit("c")]
+    ledger = ledger_of(nodes)
+    assert ids(TopN(ledger=ledger, top_n=2).postprocess_nodes(nodes)) == ["a", "b"]
+    assert ledger.candidate("c").fate == "cut: top_n"
+
+
+def test_of_several_named_documents_the_best_of_each_is_among_the_top() -> None:
+    documents = ["x", "x", "y", "x", "z", "z"]
+    nodes = [hit(str(place), document_id=document) for place, document in enumerate(documents)]
+    for named, kept in [(("x", "z"), ["0", "1", "4"]), (("z",), ["0", "1", "2"]), (("x", "gone"), ["0", "1", "2"])]:
+        top = TopN(ledger=ledger_of(nodes), top_n=3, named=named)
+        assert ids(top.postprocess_nodes(nodes)) == kept
+    assert top_places(documents, top_n=2, named=("x", "y", "z")) == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("scores", "stay"),
+    [
+        ([2.0, 2.0 * 0.85, 2.0 * 0.84], 2),
+        ([0.5, 0.5, 0.1], 2),
+        ([0.3], 1),
+        ([0.0, 0.0], 1),
+        ([-0.1, -0.2], 1),
+        ([], 0),
+    ],
+)
+def test_the_floor_is_a_share_of_the_best_score_and_the_best_always_stays(scores: list[float], stay: int) -> None:
+    assert above_floor(scores, least=0.25, gap=0.15, candidates=10) == stay
+
+
+def test_the_least_score_is_the_floor_when_the_gap_is_wide() -> None:
+    assert above_floor([1.0, 0.25, 0.24], least=0.25, gap=0.9, candidates=10) == 2
+
+
+def test_only_so_many_candidates_reach_the_floor() -> None:
+    assert above_floor([1.0] * 20, least=0.25, gap=0.15, candidates=10) == 10
+
+
+def test_the_floor_tells_the_ledger_what_it_cut() -> None:
+    nodes = [hit("a", score=1.0), hit("b", score=0.9), hit("c", score=0.5)]
+    ledger = ledger_of(nodes)
+    assert ids(AdaptiveFloor(ledger=ledger, least=0.25, gap=0.15, candidates=10).postprocess_nodes(nodes)) == ["a", "b"]
+    assert ledger.candidate("c").fate == "cut: floor"
+
+
+# A document of seven nodes in two sections; the third node of Work has been filtered away.
+SECTIONS = {0: "Work", 1: "Work", 3: "Work", 4: "Life", 5: "Life", 6: "Work"}
+DOCUMENT = [hit(f"n{n}", ordinal=n, section_path=["Ann", section], score=0.0) for n, section in SECTIONS.items()]
+
+
+def read(document_id: str, ordinal: int, width: int) -> list[NodeWithScore]:
+    return [one for one in DOCUMENT if abs(one.node.metadata["ordinal"] - ordinal) <= width]
+
+
+def kept(ordinal: int, score: float) -> NodeWithScore:
+    return hit(f"n{ordinal}", ordinal=ordinal, section_path=["Ann", SECTIONS[ordinal]], score=score)
+
+
+def with_neighbours(nodes: list[NodeWithScore], width: int = 5) -> list[tuple[str, float | None]]:
+    added = NeighbourExpansion(ledger=Ledger(), reader=read, width=width).postprocess_nodes(nodes)
+    return [(one.node.node_id, one.score) for one in added]
+
+
+def test_a_neighbour_follows_its_anchor_with_the_anchors_score() -> None:
+    assert with_neighbours([kept(0, 0.9), kept(4, 0.4)]) == [("n0", 0.9), ("n1", 0.9), ("n4", 0.4), ("n5", 0.4)]
+
+
+def test_neighbours_never_cross_a_section_or_a_gap() -> None:
+    assert with_neighbours([kept(3, 0.9)]) == [("n3", 0.9)]
+    assert with_neighbours([kept(6, 0.9)]) == [("n6", 0.9)]
+
+
+def test_neighbours_are_as_many_as_the_width_on_each_side() -> None:
+    near = [hit(f"m{n}", ordinal=n, score=0.0) for n in range(9)]
+    step = NeighbourExpansion(ledger=Ledger(), reader=lambda d, o, w: near[o - w : o + w + 1], width=2)
+    assert ids(step.postprocess_nodes([near[4]])) == ["m4", "m2", "m3", "m5", "m6"]
+
+
+def test_a_neighbour_that_is_ranked_itself_keeps_its_own_place() -> None:
+    assert with_neighbours([kept(4, 0.9), kept(5, 0.4)]) == [("n4", 0.9), ("n5", 0.4)]
+
+
+def test_a_node_whose_document_was_replaced_meanwhile_has_no_neighbours() -> None:
+    assert with_neighbours([hit("old", ordinal=0, section_path=["Ann", "Work"], score=0.9)]) == [("old", 0.9)]
+
+
+def test_the_ledger_knows_the_neighbours_that_no_leg_found() -> None:
+    ledger = Ledger()
+    NeighbourExpansion(ledger=ledger, reader=read, width=1).postprocess_nodes([kept(0, 0.9)])
+    assert ledger.candidate("n1").final == 0.9
+    assert ledger.used("neighbours")

@@ -1,0 +1,190 @@
+from collections.abc import Sequence
+
+import pytest
+
+from pipelines.query.followup import recent_turns
+from pipelines.query.understand import analyse
+from pipelines.store.tokens import tokenise
+from pipelines.text import count_tokens, fold
+from pipelines.types import Turn
+
+BELL = ("Ann Bell",)  # the title of her resume
+NONE: tuple[str, ...] = ()
+# (the questions before it, the titles of the last answer's sources, the follow-up, what the condensed question must
+# hold, what it must not)
+DIALOGUES: Sequence[tuple[Sequence[str], Sequence[str], str, str, str]] = [
+    # Who
+    (["Which databases did Ann tune at Gridmoor?"], BELL, "Does she know Rust?", "Ann Rust", "she databases"),
+    (["Where did Ann study?"], BELL, "What was her thesis about?", "Ann thesis", "her"),
+    (["Where did Ann study?"], BELL, "Who supervised her?", "supervised Ann", "her"),
+    (["Was Ann Bell ever in Hull?"], BELL, "When did she leave?", "Ann leave", "she"),
+    (["What is on the resume?"], BELL, "Where does she live?", "Ann Bell live", "she"),
+    (["Who was Andre Frank?"], NONE, "Was he a communist?", "Andre Frank communist", "he"),
+    (["Who was the CEO at Gridmoor?"], ("Grid news",), "When did he leave?", "leave CEO Gridmoor", "news"),
+    (["What did the report on Leith say?"], ("Late data is data",), "Did she sign it?", "sign report Leith", ""),
+    (["Did Carl meet Ann Bell in Oslo?"], BELL, "What did she say?", "Ann Bell say", "she"),
+    # What
+    (["Who founded Gridmoor?"], NONE, "And when was it sold?", "when Gridmoor sold", "it founded who"),
+    (["Who wrote coldcurve?"], ("coldcurve",), "Is it fast?", "coldcurve fast", "it who"),
+    (["What is latemark?"], ("latemark",), "Which language is it written in?", "language latemark written", "it"),
+    (["What watches the cold stores?"], ("coldcurve",), "Who wrote it?", "who wrote coldcurve", "it"),
+    (["What is Gridmoor?"], NONE, "What are its limits?", "Gridmoor limits", "its"),
+    (["Who built the anagama kiln at Dunsyre?"], ("Dunsyre pottery",), "And when was it built?", "kiln built", "who"),
+    (["How is the pitch measured?"], ("Late data is data",), "Does it rise in heat?", "rise heat pitch measured", ""),
+    (["What happened on 14 November 2021?"], ("A bad night",), "Why did it happen?", "why happen 2021", ""),
+    (["When was the Gridmoor outage?"], BELL, "How long did it last?", "how long Gridmoor outage last", "it when"),
+    (["Where is the Gridmoor now?"], NONE, "Who owns it?", "who owns Gridmoor", "it now"),
+    (["Which ship was Carl on?"], ("Harbour news",), "Where did it sail?", "it sail ship Carl", ""),
+    (["Does she know Kubernetes?"], BELL, "Where did she use it?", "where did Ann Bell use Kubernetes", "she it"),
+    # Then and there
+    (["Where did Ann work in 2019?"], BELL, "What did she do before that?", "Ann before 2019", "she that where"),
+    (["What did Ann do at Gridmoor?"], BELL, "And what did she do after that?", "Ann after Gridmoor", "she that"),
+    (["Which databases did Ann tune at Gridmoor?"], BELL, "How many people worked there?", "people worked Gridmoor",
+     "there databases"),
+    (["How long was Ann in Oslo?"], BELL, "What did she do there?", "what Ann do in Oslo", "she there long"),
+    (["Where did Ann work in 2019?"], BELL, "And before that?", "where Ann work before 2019", "that"),
+    # Another word to ask with
+    (["Where did Ann work before Gridmoor?"], BELL, "And when?", "when Ann work before Gridmoor", "where and"),
+    (["Where did Ann work before Gridmoor?"], BELL, "And why?", "why Ann work Gridmoor", "where"),
+    (["Where does Ann work now?"], BELL, "How long?", "how long Ann work", "where"),
+    (["Where does Ann work now?"], BELL, "Since when?", "since when Ann work", "where"),
+    (["When did Ann join Acme?"], BELL, "Where?", "where Ann join Acme", "when"),
+    (["When did Ann join Acme?"], BELL, "And why was that?", "why Ann join Acme", "when that"),
+    (["Who founded Gridmoor?"], NONE, "And where exactly?", "where Gridmoor founded", "who"),
+    (["Who built the kiln at Dunsyre?"], NONE, "And when?", "when kiln Dunsyre built", "who"),
+    (["Who wrote coldcurve?"], ("coldcurve",), "Why?", "why coldcurve written", "who"),
+    (["Which databases did Ann tune at Gridmoor?"], BELL, "And when?", "when Ann tune databases Gridmoor", "which"),
+    (["How many sensors were deployed at sea?"], NONE, "And when?", "when sensors deployed sea", "many"),
+    (["Did Ann work in Oslo?"], BELL, "When?", "when Ann work Oslo", ""),
+    (["Tell me about Ann's time at Gridmoor."], BELL, "How long?", "how long Ann time Gridmoor", "tell me"),
+    # Another name, year or place in a row
+    (["How is the weather in Oslo?"], NONE, "what about Berlin?", "weather Berlin", "Oslo about"),
+    (["How is the weather in Oslo?"], NONE, "And Berlin?", "weather Berlin", "Oslo"),
+    (["How is the weather in Oslo?"], NONE, "and in Berlin?", "weather in Berlin", "Oslo"),
+    (["What did Ann do at Gridmoor?"], BELL, "How about at Acme?", "Ann do at Acme", "Gridmoor about"),
+    (["What is the licence of coldcurve?"], ("coldcurve",), "And that of driftbuoy?", "licence driftbuoy", "coldcurve"),
+    (["Where does she work?"], ("Reed notes",), "And Ann?", "where does Ann work", "she"),
+    (["Does she know Python?"], BELL, "And Ann?", "does Ann know Python", "she"),
+    (["Does Carl know Python?"], BELL, "And Ann?", "does Ann know Python", "Carl"),
+    (["Does Carl know Python?"], BELL, "And Rust?", "does Carl know Rust", "Python"),
+    (["What did Ann build?"], BELL, "And Carl?", "Carl build", "Ann Bell"),
+    (["What is the capital of France?"], NONE, "And of Spain?", "capital Spain", "France"),
+    (["Who is the CEO of Acme?"], NONE, "And of Brass Bros?", "CEO Brass Bros", "Acme"),
+    (["Who is the CEO of Acme?"], NONE, "And the CFO?", "who CFO of Acme", "CEO"),
+    (["Does Ann know Kubernetes?"], BELL, "what about C++?", "Ann know C++", "Kubernetes"),
+    (["What is latemark?"], ("latemark",), "And driftbuoy?", "driftbuoy", "latemark"),
+    (["What did Ann build in 2019?"], BELL, "what about 2021?", "Ann build 2021", "2019"),
+    (["What did Ann build?"], BELL, "And in 2021?", "Ann build in 2021", ""),
+    (["What was Ann's first job?"], BELL, "and the second one?", "Ann second job", "first one"),
+    (["What was Ann's first job?"], BELL, "And the last?", "Ann last job", "first"),
+    (["Which projects did Ann build?"], BELL, "and the second one?", "second projects Ann build", ""),
+    # German
+    (["Wer hat den Ofen in Dunsyre gebaut?"], NONE, "Und wann?", "wann Ofen Dunsyre gebaut", "wer"),
+    (["Wo arbeitet Ann Bell?"], BELL, "Und wer ist ihr Chef?", "wer Ann Chef", "ihr"),
+    (["Wo arbeitet Ann Bell?"], BELL, "Seit wann?", "seit wann arbeitet Ann Bell", "wo"),
+    (["Wo arbeitet Ann Bell?"], BELL, "Was hat sie davor gemacht?", "Ann Bell gemacht", "sie"),
+    (["Wie ist das Wetter in Oslo?"], NONE, "Und in Berlin?", "wetter Berlin", "Oslo"),
+    (["Wer hat den Ofen in Dunsyre gebaut?"], NONE, "Und wer hat ihn bezahlt?", "bezahlt Ofen Dunsyre", "den"),
+    # A follow-up after a follow-up
+    (["Who founded Gridmoor?", "When was that?"], NONE, "and where?", "where Gridmoor founded", "who when"),
+    (["How is the weather in Oslo?", "what about Berlin?"], NONE, "and why?", "why weather Berlin", "Oslo"),
+    (["How is the weather in Oslo?", "what about Berlin?"], NONE, "And the sea there?", "sea Berlin", "Oslo"),
+    (["Where did Ann study?", "What was her thesis about?"], BELL, "And when?", "when Ann thesis", "her"),
+    (["What is Gridmoor?", "Who founded it?"], NONE, "And when?", "when Gridmoor founded", "it who"),
+    (["Where did Ann work in 2019?", "And in 2021?"], BELL, "And why?", "why Ann work 2021", "2019"),
+    (["Where did Ann study?", "What was her thesis about?"], BELL, "Did she publish it?", "Ann publish thesis", "she"),
+    (["What is latemark?", "And driftbuoy?"], ("driftbuoy",), "Who wrote it?", "wrote driftbuoy", "latemark it"),
+]  # fmt: skip
+
+
+def words(text: str) -> set[str]:
+    """The words of a text and their stems, without "'s"."""
+    plain = fold(text).replace("’s", " ").replace("'s", " ")
+    return {word.strip("?.,()") for word in plain.split()} | set(tokenise(plain))
+
+
+@pytest.mark.parametrize(("before", "titles", "question", "holds", "lacks"), DIALOGUES)
+def test_a_follow_up_is_made_whole(
+    before: Sequence[str], titles: Sequence[str], question: str, holds: str, lacks: str
+) -> None:
+    history = [Turn(asked, "So it says.", tuple(titles)) for asked in before]
+    intent = analyse(question, history=history)
+    said = words(intent.condensed)
+    assert {word for word in holds.casefold().split() if word not in said} == set()
+    assert {word for word in lacks.casefold().split() if word in said} == set()
+    assert (intent.follow_up, intent.condensed_by, intent.search_text) == (True, "rules", intent.condensed)
+    assert intent.question == question
+
+
+@pytest.mark.parametrize(
+    ("question", "whole"),
+    [
+        ("And before that?", "Where did Ann work before Brass Bros?"),
+        ("What did she do before that?", "What did Ann do before Brass Bros?"),
+        ("And after that?", "Where did Ann work after Gridmoor?"),
+    ],
+)
+def test_before_that_is_before_what_was_answered_where_that_was_asked_for(question: str, whole: str) -> None:
+    history = [Turn("Where did Ann work before Gridmoor?", "Brass Bros, Tuner, in Hull.", BELL)]
+    assert analyse(question, history=history).condensed == whole
+
+
+def test_before_that_is_before_the_company_that_an_answer_names_after_the_title() -> None:
+    said = "Before Gridmoor Energy: Senior Engineer at Brass Bros (2018 - 2020); Tuner at Reed Works (2015 - 2018)."
+    history = [Turn("Where did Ann work before Gridmoor?", said, BELL)]
+    assert analyse("And before that?", history=history).condensed == "Where did Ann work before Brass Bros?"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How does the harbour authority measure the height of a wave?", "Und wie heißt der Fluss, an dem Bremen liegt?"],
+)  # fmt: skip
+def test_a_question_with_matter_of_its_own_is_no_part_of_another(question: str) -> None:
+    history = [Turn("How is the weather in Oslo?", "Cold.")]
+    assert analyse(question, history=history).search_text.startswith(question)
+
+
+def test_a_title_is_never_read_as_a_pattern() -> None:
+    history = [Turn("What is a+b(c?", "It.", (r"a+b(c\1", "[", "Ann (")), Turn("And why?", "So.", ("*",))]
+    assert "a+b(c" in analyse("And when?", history=history).condensed
+
+
+def test_a_long_conversation_is_read_from_its_last_turns() -> None:
+    history = [Turn("Where does Ann work?", "Here."), *[Turn("And why?", "So.")] * 400]
+    assert analyse("And when?", history=history).condensed
+
+
+def test_a_name_after_a_she_whom_nothing_names_is_not_taken_for_her() -> None:
+    history = [Turn("Does she know Python?", "Yes.", ("Reed notes",))]
+    assert analyse("Where does she work?", history=history).search_text == "Where does she work?"
+
+
+TURNS = [Turn("Who is Ann?", "A welder in Oslo."), Turn("Since when?", "Since 2019."), Turn("Why?", "She likes fire.")]
+
+
+def size(turn: Turn) -> int:
+    return count_tokens(turn.question) + count_tokens(turn.answer)
+
+
+def test_the_last_turns_are_kept_oldest_first() -> None:
+    assert recent_turns(TURNS, turns=2, tokens=1_000) == tuple(TURNS[1:])
+    assert recent_turns(TURNS, turns=0, tokens=1_000) == ()
+    assert recent_turns([], turns=4, tokens=1_000) == ()
+
+
+def test_a_turn_that_does_not_fit_ends_it() -> None:
+    room = size(TURNS[2]) + size(TURNS[1])
+    assert recent_turns(TURNS, turns=4, tokens=room) == tuple(TURNS[1:])
+    assert recent_turns(TURNS, turns=4, tokens=room - 1) == tuple(TURNS[2:])
+
+
+def test_the_answer_of_the_last_turn_is_cut_to_what_there_is_room_for() -> None:
+    long = Turn("Why?", "fire " * 500)
+    (kept,) = recent_turns([*TURNS, long], turns=4, tokens=50)
+    assert kept.answer.startswith("fire fire")
+    assert kept.answer.endswith(" ...")
+    assert size(kept) <= 50
+
+
+def test_a_question_that_is_too_long_alone_leaves_no_history() -> None:
+    assert recent_turns([Turn("why " * 200, "x")], turns=4, tokens=50) == ()

@@ -1,0 +1,111 @@
+"""Verdicts on sentences against their sources."""
+
+import pytest
+
+from pipelines.query.verify import verify
+from pipelines.types import Source
+
+TEXT = (
+    "# Work\n\nAnna Berg joined Acme in March 2019 as a data engineer. She led a team of 12 people.\n"
+    "The pipeline handled 4,000 events a second. It did not use Kafka."
+)
+
+
+def source(n: int = 1, snippet: str = TEXT, start: int = 100) -> Source:
+    return Source(
+        n=n, document_id="d", documentName="cv.md", title="Resume of Anna Berg", uri="file:///cv.md", content_sha="c",
+        category="resume", page=None, line_start=1, line_end=4, section_path=("Work",), snippet=snippet, start=start,
+        end=start + len(snippet), node_ids=("n",),
+    )  # fmt: skip
+
+
+def test_a_verbatim_sentence_is_supported_by_its_exact_span() -> None:
+    checked = verify("She led a team of 12 people.", [1], [source()])
+    assert checked.verdict == "supported"
+    quote = checked.evidence[0]
+    assert quote.quote == "She led a team of 12 people."
+    assert TEXT[quote.start - 100 : quote.end - 100] == quote.quote
+
+
+def test_case_space_and_markup_do_not_matter_to_a_verbatim_sentence() -> None:
+    marked = source(snippet="She **led** a [team](http://x.example) of\n12 people.")
+    assert verify("she led a team of 12 people.", [1], [marked]).evidence[0].support == 1.0
+
+
+def test_a_paraphrase_with_the_same_facts_is_supported() -> None:
+    assert verify("In March 2019 Anna Berg joined Acme as data engineer.", [1], [source()]).verdict == "supported"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "She led a team of 14 people.",
+        "The pipeline did handle Kafka.",
+        "The pipeline handled 4,000 events a second at Globex.",
+        "She did not lead a team of 12 people.",
+    ],
+)
+def test_a_wrong_number_name_or_negation_is_unsupported(claim: str) -> None:
+    assert verify(claim, [1], [source()]).verdict == "unsupported"
+
+
+def test_a_sentence_that_another_source_bears_out_is_misattributed_and_the_right_span_given() -> None:
+    other = source(2, "Zurich is where she studied physics.", 0)
+    checked = verify("She led a team of 12 people.", [2], [source(1), other])
+    assert checked.verdict == "misattributed"
+    assert checked.evidence[-1].n == 1
+
+
+def test_a_sentence_without_a_marker_is_uncited() -> None:
+    assert verify("She led a team of 12 people.", [], [source()]).verdict == "uncited"
+
+
+def test_a_claim_across_two_sentences_is_found_with_a_span_that_covers_both() -> None:
+    checked = verify("as a data engineer. She led a team of 12", [1], [source()])
+    assert checked.evidence[0].support == 1.0
+    assert "joined Acme" in checked.evidence[0].quote
+    assert "12 people" in checked.evidence[0].quote
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "verdict"),
+    [
+        ("5 years of experience with Go.", "15 years of experience with Go", "unsupported"),
+        ("5 years of experience with Go.", "15 years of experience with Go.", "unsupported"),
+        ("5 years of experience with Go.", "1.5 years of experience with Go.", "unsupported"),
+        ("Able to deploy without downtime.", "was unable to deploy without downtime", "unsupported"),
+        ("The team was able to deploy without downtime.", "The team was unable to deploy without downtime.", "partial"),
+        ("able to deploy without downtime", "The team was not able to deploy without downtime.", "partial"),
+        ("She did lead a team.", "She did not, however, lead a team.", "unsupported"),
+        ("He led the project.", "She led the project.", "partial"),
+        ("Kubernetes was adopted by the team in 2021.", "Nomad was adopted by the team in 2021.", "unsupported"),
+        ("Google hired Marit as an engineer in 2020.", "Acme hired Marit as an engineer in 2020.", "unsupported"),
+        ("She moved to Go in 2020.", "A long time ago she moved to Java in 2020.", "unsupported"),
+        ("Revenue grew from 10 to 20.", "Revenue fell from 20 to 10.", "partial"),
+        ("Revenue grew from 20 to 20.", "Revenue grew from 10 to 20.", "unsupported"),
+        ("Marit reported to Anna.", "Anna reported to Marit.", "partial"),
+        ("Acme hired Marit in 2020.", "Acme was hired by Marit in 2020.", "partial"),
+    ],
+)
+def test_a_false_sentence_that_looks_alike_is_not_supported(claim: str, text: str, verdict: str) -> None:
+    assert verify(claim, [1], [source(snippet=text)]).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("1,000 sensors were moved.", "1000 sensors were moved."),
+        ("1000 sensors were moved.", "In 2020, 1,000 sensors were moved."),
+        ("Anna built the crane, and it ran for six years.", "Anna built the crane, not the pier. It ran six years."),
+        ("Anna built the crane and ran it for years.", "Anna built the crane. It ran for years, but was not blue."),
+        ("Led a team of 12 people at Acme.", "At Acme she leads a team of 12 people."),
+        ("Overall, Marit ran Kubernetes at Acme in 2020.", "In 2020 Marit ran k8s at Acme."),
+        ("Acme hired Marit in 2020.", "Marit was hired by Acme in 2020."),
+        ("Marit knows Go, Rust and C++.", "Marit knows C++, Rust and Go."),
+        ("Marit leads R&D for .NET and IT.", "For .NET and IT, Marit leads R&D."),
+        ("Not only did it scale to 20 nodes.", "It did scale to 20 nodes."),
+        ("She did not use Kafka at Acme.", "At Acme she never used Kafka."),
+    ],
+)
+def test_a_true_sentence_in_other_words_is_supported(claim: str, text: str) -> None:
+    assert verify(claim, [1], [source(snippet=text)]).verdict == "supported"

@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+
+from pipelines.store.embedding_statistics import EmbeddingStatistics, StatisticsCache, measure_statistics
+
+RANDOM = np.random.default_rng(3)
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    return (rows / np.linalg.norm(rows, axis=-1, keepdims=True)).astype(np.float32)
+
+
+def corpus(count: int = 3000, dimension: int = 8) -> np.ndarray:
+    """Unit vectors that all lean towards the first axis, and vary most along the second."""
+    spread = np.array([0.1, 3.0, *[0.5] * (dimension - 2)])
+    return unit(RANDOM.normal(size=(count, dimension)) * spread + np.eye(dimension)[0] * 4)
+
+
+def test_power_0_leaves_the_question_as_it_is() -> None:
+    question = unit(RANDOM.normal(size=8))
+    assert np.array_equal(measure_statistics(corpus()).whiten(question, 0.0), question)
+
+
+def test_whitening_is_centring_and_dividing_each_direction_by_a_power_of_its_variance() -> None:
+    space = EmbeddingStatistics(
+        np.array([0.5, 0.0], np.float32), np.eye(2, dtype=np.float32), np.array([1.9, 0.1], np.float32)
+    )
+    expected = np.array([(0.9 - 0.5) * 2.0**-0.5, 0.4 * 0.2**-0.5])
+    assert space.whiten([0.9, 0.4], 0.5) == pytest.approx(expected / np.linalg.norm(expected), rel=1e-6)
+
+
+def test_what_all_vectors_share_no_longer_decides() -> None:
+    rows = corpus()
+    space = measure_statistics(rows)
+    question = unit(np.array([1.0, 0.0, 0.3, 0, 0, 0, 0, 0]))
+    common, own = (unit(np.array(v, float)) for v in ([1, 0, 0, 0, 0, 0, 0, 0], [0.2, 0, 1, 0, 0, 0, 0, 0]))
+    assert common @ question > own @ question
+    whitened = space.whiten(question, 0.25)
+    assert own @ whitened > common @ whitened
+
+
+def test_a_question_that_is_the_mean_itself_stays() -> None:
+    space = EmbeddingStatistics(np.array([1.0, 0.0], np.float32), np.eye(2, dtype=np.float32), np.ones(2, np.float32))
+    assert list(space.whiten([1.0, 0.0], 0.25)) == [1.0, 0.0]
+
+
+def test_few_vectors_are_hardly_trusted() -> None:
+    few = measure_statistics(corpus(4))
+    assert np.linalg.norm(few.mean) < 0.05
+    assert few.variances.max() < 1.2
+
+
+class Corpus:
+    def __init__(self) -> None:
+        self.version, self.measured, self.rows = 1, 0, corpus(100)
+
+    def sample(self, audience: str, limit: int) -> np.ndarray:
+        self.measured += 1
+        return self.rows[:limit]
+
+    def spaces(self, folder) -> StatisticsCache:
+        return StatisticsCache(folder, self.sample, lambda: self.version)
+
+
+def test_a_space_is_measured_once_a_version_and_kept_on_disk(tmp_path) -> None:
+    held = Corpus()
+    first = held.spaces(tmp_path)
+    one = first.current("owner")
+    assert first.current("owner") is one
+    assert np.array_equal(held.spaces(tmp_path).current("owner").mean, one.mean)
+    assert held.measured == 1
+
+
+def test_a_corpus_that_was_swapped_for_another_of_the_same_size_is_measured_again(tmp_path) -> None:
+    held = Corpus()
+    spaces = held.spaces(tmp_path)
+    before = spaces.current("owner").mean
+    held.rows, held.version = -held.rows, 2
+    assert np.allclose(spaces.current("owner").mean, -before)
+    assert np.allclose(held.spaces(tmp_path).current("owner").mean, -before)
+
+
+def test_an_empty_corpus_has_no_space(tmp_path) -> None:
+    held = Corpus()
+    held.rows = np.empty((0, 8), np.float32)
+    assert held.spaces(tmp_path).current("visitor") is None
+
+
+def test_a_broken_file_is_measured_again(tmp_path) -> None:
+    (tmp_path / "space-owner.npz").write_bytes(b"PK\x03\x04 torn")
+    held = Corpus()
+    assert held.spaces(tmp_path).current("owner") is not None
+    assert held.measured == 1
