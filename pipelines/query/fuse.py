@@ -104,10 +104,9 @@ def min_max_scaled(scores: Mapping[str, float]) -> dict[str, float]:
 
 def build_fusion(settings: RetrievalSettings) -> Fusion:
     """The fusion of the dense and the sparse leg that the settings name."""
-    if settings.fusion == "rrf":
-        weights = {"dense": settings.rrf_dense_weight, "sparse": 1 - settings.rrf_dense_weight}
-        return lambda rankings: min_max_scaled(reciprocal_rank_fusion(rankings, weights, k=settings.rrf_k))
     weights = {"dense": settings.dense_weight, "sparse": 1 - settings.dense_weight}
+    if settings.fusion == "rrf":
+        return lambda rankings: min_max_scaled(reciprocal_rank_fusion(rankings, weights))
     if settings.scale == "z":
         return lambda rankings: min_max_scaled(convex_fusion(rankings, weights, scale="z"))
     return partial(convex_fusion, weights=weights, scale=settings.scale)

@@ -35,7 +35,7 @@ def build_factors(
     shape = "decay" if options.recency == "decay" else "steps"
     parts: list[tuple[bool, BaseNodePostprocessor]] = [
         (by_category, CategoryBoost(ledger=ledger, asked=intent.categories, table=table)),
-        (by_recency, RecencyBoost(ledger=ledger, shape=shape, half_life=options.half_life_years, today=today)),
+        (by_recency, RecencyBoost(ledger=ledger, shape=shape, today=today)),
         (by_year, YearBoost(ledger=ledger, asked=intent.years, factor=options.year)),
         (options.quality, QualityBoost(ledger=ledger)),
         (options.section != 1, SectionBoost(ledger=ledger, asked=intent.sections, factor=options.section)),
@@ -57,9 +57,7 @@ def build_cuts(
     settings: FactorSettings, intent: QueryIntent, ledger: Ledger, *, top_n: int, families: Families = no_families
 ) -> list[BaseNodePostprocessor]:
     """The cuts that are switched on, down to `top_n`; `families` gives the near-duplicate families of nodes."""
-    floor = AdaptiveFloor(
-        ledger=ledger, least=settings.floor_score, gap=settings.floor_gap, candidates=settings.floor_candidates
-    )
+    floor = AdaptiveFloor(ledger=ledger)
     quota = DocumentQuota(
         ledger=ledger, per_document=settings.per_document, among=_CROWD * top_n, named=intent.documents
     )

@@ -95,7 +95,7 @@ class RecencyBoost(Boost):
 
     name: ClassVar[str] = "recency"
     shape: Literal["steps", "decay"]
-    half_life: float
+    half_life: float = 3.0
     today: date
 
     def value(self, node: BaseNode) -> float:
