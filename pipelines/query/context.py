@@ -81,7 +81,7 @@ def retrieve_context(search: Search, cache: ResultCache = NO_CACHE) -> Retrieved
         ModelError, ServiceUnavailable: If no leg could search, or the database cannot be read.
     """
     outcome = find(search, cache)
-    with search.ledger.timings.stage("assemble"):
+    with search.ledger.stage("assemble"):
         return Retrieved(outcome, build_context(outcome, search), search.lexical)
 
 

@@ -49,7 +49,7 @@ def find(search: Search, cache: ResultCache = NO_CACHE) -> SearchOutcome:
     ledger = search.ledger
     key = cache_key(search)
     if cache.entries:
-        with ledger.timings.stage("recall"):
+        with ledger.stage("recall"):
             recalled = cache.recall(key, ledger)
         if recalled is not None:
             return recalled

@@ -157,7 +157,7 @@ class HybridRetriever(QueryFusionRetriever):
         }
         if self._complete:
             rankings = {leg: self._completed(leg, ranking, nodes.keys()) for leg, ranking in rankings.items()}
-        with self._ledger.timings.stage("fuse"):
+        with self._ledger.stage("fuse"):
             scores = self._fusion(rankings)
         order = sorted(scores, key=lambda node_id: (-scores[node_id], node_id))
         ranking = [NodeWithScore(node=nodes[node_id], score=scores[node_id]) for node_id in order]
@@ -184,7 +184,7 @@ class HybridRetriever(QueryFusionRetriever):
         known = {node_id for node_id, _ in ranking}
         missing = [node_id for node_id in candidates if node_id not in known]
         try:
-            with self._ledger.timings.stage("complete"):
+            with self._ledger.stage("complete"):
                 scores = self._legs[leg].score(missing) if missing else {}
         except FootnoteError as error:
             log_failure(f"{leg} scores not completed", error)
