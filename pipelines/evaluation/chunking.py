@@ -24,7 +24,7 @@ from pipelines.ingestion.loaders import SUFFIXES, load
 from pipelines.ingestion.parsers import PARSERS, parse
 from pipelines.ingestion.parsers.nodes import EmbedTexts, make_nodes
 from pipelines.ingestion.parsers.pieces import Piece
-from pipelines.ingestion.parsers.window import split_windows
+from pipelines.ingestion.parsers.window import WindowParser
 from pipelines.ingestion.pipeline import CachedEmbedder, TextEmbedder
 from pipelines.ingestion.run import build_ingestion
 from pipelines.models.embedding import build_embed_model
@@ -61,7 +61,7 @@ def recursive(text: str, *, tokens: int, overlap: int) -> list[Span]:
 
 def fixed(text: str, *, tokens: int, overlap: int) -> list[Span]:
     """Windows of `tokens` that share `overlap`, each from word to word."""
-    return [(piece.start, piece.end) for piece in split_windows(text, (), tokens=tokens, overlap=overlap)]
+    return [(piece.start, piece.end) for piece in WindowParser(tokens=tokens, overlap=overlap).pieces(text, ())]
 
 
 BASELINES: Mapping[str, Callable[[str], list[Span]]] = {

@@ -294,9 +294,10 @@ def _floats(vector: Any) -> Any:
     return vector.to_numpy() if hasattr(vector, "to_numpy") else vector
 
 
-# What a node of an older parser has where it lacks a newer field.
+# What a node of an older parser has where it lacks a newer field; `extra` is stored only if there is any.
 _LACKING = {name: field.default for name, field in NodeMetadata.model_fields.items() if not field.is_required()}
 _LACKING |= {"section_path": [], "token_count": 0}
+del _LACKING["extra"]
 
 
 def _node(row: Any) -> TextNode:
