@@ -13,6 +13,7 @@ from pipelines.ingestion.loaders.sniff import HTML, MARKDOWN
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
 from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.parsers.linkedin.sections import PAGE_LINE, title_section
+from pipelines.ingestion.words import word_lists
 from pipelines.ingestion.year import head_of, name_date, year_of
 from pipelines.months import fiscal_year
 from pipelines.text import fold
@@ -38,23 +39,8 @@ _LOOKING_BACK = re.compile(
 
 _MAX_RESUME = 32_000
 _LEAST_WORDS = 120
-_FIRST_PERSON = frozenset(
-    "i me my myself mine i'm i've i'd i'll ich mich mir mein meine meinen meinem meiner je j'ai moi mon ma mes yo mi"
-    " mis conmigo eu meu minha meus minhas mim io mio mia miei mie".split()
-)
-_REFLECTIVE = frozenset(
-    """
-    learn learned learning learnt lesson lessons decide decided decision decisions realise realised realize realized
-    reflect reflecting reflection reflections journey growth grew grown goal goals challenge challenges challenging
-    grateful proud struggle struggled struggling felt feel feeling remember remembered regret mistake mistakes improve
-    improved mentor mentored mentoring career milestone milestones achievement hope hoped why believed
-    gelernt entschieden entscheidung reflexion ziele ziel herausforderung dankbar stolz fehler gefuhl erinnere weg
-    appris decide decision reflexion objectif objectifs defi defis fier fiere erreur parcours souviens ressenti
-    aprendi aprendido decidi decision reflexion meta metas objetivo objetivos reto retos desafio orgulloso error camino
-    aprendizado decisao reflexao desafios orgulho erro jornada senti
-    imparato deciso decisione riflessione obiettivo obiettivi sfida sfide orgoglioso errore percorso ricordo
-    """.split()
-)
+_FIRST_PERSON = frozenset(word_lists("reflection")["first_person"])
+_REFLECTIVE = frozenset(word_lists("reflection")["learning"])
 
 
 @dataclass(frozen=True)
