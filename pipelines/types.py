@@ -161,7 +161,8 @@ class NodeMetadata(BaseModel):
 
     `line_start` and `line_end` count the file's lines from 1, `page` counts from 1 (None without pages),
     `ordinal` counts a document's nodes from 0, `header` is embedded and indexed before the text. A job's `year` is the
-    year in which it ended, this year for one that goes on.
+    year in which it ended, this year for one that goes on. `extra` has the metadata keys of the program that added the
+    node, which are never embedded.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -191,6 +192,7 @@ class NodeMetadata(BaseModel):
     header: str = ""
     ingested_at: str = ""
     facts: Facts | None = None
+    extra: Mapping[str, Any] = Field(default_factory=dict)
 
 
 # Reading
