@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from pipelines.facts import Facts
 
@@ -25,6 +25,7 @@ CondensedBy = Literal["", "rules", "model"]
 VerdictName = Literal["supported", "partial", "misattributed", "unsupported", "uncited"]
 
 _SLUG_LENGTH = 40
+MAX_QUESTION_CHARACTERS = 2000
 CATEGORIES = ("resume", "linkedin", "journey", "github", "blog", "notion", "web", "generic")
 
 
@@ -157,12 +158,12 @@ class Document:
 
 
 class NodeMetadata(BaseModel):
-    """Everything a node carries beside its text; checked in `make_node`, nothing more gets in.
+    """Everything that is stored of a node beside its text; checked in `make_nodes`.
 
     `line_start` and `line_end` count the file's lines from 1, `page` counts from 1 (None without pages),
     `ordinal` counts a document's nodes from 0, `header` is embedded and indexed before the text. A job's `year` is the
-    year in which it ended, this year for one that goes on. `extra` has the metadata keys of the program that added the
-    node, which are never embedded.
+    year in which it ended, this year for one that goes on. `extra` holds the caller's own metadata, if the document
+    came from another LlamaIndex program; it is absent from what is stored if it is empty.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -192,7 +193,11 @@ class NodeMetadata(BaseModel):
     header: str = ""
     ingested_at: str = ""
     facts: Facts | None = None
-    extra: Mapping[str, Any] = Field(default_factory=dict)
+    extra: dict[str, Any] = {}
+
+    @model_serializer(mode="wrap")
+    def _without_empty_extra(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in fields(self).items() if value or name != "extra"}
 
 
 # Reading

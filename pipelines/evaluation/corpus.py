@@ -21,7 +21,8 @@ from pipelines.errors import ConfigError, SourceError
 from pipelines.evaluation.datasets import Dataset, Item
 from pipelines.ingestion.change_detection import content_sha, meta_sha
 from pipelines.ingestion.context_header import HEADER_RULES_VERSION
-from pipelines.ingestion.parsers import make_node
+from pipelines.ingestion.parsers.nodes import make_nodes
+from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.pipeline import CachedEmbedder
 from pipelines.ingestion.run import Overrides, build_ingestion
 from pipelines.models.identity import identity, with_identity
@@ -54,8 +55,7 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress | 
     done = len(dataset.corpus) - len(missing)
     for batch in _batches(missing):
         documents = [_document(item) for item in batch]
-        nodes = [make_node(d, _trimmed(d.text), ordinal=0, total=1, parser="whole", parser_version=1, header=d.title)
-                 for d in documents]  # fmt: skip
+        nodes = [make_nodes(d, [Piece(*_trimmed(d.text), lead=d.title)], "whole", 1)[0] for d in documents]
         vectors, _ = embedder(nodes)
         for document, node, windows in zip(documents, nodes, vectors, strict=True):
             ingestion.store.replace([Replacement(document, [node], [windows], NodeRecipe("whole", RECIPE))])

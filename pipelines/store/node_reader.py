@@ -289,12 +289,10 @@ def as_floats(vector: Any) -> Any:
     return vector.to_numpy() if hasattr(vector, "to_numpy") else vector
 
 
-# What a node of an older parser has where it lacks a newer field.
-_LACKING = {
-    name: field.get_default(call_default_factory=True)
-    for name, field in NodeMetadata.model_fields.items()
-    if not field.is_required()
-} | {"section_path": [], "token_count": 0}
+# What a node of an older parser has where it lacks a newer field; `extra` is stored only if there is any.
+_LACKING = {name: field.default for name, field in NodeMetadata.model_fields.items() if not field.is_required()}
+_LACKING |= {"section_path": [], "token_count": 0}
+del _LACKING["extra"]
 
 
 def read_node(row: Any) -> TextNode:

@@ -217,9 +217,7 @@ def test_nodes_of_our_own_parsers_are_stored_as_they_are(
         each.embedding = embed(each.get_content())
     store.add(made)
     after = list(store.fetch([each.node_id for each in made], filters=Filters(), audience="owner").values())
-    assert sorted([{**each.metadata, "ingested_at": ""} for each in after], key=lambda m: m["ordinal"]) == [
-        {"extra": {}, **metadata} for metadata in before
-    ]
+    assert sorted([{**each.metadata, "ingested_at": ""} for each in after], key=lambda m: m["ordinal"]) == before
     assert_sound(store, settings)
 
 
