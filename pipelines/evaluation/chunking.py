@@ -32,7 +32,7 @@ from pipelines.models.identity import identity
 from pipelines.query.ablation import change_settings
 from pipelines.query.engine import Engine, build_query_engine
 from pipelines.store.database import open_database
-from pipelines.store.vector_store import NodeRecipe
+from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.text import SEARCHABLE_VERSION, canonical, count_tokens
 from pipelines.types import MAX_QUESTION_CHARACTERS, Document, SourceItem
 
@@ -186,7 +186,7 @@ def index_chunks(
         made_by = _recipe(nodes)
         if known.get(document.id) != (document.content_sha, made_by):
             vectors, _ = embedder(nodes)
-            ingestion.store.replace(document, nodes, vectors, NodeRecipe(cutter.name, made_by))
+            ingestion.store.replace([Replacement(document, nodes, vectors, NodeRecipe(cutter.name, made_by))])
     ingestion.indexes.refresh("owner")
     return build_query_engine(own), made
 

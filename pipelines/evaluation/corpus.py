@@ -29,7 +29,8 @@ from pipelines.models.identity import identity, with_identity
 from pipelines.query.engine import Engine, build_query_engine
 from pipelines.store.database import database_url
 from pipelines.store.model_caches import cache_vectors, cached_vectors, text_sha
-from pipelines.store.vector_store import NodeRecipe, NodeStore, build_lexical_indexes
+from pipelines.store.node_writer import NodeRecipe, Replacement
+from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes
 from pipelines.text import SEARCHABLE_VERSION, canonical
 from pipelines.types import Audience, Document, EmbeddingIdentity, Filters
 
@@ -57,7 +58,7 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress | 
         nodes = [make_nodes(d, [Piece(*_trimmed(d.text), lead=d.title)], "whole", 1)[0] for d in documents]
         vectors, _ = embedder(nodes)
         for document, node, windows in zip(documents, nodes, vectors, strict=True):
-            ingestion.store.replace(document, [node], [windows], NodeRecipe("whole", RECIPE))
+            ingestion.store.replace([Replacement(document, [node], [windows], NodeRecipe("whole", RECIPE))])
         done += len(batch)
         if on_progress:
             on_progress(done, len(dataset.corpus))
@@ -249,13 +250,15 @@ class QueryCache(BaseEmbedding):
         return [self._texts[text].tolist() for text in texts]
 
 
-class ReadOnceStore(NodeStore):
+class ReadOnceStore(FootnoteVectorStore):
     """A store that caches every read; only for a corpus that nobody changes meanwhile."""
 
-    def __init__(self, store: NodeStore) -> None:
-        self.__dict__.update(vars(store))
+    _read: FootnoteVectorStore = PrivateAttr()
+    _held: dict[Hashable, Any] = PrivateAttr(default_factory=dict)
+
+    def __init__(self, store: FootnoteVectorStore) -> None:
+        super().__init__(store.engine, store.table, store.dimension)
         self._read = store
-        self._held: dict[Hashable, Any] = {}
 
     def dense(
         self, vector: Sequence[float], k: int, *, look: int, filters: Filters, audience: Audience

@@ -37,7 +37,7 @@ from pipelines.store.database import Database, open_database
 from pipelines.store.documents import DocumentLinks
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.query_log import fingerprint, save_query
-from pipelines.store.vector_store import NodeStore
+from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import (
     Answer,
     Audience,
@@ -115,7 +115,7 @@ class Engine:
         return self.active.now().identity
 
     @property
-    def store(self) -> NodeStore:
+    def store(self) -> FootnoteVectorStore:
         """Its nodes."""
         return self.active.now().store
 

@@ -32,7 +32,7 @@ from pipelines.store.lexical_index import LexicalIndex
 from pipelines.store.near_duplicates import families_of
 from pipelines.store.read_snapshot import Mark
 from pipelines.store.tokens import tokenise
-from pipelines.store.vector_store import NodeStore
+from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import Audience, Evidence, Filters, Mode, QueryIntent, Turn
 
 
@@ -100,7 +100,7 @@ class Search:
     escalates: bool = True
 
     @property
-    def store(self) -> NodeStore:
+    def store(self) -> FootnoteVectorStore:
         """The nodes that are searched."""
         return self.index.store
 
@@ -238,7 +238,7 @@ def begin_search(
     ledger, options = Ledger(), settings.analysis
     matching(request.filters)  # a filter that cannot be compared is an error before any leg runs
     lexical = index.indexes.current(request.audience)
-    with index.store.moment() as snapshot, ledger.stage("analyse"):
+    with index.store.read_snapshot() as snapshot, ledger.stage("analyse"):
         known = index.names.current(request.audience, index.store.version()) if options.names else NO_NAMES
         rewrite = partial(_rewritten, settings, llm, ledger)
         intent = analyse(

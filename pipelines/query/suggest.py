@@ -46,7 +46,7 @@ def suggest_follow_ups(answer: Answer, search: Search, retrieved: Retrieved | No
     with ledger.stage("follow_ups"):
         try:
             proposed = from_model(answer, search, retrieved)
-            with search.store.moment():
+            with search.store.read_snapshot():
                 conversation = conversation_of(answer, search)
                 fresh = without_repeats([*proposed, *from_documents(answer, search, retrieved)], conversation)
                 return _checked(fresh, conversation, _pool(answer, search, retrieved, fresh), search, until)

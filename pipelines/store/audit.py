@@ -1,18 +1,16 @@
 """The audit: whether nodes, vectors, terms, facts, originals and citations agree with the stored texts."""
 
 import hashlib
-import re
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Integer, Select, cast, exists, func, select
+from sqlalchemy import Connection, Engine, Integer, Row, Select, cast, exists, func, select
 
 from pipelines.store.database import reading
-from pipelines.store.documents import delete_indexes
+from pipelines.store.documents import ADDED_NODES, Places, delete_indexes
 from pipelines.store.node_table import node_rows, window_rows
 from pipelines.store.originals import is_kept, keep_original, path_of
 from pipelines.store.read_snapshot import read_snapshot
@@ -107,7 +105,7 @@ def missing_originals(connection: Connection, home: Path) -> list[tuple[str, str
     Those of another length are not, either. Only of sources that originals are kept of.
     """
     d = documents.c
-    wanted = select(d.name, d.source_uri, d.file_sha, d.bytes).where(d.source_kind != "eval")
+    wanted = select(d.name, d.source_uri, d.file_sha, d.bytes).where(d.source_kind.not_in(("eval", ADDED_NODES)))
     return [
         (row.name, row.source_uri, row.file_sha)
         for row in connection.execute(wanted.order_by(d.name, d.source_uri))
@@ -171,56 +169,40 @@ def _documents(
     d = documents.c
     statement = select(d.id, d.name, d.text, d.first_line, d.pages).execution_options(yield_per=_AT_ONCE)
     for batch in connection.execute(statement).partitions():
-        held = {row.id: _Held(row.name, row.text, row.first_line, row.pages) for row in batch}
+        stored = {row.id: row for row in batch}
         for name in tables:
-            yield from _nodes(connection, name, held, seen)
-        yield from _facts(connection, held, seen)
-        seen["documents"] += len(held)
+            yield from _nodes(connection, name, stored, seen)
+        yield from _facts(connection, stored, seen)
+        seen["documents"] += len(stored)
         told("documents", seen["documents"], total)
 
 
-class _Held:
-    """A document's text, and where its lines and pages begin."""
-
-    def __init__(self, name: str, text: str, first_line: int, pages: Sequence[int]) -> None:
-        self.name = name
-        self.text = text
-        self._first_line = first_line
-        self._pages = pages
-        self._ends = [found.start() for found in re.finditer("\n", text)]
-
-    def place(self, start: int, end: int) -> dict[str, int | None]:
-        """What a node of this span says of its place."""
-        lines = (self._first_line + bisect_left(self._ends, place) for place in (start, end - 1))
-        return {"page": bisect_right(self._pages, start) or None, **dict(zip(_LINES, lines, strict=True))}
+_PLACES = ("start", "end", "line_start", "line_end", "page")
 
 
-_LINES = ("line_start", "line_end")
-_PLACES = ("start", "end", *_LINES, "page")
-
-
-def _nodes(connection: Connection, name: str, held: dict[str, _Held], seen: Counter[str]) -> Iterator[Violation]:
+def _nodes(connection: Connection, name: str, stored: dict[str, Row[Any]], seen: Counter[str]) -> Iterator[Violation]:
     rows = node_rows(name)
+    true_places = {each.id: Places(each.text, each.first_line, each.pages) for each in stored.values()}
     owner = rows.c.metadata_["document_id"].astext
     places = [cast(rows.c.metadata_[each].astext, Integer).label(each) for each in _PLACES]
-    wanted = select(rows.c.node_id, rows.c.text, owner.label("owner"), *places).where(owner.in_(list(held)))
+    wanted = select(rows.c.node_id, rows.c.text, owner.label("owner"), *places).where(owner.in_(list(stored)))
     for row in connection.execute(wanted.execution_options(yield_per=1000)):
         seen["nodes"] += 1
-        document, node = held[row.owner], f"node {row.node_id} of {name}"
+        document, node = stored[row.owner], f"node {row.node_id} of {name}"
         if row.start is None or row.end is None or document.text[row.start : row.end] != row.text:
             yield Violation("span", document.name, f"{node} is not {row.start}:{row.end}")
             continue
-        for place, true in document.place(row.start, row.end).items():
+        for place, true in true_places[row.owner].of(row.start, row.end).items():
             if getattr(row, place) not in (None, true):
                 yield Violation("place", document.name, f"{node} says {place} {getattr(row, place)}, and it is {true}")
 
 
-def _facts(connection: Connection, held: dict[str, _Held], seen: Counter[str]) -> Iterator[Violation]:
+def _facts(connection: Connection, stored: dict[str, Row[Any]], seen: Counter[str]) -> Iterator[Violation]:
     f = facts.c
-    wanted = select(f.document_id, f.kind, f.ordinal, f.span_start, f.span_end).where(f.document_id.in_(list(held)))
+    wanted = select(f.document_id, f.kind, f.ordinal, f.span_start, f.span_end).where(f.document_id.in_(list(stored)))
     for row in connection.execute(wanted):
         seen["facts"] += 1
-        document = held[row.document_id]
+        document = stored[row.document_id]
         if not 0 <= row.span_start < row.span_end <= len(document.text):
             said = f"{row.kind} {row.ordinal} stands at {row.span_start}:{row.span_end}, which is not in the text"
             yield Violation("fact", document.name, said)

@@ -1,5 +1,7 @@
 """The documents table: rows to Documents and back, passages of their texts, and what is shown of them."""
 
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, fields
 from datetime import UTC, datetime
@@ -40,6 +42,9 @@ _PLAIN = {field.name for field in fields(Document)} - {
     "metadata",
 }
 
+ADDED_NODES = "llamaindex"  # the source kind of a document whose text is made of added nodes
+ADDED_SOURCE = f"{ADDED_NODES}:"
+ADDED_RECIPE = f"{ADDED_NODES}@1"
 MAKES_A_VERSION = ("content_sha", "meta_sha", "file_sha", "collection", "source", "source_uri", "name")
 
 
@@ -80,21 +85,32 @@ class StoredDocument:
     partial: Mapping[str, Any] = field(default_factory=dict)
 
 
+class Places:
+    """The lines (from 1) and pages (from 1) of a text; `pages` are the offsets at which they begin."""
+
+    def __init__(self, text: str, first_line: int, pages: Sequence[int]) -> None:
+        self._ends = [found.start() for found in re.finditer("\n", text)]
+        self._first_line = first_line
+        self._pages = pages
+
+    def of(self, start: int, end: int) -> dict[str, int | None]:
+        """`start`, `end`, `line_start`, `line_end` and `page` of a span, as its node's metadata has them."""
+        first, last = (self._first_line + bisect_left(self._ends, offset) for offset in (start, end - 1))
+        page = bisect_right(self._pages, start) or None
+        return {"start": start, "end": end, "line_start": first, "line_end": last, "page": page}
+
+
 def is_as_stored(document: Document, held: StoredDocument) -> bool:
     """Whether a row holds just this document from just this file, so that there is nothing to write."""
     return all(getattr(document, name) == getattr(held, name) for name in (*MAKES_A_VERSION, "stamp"))
 
 
-def write_document(connection: Connection, document: Document, *, keep: int) -> int | None:
-    """Insert or replace a document's row; the row it replaces becomes a version, whose id is given.
-
-    None where there was no row or the row was just this; 0 where no versions are kept.
-    """
-    return write_documents(connection, [document], keep=keep)[document.id]
-
-
 def write_documents(connection: Connection, written: Sequence[Document], *, keep: int) -> dict[str, int | None]:
-    """Insert or replace the rows of several documents, each as `write` does; by id."""
+    """Insert or replace the rows of documents; each replaced row becomes a version.
+
+    Returns:
+        The id of the version, by document; None if there was no row or the row was the same, 0 if no versions are kept.
+    """
     held = set(existing_ids(connection, [document.id for document in written]))
     kept = {
         document.id: _keep_version(connection, document.id, keep, but=document) if document.id in held else None
@@ -204,13 +220,14 @@ def restamp(engine: Engine, document_id: str, stamp: str) -> None:
         connection.execute(update(documents).where(documents.c.id == document_id).values(stamp=stamp))
 
 
-def delete_document(connection: Connection, document_id: str, *, keep: int) -> int | None:
-    """Delete a document's row with its indexes and segments; the row stays as a version, whose id is given.
+def delete_documents(connection: Connection, document_ids: Collection[str], *, keep: int) -> dict[str, int | None]:
+    """Delete the rows of documents with their index rows and segments; each row becomes a version.
 
-    None where there was no row; 0 where no versions are kept.
+    Returns:
+        The id of the version, by document; None if there was no row, 0 if no versions are kept.
     """
-    kept = _keep_version(connection, document_id, keep)
-    connection.execute(delete(documents).where(documents.c.id == document_id))
+    kept = {each: _keep_version(connection, each, keep) for each in document_ids}
+    connection.execute(delete(documents).where(documents.c.id.in_(document_ids)))
     return kept
 
 

@@ -42,13 +42,17 @@ def check(filters: Filters) -> None:
         RetrievalError: If a value holds a NUL, half a character (a lone surrogate).
     """
     for each in fields(filters):
-        held = getattr(filters, each.name)
-        for value in (held,) if isinstance(held, str) else held:
-            if any(char == "\x00" or "\ud800" <= char <= "\udfff" for char in str(value)):
-                raise RetrievalError(
-                    f"The {each.name} filter holds a character that cannot be stored.",
-                    hint="Remove the NUL or the broken character.",
-                )
+        given = getattr(filters, each.name)
+        if not all(map(is_storable, (given,) if isinstance(given, str) else given)):
+            raise RetrievalError(
+                f"The {each.name} filter holds a character that cannot be stored.",
+                hint="Remove the NUL or the broken character.",
+            )
+
+
+def is_storable(value: object) -> bool:
+    """True if the text of a value has no NUL and no lone surrogate, which Postgres refuses."""
+    return not any(char == "\x00" or "\ud800" <= char <= "\udfff" for char in str(value))
 
 
 def seen_by(audience: Audience) -> ColumnElement[bool]:

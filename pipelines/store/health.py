@@ -15,11 +15,12 @@ from config.settings import Settings
 from pipelines.errors import FootnoteError, StoreError
 from pipelines.store.audit import damaged_documents, forget_damaged, missing_originals, recover_originals
 from pipelines.store.database import HEAD, Database, open_database, reading
+from pipelines.store.documents import ADDED_SOURCE
 from pipelines.store.node_table import HALFVEC_ABOVE, checked, hnsw_statement, node_rows, node_table, window_rows
 from pipelines.store.originals import path_of
 from pipelines.store.runs import list_runs
 from pipelines.store.schema import document_indexes, document_versions, documents, embedding_models, lexical_segments
-from pipelines.store.vector_store import NodeStore, build_lexical_indexes
+from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes
 from pipelines.types import EmbeddingIdentity
 
 _SAMPLE, _FILTERED, _CATEGORIES = 20, 5, 4
@@ -232,7 +233,7 @@ def _has_nodes(connection: Connection, identity: EmbeddingIdentity) -> bool:
 
 
 def _lexical_index(settings: Settings, database: Database, identity: EmbeddingIdentity, *, fix: bool) -> Finding:
-    store = NodeStore(database.engine, node_table(identity.slug), identity.dimension)
+    store = FootnoteVectorStore(database.engine, node_table(identity.slug), identity.dimension)
     indexes = build_lexical_indexes(settings, database, store)
     if fix:
         indexes.repair()
@@ -344,7 +345,7 @@ def _told(run: Mapping[str, Any]) -> str:
 
 def _again(kind: str, sources: Sequence[str]) -> str:
     """The command that goes on with a run."""
-    if kind != "ingest":
+    if kind != "ingest" or ADDED_SOURCE in sources:
         return "footnote reindex" if kind == "reindex" else "footnote runs"
     places = (str(path_of(source)) if source.startswith("file://") else source for source in sources)
     return shlex.join(["footnote", "ingest", *places])

@@ -25,7 +25,7 @@ _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, EOFE
 class Corpus(Protocol):
     """What the indexes read."""
 
-    def moment(self) -> AbstractContextManager[ReadSnapshot]:
+    def read_snapshot(self) -> AbstractContextManager[ReadSnapshot]:
         """One state of the corpus, which the other reads see until it ends."""
 
     def changed_since(self, mark: Mark) -> Collection[str] | None:
@@ -71,9 +71,9 @@ class LexicalIndexes:
                 index = self._look(audience)
             if not _is_far(index):
                 return index
-            with self._corpus.moment() as moment:
+            with self._corpus.read_snapshot() as snapshot:
                 segments = self._corpus.segments(audience)
-            index = self._built(audience, segments, moment)
+            index = self._built(audience, segments, snapshot)
         self._forget_changes()
         return index
 
@@ -83,7 +83,7 @@ class LexicalIndexes:
         wrong: list[Path] = []
         audiences: tuple[Audience, ...] = ("owner", "visitor")
         for audience in audiences:
-            with self._corpus.moment() as moment:
+            with self._corpus.read_snapshot() as snapshot:
                 segments: list[Segment] | None = None
                 for path, _ in self._saved(audience):
                     saved.append(path)
@@ -98,7 +98,7 @@ class LexicalIndexes:
                         segments = self._corpus.segments(audience)
                     own = [segment for segment in segments if segment.document_id in changed]
                     anew = LexicalIndex.build(segments, replace(self.parameters, pair_weight=0.0))
-                    if not index.stepped(moment.mark, changed, own).holds_as(anew):
+                    if not index.stepped(snapshot.mark, changed, own).holds_as(anew):
                         wrong.append(path)
         return saved, wrong
 
@@ -108,19 +108,19 @@ class LexicalIndexes:
             shutil.rmtree(path, ignore_errors=True)
 
     def _look(self, audience: Audience) -> LexicalIndex:
-        with self._corpus.moment() as moment:
-            index: LexicalIndex = moment.once((self, audience), lambda: self._at(moment, audience))
+        with self._corpus.read_snapshot() as snapshot:
+            index: LexicalIndex = snapshot.once((self, audience), lambda: self._at(snapshot, audience))
             return index
 
-    def _at(self, moment: ReadSnapshot, audience: Audience) -> LexicalIndex:
+    def _at(self, snapshot: ReadSnapshot, audience: Audience) -> LexicalIndex:
         with self._stepping[audience]:
-            for held in self._begun(audience, moment.mark):
-                index = self._stepped(held, moment, audience)
+            for held in self._begun(audience, snapshot.mark):
+                index = self._stepped(held, snapshot, audience)
                 if index is not None:
-                    self._hold(audience, index, moment)
+                    self._hold(audience, index, snapshot)
                     return index
                 self._held[audience] = [other for other in self._held[audience] if other is not held]
-            return self._built(audience, self._corpus.segments(audience), moment)
+            return self._built(audience, self._corpus.segments(audience), snapshot)
 
     def _begun(self, audience: Audience, mark: Mark) -> Iterator[LexicalIndex]:
         """The indexes to go on from, best first: those at hand, on the newest snapshot; if none will do, from disk."""
@@ -130,14 +130,14 @@ class LexicalIndexes:
             if version <= mark.version and (index := self._load(path)) is not None:
                 yield index
 
-    def _stepped(self, index: LexicalIndex, moment: ReadSnapshot, audience: Audience) -> LexicalIndex | None:
+    def _stepped(self, index: LexicalIndex, snapshot: ReadSnapshot, audience: Audience) -> LexicalIndex | None:
         """The index at this read snapshot; None when the changes are not known, or a snapshot on disk is too old."""
-        if index.mark == moment.mark:
+        if index.mark == snapshot.mark:
             return index
         changed = self._corpus.changed_since(index.mark)
         if changed is None:
             return None
-        stepped = index.stepped(moment.mark, changed, self._corpus.segments(audience, changed))
+        stepped = index.stepped(snapshot.mark, changed, self._corpus.segments(audience, changed))
         return stepped if index in self._held[audience] or not _is_far(stepped) else None
 
     def _take_newer(self, audience: Audience, index: LexicalIndex) -> bool:
@@ -149,11 +149,11 @@ class LexicalIndexes:
                 return True
         return False
 
-    def _built(self, audience: Audience, segments: list[Segment], moment: ReadSnapshot) -> LexicalIndex:
-        index = LexicalIndex.build(segments, self.parameters, moment.mark)
-        if moment.failed:
+    def _built(self, audience: Audience, segments: list[Segment], snapshot: ReadSnapshot) -> LexicalIndex:
+        index = LexicalIndex.build(segments, self.parameters, snapshot.mark)
+        if snapshot.failed:
             return index
-        self._hold(audience, index, moment)
+        self._hold(audience, index, snapshot)
         path = self._folder / f"{audience}-{self.parameters.shape}-{index.mark.version}-{index.mark.at}"
         try:
             index.save(path)
@@ -163,10 +163,10 @@ class LexicalIndexes:
         log("info", "lexical index built", audience=audience, nodes=len(index), version=index.version)
         return index
 
-    def _hold(self, audience: Audience, index: LexicalIndex, moment: ReadSnapshot) -> None:
+    def _hold(self, audience: Audience, index: LexicalIndex, snapshot: ReadSnapshot) -> None:
         """Keep an index for later questions, unless parts of it may have been read of another state."""
         with self._stepping[audience]:
-            if not moment.failed and index not in self._held[audience]:
+            if not snapshot.failed and index not in self._held[audience]:
                 self._held[audience] = [*self._held[audience], index][-_HELD:]
 
     def _refresh_quietly(self, audience: Audience) -> None:

@@ -15,6 +15,7 @@ from llama_index.core.vector_stores.utils import node_to_metadata_dict
 from llama_index.vector_stores.postgres import PGVectorStore
 from numpy.typing import NDArray
 from pgvector.sqlalchemy import HALFVEC, Vector
+from pydantic import PrivateAttr
 from sqlalchemy import (
     Column,
     Connection,
@@ -36,8 +37,6 @@ from sqlalchemy import table as sql_table
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import create_async_engine
-from sqlalchemy.pool import NullPool
 
 from pipelines.errors import ConfigError, StoreError
 from pipelines.observe import log
@@ -99,37 +98,71 @@ def pooled(vectors: Vectors) -> NDArray[np.float32]:
     return np.asarray(mean / (np.linalg.norm(mean) or 1.0), dtype=np.float32)
 
 
-class NodeTable:
+class NodeTable(PGVectorStore):
     """The two tables of one model's nodes.
 
-    Attributes:
-        rows: PGVectorStore's mapped class: node_id, text, metadata_, embedding (pooled).
-        windows: node_id, place, embedding; deleted with their node.
+    PGVectorStore's own holds node_id, text, metadata_ and the pooled embedding; the other one holds the vectors that
+    are searched, which are deleted with their node.
     """
 
-    def __init__(self, engine: Engine, name: str, dimension: int) -> None:
-        self.engine = engine
-        self.name = checked(name)
-        self.dimension = dimension
-        self._pg = PGVectorStore(
-            table_name=name,
+    _windows: Table = PrivateAttr()
+
+    def __init__(self, engine: Engine, table: str, dimension: int) -> None:
+        super().__init__(
+            table_name=checked(table),
             embed_dim=dimension,
             perform_setup=False,
             use_jsonb=True,
             use_halfvec=dimension > HALFVEC_ABOVE,
-            engine=engine,
-            async_engine=create_async_engine(engine.url.set(drivername="postgresql+asyncpg"), poolclass=NullPool),
-            initialization_fail_on_error=True,
         )
-        self.rows: Any = self._pg._table_class
-        owner = ForeignKey(self.rows.__table__.c.node_id, ondelete="CASCADE")
-        self.windows = Table(
-            f"{name}_windows",
+        self._engine = engine
+        self._windows = Table(
+            f"{table}_windows",
             MetaData(),
-            Column("node_id", String, owner, primary_key=True),
+            Column("node_id", String, ForeignKey(self._nodes.c.node_id, ondelete="CASCADE"), primary_key=True),
             Column("place", SmallInteger, primary_key=True),
             Column("embedding", _vector(dimension), nullable=False),
         )
+
+    @classmethod
+    def class_name(cls) -> str:
+        """The name under which LlamaIndex knows the class."""
+        return cls.__name__
+
+    @classmethod
+    def from_params(cls, *args: Any, **kwargs: Any) -> PGVectorStore:
+        """Refused: a node table belongs to an embedding model in a migrated database.
+
+        Raises:
+            ConfigError: Always.
+        """
+        raise ConfigError("A Footnote store has no from_params.", hint="Use build_vector_store.")
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the database, which whoever opened the database disposes of."""
+        assert self._engine is not None
+        return self._engine
+
+    @property
+    def client(self) -> Engine:
+        """The engine, under LlamaIndex's name."""
+        return self.engine
+
+    @property
+    def table(self) -> str:
+        """The name of the node table, without PGVectorStore's `data_` prefix."""
+        return self.table_name
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of the vectors."""
+        return self.embed_dim
+
+    @property
+    def _nodes(self) -> Table:
+        nodes: Table = self._table_class.__table__
+        return nodes
 
     def append(self, connection: Connection, written: Sequence[tuple[TextNode, Vectors]], windows: Windows) -> None:
         """Add nodes, each under the mean of its windows' vectors, and the windows that are searched.
@@ -140,13 +173,13 @@ class NodeTable:
             {
                 "node_id": node.node_id,
                 "text": node.get_content(),
-                "metadata_": node_to_metadata_dict(node, remove_text=True, flat_metadata=self._pg.flat_metadata),
+                "metadata_": node_to_metadata_dict(node, remove_text=True, flat_metadata=self.flat_metadata),
                 "embedding": pooled(vectors),
             }
             for node, vectors in written
         ]
-        append_rows(connection, self.rows.__table__, nodes)
-        append_rows(connection, self.windows, windows)
+        append_rows(connection, self._nodes, nodes)
+        append_rows(connection, self._windows, windows)
 
     def ensure(self, provider: str, model: str) -> None:
         """Make the tables and their indexes when they are missing; safe from several processes.
@@ -154,21 +187,21 @@ class NodeTable:
         Raises:
             ConfigError: If they hold vectors of another dimension.
         """
-        held = self.rows.__tablename__
+        name = self._nodes.name
         with self.engine.begin() as connection:
-            if self._assert_dimension(connection, held):
+            if self._assert_dimension(connection, name):
                 return
-            connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:t, 0))"), {"t": held})
-            self.rows.__table__.create(connection, checkfirst=True)
-            connection.execute(text(f"CREATE UNIQUE INDEX IF NOT EXISTS {held}_id ON {held} (node_id)"))
-            self.windows.create(connection, checkfirst=True)
-            connection.execute(text(hnsw_statement(self.name, self.dimension)))
+            connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:t, 0))"), {"t": name})
+            self._nodes.create(connection, checkfirst=True)
+            connection.execute(text(f"CREATE UNIQUE INDEX IF NOT EXISTS {name}_id ON {name} (node_id)"))
+            self._windows.create(connection, checkfirst=True)
+            connection.execute(text(hnsw_statement(self.table, self.dimension)))
             for key in _FILTER_COLUMNS:
-                connection.execute(text(f"CREATE INDEX IF NOT EXISTS {held}_{key} ON {held} ((metadata_ ->> '{key}'))"))
+                connection.execute(text(f"CREATE INDEX IF NOT EXISTS {name}_{key} ON {name} ((metadata_ ->> '{key}'))"))
             connection.execute(
                 upsert(tables.embedding_models)
                 .values(
-                    node_table=self.name,
+                    node_table=self.table,
                     provider=provider,
                     model=model,
                     dimension=self.dimension,
@@ -177,14 +210,14 @@ class NodeTable:
                 .on_conflict_do_nothing()
             )
 
-    def _assert_dimension(self, connection: Any, held: str) -> bool:
+    def _assert_dimension(self, connection: Any, name: str) -> bool:
         dimension = connection.execute(
             text("SELECT atttypmod FROM pg_attribute WHERE attrelid = to_regclass(:t) AND attname = 'embedding'"),
-            {"t": held},
+            {"t": name},
         ).scalar()
         if dimension is not None and dimension != self.dimension:
             raise ConfigError(
-                f"The table {held} holds vectors of {dimension} dimensions, and the model gives {self.dimension}.",
+                f"The table {name} holds vectors of {dimension} dimensions, and the model gives {self.dimension}.",
                 hint=f"Set FOOTNOTE_EMBEDDING__DIMENSION={dimension}, or change FOOTNOTE_EMBEDDING__MODEL.",
             )
         return dimension is not None

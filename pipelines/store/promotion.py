@@ -15,7 +15,7 @@ from pipelines.store.embedding_models import StoredModel, activate, count_missin
 from pipelines.store.facts import write_facts
 from pipelines.store.near_duplicates import lock_families, members_of, write_families
 from pipelines.store.node_table import checked
-from pipelines.store.vector_store import NodeStore
+from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import EmbeddingIdentity, Filters
 
 _PATIENCE = 60.0  # seconds that a drop waits for those who still read
@@ -23,7 +23,7 @@ _LOCK_WAIT = "300ms"  # less than Postgres waits before it ends one of two who w
 
 
 def promote(
-    store: NodeStore, model: EmbeddingIdentity, warm: Callable[[], None], adopt: Callable[[int], None]
+    store: FootnoteVectorStore, model: EmbeddingIdentity, warm: Callable[[], None], adopt: Callable[[int], None]
 ) -> int | None:
     """Make this store's table the one that serves, in one statement; the corpus version that it has then.
 
@@ -88,7 +88,7 @@ def _assert_complete(connection: Connection, table: str, model: EmbeddingIdentit
         )
 
 
-def _rewrite_what_hangs_on_nodes(connection: Connection, store: NodeStore) -> None:
+def _rewrite_what_hangs_on_nodes(connection: Connection, store: FootnoteVectorStore) -> None:
     """Make facts and families those of the new nodes, where a document was cut otherwise for this model."""
     new, old = aliased(tables.document_indexes), aliased(tables.document_indexes)
     d, n, o = tables.documents.c, new.c, old.c
