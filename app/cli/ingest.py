@@ -58,6 +58,7 @@ def run_ingest(settings: Settings, sources: Sequence[str], overrides: "Overrides
     """Plan, then show the plan, or run it with a progress bar; exit 4 when one failed, 130 or 143 when stopped."""
     from pipelines.ingestion.parsers import build_parser
     from pipelines.ingestion.run import build_ingestion
+    from pipelines.ingestion.sources.base import Reporter
 
     if overrides.parser:
         build_parser(overrides.parser)  # an unknown parser is refused before anything is done
@@ -70,8 +71,7 @@ def run_ingest(settings: Settings, sources: Sequence[str], overrides: "Overrides
             verify=options.verify,
             allow_removals=options.yes,
             only_failed=options.retry_failed,
-            say=say,
-            far=far,
+            reporter=Reporter(say, far),
         )
     if options.retry_failed and not (plan.steps or plan.settled or options.as_json):
         output.say(_nothing_to_retry(ingestion, overrides))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from llama_index.core.embeddings import BaseEmbedding
 from pydantic import SecretStr
+from sqlalchemy import select
 
 from config.settings import Settings
 from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
@@ -20,7 +21,7 @@ from pipelines.ingestion.prepare import PrepareOptions, Task
 from pipelines.ingestion.ray_executor import RayExecutor, build_ray_executor
 from pipelines.ingestion.removals import locations_to_retry
 from pipelines.ingestion.sources import Access, Sources, kind_of
-from pipelines.ingestion.sources.base import throttled
+from pipelines.ingestion.sources.base import SILENT, Reporter, throttled
 from pipelines.ingestion.sources.locations import (
     assert_were_sources,
     configured_locations,
@@ -40,6 +41,7 @@ from pipelines.store.fetch_cache import forget_fetched, recall_listings, remembe
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_table import make_vector_index, set_vector_index_aside
 from pipelines.store.runs import Failure, current_failures, finish_run, open_run, settle_failures
+from pipelines.store.schema import documents
 from pipelines.store.vector_store import NodeStore, build_lexical_indexes, build_node_store
 from pipelines.types import EmbeddingIdentity, IngestItem, IngestReport, RunKind, SourceItem
 
@@ -102,8 +104,7 @@ class Ingestion:
         verify: bool = False,
         allow_removals: bool = False,
         only_failed: bool = False,
-        say: Callable[[str], None] = lambda reason: None,
-        far: Callable[[str], None] | None = None,
+        reporter: Reporter = SILENT,
     ) -> Plan:
         """Plan a run over these locations; writes nothing but the cache of what was fetched.
 
@@ -113,8 +114,7 @@ class Ingestion:
             verify: Read everything, even what its source says is unchanged.
             allow_removals: Remove even more than a fifth of a source.
             only_failed: Try only what failed the last time.
-            say: Called with the reason, for a person, whenever a source makes the run wait.
-            far: Called at each document with the progress; without it `say` gets that every ten seconds.
+            reporter: Receives the reason of each wait, and the progress.
 
         Raises:
             ConfigError: If the file of sources that the settings name cannot be used.
@@ -126,9 +126,8 @@ class Ingestion:
         if not locations:
             locations = locations_to_retry(failed) if only_failed else configured_locations(self.settings)
         declared = declared_sources(self.settings)
-        access = Access(
-            self.settings, options.limits.most_bytes, declared, verify, say, self.stop, far or throttled(say)
-        )
+        progress = reporter.progress or throttled(reporter.say)
+        access = Access(self.settings, options.limits.most_bytes, declared, verify, reporter.say, self.stop, progress)
         with Sources(access) as sources:
             terms = PlanContext(
                 recipe_of=lambda parser: options.recipe(overrides.parser or parser),
@@ -152,9 +151,9 @@ class Ingestion:
         """
         if missing := missing_paths(locations):
             with reading(self.database.engine, "reading what failed") as connection:
-                failed = current_failures(connection)
-            uris = {uri for document in self.known() for uri in (document.source, document.source_uri)}
-            uris |= {uri for failure in failed for uri in (failure.source, failure.source_uri)}
+                stored = connection.execute(select(documents.c.source, documents.c.source_uri))
+                uris = {uri for row in stored for uri in row}
+                uris |= {uri for failed in current_failures(connection) for uri in (failed.source, failed.source_uri)}
             assert_were_sources(missing, uris)
 
     def run(

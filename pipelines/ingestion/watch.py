@@ -15,6 +15,7 @@ from pipelines.errors import UNTIL_MENDED, ConfigError, FootnoteError, SourceErr
 from pipelines.ingestion.plan import Plan, Step
 from pipelines.ingestion.run import Ingestion, Overrides, Progress, build_ingestion
 from pipelines.ingestion.sources import SOURCES, kind_of
+from pipelines.ingestion.sources.base import Reporter
 from pipelines.ingestion.sources.folders import Folders
 from pipelines.ingestion.sources.locations import declared_sources, location_key
 from pipelines.store.database import reading
@@ -263,7 +264,7 @@ class Watch:
             overrides=self.overrides,
             verify=self.verify and not self._seen.issuperset(locations),
             allow_removals=self.allow_removals,
-            say=self.say,
+            reporter=Reporter(self.say),
         )
         if not plan.steps or any(not step.error or step.stage == "read" for step in plan.steps):
             self._seen.update(locations)

@@ -13,7 +13,7 @@ from pipelines.ingestion.envelope import unpack
 from pipelines.ingestion.headings import MAX_TITLE
 from pipelines.ingestion.loaders.article import extract_article
 from pipelines.ingestion.loaders.base import Content, Limits, Loader, as_document, check_size
-from pipelines.ingestion.loaders.html import load_html
+from pipelines.ingestion.loaders.html import LATIN_1, load_html
 from pipelines.ingestion.loaders.rendering import Rendering
 from pipelines.ingestion.loaders.sniff import BINARY, HTML, PLAIN, sniff
 from pipelines.ingestion.loaders.text import decode
@@ -35,7 +35,7 @@ _BROKEN_SHARE = 0.01
 _MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # Browsers read these encodings as their supersets.
 _SUPERSETS = {
-    **dict.fromkeys(("ascii", "us-ascii", "iso-8859-1", "iso8859-1", "latin1", "latin-1"), "cp1252"),
+    **dict.fromkeys(("ascii", "us-ascii", *LATIN_1), "cp1252"),
     **dict.fromkeys(("gb2312", "gbk", "x-gbk"), "gb18030"),
     **dict.fromkeys(("shift_jis", "shift-jis", "sjis", "x-sjis"), "cp932"),
     **dict.fromkeys(("euc-kr", "ks_c_5601-1987", "ksc5601"), "cp949"),

@@ -89,7 +89,7 @@ class Access:
         verify: Read everything again, even what is known not to have changed.
         say: Receives messages for a person: why a listing waits, or what differs from the request.
         stop: Once set, waits end and listings stop, incomplete.
-        far: Receives the progress of a listing, at each document; see `throttled`.
+        progress: Receives the progress of a listing, at each document.
     """
 
     settings: Settings
@@ -98,7 +98,7 @@ class Access:
     verify: bool = False
     say: Callable[[str], None] = lambda message: None
     stop: threading.Event = field(default_factory=threading.Event)
-    far: Callable[[str], None] = lambda message: None
+    progress: Callable[[str], None] = lambda message: None
 
     def options(self, location: str) -> DeclaredSource:
         """The declared options of a location, else the defaults."""
@@ -121,6 +121,22 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Close connections and files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reporter:
+    """Receives the messages of a plan for a person.
+
+    Attributes:
+        say: Receives the reason whenever a source makes the run wait.
+        progress: Receives the progress at each document; None = `say` receives it every ten seconds.
+    """
+
+    say: Callable[[str], None] = lambda message: None
+    progress: Callable[[str], None] | None = None
+
+
+SILENT = Reporter()
 
 
 def throttled(say: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> Callable[[str], None]:
