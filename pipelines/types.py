@@ -25,6 +25,7 @@ CondensedBy = Literal["", "rules", "model"]
 VerdictName = Literal["supported", "partial", "misattributed", "unsupported", "uncited"]
 
 _SLUG_LENGTH = 40
+MAX_QUESTION_CHARACTERS = 2000
 CATEGORIES = ("resume", "linkedin", "journey", "github", "blog", "notion", "web", "generic")
 
 

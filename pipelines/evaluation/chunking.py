@@ -34,7 +34,7 @@ from pipelines.query.engine import Engine, build_query_engine
 from pipelines.store.database import open_database
 from pipelines.store.vector_store import NodeRecipe
 from pipelines.text import SEARCHABLE_VERSION, canonical, count_tokens
-from pipelines.types import Document, SourceItem
+from pipelines.types import MAX_QUESTION_CHARACTERS, Document, SourceItem
 
 Span = tuple[int, int]
 Measure = Callable[[Span], int]
@@ -309,7 +309,7 @@ def measure_chunking(
         SourceError: If the folder is no chunk set.
         ConfigError: If a system or a parser does not exist.
     """
-    topics = load_span_topics(folder / "questions_df.csv")[:limit]
+    topics = load_span_topics(folder / "questions_df.csv")[:MAX_QUESTION_CHARACTERS]
     wanted = list(build_chunkers(settings, parsers))
     for changes in systems.values():
         change_settings(settings, changes)
@@ -377,8 +377,7 @@ def _scores(
 
 def _score(engine: Engine, topic: SpanTopic, document_id: str, gold: Sequence[Span], n: int) -> dict[str, float]:
     try:
-        limit = engine.settings.analysis.max_question_characters
-        found = [hit.node for hit in engine.examine(topic.question[:limit], top_n=n).ranking]
+        found = [hit.node for hit in engine.examine(topic.question[:MAX_QUESTION_CHARACTERS], top_n=n).ranking]
     except RetrievalError:
         found = []  # a question that cannot be searched finds nothing
     here = [_span(node) for node in found if node.metadata["document_id"] == document_id]

@@ -75,7 +75,7 @@ def repository_line(facts: Mapping[str, Any] | None) -> str:
 
 
 class ContextHeader(TransformComponent):
-    """Sets the header of every node from its metadata.
+    """Sets the header of every node from its metadata; a node of another parser may lack any of them.
 
     It holds the title and section path, the lines that the parser repeats (a job line, the head of a table), the jobs
     of the node, and its repository.
@@ -98,17 +98,18 @@ def _with_context(node: BaseNode, parts: Collection[str]) -> BaseNode:
 
 def _header_lines(node: BaseNode, parts: Collection[str]) -> Iterator[str]:
     known = node.metadata
-    title = known["title"] if "title" in parts else ""
-    path = known["section_path"] if "path" in parts else ()
-    yield header_of(title, path, year=known["year"] if "year" in parts else None)
-    yield known["header"] if "lead" in parts else ""
-    yield jobs_of(known["facts"]) if "job" in parts else ""
-    yield repository_line(known["facts"]) if "repository" in parts else ""
+    title = known.get("title", "") if "title" in parts else ""
+    path = known.get("section_path", ()) if "path" in parts else ()
+    yield header_of(title, path, year=known.get("year") if "year" in parts else None)
+    yield known.get("header", "") if "lead" in parts else ""
+    yield jobs_of(known.get("facts")) if "job" in parts else ""
+    yield repository_line(known.get("facts")) if "repository" in parts else ""
 
 
 _MAX_SENTENCE_CHARACTERS = 400
 _CHARACTERS_A_TOKEN = 3  # few enough that a document in any language fits its model
 _RULES_TOKENS = 400
+HEADER_TOKENS = 120  # that a language model may write for a header
 _FAILURES = 3  # in a row, beyond the requests under way, after which the model is not asked for a while
 _REST_SECONDS = 60.0
 _HINT = "Raise FOOTNOTE_HEADERS__SECONDS, or set FOOTNOTE_HEADERS__MODE=deterministic."
@@ -220,7 +221,7 @@ class HeaderWriter:
 
     def messages(self, document: Document, node: TextNode) -> list[tuple[str, str]]:
         """(role, content) for a chat model: rules, as much of the document around the node as fits, and the node."""
-        window = self.llm.metadata.context_window - self.settings.max_tokens - _RULES_TOKENS
+        window = self.llm.metadata.context_window - HEADER_TOKENS - _RULES_TOKENS
         room = max(_CHARACTERS_A_TOKEN * window - len(node.text), 0)
         middle = (node.metadata["start"] + node.metadata["end"]) // 2
         start = max(0, min(middle - room // 2, len(document.text) - room))
@@ -246,7 +247,7 @@ def build_header_writer(settings: Settings, engine: Engine) -> HeaderWriter | No
         return None
     from pipelines.models.llm import build_llm  # its libraries take a second to import
 
-    asked = settings.llm.model_copy(update={"max_tokens": settings.headers.max_tokens, "temperature": 0.0})
+    asked = settings.llm.model_copy(update={"max_tokens": HEADER_TOKENS, "temperature": 0.0})
     llm = build_llm(settings.model_copy(update={"llm": asked}))
     if llm is None:
         raise ConfigError(

@@ -180,6 +180,7 @@ class Watch:
         build: Builds the ingestion, which stays open until a round fails as a whole, or the rounds end.
         first_pause: Seconds until a failure is tried again; twice as long each time, at most 10 minutes.
         tick: Seconds between two checks of what is due.
+        settle: Seconds for which a folder must be quiet before a run.
         look: Least seconds between two comparisons of folders that cannot notify.
     """
 
@@ -195,6 +196,7 @@ class Watch:
     first_pause: float = 5.0
     tick: float = 0.25
     look: float = 2.0
+    settle: float = 1.0
     _open: Ingestion | None = field(init=False, default=None)
     _opening: Lock = field(init=False, default_factory=Lock)
     _began: bool = field(init=False, default=False)
@@ -219,13 +221,15 @@ class Watch:
         Raises:
             ConfigError: If the settings cannot be used in the first round; later it is reported and tried again.
         """
-        every, settle = self.every, self.settings.ingestion.settle_seconds
+        every = self.every
         local = [location for location in every if kind_of(location) == "file"]
         remote = [location for location in every if location not in local]
         due = dict.fromkeys(every, 0.0)
         with ExitStack() as end:
             end.callback(self._close)
-            folders = end.enter_context(Folders(local, settle=settle, apart_from=self.settings.home, look=self.look))
+            folders = end.enter_context(
+                Folders(local, settle=self.settle, apart_from=self.settings.home, look=self.look)
+            )
             poller = end.enter_context(closing(SourcePoller(lambda location: self._plan([location]), self.stop)))
             while not self.stop.is_set():
                 due |= dict.fromkeys(folders.changed(), 0.0)

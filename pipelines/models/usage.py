@@ -155,6 +155,7 @@ def _is_here(settings: Settings) -> bool:
 
 _FORGETS = 0.9  # what an earlier request weighs beside the next one
 _HEADROOM = 1.05  # texts differ
+_UNREPORTED = 1.15  # for a tokeniser that is not cl100k
 _LEAST, _MOST = 0.5, 4.0  # a ratio beyond is no count of the same text
 _SHORT = 200  # tokens up to which a prompt is mostly what the endpoint puts around it
 
@@ -178,7 +179,7 @@ def record_token_counts(model: str, *, counted: int, reported: int) -> None:
         _seen[model] = _Seen(_FORGETS * before.reported + reported, _FORGETS * before.counted + counted)
 
 
-def token_margin(model: str, otherwise: float) -> float:
-    """Endpoint tokens per token of ours for a model, with 5 % headroom; `otherwise` before it has reported any."""
+def token_margin(model: str) -> float:
+    """Endpoint tokens per token of ours for a model, with 5 % headroom; 1.15 before it has reported any."""
     seen = _seen.get(model)
-    return _HEADROOM * seen.reported / seen.counted if seen else otherwise
+    return _HEADROOM * seen.reported / seen.counted if seen else _UNREPORTED

@@ -81,7 +81,7 @@ def retrieve_context(search: Search, cache: ResultCache = NO_CACHE) -> Retrieved
         ModelError, ServiceUnavailable: If no leg could search, or the database cannot be read.
     """
     outcome = find(search, cache)
-    with search.ledger.timings.stage("assemble"):
+    with search.ledger.stage("assemble"):
         return Retrieved(outcome, build_context(outcome, search), search.lexical)
 
 
@@ -92,7 +92,7 @@ def build_context(outcome: SearchOutcome, search: Search) -> Context:
         ServiceUnavailable: If the database cannot be read.
     """
     limits, database, audience = search.settings.context, search.store.engine, search.request.audience
-    budget = Budget(limits.max_characters, limits.max_tokens, token_margin(search.llm_name, limits.token_margin))
+    budget = Budget(limits.max_characters, limits.max_tokens, token_margin(search.llm_name))
     return assemble(
         outcome.ranking,
         partial(_passages, database, audience=audience),

@@ -183,9 +183,9 @@ class Engine:
         if isinstance(evidence, ComputedAnswer):
             draft = yield from write_computed(search.intent.question, evidence)
         else:
-            with ledger.timings.stage("write"):
+            with ledger.stage("write"):
                 draft = yield from metered(meter, write(evidence, request, search))
-        with metering(meter), ledger.timings.stage("conflicts"):
+        with metering(meter), ledger.stage("conflicts"):
             beside = self._beside_facts(draft, search) if isinstance(evidence, ComputedAnswer) else evidence.context
             draft = with_conflicts(draft, career_disagreements_for(draft, search, evidence, beside))
         with metering(meter):
@@ -359,7 +359,7 @@ class _QueryEngine(CustomQueryEngine):
 def _career_facts(search: Search) -> ComputedAnswer | None:
     """The answer that is computed from career facts; None where they do not answer the question."""
     request, ledger = search.request, search.ledger
-    with ledger.timings.stage("facts"):
+    with ledger.stage("facts"):
         is_wanted = search.settings.answer.facts
         reckoning = (
             compute_answer(search.intent, search.store, request.filters, request.audience) if is_wanted else None

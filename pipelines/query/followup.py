@@ -21,7 +21,7 @@ _CUT = " ..."
 Weight = Callable[[str], float]
 
 
-def recent_turns(history: Sequence[Turn], *, turns: int, tokens: float) -> tuple[Turn, ...]:
+def recent_turns(history: Sequence[Turn], *, tokens: float, turns: int = 4) -> tuple[Turn, ...]:
     """The last turns, oldest first: at most `turns`, and at most so many cl100k tokens of questions and answers.
 
     A turn that does not fit ends it, but that the last turn's answer is cut to what there is room for.

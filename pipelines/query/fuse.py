@@ -104,10 +104,9 @@ def min_max_scaled(scores: Mapping[str, float]) -> dict[str, float]:
 
 def build_fusion(settings: RetrievalSettings) -> Fusion:
     """The fusion of the dense and the sparse leg that the settings name."""
-    if settings.fusion == "rrf":
-        weights = {"dense": settings.rrf_dense_weight, "sparse": 1 - settings.rrf_dense_weight}
-        return lambda rankings: min_max_scaled(reciprocal_rank_fusion(rankings, weights, k=settings.rrf_k))
     weights = {"dense": settings.dense_weight, "sparse": 1 - settings.dense_weight}
+    if settings.fusion == "rrf":
+        return lambda rankings: min_max_scaled(reciprocal_rank_fusion(rankings, weights))
     if settings.scale == "z":
         return lambda rankings: min_max_scaled(convex_fusion(rankings, weights, scale="z"))
     return partial(convex_fusion, weights=weights, scale=settings.scale)
@@ -158,7 +157,7 @@ class HybridRetriever(QueryFusionRetriever):
         }
         if self._complete:
             rankings = {leg: self._completed(leg, ranking, nodes.keys()) for leg, ranking in rankings.items()}
-        with self._ledger.timings.stage("fuse"):
+        with self._ledger.stage("fuse"):
             scores = self._fusion(rankings)
         order = sorted(scores, key=lambda node_id: (-scores[node_id], node_id))
         ranking = [NodeWithScore(node=nodes[node_id], score=scores[node_id]) for node_id in order]
@@ -185,7 +184,7 @@ class HybridRetriever(QueryFusionRetriever):
         known = {node_id for node_id, _ in ranking}
         missing = [node_id for node_id in candidates if node_id not in known]
         try:
-            with self._ledger.timings.stage("complete"):
+            with self._ledger.stage("complete"):
                 scores = self._legs[leg].score(missing) if missing else {}
         except FootnoteError as error:
             log_failure(f"{leg} scores not completed", error)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 
@@ -23,7 +23,6 @@ from pipelines.query.retrieve import (
     QueryEmbedder,
     SearchScope,
     SparseRetriever,
-    best_documents,
 )
 from pipelines.query.trace import Ledger
 from pipelines.query.understand import analyse, narrowings, outside
@@ -131,7 +130,7 @@ class Search:
     def _ranked(self, ranked: Sequence[NodeWithScore], query: QueryBundle, ledger: Ledger) -> SearchOutcome:
         """The candidates boosted, cut and assessed."""
         factors, ranked = self.settings.factors, list(ranked)
-        with ledger.timings.stage("postprocess"):
+        with ledger.stage("postprocess"):
             for boost in build_factors(self.settings, self.intent, ledger, today=date.today()):
                 ranked = boost.postprocess_nodes(ranked, query_bundle=query)
             ledger.ranked(ranked)
@@ -170,29 +169,20 @@ class Search:
     def with_neighbours(self, outcome: SearchOutcome) -> list[NodeWithScore]:
         """The ranking of an outcome, with the neighbours of its nodes where the settings add them."""
         ranking = outcome.ranking
-        with self.ledger.timings.stage("postprocess"):
+        with self.ledger.stage("postprocess"):
             for step in build_additions(self.settings.factors, self.ledger, reader=self.read_window):
                 ranking = step.postprocess_nodes(ranking, query_bundle=outcome.query)
         return ranking
 
     def _retrieve(self, query: QueryBundle, ledger: Ledger) -> list[NodeWithScore]:
-        """The fused ranking under the narrowest filters that leave enough candidates.
-
-        With `documents_first`, a second search takes nodes of the best documents alone.
-        """
+        """The fused ranking under the narrowest filters that leave enough candidates."""
         options = self.settings.analysis
         for narrowing in narrowings(self.intent, self.request.filters, options):
             if narrowing.dropped:
                 ledger.note(f"Too few candidates: searched again without the guessed {narrowing.dropped}.")
             narrow = ledger.fork(ledger.name)
-            with ledger.timings.stage("retrieve"):
+            with ledger.stage("retrieve"):
                 ranking = self._retriever(narrowing.filters, narrow).retrieve(query)
-                if chosen := best_documents(ranking, self.settings.retrieval.documents_first):
-                    for hit in ranking:
-                        if hit.node.metadata["document_id"] not in chosen:
-                            narrow.cut(hit.node.node_id, "document")
-                    within = replace(narrowing.filters, document=chosen)
-                    ranking = self._retriever(within, narrow).retrieve(query)
             left_out = outside(ranking, narrowing)
             kept = [hit for hit in ranking if hit.node.node_id not in left_out]
             if len(kept) >= options.min_candidates or not narrowing.guessed:
@@ -223,11 +213,11 @@ class Search:
         """Note the cosine of every candidate, and of the corpus, to what the intent searches for, and assess them."""
         if ledger.used("dense"):
             vector = self.embedder.vector(QueryBundle(intent.search_text))
-            with ledger.timings.stage("compare"):
+            with ledger.stage("compare"):
                 ledger.similar(self.store.similarities(vector, [hit.node.node_id for hit in ranked]))
                 space = self.index.spaces.current(self.request.audience)
                 ledger.background = space.background(vector) if space else None
-        with ledger.timings.stage("assess"):
+        with ledger.stage("assess"):
             return assess(ranked, intent, ledger, self.lexical, settings=self.settings.evidence, model=self.model)
 
     def read_window(self, document_id: str, ordinal: int, width: int) -> list[NodeWithScore]:
@@ -248,7 +238,7 @@ def begin_search(
     ledger, options = Ledger(), settings.analysis
     matching(request.filters)  # a filter that cannot be compared is an error before any leg runs
     lexical = index.indexes.current(request.audience)
-    with index.store.moment() as snapshot, ledger.timings.stage("analyse"):
+    with index.store.moment() as snapshot, ledger.stage("analyse"):
         known = index.names.current(request.audience, index.store.version()) if options.names else NO_NAMES
         rewrite = partial(_rewritten, settings, llm, ledger)
         intent = analyse(
@@ -265,7 +255,7 @@ def begin_search(
 def _rewritten(settings: Settings, llm: LLM | None, ledger: Ledger, question: str, turns: Sequence[Turn]) -> str:
     """A follow-up as the language model rewrites it; empty without a model, or where it fails or is not usable."""
     options = settings.answer
-    history = recent_turns(turns, turns=options.history_turns, tokens=options.history_tokens)
+    history = recent_turns(turns, tokens=options.history_tokens)
     if llm is None or options.condense == "rules" or not history:
         return ""
     try:

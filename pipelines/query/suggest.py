@@ -43,7 +43,7 @@ def suggest_follow_ups(answer: Answer, search: Search, retrieved: Retrieved | No
     if not options.follow_ups or search.intent.greeting or ledger.degraded:
         return ()
     until = time.perf_counter() + options.follow_up_seconds
-    with ledger.timings.stage("follow_ups"):
+    with ledger.stage("follow_ups"):
         try:
             proposed = from_model(answer, search, retrieved)
             with search.store.moment():

@@ -96,7 +96,7 @@ def build_lexical_indexes(settings: Settings, database: Database, store: "NodeSt
     return LexicalIndexes(
         snapshot_folder(settings, database, store),
         store,
-        BM25Parameters(bm25.bm25_k1, bm25.bm25_b, bm25.header_weight, bm25.pair_weight),
+        BM25Parameters(b=bm25.bm25_b, header_weight=bm25.header_weight, pair_weight=bm25.pair_weight),
     )
 
 

@@ -303,8 +303,6 @@ def test_families_are_those_of_the_nodes_that_serve(filled: Settings, folder: Pa
     words = " ".join(f"{STORY} Chapter {number} tells of gulls, tides and {number} lamps." for number in range(12))
     for name in ("story.txt", "copy.txt"):
         (folder / name).write_text(words)
-    sizes = filled.parsing.model_copy(update={"semantic_min_characters": 20, "semantic_group": 1})
-    filled = filled.model_copy(update={"parsing": sizes})
     ingest(filled, [str(folder)], overrides=Overrides(parser="semantic"))
     before = members(filled)
     add(filled)

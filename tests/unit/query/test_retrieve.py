@@ -6,14 +6,12 @@ from llama_index.core.schema import QueryBundle, TextNode
 
 from pipelines.errors import ModelError
 from pipelines.observe import Timings
-from pipelines.query.retrieve import QueryEmbedder, SearchScope, SparseRetriever, WeightedQuery, best_documents
+from pipelines.query.retrieve import QueryEmbedder, SearchScope, SparseRetriever, WeightedQuery
 from pipelines.store.lexical_index import BM25Parameters, Segment
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.tokens import tokenise
 from pipelines.types import Filters
 from tests.fake_corpus import FakeCorpus
-
-from .builders import hit
 
 TEXTS = {
     "a": "Kubernetes operators in production",
@@ -84,15 +82,6 @@ def test_the_score_of_a_node_that_was_not_found_is_what_it_would_have_been(index
     leg = SparseRetriever(ListStore(), indexes, SearchScope(1, Filters(), "owner", Timings()), typo_weight=0.8)
     first = leg.retrieve(QueryBundle("bread operatrs"))
     assert leg.score([first[0].node.node_id]) == {first[0].node.node_id: first[0].score}
-
-
-def test_the_best_documents_are_those_of_the_best_nodes_and_their_halved_rest() -> None:
-    ranking = [hit("a", score=0.8, document_id="x"), *[hit(name, score=0.6, document_id="y") for name in "bc"]]
-    assert 0.6 + 0.6 / 2 > 0.8
-    assert best_documents(ranking, 1) == ("y",)
-    assert best_documents(ranking[:2], 2) == ("x", "y")
-    assert best_documents(ranking, 0) == ()
-    assert best_documents([], 3) == ()
 
 
 class Broken(MockEmbedding):

@@ -21,6 +21,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 _ID_AT_END = re.compile(r"(?:^|[^0-9a-f])([0-9a-f]{32})$")
 _PAGE_SIZE = 100
 _BY_AGE = {"timestamp": "created_time", "direction": "ascending"}
+_TIMEOUT_MS = 30_000
 _MAX_TRIES = 3  # of a request that fails at Notion's end
 _MAX_WAITS = 30
 _MAX_FAILURES = 3  # requests in a row that fail: then Notion is down
@@ -108,7 +109,7 @@ def open_api(access: Access) -> "NotionApi":
             client=httpx.Client(verify=context or True),
             auth=secret,
             base_url=settings.api_base.rstrip("/"),
-            timeout_ms=round(settings.timeout_seconds * 1000),
+            timeout_ms=_TIMEOUT_MS,
             notion_version=NOTION_VERSION,
             retry=False,
             logger=logging.getLogger("footnote.notion"),
