@@ -16,10 +16,9 @@ from config.settings import Settings
 from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
 from pipelines.ingestion.execute import PlanExecution, allow_all, assert_as_planned
 from pipelines.ingestion.pipeline import DocumentPipeline
-from pipelines.ingestion.plan import Plan, PlanContext, Step, make_plan, rule_overrides, stored_step
+from pipelines.ingestion.plan import Plan, PlanContext, Step, locations_to_retry, make_plan, rule_overrides, stored_step
 from pipelines.ingestion.prepare import PrepareOptions, Task
 from pipelines.ingestion.ray_executor import RayExecutor, build_ray_executor
-from pipelines.ingestion.removals import locations_to_retry
 from pipelines.ingestion.sources import Access, Sources, kind_of
 from pipelines.ingestion.sources.base import SILENT, Reporter, throttled
 from pipelines.ingestion.sources.locations import (
