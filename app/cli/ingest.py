@@ -316,8 +316,8 @@ def noted_json(plan: "Plan") -> dict[str, Any]:
     """What is skipped, what is stored in part, and which sources hold nothing to ingest, as JSON."""
     return {
         "skipped": [each.name for each in plan.skipped],
-        "passed_over": [{"name": each.name, "reason": each.said} for each in plan.skipped],
-        "stored_in_part": [{"document": each.name, "reason": each.said} for each in plan.partial],
+        "passed_over": [{"name": each.name, "reason": each.reason} for each in plan.skipped],
+        "stored_in_part": [{"document": each.name, "reason": each.reason} for each in plan.partial],
         "empty": list(plan.empty),
     }
 
@@ -328,7 +328,7 @@ def say_noted(plan: "Plan") -> None:
         if remarks:
             output.say(f"{len(remarks):,} {label}:", "dim")
         for each in remarks[:_MAX_REMARKS]:
-            output.say(f"          {each.name}: {each.said}", "dim")
+            output.say(f"          {each.name}: {each.reason}", "dim")
         if len(remarks) > _MAX_REMARKS:
             output.say(f"          and {len(remarks) - _MAX_REMARKS:,} more: --json has all", "dim")
     for source in plan.empty:

@@ -25,21 +25,21 @@ REMOVAL_GUARD = 0.2  # the share of a source's documents above which a person ha
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What to do with one document, and why.
+    """The action on one document, and the reason.
 
     Attributes:
         action: `update` may turn out to touch metadata only, which shows once the document is parsed.
-        item: Where the document is.
-        reason: Why, for a person.
+        item: The document at its source.
+        reason: For a person.
         document_id: Of a stored document; empty for a new one.
         file_sha: SHA-256 of the bytes that were read.
-        error: Why a `fail` step failed.
+        error: The error of a `fail` step.
         original: SHA-256 of the stored original that is read instead of the source; empty = the source.
         stage: The stage in which a `fail` step failed.
         collection: Where the document belongs; empty = the collection of the run.
         held_since: When the version that the plan knows was written; None if it knows none. A document that another
             run changes between plan and step stays as that run left it.
-        restamps: Whether an unchanged document has a new modification time.
+        restamps: True if an unchanged document has a new modification time.
     """
 
     action: Action
@@ -73,7 +73,7 @@ class Plan:
         skipped: What is not ingested, with the reason.
         refused: Removals that exceed the guard: (source, how many, of how many).
         settled: Past failures that need nothing now, with the reason.
-        held: The URIs of each remote source that was listed without a problem, and of its refused removals.
+        listed: The URIs of each remote source that was listed without a problem, and of its refused removals.
         seconds: How long listing the sources took, with fetching and waiting.
         partial: What is stored without some of its content, with the reason.
         empty: The sources that hold nothing that can be ingested.
@@ -83,24 +83,24 @@ class Plan:
     skipped: tuple[Remark, ...]
     refused: tuple[tuple[str, int, int], ...]
     settled: Mapping[SourceItem, str] = field(default_factory=dict)
-    held: Mapping[str, Collection[str]] = field(default_factory=dict)
+    listed: Mapping[str, Collection[str]] = field(default_factory=dict)
     seconds: float = 0.0
     partial: tuple[Remark, ...] = ()
     empty: tuple[str, ...] = ()
 
     @property
     def is_idle(self) -> bool:
-        """Whether a run would write nothing, not even the new modification time of an unchanged file."""
+        """True if a run would write nothing, not even the new modification time of an unchanged file."""
         return not self.settled and all(step.action == "unchanged" and not step.restamps for step in self.steps)
 
     def count(self, action: Action) -> int:
-        """How many steps have this action."""
+        """The number of steps with this action."""
         return sum(step.action == action for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
 class PlanContext:
-    """What listings and stored documents are compared by.
+    """The functions and options by which listings and stored documents are compared.
 
     Attributes:
         recipe_of: The current recipe of a parser's name; a document of another recipe is made again.
@@ -111,7 +111,7 @@ class PlanContext:
         allow_removals: Remove even more than a fifth of a source.
         failed: What failed the last time it was tried, by URI; it is read, whatever its stamp says.
         only_failed: Try only these again; a source that could not be listed is one of them.
-        held: The URIs of each remote source when it was listed last.
+        last_listed: The URIs of each remote source when it was listed last.
     """
 
     recipe_of: Callable[[str], str]
@@ -122,7 +122,7 @@ class PlanContext:
     allow_removals: bool = False
     failed: Mapping[str, Failure] = field(default_factory=dict)
     only_failed: bool = False
-    held: Mapping[str, Collection[str]] = field(default_factory=dict)
+    last_listed: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     @property
     def unlisted(self) -> frozenset[str]:
@@ -143,7 +143,7 @@ class PlanContext:
         return [*found, made] if made else found
 
     def trusts_stamp(self, document: StoredDocument, item: SourceItem) -> bool:
-        """Whether the item's stamp alone shows that the document is unchanged."""
+        """True if the item's stamp alone shows that the document is unchanged."""
         return bool(item.stamp) and document.stamp == item.stamp and not self.verify and item.uri not in self.failed
 
 
@@ -176,7 +176,7 @@ def make_plan(listings: Sequence[Listing], known: Sequence[StoredDocument], cont
     over = resolved_failures([*context.failed.values()], listings, listed, moved={*moved.values()}, unchanged=unchanged)
     if context.only_failed:
         return Plan(tuple(step for step in steps if step.action != "unchanged"), (), (), over)
-    absent = find_missing(listings, known, listed, {*moved}, context.held)
+    absent = find_missing(listings, known, listed, {*moved}, context.last_listed)
     gone, refused = _removals(absent, allow=context.allow_removals)
     guarded = tuple((each.listing.source, len(each.documents), each.total) for each in refused)
     skipped = _skipped(listings, removed={step.item.name for step in gone})
@@ -186,7 +186,7 @@ def make_plan(listings: Sequence[Listing], known: Sequence[StoredDocument], cont
 
 
 def _skipped(listings: Sequence[Listing], *, removed: Collection[str]) -> tuple[Remark, ...]:
-    """What is not ingested, each once, without what is removed, which has a step of its own."""
+    """The remarks on skipped items, each once, without removed ones, which have a step."""
     remarks = (each for listing in listings for each in listing.skipped if each.name not in removed)
     return tuple(dict.fromkeys(remarks))
 
@@ -237,21 +237,21 @@ def _step(item: SourceItem, document: StoredDocument | None, context: PlanContex
         why = "same size and time" if item.source_kind == "file" else "not changed at its source"
         return Step("unchanged", item, why, document.id, document.file_sha)
     try:
-        held = context.read(item)
+        read = context.read(item)
     except FootnoteError as error:
         return Step("fail", item, "cannot be read", document.id if document else "", error=error, stage="read")
-    original = held.sha if held.kept else ""
+    original = read.sha if read.kept else ""
     if document is None:
         why = "failed the last time" if item.uri in context.failed else "new"
-        return Step("add", item, why, "", held.sha, original=original)
-    if document.file_sha != held.sha:
+        return Step("add", item, why, "", read.sha, original=original)
+    if document.file_sha != read.sha:
         changes = ["the file changed" if item.source_kind == "file" else "it changed at its source", *changes]
     if changes:
         return Step(
-            "update", item, ", ".join(changes), document.id, held.sha, original=original,
+            "update", item, ", ".join(changes), document.id, read.sha, original=original,
             held_since=document.ingested_at,
         )  # fmt: skip
-    return Step("unchanged", item, "same bytes", document.id, held.sha, restamps=document.stamp != item.stamp)
+    return Step("unchanged", item, "same bytes", document.id, read.sha, restamps=document.stamp != item.stamp)
 
 
 def _take_moved(alike: list[StoredDocument], listed: set[str]) -> StoredDocument | None:
@@ -303,7 +303,7 @@ def find_missing(
     known: Sequence[StoredDocument],
     listed: set[str],
     moved: set[str],
-    held: Mapping[str, Collection[str]],
+    last_listed: Mapping[str, Collection[str]],
 ) -> list[MissingDocuments]:
     """Find what each completely listed source no longer holds; each source once.
 
@@ -312,19 +312,19 @@ def find_missing(
         known: The stored documents.
         listed: The URIs of all that is listed.
         moved: The ids of documents that moved, which are not missing.
-        held: The URIs that each remote source listed the last time. What is still held by a source that is not listed
-            completely now is not missing.
+        last_listed: The URIs that each remote source listed the last time. What a source that is not listed completely
+            now still holds is not missing.
     """
     found: dict[str, MissingDocuments] = {}
     complete = {listing.source for listing in listings if listing.complete}
-    others = {uri for source, uris in held.items() if source not in complete for uri in uris}
+    others = {uri for source, uris in last_listed.items() if source not in complete for uri in uris}
     for listing in listings:
         if listing.complete and listing.source not in found:
-            own = held.get(listing.source, ())
+            before = last_listed.get(listing.source, ())
             below = [
                 document
                 for document in known
-                if document.source_uri in own or _is_within(document.source, document.source_uri, listing)
+                if document.source_uri in before or _is_within(document.source, document.source_uri, listing)
             ]
             gone = [
                 document
@@ -332,14 +332,14 @@ def find_missing(
                 if document.source_uri not in listed
                 and document.source_uri not in others
                 and document.id not in moved
-                and (document.source_uri in own or _would_list(listing, document.source, document.source_uri))
+                and (document.source_uri in before or _would_list(listing, document.source, document.source_uri))
             ]
             found[listing.source] = MissingDocuments(listing, tuple(gone), len(below))
     return list(found.values())
 
 
 def has_left(document: StoredDocument, listed: set[str]) -> bool:
-    """Whether a document's file is gone from its place, so that the same bytes elsewhere are that document."""
+    """True if a document's file is gone from its place, so that the same bytes elsewhere are that document."""
     uri = document.source_uri
     return uri not in listed and uri.startswith("file://") and not path_of(uri).exists()
 
@@ -400,7 +400,7 @@ def resolved_failures(
 
 
 def _why_listing_resolved(failure: Failure, listings: Sequence[Listing], again: Collection[str]) -> str:
-    """Why a listing failure is over; empty if it is not."""
+    """The reason that a listing failure is over; empty if it is not."""
     source = failure.source
     if failure.source_uri in again:
         return ""
@@ -417,12 +417,12 @@ def _is_gone(source: str, uri: str, listings: Sequence[Listing]) -> bool:
 
 
 def _would_list(listing: Listing, source: str, uri: str) -> bool:
-    """Whether a complete listing would contain this URI if it still existed."""
+    """True if a complete listing would contain this URI if it still existed."""
     if uri.partition("#")[0] in listing.unread:
         return False
     return source == listing.source or (_is_within(source, uri, listing) and not path_of(uri).exists())
 
 
 def _is_within(source: str, uri: str, listing: Listing) -> bool:
-    """Whether a URI belongs to a listed source, or to another source but below its folder."""
+    """True if a URI belongs to a listed source, or to another source but below its folder."""
     return source == listing.source or (listing.kind == "file" and uri.startswith(listing.source.rstrip("/") + "/"))

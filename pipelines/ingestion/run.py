@@ -49,7 +49,7 @@ Progress = Callable[[int, int, IngestItem], None]
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What the caller states of every document of a run, instead of what is detected."""
+    """The values that the caller states for every document of a run, instead of detected ones."""
 
     collection: str = ""
     category: str = ""
@@ -86,7 +86,7 @@ class Ingestion:
 
     @property
     def options(self) -> PrepareOptions:
-        """What is the same for every document."""
+        """The options that are the same for every document."""
         headers = self.header_writer.recipe if self.header_writer else ""
         return PrepareOptions.of(self.settings, self.identity.slug, headers)
 
@@ -137,7 +137,7 @@ class Ingestion:
                 allow_removals=allow_removals,
                 failed={failure.source_uri: failure for failure in failed},
                 only_failed=only_failed,
-                held=recall_listings(self.settings.home, collection),
+                last_listed=recall_listings(self.settings.home, collection),
             )
             plan = make_plan(sources.list(locations), self.known(collection), terms)
         return replace(plan, seconds=time.perf_counter() - began)
@@ -173,16 +173,16 @@ class Ingestion:
         with open_run(self.database.engine, sources, kind=kind, looked=plan.seconds) as run_id:
             report = self._execute(run_id, plan, overrides, on_progress, kind)
         if not report.stopped:
-            self.note_held(plan, overrides)
+            self.remember_listings(plan, overrides)
         return report
 
-    def note_held(self, plan: Plan, overrides: Overrides) -> None:
+    def remember_listings(self, plan: Plan, overrides: Overrides) -> None:
         """Remember what each remote source of a plan holds, for the plans of sources that hold the same documents.
 
         Raises:
             StoreError: If it cannot be written.
         """
-        for source, uris in plan.held.items():
+        for source, uris in plan.listed.items():
             remember_listing(self.settings.home, self.collection(overrides), source, uris)
 
     def _execute(
@@ -248,7 +248,7 @@ class Ingestion:
     def tasks(self, plan: Plan, overrides: Overrides, known: Mapping[str, StoredDocument]) -> list[tuple[int, Task]]:
         """(index of the step, task) of every document that the plan adds or updates."""
         collection, rules = self.collection(overrides), self.settings.ingestion.rules
-        taken = {(held.collection, held.source_uri): held.id for held in known.values()}
+        taken = {(document.collection, document.source_uri): document.id for document in known.values()}
         return [
             (
                 place,
@@ -272,13 +272,13 @@ class Ingestion:
     def remove(self, document_ids: Sequence[str], failures: Sequence[Failure] = ()) -> IngestReport:
         """Remove these documents as a run of its own that can be rolled back; mark these failures as resolved."""
         known = {document.id: document for document in self.known()}
-        steps = [stored_step("remove", known[held], "asked for") for held in document_ids if held in known]
+        steps = [stored_step("remove", known[each], "asked for") for each in document_ids if each in known]
         report = self.run(Plan(tuple(steps), (), ()), kind="remove")
         for failure in failures:
             item = SourceItem(failure.source_uri, failure.document, failure.source, kind_of(failure.source))
             settle_failures(self.database.engine, report.run_id, failure.collection, {item: "asked for"})
-        held = {document.source_uri for document in self.known()}
-        for uri in {step.item.uri for step in steps} - held:
+        left = {document.source_uri for document in self.known()}
+        for uri in {step.item.uri for step in steps} - left:
             forget_fetched(self.settings.home, uri)
         return report
 
@@ -350,15 +350,15 @@ def task_of(
     """The task of a step that adds or updates; `rules` is what the rules of the settings state of the document."""
     collection = step.collection or collection
     document_id = step.document_id or mint_id(collection, step.item.uri, known)
-    held = known.get(document_id)
+    stored = known.get(document_id)
     return Task(
         item=step.item,
         document_id=document_id,
         collection=collection,
-        overrides={**(held.said if held else {}), **overrides.stated},
+        overrides={**(stored.said if stored else {}), **overrides.stated},
         rules=rules,
-        indexed_sha=held.indexed_sha if held else "",
-        indexed_recipe=held.recipe if held else "",
+        indexed_sha=stored.indexed_sha if stored else "",
+        indexed_recipe=stored.recipe if stored else "",
         original=step.original,
     )
 

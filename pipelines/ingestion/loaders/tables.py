@@ -302,7 +302,7 @@ def _odf_value(cell: Any) -> Value:
 
 
 def _repeats(element: Any, attribute: str) -> int:
-    """How often a row or cell is repeated, capped just above the cell limit."""
+    """The number of repetitions of a row or cell, capped just above the cell limit."""
     stated = element.get(attribute, "1")
     return min(max(int(stated), 1), MAX_CELLS + 1) if stated.isdecimal() else 1
 

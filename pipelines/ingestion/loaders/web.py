@@ -64,14 +64,14 @@ def load_web(data: bytes, item: SourceItem, limits: Limits, loaders: Mapping[str
         LoadError: If it is damaged, too large, of a kind that no loader reads, or shows its text only by scripts.
     """
     envelope = unpack(data, item.name)
-    stated = str(envelope.told.get("type", ""))
+    stated = str(envelope.facts.get("type", ""))
     mime = stated if stated in loaders and stated != PLAIN else sniff(envelope.body, item.name)
     check_size(item.name, len(envelope.body), limits, binary=mime in BINARY)
-    address = str(envelope.told.get("url") or item.uri)
+    address = str(envelope.facts.get("url") or item.uri)
     if mime in BINARY:
         content = _with_metadata(loaders[mime](envelope.body, item, limits), {"url": address})
         return as_document(content, data, item, mime)
-    text = decode_page(envelope.body, item.name, str(envelope.told.get("charset", "")))
+    text = decode_page(envelope.body, item.name, str(envelope.facts.get("charset", "")))
     if mime == HTML:
         declared = _DECLARATION.match(text)
         content = _load_page(_WBR.sub("", text[declared.end() :] if declared else text), address, item, limits)
@@ -135,7 +135,7 @@ def _check_text(text: str, source: str, address: str, item: SourceItem, *, is_ar
 
 
 def _redirect_target(source: str, address: str, longest: float) -> str:
-    """Where a `refresh` within so many seconds leads; empty if there is none, or to the page itself.
+    """The target of a `refresh` within so many seconds; empty if there is none, or to the page itself.
 
     Those in comments, `noscript` and `template` do not count.
     """

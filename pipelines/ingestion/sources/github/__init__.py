@@ -34,7 +34,7 @@ Problem = tuple[str, SourceError]
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What an item stands for: the README of a repository, or a file of it that has a path."""
+    """An item: the README of a repository, or a file of it that has a path."""
 
     facts: Facts
     path: str = ""
