@@ -143,7 +143,7 @@ class ProfileSection:
 
     @property
     def start(self) -> int:
-        """Where the title, else the first row, begins."""
+        """The start of the title, else of the first row."""
         return self.title.start if self.title else self.rows[0].start
 
 

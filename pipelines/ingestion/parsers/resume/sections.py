@@ -221,7 +221,7 @@ def parts_of(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) 
             runs[-1][2].append(line)
         else:
             runs.append((now, None, [line]))
-    return [Part(*opened, heading, tuple(held)) for opened, heading, held in runs]
+    return [Part(*opened, heading, tuple(lines)) for opened, heading, lines in runs]
 
 
 def _with_sections(headings: Headings, runs: Sequence[ColumnRun]) -> Iterator[tuple[Line, SectionStart, bool]]:
