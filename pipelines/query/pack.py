@@ -20,7 +20,7 @@ from pipelines.store.versions import hashes_of
 from pipelines.types import Answer, Audience, Filters, Mode, Source, Trace, Turn, VerdictName
 
 if TYPE_CHECKING:  # a pack is read without the libraries that a question needs
-    from pipelines.query.engine import Engine
+    from pipelines.query.engine import QueryEngine
     from pipelines.query.search import Request
 
 FORMAT: Literal["footnote-answer-pack"] = "footnote-answer-pack"
@@ -209,7 +209,7 @@ _PATH = re.compile(r"(?:[A-Za-z]:)?[\\/~]")
 _ADDRESS = re.compile(r"(https?://)(?:[^\s/@'\"]*@)?([^\s/'\"<>()?#]+)[^\s'\"<>()]*")
 
 
-def pack_answer(engine: "Engine", request: "Request", answer: Answer, trace: Trace | None = None) -> Pack:
+def pack_answer(engine: "QueryEngine", request: "Request", answer: Answer, trace: Trace | None = None) -> Pack:
     """The pack of an answer that this engine gave to a request.
 
     Args:
@@ -279,7 +279,7 @@ def without_secrets(text: str, private: Sequence[str]) -> str:
     return _ADDRESS.sub(r"\1\2", text)
 
 
-def _logged(engine: "Engine", trace_id: str) -> tuple[Mapping[str, Any], str]:
+def _logged(engine: "QueryEngine", trace_id: str) -> tuple[Mapping[str, Any], str]:
     """(ledger, moment) of an answer as they were logged."""
     try:
         row = read_query(engine.database.engine, trace_id)
@@ -312,7 +312,7 @@ def _packed_source(source: Source, ranks: Mapping[str, int]) -> PackedSource:
     return PackedSource.model_validate(source).model_copy(update={"rank": rank})
 
 
-def _documents(engine: "Engine", request: "Request", sources: Sequence[Source]) -> tuple[PackedDocument, ...]:
+def _documents(engine: "QueryEngine", request: "Request", sources: Sequence[Source]) -> tuple[PackedDocument, ...]:
     """The documents of the sources; the hash of a file that was replaced since is not known."""
     first = {source.document_id: source for source in reversed(sources)}
     with reading(engine.database.engine, "reading the hashes of documents") as connection:

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Literal
 
-from pipelines.query.engine import Engine
+from pipelines.query.engine import QueryEngine
 from pipelines.query.pack import (
     Pack,
     PackedCitation,
@@ -343,7 +343,7 @@ class Replay:
     quotations: tuple[QuotationCheck, ...]
 
 
-def replay_pack(engine: Engine, pack: Pack) -> Replay:
+def replay_pack(engine: QueryEngine, pack: Pack) -> Replay:
     """Ask a pack's question again, with its history, filters and legs, for its audience; nothing is recorded.
 
     Raises:
@@ -352,7 +352,7 @@ def replay_pack(engine: Engine, pack: Pack) -> Replay:
     """
     asked = pack.asked
     request = Request(asked.question, asked.filters, asked.audience, asked.mode, engine.passages, asked.history)
-    answer, trace = engine.reask(request)
+    answer, trace = engine.finished(request)
     after = pack_answer(engine, request, answer, trace)
     ids = {document.id for document in (*pack.documents, *after.documents)}
     with reading(engine.database.engine, "checking the quotations of an answer pack") as connection:

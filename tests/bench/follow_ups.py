@@ -15,7 +15,7 @@ from pipelines.evaluation.corpus import QueryCache, document_id, index_dataset, 
 from pipelines.evaluation.datasets import Item
 from pipelines.evaluation.measures import compare, means, per_topic
 from pipelines.models.llm import build_llm
-from pipelines.query.engine import Engine
+from pipelines.query.engine import QueryEngine
 from tests.bench import show, silent
 
 MEASURES = ("nDCG@10", "recall@5", "recall@10", "RR@10")
@@ -60,7 +60,7 @@ def measure_follow_ups(
     return {"questions": len(asked), "by": _counted(made.values()), "groups": _groups(asked, runs, made)}
 
 
-def _ranked(engine: Engine, question: LabelledQuestion) -> tuple[Ranks, str]:
+def _ranked(engine: QueryEngine, question: LabelledQuestion) -> tuple[Ranks, str]:
     """(the documents found with their scores, how the question was condensed: empty when it was not)."""
     limit = engine.settings.analysis.max_question_characters
     try:
