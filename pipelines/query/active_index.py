@@ -215,20 +215,20 @@ def build_inactive_index(settings: Settings, database: Database, model: Embeddin
 
 @dataclass(frozen=True, slots=True)
 class IndexPreparation:
-    """What the first search needs of a model that is to become active."""
+    """The derived data that the first search needs of a model that becomes active."""
 
     settings: Settings
     database: Database
     store: NodeStore
 
     def prepare(self) -> None:
-        """Build it, from what the table holds now."""
+        """Build them from the present table."""
         discard_stale_snapshots(self.settings, self.database, self.store)
         build_lexical_indexes(self.settings, self.database, self.store).refresh("owner")
         build_statistics(self.settings, self.database, self.store).current("owner")
 
     def adopt(self, version: int) -> None:
-        """Use it from this corpus version on."""
+        """Use them from this corpus version on."""
         built = snapshot_folder_of(self.settings, self.database, self.store.table)
         adopted = snapshot_folder_of(self.settings, self.database, f"{self.store.table}-{version}")
         try:

@@ -154,7 +154,7 @@ class QueryEngine(BaseQueryEngine):
 
     @property
     def passages(self) -> int:
-        """How many passages an answer is made from, as far as the budget goes."""
+        """The number of passages of an answer, within the budget."""
         return passage_count(self.settings, self.llm)
 
     def answer(
@@ -334,7 +334,7 @@ class QueryEngine(BaseQueryEngine):
         return outcome.ranking if cut else outcome.ranked
 
     def examine(self, question: str, *, history: Sequence[Turn] = (), top_n: int | None = None) -> SearchOutcome:
-        """What is found for a question, and how strong the evidence is; nothing is recorded. For evaluation.
+        """The outcome of a search, with its evidence; nothing is recorded. For evaluation.
 
         Raises:
             RetrievalError: If the question cannot be searched.

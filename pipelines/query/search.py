@@ -39,7 +39,7 @@ from pipelines.types import Audience, Evidence, Filters, Mode, QueryIntent, Turn
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked, of what, for whom, and how many passages are wanted."""
+    """A question, with its filters, its audience and the number of passages."""
 
     question: str
     filters: Filters
@@ -85,7 +85,7 @@ class Search:
         lexical: The BM25 index of the snapshot that is read.
         mark: Which state of the corpus that is.
         embedder: The vectors of the question and its variants.
-        escalates: Whether weak evidence is followed by query variants.
+        escalates: True if weak evidence is followed by query variants.
     """
 
     request: Request
@@ -142,7 +142,7 @@ class Search:
         return SearchOutcome(self.intent, query, ranked, ranking, self._assess(ranked, self.intent, ledger), ledger)
 
     def assess_as(self, outcome: SearchOutcome, intent: QueryIntent) -> Evidence:
-        """What an outcome is as evidence for another wording of the question; its own ledger stays as it is."""
+        """The evidence of an outcome for another wording of the question; its own ledger stays as it is."""
         ledger = outcome.ledger.fork(outcome.ledger.name)
         ledger.join(outcome.ledger)
         return self._assess(outcome.ranked, intent, ledger)
