@@ -26,7 +26,7 @@ from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.pipeline import CachedEmbedder
 from pipelines.ingestion.run import Overrides, build_ingestion
 from pipelines.models.identity import identity, with_identity
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.database import database_url
 from pipelines.store.model_caches import cache_vectors, cached_vectors, text_sha
 from pipelines.store.node_writer import NodeRecipe, Replacement
@@ -39,7 +39,7 @@ _BATCH = 64
 Progress = Callable[[int, int], None]
 
 
-def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress | None = None) -> Engine:
+def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress | None = None) -> QueryEngine:
     """An engine over the dataset's corpus: one document an item, one node a document, named by the item's id.
 
     Items that an earlier call has indexed stay; a call that was interrupted is gone on with.
@@ -68,7 +68,7 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress | 
 
 def ingest_folder(
     settings: Settings, name: str, folder: Path, *, parser: str = "", on_progress: Callable[[str, int, int], None]
-) -> Engine:
+) -> QueryEngine:
     """An engine over a folder, ingested as a user would in a database of its own; what is unchanged there stays.
 
     Args:
@@ -166,7 +166,7 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:24]
 
 
-def with_caches(engine: Engine, *, keep: bool) -> Engine:
+def with_caches(engine: QueryEngine, *, keep: bool) -> QueryEngine:
     """This engine with its embedding model and its store cached, and without a cache of results.
 
     Args:

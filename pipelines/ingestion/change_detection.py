@@ -46,7 +46,7 @@ def meta_sha(document: Document) -> str:
 
 
 def recipe(parser: str, sizes: object, model: str = "", headers: str = "") -> str:
-    """How today's code and settings make nodes; a document stored under another recipe is loaded again.
+    """Describe the making of nodes by today's code and settings; a document of another recipe is loaded again.
 
     Args:
         parser: The parser's name.

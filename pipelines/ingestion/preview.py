@@ -58,7 +58,7 @@ class Preview:
         return round(self.embedding_cost + self.header_cost, 6)
 
     def count(self, outcome: Outcome) -> int:
-        """How many documents would have this outcome."""
+        """The number of documents with this outcome."""
         return sum(item.outcome == outcome for item in self.items)
 
 
@@ -116,12 +116,12 @@ def _forecast(
         if prepared.fatal:
             raise ConfigError(prepared.message, hint=prepared.hint)
         return _Forecast(prepared.item(step.item.name, step.document_id))
-    held = known.get(prepared.document.id)
-    item = IngestItem(step.item.name, "updated" if held else "added", document_id=prepared.document.id)
+    stored = known.get(prepared.document.id)
+    item = IngestItem(step.item.name, "updated" if stored else "added", document_id=prepared.document.id)
     if prepared.metadata_only:
-        same = held is not None and is_as_stored(prepared.document, held)
+        same = stored is not None and is_as_stored(prepared.document, stored)
         outcome: Outcome = "unchanged" if same else "metadata"
-        return _Forecast(replace(item, outcome=outcome, nodes=held.nodes if held else 0))
+        return _Forecast(replace(item, outcome=outcome, nodes=stored.nodes if stored else 0))
     try:
         nodes, groups, exact = _nodes(ingestion, prepared)
     except FATAL_ERRORS:

@@ -222,15 +222,15 @@ class Reembedding:
         prepared = parse_document(document, parser or parser_for(document), self.ingestion.options)
         return replace(prepared, recipe=_with_stored_loaders(prepared.recipe, due.active))
 
-    def _is_current(self, held: StoredDocument, active: StoredDocument | None) -> bool:
-        if held.indexed_sha != held.content_sha:
+    def _is_current(self, stored: StoredDocument, active: StoredDocument | None) -> bool:
+        if stored.indexed_sha != stored.content_sha:
             return False
         if active is None:
             return True
-        return held.recipe == _with_stored_loaders(self.ingestion.options.recipe(active.parser), active)
+        return stored.recipe == _with_stored_loaders(self.ingestion.options.recipe(active.parser), active)
 
     def _active(self) -> list[StoredDocument]:
-        """What the table of the active model holds."""
+        """The documents that the table of the active model holds as they are stored."""
         engine = self.ingestion.database.engine
         model = active_model(engine)
         if model is None:

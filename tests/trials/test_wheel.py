@@ -71,6 +71,7 @@ def test_the_wheel_holds_sample_model_migrations_and_assets(wheel: Path) -> None
         "pipelines/models/weights/all-minilm-l6-v2-int8.onnx",
         "pipelines/models/weights/tokenizer.json",
         "pipelines/models/weights/LICENSE",
+        "pipelines/ingestion/words/vocabulary.txt",
         "pipelines/store/migrations/env.py",
         "pipelines/store/migrations/versions/0001_first_tables.py",
     ):

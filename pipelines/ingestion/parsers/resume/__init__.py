@@ -17,7 +17,7 @@ from pipelines.ingestion.parsers.resume.readers import READERS, read_text
 from pipelines.ingestion.parsers.resume.sections import Part, parts_of
 from pipelines.ingestion.structure import text_blocks
 from pipelines.text import count_tokens
-from pipelines.types import Document
+from pipelines.types import Block, Document, LineBox
 
 _FALLBACK_CHARACTERS = 1000
 
@@ -137,8 +137,11 @@ class ResumeParser(SpanParser):
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document."""
-        text, blocks = document.text, document.blocks or text_blocks(document.text)
-        parts = _with_experience(text, parts_of(text, blocks, document.boxes))
+        return self.pieces(document.text, document.blocks or text_blocks(document.text), document.boxes)
+
+    def pieces(self, text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[Piece]:
+        """The pieces of a text with these blocks, and with the positions of its lines if they are known."""
+        parts = _with_experience(text, parts_of(text, blocks, boxes))
         if not any(part.section for part in parts if part.heading):
             pieces = GenericParser(characters=_FALLBACK_CHARACTERS).pieces(text, blocks)
         else:

@@ -210,7 +210,7 @@ class Requests:
     def __init__(self, access: Access) -> None:
         settings = access.settings.notion
         self._stop, self._say = access.stop, access.say
-        self._far, self._step, self._answers = access.far, "the beginning", 0
+        self._progress, self._step, self._answers = access.progress, "the beginning", 0
         self._max_wait = settings.wait_seconds
         self._host = urlsplit(settings.api_base).netloc.rpartition("@")[2] or "The address of Notion"
         self._pause = 1.0
@@ -219,7 +219,7 @@ class Requests:
     def step(self, progress: str) -> None:
         """Report the progress, now and at each answer: one long page may take hundreds."""
         self._step = progress
-        self._far(f"Notion: {progress} (answer {self._answers:,})")
+        self._progress(f"Notion: {progress} (answer {self._answers:,})")
 
     def send(self, call: Call) -> Any:
         """Return the answer to a call of the client, after as many retries and waits as are allowed.

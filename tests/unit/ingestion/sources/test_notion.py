@@ -51,7 +51,7 @@ class World:
     def opened(self, verify: bool = False, depth: int | None = None, wait: float = 300.0, under: str = "") -> Notion:
         settings = Settings(
             _env_file=None, home=self.home, notion_token=self.token,
-            notion=NotionSettings(api_base=self.notion.url, wait_seconds=wait, timeout_seconds=5),
+            notion=NotionSettings(api_base=self.notion.url, wait_seconds=wait),
         )  # fmt: skip
         declared = {under: DeclaredSource(location=under, depth=depth)} if depth is not None else {}
         return Notion(Access(settings, 10_000_000, declared, verify, self.said.append, self.stop, self.far.append))
