@@ -52,7 +52,7 @@ class NodeReader(NodeTable):
     ) -> list[NodeWithScore]:
         """The k nodes nearest to `vector`, best first; scores are cosine similarities in -1..1.
 
-        `look` is how many the index examines (its ef_search); filtered searches go on until k are found.
+        `look` is the number of vectors that the index examines (ef_search); a filtered search continues until it has k.
         """
         narrow = bool(filters) or audience != "owner"
         return self._nearest(vector, k, look=look, condition=self.visible(filters, audience), narrow=narrow)
@@ -154,21 +154,21 @@ class NodeReader(NodeTable):
         return [read_node(row) for row in rows]
 
     def segments(self, audience: Audience, documents: Collection[str] | None = None) -> list[Segment]:
-        """What every node of an audience holds, or every one of these documents, ordered by node id.
+        """The segments of an audience's nodes, or of those of these documents, ordered by node id.
 
         Nodes that were tokenised by older rules are tokenised again.
         """
         if documents is not None and not documents:
             return []
-        held, rows = tables.lexical_segments, self._nodes
+        stored, nodes = tables.lexical_segments.c, self._nodes.c
         statement = (
-            select(held.c.node_id, held.c.document_id, held.c.tokens, held.c.tokeniser)
-            .join(rows, rows.c.node_id == held.c.node_id)
-            .where(held.c.node_table == self.table, self.visible(Filters(), audience))
-            .order_by(held.c.node_id)
+            select(stored.node_id, stored.document_id, stored.tokens, stored.tokeniser)
+            .join(self._nodes, nodes.node_id == stored.node_id)
+            .where(stored.node_table == self.table, self.visible(Filters(), audience))
+            .order_by(stored.node_id)
         )
         if documents is not None:
-            statement = statement.where(held.c.document_id == func.any(cast(list(documents), ARRAY(Text))))
+            statement = statement.where(stored.document_id == func.any(cast(list(documents), ARRAY(Text))))
         with self._reading("reading the lexical segments") as connection:
             found = connection.execute(statement).all()
         stale = [row.node_id for row in found if row.tokeniser != TOKENISER_VERSION]
@@ -177,8 +177,8 @@ class NodeReader(NodeTable):
         return [Segment(row.node_id, row.document_id, again.get(row.node_id, row.tokens)) for row in found]
 
     def some_vectors(self, audience: Audience, limit: int) -> NDArray[np.float32]:
-        """At most `limit` of the vectors that this audience may search, (n, d); always the same ones, at random."""
-        windows = self._windows.c  # node ids are hashes: their order is no order of documents
+        """A random but repeatable sample of at most `limit` vectors that this audience may search, (n, d)."""
+        windows = self._windows.c  # the order of node ids, which are hashes, is random
         statement = (
             select(windows.embedding)
             .join(self._nodes, self._nodes.c.node_id == windows.node_id)
@@ -192,15 +192,15 @@ class NodeReader(NodeTable):
 
     def stated_names(self, audience: Audience) -> list[tuple[str, str]]:
         """The (name, document id) of each company, institution, project and repository that is stated as a fact."""
-        f, own = tables.facts.c, self._nodes.c.metadata_["facts"]
+        f, fact = tables.facts.c, self._nodes.c.metadata_["facts"]
         stated = case((f.kind == "project", f.title), else_=f.organisation).label("name")
         careers = (
             select(stated, f.document_id)
             .join(tables.documents, tables.documents.c.id == f.document_id)
             .where(f.kind.in_(("job", "education", "project")), seen_by(audience))
         )
-        repositories = select(own["name"].astext, self._key("document_id")).where(
-            own["type"].astext == "repository", self.visible(Filters(), audience)
+        repositories = select(fact["name"].astext, self._key("document_id")).where(
+            fact["type"].astext == "repository", self.visible(Filters(), audience)
         )
         names = union(careers, repositories).subquery("names")
         ordered = select(names.c[0], names.c[1]).where(names.c[0] != "").order_by(names.c[0], names.c[1])
@@ -208,47 +208,47 @@ class NodeReader(NodeTable):
             return [(row[0], row[1]) for row in connection.execute(ordered)]
 
     def passing(self, filters: Filters, audience: Audience) -> Subquery:
-        """The places of the nodes that pass, to be joined: node_id, document_id, section_path, start, end."""
+        """A subquery of the nodes that pass, with node_id, document_id, section_path, start and end."""
         places = [cast(self._key(name), Integer).label(name) for name in ("start", "end")]
         path = func.coalesce(self._nodes.c.metadata_["section_path"], cast([], JSONB)).label("section_path")
         node = select(self._nodes.c.node_id, self._key("document_id").label("document_id"), path, *places)
         return node.where(self.visible(filters, audience)).subquery("node")
 
     def count(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         with self._reading("counting nodes") as connection:
             return int(connection.execute(select(func.count()).select_from(self._nodes)).scalar_one())
 
     def version(self) -> int:
         """The corpus version: raised in the same transaction as any change of nodes."""
-        with self.read_snapshot() as held:
-            return held.mark.version
+        with self.read_snapshot() as snapshot:
+            return snapshot.mark.version
 
     @contextmanager
     def read_snapshot(self) -> Iterator[ReadSnapshot]:
-        """One state of the corpus: until it ends, all reads here and in threads with this context are of that state.
+        """One state of the corpus for all reads of this context, and of threads with a copy of it, until it ends.
 
         Raises:
             ServiceUnavailable: If the database cannot be reached.
         """
         try:
-            with read_snapshot(self.engine) as held:
-                yield held
+            with read_snapshot(self.engine) as snapshot:
+                yield snapshot
         except DBAPIError as error:
             raise translate(error, "looking where the corpus stands") from error
 
     def changed_since(self, mark: Mark) -> frozenset[str] | None:
-        """The documents that changed since; None when that is not known."""
-        with self.read_snapshot() as held, self._reading("reading what changed") as connection:
-            return changes.changed_since(connection, mark, held.mark)
+        """The documents that changed since; None if that is not known."""
+        with self.read_snapshot() as snapshot, self._reading("reading what changed") as connection:
+            return changes.changed_since(connection, mark, snapshot.mark)
 
     def forget_changes(self) -> None:
-        """Let go of changes that lie so far back that no snapshot needs them."""
+        """Delete changes that are so old that no snapshot needs them."""
         with writing(self.engine, "forgetting old changes") as connection:
             changes.prune_changes(connection)
 
     def visible(self, filters: Filters, audience: Audience) -> ColumnElement[bool]:
-        """The one condition that every read passes: bound parameters only, for these filters and this audience.
+        """The condition of these filters and this audience, of bound parameters, that every read applies.
 
         Raises:
             RetrievalError: If a filter value cannot be compared (a NUL, a broken date).
@@ -279,7 +279,7 @@ class NodeReader(NodeTable):
 
 
 def segment(node: BaseNode, mime: str) -> str:
-    """A node's index terms, joined by spaces, which terms hold none of: the header's, a tab, the text's."""
+    """A node's index terms, joined by spaces: those of the header, a tab, those of the text."""
     header, body = node.metadata["header"], searchable("", node.get_content(), mime, node.metadata["kind"])
     return f"{' '.join(tokenise(header))}\t{' '.join(tokenise(body))}"
 
@@ -289,10 +289,10 @@ def as_floats(vector: Any) -> Any:
     return vector.to_numpy() if hasattr(vector, "to_numpy") else vector
 
 
-# What a node of an older parser has where it lacks a newer field; `extra` is stored only if there is any.
-_LACKING = {name: field.default for name, field in NodeMetadata.model_fields.items() if not field.is_required()}
-_LACKING |= {"section_path": [], "token_count": 0}
-del _LACKING["extra"]
+# Defaults for fields that nodes of older parsers lack; `extra` is stored only if it is not empty.
+_DEFAULTS = {name: field.default for name, field in NodeMetadata.model_fields.items() if not field.is_required()}
+_DEFAULTS |= {"section_path": [], "token_count": 0}
+del _DEFAULTS["extra"]
 
 
 def read_node(row: Any) -> TextNode:
@@ -305,7 +305,7 @@ def read_node(row: Any) -> TextNode:
     if not isinstance(node, TextNode):
         raise StoreError(f"Row {row.node_id} is no text node.", hint="Run `footnote audit`.")
     node.set_content(row.text)
-    node.metadata = {**_LACKING, **node.metadata}
+    node.metadata = {**_DEFAULTS, **node.metadata}
     return node
 
 
@@ -314,7 +314,7 @@ _MOST_SECTIONS = 400
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A node's place: `document.text[start:end]`, and the headings above it, the outermost first."""
+    """A node's span `document.text[start:end]`, and the headings above it, the outermost first."""
 
     document_id: str
     title: str

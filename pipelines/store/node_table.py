@@ -1,8 +1,8 @@
-"""The shape of an embedding model's nodes: PGVectorStore's table, and a table of vectors beside it.
+"""The tables of an embedding model's nodes: PGVectorStore's, and a table of the vectors that are searched.
 
 A node that is longer than its model's window has several vectors. One row a vector finds more than one pooled vector
-a node (see the README's Decisions), so the vectors that are searched have a table and an HNSW index of their own;
-the pooled vector in PGVectorStore's table keeps that table whole for whoever opens it with LlamaIndex alone.
+a node (docs/decisions/several-vectors-a-node.md), so the vectors that are searched have their own table and HNSW index.
+The pooled vector in PGVectorStore's table keeps that table complete for a plain PGVectorStore.
 """
 
 import re
@@ -33,7 +33,6 @@ from sqlalchemy import (
     table,
     text,
 )
-from sqlalchemy import table as sql_table
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import DBAPIError
@@ -65,10 +64,10 @@ def hnsw_statement(table: str, dimension: int) -> str:
 
 
 def checked(table: str) -> str:
-    """The name, which goes into DDL unquoted.
+    """The name, which is part of SQL text.
 
     Raises:
-        StoreError: If it is not one that `node_table` makes.
+        StoreError: If it has a character that `node_table` does not use.
     """
     if not _NAME.fullmatch(table):
         raise StoreError(f"{table!r} is no node table.", hint="Run `footnote doctor`.")
@@ -83,9 +82,9 @@ def node_rows(name: str) -> Any:
 
 
 def window_rows(name: str, dimension: int | None = None) -> Any:
-    """The vectors of a node table by name; those that are to be read, or compared with one, need their dimension."""
-    held = column("embedding", None if dimension is None else _vector(dimension))
-    return table(f"{checked(name)}_windows", column("node_id"), held)
+    """The vectors of a node table by name; reading or comparing them needs their dimension."""
+    embedding = column("embedding", None if dimension is None else _vector(dimension))
+    return table(f"{checked(name)}_windows", column("node_id"), embedding)
 
 
 def _vector(dimension: int) -> HALFVEC | Vector:
@@ -189,7 +188,7 @@ class NodeTable(PGVectorStore):
         """
         name = self._nodes.name
         with self.engine.begin() as connection:
-            if self._assert_dimension(connection, name):
+            if self._assert_dimension(connection):
                 return
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:t, 0))"), {"t": name})
             self._nodes.create(connection, checkfirst=True)
@@ -210,47 +209,59 @@ class NodeTable(PGVectorStore):
                 .on_conflict_do_nothing()
             )
 
-    def _assert_dimension(self, connection: Any, name: str) -> bool:
-        dimension = connection.execute(
-            text("SELECT atttypmod FROM pg_attribute WHERE attrelid = to_regclass(:t) AND attname = 'embedding'"),
-            {"t": name},
-        ).scalar()
-        if dimension is not None and dimension != self.dimension:
+    def _assert_dimension(self, connection: Connection) -> bool:
+        """True if the table exists.
+
+        Raises:
+            ConfigError: If it holds vectors of another dimension.
+        """
+        stored = stored_dimension(connection, self.table)
+        if stored is not None and stored != self.dimension:
             raise ConfigError(
-                f"The table {name} holds vectors of {dimension} dimensions, and the model gives {self.dimension}.",
-                hint=f"Set FOOTNOTE_EMBEDDING__DIMENSION={dimension}, or change FOOTNOTE_EMBEDDING__MODEL.",
+                f"The table {self._nodes.name} holds vectors of {stored} dimensions, and the model gives "
+                f"{self.dimension}.",
+                hint=f"Set FOOTNOTE_EMBEDDING__DIMENSION={stored}, or change FOOTNOTE_EMBEDDING__MODEL.",
             )
-        return dimension is not None
+        return stored is not None
 
 
-_MANY = 256  # documents: fewer are added to the index that there is
-_MOST_HELD = 5000  # vectors, which are compared in a few milliseconds
-_PATIENCE = "1s"  # for searches that are under way to end
+def stored_dimension(connection: Connection, table: str) -> int | None:
+    """The dimension of a node table's vectors; None if there is no such table."""
+    dimension: int | None = connection.execute(
+        text("SELECT atttypmod FROM pg_attribute WHERE attrelid = to_regclass(:t) AND attname = 'embedding'"),
+        {"t": f"data_{table}"},
+    ).scalar()
+    return dimension
+
+
+_MANY = 256  # documents: fewer are added to the present index
+_FEW = 5000  # vectors, which are compared in a few milliseconds
+_PATIENCE = "1s"  # for searches to end
 
 
 def set_vector_index_aside(engine: Engine, table: str, coming: int) -> None:
-    """Drop the index when so many documents are coming that making it anew afterwards is cheaper than keeping it.
+    """Drop the index if so many documents are coming that building it afterwards is cheaper than keeping it.
 
-    It stays where the table holds much already, and where somebody goes on reading it.
+    It stays if the table holds many vectors already, or if a search goes on reading it.
     """
     if coming < _MANY:
         return
     try:
         with engine.begin() as connection:
-            some = select(literal(1)).select_from(sql_table(f"{checked(table)}_windows")).limit(_MOST_HELD + 1)
-            held = connection.execute(select(func.count()).select_from(some.subquery())).scalar_one()
-            if held <= min(coming, _MOST_HELD) and _is_there(connection, table):
+            some = select(literal(1)).select_from(window_rows(table)).limit(_FEW + 1)
+            stored = connection.execute(select(func.count()).select_from(some.subquery())).scalar_one()
+            if stored <= min(coming, _FEW) and _has_index(connection, table):
                 connection.execute(text(f"SET LOCAL lock_timeout = '{_PATIENCE}'"))
                 connection.execute(text(f"DROP INDEX IF EXISTS {table}_hnsw"))
-                log("info", "vector index set aside", table=table, vectors=held)
+                log("info", "vector index set aside", table=table, vectors=stored)
     except DBAPIError as error:
         log("info", "vector index kept", table=table, error=type(error.orig).__name__)
 
 
 def make_vector_index(engine: Engine, table: str, dimension: int) -> bool:
-    """Make the index where it is missing, whoever set it aside; whether it was missing. Searches go on meanwhile."""
+    """Build the index if it is missing, and return whether it was; searches go on meanwhile."""
     with writing(engine, "making the vector index") as connection:
-        if _is_there(connection, table):
+        if _has_index(connection, table):
             return False
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:t, 0))"), {"t": f"{table}_hnsw"})
         connection.execute(text(hnsw_statement(table, dimension)))
@@ -258,5 +269,5 @@ def make_vector_index(engine: Engine, table: str, dimension: int) -> bool:
     return True
 
 
-def _is_there(connection: Connection, table: str) -> bool:
+def _has_index(connection: Connection, table: str) -> bool:
     return connection.execute(text("SELECT to_regclass(:name)"), {"name": f"{table}_hnsw"}).scalar() is not None

@@ -43,7 +43,7 @@ Check = Callable[[Connection, Sequence[str]], None]  # given locked documents; r
 
 @dataclass(frozen=True, slots=True)
 class NodeRecipe:
-    """What made a document's nodes: the parser's name, and the recipe of code versions and sizes."""
+    """The parser of a document's nodes, and the recipe of code versions and sizes."""
 
     parser: str
     recipe: str
@@ -56,7 +56,7 @@ class Replacement:
     Attributes:
         nodes: In order, each a span of the document's text.
         vectors: For each node, its windows' vectors, (windows, dimension), normalised.
-        made_by: What made the nodes; stored, and compared by the next plan.
+        made_by: The parser and recipe of the nodes; stored, and compared by the next plan.
     """
 
     document: Document
@@ -66,7 +66,7 @@ class Replacement:
 
     @property
     def state(self) -> tuple[str, str]:
-        """The content, and the recipe of its nodes."""
+        """(content_sha, recipe)."""
         return self.document.content_sha, self.made_by.recipe
 
 
@@ -85,7 +85,7 @@ class NodeWriter(NodeReader):
             check: Called with the documents that are about to be written.
 
         Returns:
-            The ids of the documents that were written; another process had already written the others just so.
+            The ids of the documents that were written; another process had already written the others equally.
 
         Raises:
             StoreError: If a span, an id or a vector breaks the contract, or the database refuses; nothing is written.
@@ -126,7 +126,7 @@ class NodeWriter(NodeReader):
         write_families(connection, ids, [member for each in prepared for member in each.members])
         if within:
             within(connection, versions)
-        _bump(connection, ids)
+        raise_version(connection, ids)
         assert_active(connection, self.table)
 
     def index(self, new: Replacement) -> bool:
@@ -184,13 +184,13 @@ class NodeWriter(NodeReader):
         document_rows.write_indexes(connection, self.table, rows)
 
     def _drop_elsewhere(self, connection: Connection, document_ids: Sequence[str]) -> None:
-        """Delete what other models' tables hold of documents that change here: it would be of an older text."""
+        """Delete the documents from the tables of other models, which would keep nodes of the older text."""
         for other in other_tables(connection, document_ids, but=self.table):
             self._delete_nodes(connection, document_ids, other)
             document_rows.delete_indexes(connection, document_ids, other)
 
     def _delete_nodes(self, connection: Connection, document_ids: Sequence[str], node_table: str) -> Counter[str]:
-        """Delete the nodes of documents; how many each had."""
+        """Delete the nodes of documents, and count them by document."""
         segments = tables.lexical_segments
         connection.execute(
             delete(segments).where(segments.c.document_id.in_(document_ids), segments.c.node_table == node_table)
@@ -225,7 +225,7 @@ class NodeWriter(NodeReader):
             versions = document_rows.delete_documents(connection, stored, keep=self._versions_kept)
             if within:
                 within(connection, versions)
-            _bump(connection, stored)
+            raise_version(connection, stored)
         return {each: deleted.get(self.table, Counter[str]())[each] for each in stored}
 
     def update_metadata(
@@ -258,7 +258,7 @@ class NodeWriter(NodeReader):
             changed = connection.execute(update(rows).where(of_it).values(metadata_=whole))
             if within:
                 within(connection, versions)
-            _bump(connection, [document.id])
+            raise_version(connection, [document.id])
             assert_active(connection, self.table)
         return int(changed.rowcount)
 
@@ -288,7 +288,7 @@ class _Prepared(NamedTuple):
 def _placed(nodes: Sequence[TextNode], vectors: Sequence[Vectors]) -> list[dict[str, Any]]:
     """A row of windows for each distinct vector of a document, under the first node that has it.
 
-    Thousands of equal vectors (a log, a table of zeros) tear an HNSW graph apart: nothing else is found any more.
+    With thousands of equal vectors (a log, a table of zeros) an HNSW search finds no other vectors any more.
     """
     rows: dict[bytes, dict[str, Any]] = {}
     for node, windows in zip(nodes, vectors, strict=True):
@@ -298,9 +298,8 @@ def _placed(nodes: Sequence[TextNode], vectors: Sequence[Vectors]) -> list[dict[
 
 
 def covered_characters(document_text: str, nodes: Sequence[BaseNode]) -> int:
-    """How many characters of the text, spaces apart, stand in at least one node."""
-    covered = 0
-    done = 0
+    """Count the characters of the text, without white space, that are in at least one node."""
+    covered = done = 0
     for start, end in sorted((node.metadata["start"], node.metadata["end"]) for node in nodes):
         begin = max(start, done)
         if begin < end:
@@ -310,15 +309,19 @@ def covered_characters(document_text: str, nodes: Sequence[BaseNode]) -> int:
 
 
 def lock_documents(connection: Connection, document_ids: Sequence[str]) -> None:
-    """Keep everyone else from writing these documents; in one order for all, so that nobody waits in a circle."""
+    """Lock documents against other writers; sorted, so that two writers never wait for each other."""
     lock = text("SELECT pg_advisory_xact_lock(hashtextextended(id, 0)) FROM unnest(CAST(:ids AS text[])) AS id")
     connection.execute(lock, {"ids": sorted(document_ids)})
 
 
-def _bump(connection: Connection, document_ids: Sequence[str]) -> None:
-    """Raise the corpus version, and note which documents changed; last in a transaction: it makes the others wait."""
+def raise_version(connection: Connection, document_ids: Sequence[str]) -> int:
+    """Raise the corpus version by one for each changed document, and return it.
+
+    Last in a transaction, as other writers wait for it.
+    """
     version, count = tables.corpus_version.c.version, len(document_ids)
-    raised = connection.execute(update(tables.corpus_version).values(version=version + count).returning(version))
-    first = raised.scalar_one() - count + 1
-    noted = [{"version": first + place, "document_id": each} for place, each in enumerate(document_ids)]
-    append_rows(connection, tables.corpus_changes, noted)
+    statement = update(tables.corpus_version).values(version=version + count).returning(version)
+    raised = int(connection.execute(statement).scalar_one())
+    changes = [{"version": raised - count + n, "document_id": each} for n, each in enumerate(document_ids, start=1)]
+    append_rows(connection, tables.corpus_changes, changes)
+    return raised
