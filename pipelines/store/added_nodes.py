@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
-from llama_index.core.schema import BaseNode, NodeRelationship, ObjectType, RelatedNodeInfo, TextNode
+from llama_index.core.schema import BaseNode, Node, NodeRelationship, ObjectType, RelatedNodeInfo, TextNode
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
@@ -23,6 +23,7 @@ from pipelines.types import Document, NodeMetadata
 MADE_BY = NodeRecipe("generic", ADDED_RECIPE)  # a parser that makes nodes of such a document for another model
 _FIELDS = NodeMetadata.model_fields
 _REQUIRED = {name for name, field in _FIELDS.items() if field.is_required()}
+_KEPT_FIELDS = TextNode.model_fields.keys() - {"id_", "text"}
 _BETWEEN = "\n\n"  # nodes without offsets
 _MOST_GAPS = 1.0  # of the length of the nodes' texts
 _GAP = "\x00"  # no node holds one
@@ -36,11 +37,14 @@ class Embedded(NamedTuple):
 
 
 def embedded(node: BaseNode) -> Embedded:
-    """The node without its embedding, and that as a vector of length 1.
+    """The node as a text node without its embedding, and its embedding as a vector of length 1.
 
     Raises:
-        StoreError: If it is no text node, or has no text or no embedding.
+        StoreError: If it has no text, something else than text, or no embedding.
     """
+    if isinstance(node, Node) and not (node.image_resource or node.audio_resource or node.video_resource):
+        fields = {name: getattr(node, name) for name in type(node).model_fields if name in _KEPT_FIELDS}
+        node = TextNode(id_=node.node_id, text=node.get_content(), **fields)
     if not isinstance(node, TextNode) or not node.get_content():
         raise StoreError(f"Node {node.node_id} ({node.class_name()}) has no text.")
     if not is_storable(node.get_content() + node.node_id + (node.ref_doc_id or "")):

@@ -135,7 +135,8 @@ def members_of(document_id: str, mime: str, nodes: "Sequence[BaseNode]") -> Iter
         if signature is not None and len(each) >= LEAST:
             yield Member(node.node_id, "node", document_id, signature, bands(signature))
     whole = joint(signed)
-    if whole is not None and sum(map(len, hashed)) >= LEAST:
+    is_node = any(node.node_id == document_id for node in nodes)  # a node without a document is its own
+    if whole is not None and sum(map(len, hashed)) >= LEAST and not is_node:
         yield Member(document_id, "document", document_id, whole, bands(whole))
 
 

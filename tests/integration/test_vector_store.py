@@ -38,6 +38,7 @@ from pipelines.store.audit import audit
 from pipelines.store.database import open_database
 from pipelines.store.documents import load_document
 from pipelines.store.health import examine
+from pipelines.store.near_duplicates import families_of
 from pipelines.store.runs import list_runs
 from pipelines.store.vector_store import FootnoteVectorStore, build_vector_store
 from pipelines.types import Document, EmbeddingIdentity, Filters
@@ -178,8 +179,11 @@ def test_adding_keeps_the_other_nodes_and_the_same_id_replaces(
     assert [each.metadata["ordinal"] for each in found] == [0, 1, 2]
     assert np.allclose(found[1].embedding, embed("TWO"), atol=1e-6)
     assert store.count() == 3
-    store.add([node("alone", embed, "5")])
-    assert store.get_nodes(node_ids=["5"])[0].ref_doc_id == "5"
+    alone = "A node without a document is a document, even if it has more than the twenty words that a near-copy needs."
+    store.add([node(alone, embed, "5"), LlamaDocument(id_="6", text=alone, embedding=embed(alone), metadata={"a": 1})])
+    assert [each.ref_doc_id for each in store.get_nodes(node_ids=["5", "6"])] == ["5", "6"]
+    assert store.get_nodes(node_ids=["6"])[0].metadata["a"] == 1
+    assert len(set(families_of(store.engine, ["5", "6"]).values())) == 1
     assert_sound(store, settings)
 
 
