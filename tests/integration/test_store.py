@@ -298,7 +298,7 @@ def test_another_dimension_lands_in_its_own_table(make_settings: Callable[..., S
     assert (other.count(), store.count()) == (2, 2)
 
 
-def test_a_table_of_another_dimension_is_refused_with_the_setting_that_mends_it(store: Store) -> None:
+def test_a_table_of_another_dimension_is_refused_with_the_right_setting(store: Store) -> None:
     with pytest.raises(ConfigError, match="FOOTNOTE_EMBEDDING__DIMENSION=256"):
         Store(store.engine, store.table, 300).ensure("hashed", "hashed")
 
@@ -310,7 +310,7 @@ def test_more_than_2000_dimensions_are_indexed_as_halfvec(settings: Settings) ->
     assert "Index Scan using nodes_wide_v1_hnsw" in plan_of(wide, [0.1] * 3072)
 
 
-def test_private_names_of_pgvectorstore_are_still_there(store: Store) -> None:
+def test_the_table_of_pgvectorstore_has_the_expected_columns(store: Store) -> None:
     columns = {column.name for column in store._table_class.__table__.columns}
     assert columns == {"id", "text", "metadata_", "node_id", "embedding"}
 
