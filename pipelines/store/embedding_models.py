@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, and_, exists, func, literal, select, 
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from pipelines.errors import ConfigError, RetrievalError
-from pipelines.store.database import reading, writing
+from pipelines.store.database import read_rows, reading, writing
 from pipelines.store.node_table import checked, node_table
 from pipelines.store.schema import corpus_version, document_indexes, documents, embedding_models
 from pipelines.types import EmbeddingIdentity
@@ -76,9 +76,9 @@ def active_model(engine: Engine) -> EmbeddingIdentity | None:
 def active_since(engine: Engine, table: str) -> int | None:
     """The corpus version since which a node table is active; None if it is not, or was the first."""
     models = embedding_models.c
-    with reading(engine, "reading which embedding model serves") as connection:
-        since: int | None = connection.execute(select(models.serves_since).where(models.node_table == table)).scalar()
-    return since
+    statement = select(models.serves_since).where(models.node_table == table)
+    rows = read_rows(engine, "reading which embedding model serves", statement)
+    return rows[0].serves_since if rows else None
 
 
 def model_to_use(engine: Engine, wanted: EmbeddingIdentity, *, stated: bool) -> EmbeddingIdentity:

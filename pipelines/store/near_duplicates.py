@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sqlalchemy import BigInteger, ColumnElement, Connection, Engine, cast, delete, select, text, update
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from pipelines.store.database import append_rows, reading
+from pipelines.store.database import append_rows, read_rows
 from pipelines.store.schema import families
 from pipelines.text import fold, searchable
 
@@ -260,6 +260,5 @@ def families_of(engine: Engine, members: Collection[str]) -> dict[str, str]:
     Takes no filters: the caller has the ids from reads that did.
     """
     f = families.c
-    with reading(engine, "reading families") as connection:
-        found = connection.execute(select(f.member, f.family).where(f.member.in_(list(members))))
-        return {row.member: row.family for row in found}
+    statement = select(f.member, f.family).where(f.member.in_(list(members)))
+    return {row.member: row.family for row in read_rows(engine, "reading families", statement)}

@@ -138,12 +138,11 @@ class FootnoteVectorStore(NodeWriter):
         if not node_ids and not filters:
             return
         found: dict[str, set[str]] = {}
-        with self._reading("finding nodes to delete") as connection:
-            chosen = self._chosen(node_ids or None, filters)
-            for node_id, document_id in connection.execute(
-                select(self._nodes.c.node_id, self._key("document_id")).where(chosen)
-            ):
-                found.setdefault(document_id, set()).add(node_id)
+        statement = select(self._nodes.c.node_id, self._key("document_id")).where(
+            self._chosen(node_ids or None, filters)
+        )
+        for node_id, document_id in self._fetch_all("finding nodes to delete", statement):
+            found.setdefault(document_id, set()).add(node_id)
         if found:
             with self._run("remove", [document_rows.ADDED_SOURCE]) as run:
                 for document_id, removed in sorted(found.items()):
@@ -151,10 +150,9 @@ class FootnoteVectorStore(NodeWriter):
 
     def clear(self) -> None:
         """Delete every document that this table holds, in one transaction; their versions are kept."""
-        held = document_indexes.c
-        with self._reading("reading what is stored") as connection:
-            ids = connection.execute(select(held.document_id).where(held.node_table == self.table)).scalars().all()
-        self._delete_documents(ids)
+        index = document_indexes.c
+        statement = select(index.document_id).where(index.node_table == self.table)
+        self._delete_documents([row.document_id for row in self._fetch_all("reading what is stored", statement)])
 
     def get_nodes(self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None) -> list[BaseNode]:
         """The nodes with these ids that pass the filters, with their embeddings (of length 1), in document order.
@@ -283,8 +281,7 @@ class FootnoteVectorStore(NodeWriter):
     def _delete_documents(self, document_ids: Sequence[str]) -> None:
         d = documents.c
         columns = (d.id, d.collection, d.name, d.source, d.source_kind, d.source_uri)
-        with self._reading("reading what is stored") as connection:
-            stored = connection.execute(select(*columns).where(d.id.in_(document_ids))).all()
+        stored = self._fetch_all("reading what is stored", select(*columns).where(d.id.in_(document_ids)))
         if stored:
             with self._run("remove", sorted({row.source for row in stored})) as run:
                 self.remove([row.id for row in stored], run.recorder("removed", stored))
