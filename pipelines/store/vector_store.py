@@ -1,4 +1,4 @@
-"""FootnoteVectorStore: LlamaIndex's PGVectorStore, whose own methods read and write as the rest of Footnote does."""
+"""FootnoteVectorStore: a PGVectorStore whose methods write whole documents and read with bound filters."""
 
 import hashlib
 import time

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import Any
 
@@ -347,6 +348,23 @@ def test_a_reindex_leaves_added_nodes_alone_and_another_model_gets_nodes_of_the_
     report = other.run()
     assert (report.documents, report.failed, other.ingestion.store.count()) == (1, {}, 1)
     assert_sound(store, settings)
+
+
+def test_nodes_that_several_threads_add_to_one_document_are_all_kept(
+    store: FootnoteVectorStore, settings: Settings, embed: Callable[[str], list[float]]
+) -> None:
+    nodes = [node(f"Sentence number {n}.", embed, f"{n}", of="d") for n in range(8)]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda each: store.add([each]), nodes)) == [[each.node_id] for each in nodes]
+    assert store.count() == 8
+    assert_sound(store, settings)
+
+
+def test_a_model_that_is_not_active_takes_no_nodes(store: FootnoteVectorStore, settings: Settings) -> None:
+    other = build_vector_store(settings, open_database(settings), EmbeddingIdentity("hashed", "hashed", 64))
+    with pytest.raises(ConfigError, match="promoted meanwhile"):
+        other.add([TextNode(text="words", embedding=[1.0] * 64)])
+    assert (other.count(), store.count()) == (0, 0)
 
 
 def test_the_asynchronous_methods_do_what_the_others_do(
