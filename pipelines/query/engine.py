@@ -215,7 +215,7 @@ class QueryEngine(BaseQueryEngine):
             draft = yield from write_computed(search.intent.question, evidence)
         else:
             with ledger.stage("write"):
-                draft = yield from metered(meter, write(evidence, request, search))
+                draft = yield from metered(meter, write(evidence, search))
         with metering(meter), ledger.stage("conflicts"):
             beside = self._beside_facts(draft, search) if isinstance(evidence, ComputedAnswer) else evidence.context
             draft = with_conflicts(draft, career_disagreements_for(draft, search, evidence, beside))
