@@ -189,11 +189,7 @@ def _filled(text: str, nodes: Sequence[TextNode], spans: Sequence[tuple[int, int
 
 
 def _document(
-    document_id: str,
-    stored: Document | None,
-    text: str,
-    nodes: Sequence[TextNode],
-    spans: Sequence[tuple[int, int]],
+    document_id: str, stored: Document | None, text: str, nodes: Sequence[TextNode], spans: Sequence[tuple[int, int]]
 ) -> Document:
     """The document of this text; a new one gets the title and the category of its first node."""
     first, (start, _) = min(zip(nodes, spans, strict=True), key=lambda pair: pair[1])

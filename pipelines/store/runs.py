@@ -24,12 +24,7 @@ LOCK = 0x466F6F74  # with a run's id, the advisory lock that a run holds while i
 
 @contextmanager
 def open_run(
-    engine: Engine,
-    sources: Sequence[str],
-    *,
-    kind: RunKind = "ingest",
-    undoes: int | None = None,
-    looked: float = 0.0,
+    engine: Engine, sources: Sequence[str], *, kind: RunKind = "ingest", undoes: int | None = None, looked: float = 0.0
 ) -> Iterator[int]:
     """The id of a new run, which is open during the block; an error makes it `stopped`.
 

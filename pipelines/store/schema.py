@@ -151,10 +151,7 @@ headers = Table(
 )
 
 corpus_version = Table(
-    "corpus_version",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("version", BigInteger, nullable=False),
+    "corpus_version", metadata, Column("id", Integer, primary_key=True), Column("version", BigInteger, nullable=False)
 )
 
 corpus_changes = Table(

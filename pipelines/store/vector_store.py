@@ -45,10 +45,7 @@ _NONE: Mapping[str, Embedded] = MappingProxyType({})
 def build_vector_store(settings: Settings, database: Database, identity: EmbeddingIdentity) -> "FootnoteVectorStore":
     """The store of this embedding model's nodes; its tables are created if they are missing."""
     store = FootnoteVectorStore(
-        database.engine,
-        node_table(identity.slug),
-        identity.dimension,
-        versions_kept=settings.ingestion.versions_kept,
+        database.engine, node_table(identity.slug), identity.dimension, versions_kept=settings.ingestion.versions_kept
     )
     store.ensure(identity.provider, identity.model)
     return store

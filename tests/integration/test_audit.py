@@ -109,8 +109,7 @@ def test_a_node_that_is_stored_twice_is_named(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "kind"),
-    [("{sentences,0,evidence,0,quote}", "citation"), ("{sources,0,snippet}", "snippet")],
+    ("path", "kind"), [("{sentences,0,evidence,0,quote}", "citation"), ("{sources,0,snippet}", "snippet")]
 )
 def test_words_that_an_answer_did_not_find_in_the_text_are_named(engine: Engine, path: str, kind: str) -> None:
     change(engine, f"UPDATE queries SET answer = jsonb_set(answer, '{path}', '\"It lifts nothing.\"')")
