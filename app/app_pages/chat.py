@@ -12,7 +12,7 @@ from app.intake import take_in, upload_box
 from app.typeset import literal
 from app.widgets import pack_button
 from pipelines.errors import FootnoteError
-from pipelines.types import Filters
+from pipelines.types import MAX_QUESTION_CHARACTERS, Filters
 
 
 def page() -> None:
@@ -51,7 +51,7 @@ def _converse(engine: ChatEngine, shelf: Shelf) -> None:
     said = st.chat_input(
         "Ask about these documents, or add some",
         key="question",
-        max_chars=engine.settings.analysis.max_question_characters,
+        max_chars=MAX_QUESTION_CHARACTERS,
         accept_file="multiple",
         max_upload_size=engine.settings.chat.max_upload_mb,
     )

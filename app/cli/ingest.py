@@ -58,6 +58,7 @@ def run_ingest(settings: Settings, sources: Sequence[str], overrides: "Overrides
     """Plan, then show the plan, or run it with a progress bar; exit 4 when one failed, 130 or 143 when stopped."""
     from pipelines.ingestion.parsers import build_parser
     from pipelines.ingestion.run import build_ingestion
+    from pipelines.ingestion.sources.base import Reporter
 
     if overrides.parser:
         build_parser(overrides.parser)  # an unknown parser is refused before anything is done
@@ -70,8 +71,7 @@ def run_ingest(settings: Settings, sources: Sequence[str], overrides: "Overrides
             verify=options.verify,
             allow_removals=options.yes,
             only_failed=options.retry_failed,
-            say=say,
-            far=far,
+            reporter=Reporter(say, far),
         )
     if options.retry_failed and not (plan.steps or plan.settled or options.as_json):
         output.say(_nothing_to_retry(ingestion, overrides))
@@ -316,8 +316,8 @@ def noted_json(plan: "Plan") -> dict[str, Any]:
     """What is skipped, what is stored in part, and which sources hold nothing to ingest, as JSON."""
     return {
         "skipped": [each.name for each in plan.skipped],
-        "passed_over": [{"name": each.name, "reason": each.said} for each in plan.skipped],
-        "stored_in_part": [{"document": each.name, "reason": each.said} for each in plan.partial],
+        "passed_over": [{"name": each.name, "reason": each.reason} for each in plan.skipped],
+        "stored_in_part": [{"document": each.name, "reason": each.reason} for each in plan.partial],
         "empty": list(plan.empty),
     }
 
@@ -328,7 +328,7 @@ def say_noted(plan: "Plan") -> None:
         if remarks:
             output.say(f"{len(remarks):,} {label}:", "dim")
         for each in remarks[:_MAX_REMARKS]:
-            output.say(f"          {each.name}: {each.said}", "dim")
+            output.say(f"          {each.name}: {each.reason}", "dim")
         if len(remarks) > _MAX_REMARKS:
             output.say(f"          and {len(remarks) - _MAX_REMARKS:,} more: --json has all", "dim")
     for source in plan.empty:

@@ -18,7 +18,7 @@ from pipelines.evaluation.datasets import Dataset, Item, load_beir
 from pipelines.evaluation.logistic import Array, auroc, balanced, fit_logistic, held_out, keeping, reliability
 from pipelines.query.engine import QueryEngine
 from pipelines.query.evidence import Calibration, Threshold, calibration, signals, strength, term_matches
-from pipelines.types import Turn
+from pipelines.types import MAX_QUESTION_CHARACTERS, Turn
 
 ANSWERABLE, UNANSWERABLE, WITHHELD = "ANSWERABLE", "UNANSWERABLE", "WITHHELD"
 _TOP_N = 20  # deep enough that passages are left when those that answer are withheld
@@ -146,9 +146,8 @@ def measure_evidence(settings: Settings, collection: Collection, on_progress: Pr
 
 def _measured(engine: QueryEngine, asked: LabelledQuestion) -> list[MeasuredQuestion]:
     model = engine.identity.model
-    limit = engine.settings.analysis.max_question_characters
     try:
-        found = engine.examine(asked.question[:limit], history=asked.history, top_n=_TOP_N)
+        found = engine.examine(asked.question[:MAX_QUESTION_CHARACTERS], history=asked.history, top_n=_TOP_N)
     except RetrievalError:  # a question that cannot be searched has no evidence
         return [MeasuredQuestion(asked.id, asked.group, asked.label, {}, 0.0)]
 

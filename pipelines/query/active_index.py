@@ -31,10 +31,10 @@ from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_table import node_table
 from pipelines.store.read_snapshot import ReadSnapshot
 from pipelines.store.vector_store import (
-    NodeStore,
+    FootnoteVectorStore,
     build_lexical_indexes,
-    build_node_store,
     build_statistics,
+    build_vector_store,
     snapshot_folder,
     snapshot_folder_of,
 )
@@ -48,7 +48,7 @@ class ModelIndex:
     """All that depends on one embedding model, in one piece, so that no question mixes two models."""
 
     identity: EmbeddingIdentity
-    store: NodeStore
+    store: FootnoteVectorStore
     indexes: LexicalIndexes
     spaces: StatisticsCache
     names: KnownNames
@@ -72,7 +72,7 @@ def build_model_index(
             f"{model.dimension}.",
             hint="Pass the model that the documents were embedded with, or none.",
         )
-    store = build_node_store(settings, database, model)
+    store = build_vector_store(settings, database, model)
     return ModelIndex(
         identity=model,
         store=store,
@@ -104,7 +104,7 @@ class ActiveIndex:
 
     def snapshot(self) -> AbstractContextManager[ReadSnapshot]:
         """One state of the corpus and of the active model, until it ends."""
-        return self._indexes[self._latest].store.moment()
+        return self._indexes[self._latest].store.read_snapshot()
 
     def now(self) -> ModelIndex:
         """The active index; its table is not dropped while the read snapshot lasts in which this is called.
@@ -209,7 +209,7 @@ def build_active_index(settings: Settings, database: Database, embed_model: Base
 def build_inactive_index(settings: Settings, database: Database, model: EmbeddingIdentity) -> ModelIndex:
     """The index of this model, with BM25 and statistics of what its table holds now."""
     if model != active_model(database.engine):
-        discard_stale_snapshots(settings, database, build_node_store(settings, database, model))
+        discard_stale_snapshots(settings, database, build_vector_store(settings, database, model))
     return build_model_index(settings, database, model)
 
 
@@ -219,7 +219,7 @@ class IndexPreparation:
 
     settings: Settings
     database: Database
-    store: NodeStore
+    store: FootnoteVectorStore
 
     def prepare(self) -> None:
         """Build them from the present table."""
@@ -239,7 +239,7 @@ class IndexPreparation:
             log_failure("the lexical index is built again by the first search", error, path=str(built))
 
 
-def discard_stale_snapshots(settings: Settings, database: Database, store: NodeStore) -> None:
+def discard_stale_snapshots(settings: Settings, database: Database, store: FootnoteVectorStore) -> None:
     """Delete what was derived from an inactive model's table, unless the table is unchanged since.
 
     The corpus version does not count changes of such a table: they change nothing for those who search.

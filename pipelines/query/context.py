@@ -92,7 +92,7 @@ def build_context(outcome: SearchOutcome, search: Search) -> Context:
         ServiceUnavailable: If the database cannot be read.
     """
     limits, database, audience = search.settings.context, search.store.engine, search.request.audience
-    budget = Budget(limits.max_characters, limits.max_tokens, token_margin(search.llm_name, limits.token_margin))
+    budget = Budget(limits.max_characters, limits.max_tokens, token_margin(search.llm_name))
     return assemble(
         outcome.ranking,
         partial(_passages, database, audience=audience),

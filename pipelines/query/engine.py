@@ -39,7 +39,7 @@ from pipelines.store.database import Database, open_database
 from pipelines.store.documents import DocumentLinks
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.query_log import fingerprint, save_query
-from pipelines.store.vector_store import NodeStore
+from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import (
     Answer,
     Audience,
@@ -128,7 +128,7 @@ class QueryEngine(BaseQueryEngine):
         return self.active.now().identity
 
     @property
-    def store(self) -> NodeStore:
+    def store(self) -> FootnoteVectorStore:
         """Its nodes."""
         return self.active.now().store
 

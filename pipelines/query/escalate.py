@@ -31,6 +31,7 @@ MARGIN = 0.02  # of strength, by which an attempt must be better
 # to .8, answers to the question most like it .01 to .4, answers to any other question 0 to .15 (10 % to 90 % of each).
 TRUST = 0.25
 _DAMPING = 60
+_VARIANTS = 3  # of a multi-query
 _HINT = "Raise FOOTNOTE_ESCALATION__SECONDS, or set FOOTNOTE_ESCALATION__MODE=off."
 _NOTHING_ASKED = Evidence(0.0, "low", None, 0.0, {}, 0, (), sufficient=False, reason="nothing is asked")
 _UNASSESSED = Evidence(0.0, "low", None, 0.0, {}, 0, (), sufficient=False, reason="not searched")
@@ -203,8 +204,7 @@ def hyde(context: EscalationContext) -> EscalationResult:
 
 def multi_query(context: EscalationContext) -> EscalationResult:
     """Several wordings, each searched; their rankings are fused with the question's own, weighted by trust."""
-    count = context.search.settings.escalation.variants
-    texts = parse_queries(context.ask(prompts.VARIANTS.format(count=count)), context.question, count)
+    texts = parse_queries(context.ask(prompts.VARIANTS.format(count=_VARIANTS)), context.question, _VARIANTS)
     trusted = [(text, trust) for text in texts if (trust := context.trust(text)) >= TRUST]
     if not texts:
         return _UNUSABLE

@@ -21,7 +21,7 @@ _CUT = " ..."
 Weight = Callable[[str], float]
 
 
-def recent_turns(history: Sequence[Turn], *, turns: int, tokens: float) -> tuple[Turn, ...]:
+def recent_turns(history: Sequence[Turn], *, tokens: float, turns: int = 4) -> tuple[Turn, ...]:
     """The last turns, oldest first: at most `turns`, and at most so many cl100k tokens of questions and answers.
 
     A turn that does not fit ends it, but that the last turn's answer is cut to what there is room for.
@@ -456,7 +456,7 @@ def with_person(question: str, who: str, *, german: bool = False) -> str:
 
 
 def _person(text: str, titles: Sequence[str], *, german: bool) -> str:
-    """The person that a text speaks of: the name in a source's title, else the first that is no place, else a title.
+    """The person a text speaks of: the name that titles a source, else the first that is no place, else a source's.
 
     A name after "she" is not hers. Of German, where every noun has a capital, only those that a source is called by.
     """

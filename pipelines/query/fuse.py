@@ -106,7 +106,7 @@ def min_max_scaled(scores: Mapping[str, float]) -> dict[str, float]:
 def build_fusion(settings: RetrievalSettings) -> Fusion:
     """The fusion of the dense and the sparse leg that the settings name."""
     if settings.fusion == "rrf":
-        return lambda *legs: min_max_scaled(reciprocal_rank_fusion(*legs, k=settings.rrf_k))
+        return lambda *legs: min_max_scaled(reciprocal_rank_fusion(*legs))
     if settings.scale == "z":
         return lambda *legs: min_max_scaled(convex_fusion(*legs, scale="z"))
     return partial(convex_fusion, scale=settings.scale)
@@ -114,8 +114,7 @@ def build_fusion(settings: RetrievalSettings) -> Fusion:
 
 def fusion_weights(settings: RetrievalSettings) -> dict[str, float]:
     """The weight of each leg in that fusion."""
-    dense = settings.rrf_dense_weight if settings.fusion == "rrf" else settings.dense_weight
-    return {"dense": dense, "sparse": 1 - dense}
+    return {"dense": settings.dense_weight, "sparse": 1 - settings.dense_weight}
 
 
 def _assert_unique(leg: str, ranking: Sequence[tuple[str, float]]) -> None:

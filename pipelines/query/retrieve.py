@@ -203,14 +203,3 @@ def _respelt(question: str, index: LexicalIndex) -> Iterator[tuple[str, str, lis
     for word, term in islice(unknown, _MOST_RESPELT):
         if spellings := index.nearest(word.lower()):
             yield word, term, spellings
-
-
-def best_documents(ranking: Sequence[NodeWithScore], n: int) -> tuple[str, ...]:
-    """The ids of the n documents that score best: by its best node, half its second, a quarter of its third."""
-    scores: dict[str, float] = {}
-    weights: dict[str, float] = {}
-    for hit in ranking:
-        document = hit.node.metadata["document_id"]
-        weights[document] = weights.get(document, 2.0) / 2
-        scores[document] = scores.get(document, 0.0) + weights[document] * float(hit.score or 0.0)
-    return tuple(sorted(scores, key=lambda document: (-scores[document], document))[:n])

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 
@@ -23,7 +23,6 @@ from pipelines.query.retrieve import (
     QueryEmbedder,
     SearchScope,
     SparseRetriever,
-    best_documents,
 )
 from pipelines.query.trace import Ledger
 from pipelines.query.understand import analyse, narrowings, outside
@@ -33,7 +32,7 @@ from pipelines.store.lexical_index import LexicalIndex
 from pipelines.store.near_duplicates import families_of
 from pipelines.store.read_snapshot import Mark
 from pipelines.store.tokens import tokenise
-from pipelines.store.vector_store import NodeStore
+from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import Audience, Evidence, Filters, Mode, QueryIntent, Turn
 
 
@@ -101,7 +100,7 @@ class Search:
     escalates: bool = True
 
     @property
-    def store(self) -> NodeStore:
+    def store(self) -> FootnoteVectorStore:
         """The nodes that are searched."""
         return self.index.store
 
@@ -177,10 +176,7 @@ class Search:
         return ranking
 
     def _retrieve(self, query: QueryBundle, ledger: Ledger) -> list[NodeWithScore]:
-        """The fused ranking under the narrowest filters that leave enough candidates.
-
-        With `documents_first`, a second search takes nodes of the best documents alone.
-        """
+        """The fused ranking under the narrowest filters that leave enough candidates."""
         options = self.settings.analysis
         for narrowing in narrowings(self.intent, self.request.filters, options):
             if narrowing.dropped:
@@ -188,12 +184,6 @@ class Search:
             narrow = ledger.fork(ledger.name)
             with ledger.stage("retrieve"):
                 ranking = self._retriever(narrowing.filters, narrow).retrieve(query)
-                if chosen := best_documents(ranking, self.settings.retrieval.documents_first):
-                    for hit in ranking:
-                        if hit.node.metadata["document_id"] not in chosen:
-                            narrow.cut(hit.node.node_id, "document")
-                    within = replace(narrowing.filters, document=chosen)
-                    ranking = self._retriever(within, narrow).retrieve(query)
             left_out = outside(ranking, narrowing)
             kept = [hit for hit in ranking if hit.node.node_id not in left_out]
             if len(kept) >= options.min_candidates or not narrowing.guessed:
@@ -257,7 +247,7 @@ def begin_search(
     ledger, options = Ledger(), settings.analysis
     matching(request.filters)  # a filter that cannot be compared is an error before any leg runs
     lexical = index.indexes.current(request.audience)
-    with index.store.moment() as snapshot, ledger.stage("analyse"):
+    with index.store.read_snapshot() as snapshot, ledger.stage("analyse"):
         known = index.names.current(request.audience, index.store.version()) if options.names else NO_NAMES
         rewrite = partial(_rewritten, settings, llm, ledger)
         intent = analyse(
@@ -274,7 +264,7 @@ def begin_search(
 def _rewritten(settings: Settings, llm: LLM | None, ledger: Ledger, question: str, turns: Sequence[Turn]) -> str:
     """A follow-up as the language model rewrites it; empty without a model, or where it fails or is not usable."""
     options = settings.answer
-    history = recent_turns(turns, turns=options.history_turns, tokens=options.history_tokens)
+    history = recent_turns(turns, tokens=options.history_tokens)
     if llm is None or options.condense == "rules" or not history:
         return ""
     try:

@@ -46,7 +46,7 @@ def suggest_follow_ups(answer: Answer, search: Search, retrieved: Retrieved | No
     with ledger.stage("follow_ups"):
         try:
             proposed = from_model(answer, search, retrieved)
-            with search.store.moment():
+            with search.store.read_snapshot():
                 asked = (answer.question, answer.condensed, *(turn.question for turn in search.request.history))
                 conversation = Conversation(tuple(filter(None, asked)), cited_spans(answer), answer.answer)
                 fresh = without_repeats([*proposed, *from_documents(answer, search, retrieved)], conversation)

@@ -21,7 +21,7 @@ from pipelines.query.question_rules import (
     years_in,
 )
 from pipelines.text import canonical, fold, sentences
-from pipelines.types import CondensedBy, Filters, QueryIntent, Turn
+from pipelines.types import MAX_QUESTION_CHARACTERS, CondensedBy, Filters, QueryIntent, Turn
 
 _QUOTED = re.compile(r"""(?<!\w)"(?=\S)([^"]*[^"\s])"(?!\w)|[“„‟](?=\S)([^“”„‟]*\S)[”“]|«\s*([^«»]*[^«»\s])\s*»""")
 _MAX_PHRASES = 5
@@ -57,16 +57,15 @@ def analyse(
     Raises:
         RetrievalError: If the question is empty or too long.
     """
-    limit = settings.max_question_characters
-    cleaned = _checked(question, limit)
+    cleaned = _checked(question, MAX_QUESTION_CHARACTERS)
     if is_greeting(cleaned):
         return QueryIntent(question=cleaned, search_text=cleaned, greeting=True)
     bare = _QUOTED.sub(lambda match: next(text for text in match.groups() if text is not None), cleaned)
     asked = trim(bare) if settings.trim else bare
-    turns = [_shortened(turn, limit) for turn in history if not is_greeting(turn.question)]
+    turns = [_shortened(turn, MAX_QUESTION_CHARACTERS) for turn in history if not is_greeting(turn.question)]
     condensed, by = stand_alone(asked, turns, cleaned)
     whole = trim(condensed) if settings.trim and by == "model" else condensed
-    search_text = whole[:limit]
+    search_text = whole[:MAX_QUESTION_CHARACTERS]
     found = named(search_text)
     now = today or date.today()
     return QueryIntent(
@@ -82,7 +81,7 @@ def analyse(
         names=tuple(dict.fromkeys(name for name, _ in found)),
         wants=wants_of(search_text),
         follow_up=bool(by),
-        condensed=condensed[:limit] if by else "",
+        condensed=condensed[:MAX_QUESTION_CHARACTERS] if by else "",
         condensed_by=by,
     )
 

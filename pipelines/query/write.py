@@ -80,7 +80,7 @@ def write(retrieved: Retrieved, search: Search) -> AnswerEvents:
 def _write_within_window(task: WriterInput, search: Search, llm: LLM, ledger: Ledger) -> AnswerEvents:
     """Answer by the language model from as many sources as fit into its window; raises as `write_by_llm` does."""
     options, writing = search.settings.answer, writing_options(search.settings, search.llm_name)
-    turns = recent_turns(search.request.history, turns=options.history_turns, tokens=options.history_tokens)
+    turns = recent_turns(search.request.history, tokens=options.history_tokens)
     context, turns = fit_to_window(task.intent, task.context, turns, writing)
     for node_id, why in context.dropped[len(task.context.dropped) :]:
         ledger.cut(node_id, why)

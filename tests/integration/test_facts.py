@@ -17,7 +17,7 @@ from pipelines.query.careers.people import group_people
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.facts import read_facts
-from pipelines.store.vector_store import NodeRecipe
+from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.types import Document, Filters
 from tests.fake_openai import FakeOpenAI
 
@@ -69,7 +69,7 @@ def put(engine: QueryEngine, name: str, text: str, records: list[tuple[Any, str]
     pieces = [Piece(0, len(text), ("Career",), facts=placed(text, records))]
     nodes = make_nodes(made, pieces, "generic", 1)
     vectors = window_vectors(build_embed_model(engine.settings), [text])
-    engine.store.replace(made, nodes, vectors, NodeRecipe("generic", "r"))
+    engine.store.replace([Replacement(made, nodes, vectors, NodeRecipe("generic", "r"))])
     engine.indexes.refresh("owner")
     engine.indexes.refresh("visitor")
     return made
@@ -126,7 +126,7 @@ def test_facts_are_read_for_filters_and_an_audience(engine: QueryEngine) -> None
 def test_a_document_that_is_replaced_states_only_its_new_facts(engine: QueryEngine) -> None:
     put(engine, "resume.txt", "Ann Lee, sailor", [(PersonFacts(name="Ann Lee"), "Ann Lee")])
     assert [fact.record.type for fact in read_facts(engine.store, Filters(), "owner")] == ["person"]
-    engine.store.remove("id-resume.txt")
+    engine.store.remove(["id-resume.txt"])
     assert read_facts(engine.store, Filters(), "owner") == []
 
 

@@ -16,8 +16,8 @@ from pipelines.query.cited_documents import with_identical_documents
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.query.trace import Ledger
 from pipelines.store.near_duplicates import families_of
+from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.store.schema import families
-from pipelines.store.vector_store import NodeRecipe
 from pipelines.text import searchable
 from pipelines.types import Document
 from tests.unit.query.builders import hit
@@ -44,9 +44,8 @@ def put(engine: QueryEngine, name: str, body: str, **facts: Any) -> None:
     made = made.with_(content_sha=content_sha(made, "markdown"), meta_sha=meta_sha(made))
     nodes = parse(made, "markdown")
     texts = [searchable(node.metadata["header"], node.text, made.mime) for node in nodes]
-    engine.store.replace(
-        made, nodes, window_vectors(build_embed_model(engine.settings), texts), NodeRecipe("markdown", "r")
-    )
+    vectors = window_vectors(build_embed_model(engine.settings), texts)
+    engine.store.replace([Replacement(made, nodes, vectors, NodeRecipe("markdown", "r"))])
 
 
 def groups(engine: QueryEngine, kind: str = "document") -> set[frozenset[str]]:
@@ -90,7 +89,7 @@ def test_a_bridge_joins_two_families_and_its_removal_parts_them(engine: QueryEng
     assert groups(engine) == {frozenset("z"), frozenset("y")}
     put(engine, "b", " ".join(middle))
     assert groups(engine) == {frozenset("zby")}
-    engine.store.remove("b")
+    engine.store.remove(["b"])
     assert groups(engine) == {frozenset("z"), frozenset("y")}
 
 
@@ -107,7 +106,7 @@ def test_families_do_not_depend_on_what_came_and_went_before(engine: QueryEngine
     for _ in range(40):
         name = chosen.choice("abcdefgh")
         if name in now and chosen.random() < 0.3:
-            engine.store.remove(name)
+            engine.store.remove([name])
             now.pop(name)
         else:
             cut = chosen.randrange(0, 40, 8)

@@ -14,7 +14,7 @@ from pipelines.ingestion.parsers import parse
 from pipelines.ingestion.run import ingest
 from pipelines.models.embedding import build_embed_model, window_vectors
 from pipelines.query.engine import QueryEngine, build_query_engine
-from pipelines.store.vector_store import NodeRecipe
+from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.text import searchable
 from pipelines.types import Document, Filters
 
@@ -42,9 +42,8 @@ def put(engine: QueryEngine, name: str, body: str, company: str = "", **facts: A
     if company:
         nodes[0].metadata["facts"] = JobFacts(company=company).model_dump()
     texts = [searchable(node.metadata["header"], node.text, made.mime) for node in nodes]
-    engine.store.replace(
-        made, nodes, window_vectors(build_embed_model(engine.settings), texts), NodeRecipe("markdown", "r")
-    )
+    vectors = window_vectors(build_embed_model(engine.settings), texts)
+    engine.store.replace([Replacement(made, nodes, vectors, NodeRecipe("markdown", "r"))])
 
 
 @pytest.fixture

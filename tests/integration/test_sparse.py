@@ -6,7 +6,6 @@ from pipelines.ingestion.run import ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.schema import lexical_segments
 from pipelines.store.tokens import TOKENISER_VERSION
-from pipelines.types import Filters
 from tests.conftest import MakeSettings
 
 DOCUMENTS = {
@@ -63,18 +62,3 @@ def test_a_typo_is_found_and_the_reader_is_told(engine: QueryEngine) -> None:
     assert [result.document_name for result in report.results] == ["crane.md"]
     assert any('"Kuberntes" was not found; searched for "kubernetes".' in note for note in report.trace.notes)
     assert typing.search("Kubernetes", mode="sparse").trace.notes == ()
-
-
-def test_documents_first_searches_only_the_best_documents(engine: QueryEngine) -> None:
-    every = engine.search("harbour crane", mode="sparse", top_n=20)
-    first = engine.with_changes({"retrieval.documents_first": 1})
-    one = first.search("harbour crane", mode="sparse", top_n=20)
-    assert len({result.document_id for result in every.results}) == 3
-    assert {result.document_name for result in one.results} == {"crane.md"}
-    assert {c.fate for c in one.trace.candidates if c.document_id != one.results[0].document_id} == {"cut: document"}
-
-
-def test_documents_first_stays_within_the_filters(engine: QueryEngine) -> None:
-    narrow = Filters(document=("bread.md",))
-    report = engine.with_changes({"retrieval.documents_first": 2}).search("harbour crane", filters=narrow)
-    assert {result.document_name for result in report.results} == {"bread.md"}

@@ -233,7 +233,7 @@ def test_all_reads_of_a_moment_are_of_the_state_at_its_beginning(
     folder: Path, engine: QueryEngine, settings: Settings
 ) -> None:
     store = engine.store
-    with store.moment() as moment:
+    with store.read_snapshot() as moment:
         before = store.matching_ids(Filters(), "owner")
         write(folder, "beryl", range(3))
         in_thread(lambda: ingest(settings, [str(folder)]))
@@ -247,18 +247,18 @@ def test_all_reads_of_a_moment_are_of_the_state_at_its_beginning(
 
 
 def test_a_moment_inside_a_moment_is_the_same_one(engine: QueryEngine) -> None:
-    with engine.store.moment() as outer, engine.store.moment() as inner:
+    with engine.store.read_snapshot() as outer, engine.store.read_snapshot() as inner:
         assert inner is outer
 
 
 def test_a_statement_that_fails_leaves_the_rest_of_a_moment_readable(engine: QueryEngine) -> None:
     store = engine.store
-    with store.moment() as moment:
+    with store.read_snapshot() as moment:
         with pytest.raises(StoreError), reading(store.engine, "failing") as connection:
             connection.execute(text("SELECT 1 / 0"))
         assert moment.failed
         assert store.count() == 2 * DOCUMENTS
-    with store.moment() as later:
+    with store.read_snapshot() as later:
         assert not later.failed
 
 
@@ -277,7 +277,7 @@ def test_more_questions_at_once_than_connections_are_all_answered(engine: QueryE
 
 def test_a_narrow_search_leaves_no_setting_to_the_rest_of_a_moment(engine: QueryEngine) -> None:
     store, narrow = engine.store, Filters(category=("generic",))
-    with store.moment(), reading(store.engine, "looking") as connection:
+    with store.read_snapshot(), reading(store.engine, "looking") as connection:
         before = connection.execute(text("SHOW enable_indexscan")).scalar()
         store.dense([1.0] * store.dimension, 3, look=10, filters=narrow, audience="owner")
         assert connection.execute(text("SHOW enable_indexscan")).scalar() == before == "on"

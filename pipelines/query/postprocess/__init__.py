@@ -35,7 +35,7 @@ def build_factors(
     shape = "decay" if options.recency == "decay" else "steps"
     parts: list[tuple[bool, BaseNodePostprocessor]] = [
         (by_category, CategoryBoost(observer=observer, asked=intent.categories, table=table)),
-        (by_recency, RecencyBoost(observer=observer, shape=shape, half_life=options.half_life_years, today=today)),
+        (by_recency, RecencyBoost(observer=observer, shape=shape, today=today)),
         (by_year, YearBoost(observer=observer, asked=intent.years, factor=options.year)),
         (options.quality, QualityBoost(observer=observer)),
         (options.section != 1, SectionBoost(observer=observer, asked=intent.sections, factor=options.section)),
@@ -57,9 +57,7 @@ def build_cuts(
     settings: FactorSettings, intent: QueryIntent, observer: Observer, *, top_n: int, families: Families = no_families
 ) -> list[BaseNodePostprocessor]:
     """The cuts that are switched on, down to `top_n`; `families` gives the near-duplicate families of nodes."""
-    floor = AdaptiveFloor(
-        observer=observer, least=settings.floor_score, gap=settings.floor_gap, candidates=settings.floor_candidates
-    )
+    floor = AdaptiveFloor(observer=observer)
     quota = DocumentQuota(
         observer=observer, per_document=settings.per_document, among=_CROWD * top_n, named=intent.documents
     )

@@ -35,9 +35,9 @@ def above_floor(scores: Sequence[float], *, least: float, gap: float, candidates
 class AdaptiveFloor(BaseNodePostprocessor):
     """Keeps the nodes above the adaptive floor, at most `candidates`; the best one always stays."""
 
-    least: float
-    gap: float
-    candidates: int
+    least: float = 0.25
+    gap: float = 0.15
+    candidates: int = 10
     observer: Observer = Field(SILENT, exclude=True, repr=False)
 
     def _postprocess_nodes(

@@ -6,15 +6,13 @@ from llama_index.core.schema import QueryBundle, TextNode
 from llama_index.retrievers.bm25 import BM25Retriever
 
 from pipelines.errors import ModelError
-from pipelines.query.retrieve import QueryEmbedder, SearchScope, SparseRetriever, WeightedQuery, best_documents
+from pipelines.query.retrieve import QueryEmbedder, SearchScope, SparseRetriever, WeightedQuery
 from pipelines.query.trace import Observer
 from pipelines.store.lexical_index import BM25Parameters, Segment
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.tokens import tokenise
 from pipelines.types import Filters
 from tests.fake_corpus import FakeCorpus
-
-from .builders import hit
 
 TEXTS = {
     "a": "Kubernetes operators in production",
@@ -101,15 +99,6 @@ def test_the_sparse_retriever_is_llamaindexs_and_its_number_of_nodes_can_be_chan
     assert len(leg.retrieve("bread")) == 1
     with pytest.raises(NotImplementedError, match="FOOTNOTE_HOME"):
         leg.persist("index")
-
-
-def test_the_best_documents_are_those_of_the_best_nodes_and_their_halved_rest() -> None:
-    ranking = [hit("a", score=0.8, document_id="x"), *[hit(name, score=0.6, document_id="y") for name in "bc"]]
-    assert 0.6 + 0.6 / 2 > 0.8
-    assert best_documents(ranking, 1) == ("y",)
-    assert best_documents(ranking[:2], 2) == ("x", "y")
-    assert best_documents(ranking, 0) == ()
-    assert best_documents([], 3) == ()
 
 
 class Broken(MockEmbedding):
