@@ -251,7 +251,7 @@ def test_a_page_in_the_trash_or_gone_is_no_longer_listed_and_the_listing_is_comp
     world.notion.hidden.add(ids[1])
     listing = world.list(f"notion:{root}")
     assert ([item.name for item in listing.items], listing.complete) == (["Root", "Root/Page 2"], True)
-    assert "not shared" in listing.skipped[0].said
+    assert "not shared" in listing.skipped[0].reason
 
 
 def test_a_failure_in_the_middle_of_a_page_leaves_it_out_and_the_listing_incomplete(world: World) -> None:
@@ -489,7 +489,7 @@ def test_what_lies_deeper_than_a_page_is_read_is_told(world: World, monkeypatch:
     monkeypatch.setattr(pages, "_MAX_DEPTH", 2)
     nested = block("toggle", "a", block("toggle", "b", block("toggle", "c", block("paragraph", "d"))))
     root = world.notion.page("Root", nested)
-    assert "more than 2 levels deep" in world.list(f"notion:{root}").partial[0].said
+    assert "more than 2 levels deep" in world.list(f"notion:{root}").partial[0].reason
     assert world.documents(f"notion:{root}")["Root"].text == "# Root\n\na\n\nb\n\nc"
 
 
@@ -524,7 +524,7 @@ def test_a_linked_view_of_a_database_is_passed_over_and_told(world: World) -> No
     view = world.notion.view(root)
     listing = world.list(f"notion:{root}")
     assert ([item.name for item in listing.items], listing.complete) == (["Root"], True)
-    assert "linked view" in listing.skipped[0].said
+    assert "linked view" in listing.skipped[0].reason
     assert "linked view" in problem(world.list(f"notion:{view}")).hint
 
 
@@ -946,4 +946,4 @@ def test_a_page_that_moved_below_the_declared_depth_is_told(world: World) -> Non
     world.notion.move(x, first, LATER)
     listing = world.list(f"notion:{root}", depth=1, under=f"notion:{root}")
     assert [item.name for item in listing.items] == ["Root", "Root/First"]
-    assert any("deeper than 1" in told.said for told in listing.skipped)
+    assert any("deeper than 1" in remark.reason for remark in listing.skipped)
