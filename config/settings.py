@@ -144,6 +144,8 @@ class ParsingSettings(_Stage):
     sections_overlap: int = Field(100, ge=0)
     window_tokens: int = Field(450, ge=20)
     window_overlap: int = Field(75, ge=0)
+    semantic_min_characters: int = Field(200, ge=1)
+    semantic_max_characters: int = Field(2048, ge=50)
 
 
 class HeaderSettings(_Stage):

@@ -10,7 +10,7 @@ from config.settings import Settings
 from pipelines.types import Answer, Filters, Footnote, Token
 
 if TYPE_CHECKING:
-    from pipelines.query.engine import Engine
+    from pipelines.query.engine import QueryEngine
     from pipelines.query.replay import Replay
 
 
@@ -24,7 +24,9 @@ _STANDS = {
 _CLIP = 100
 
 
-def keep_answer(engine: "Engine", question: str, filters: Filters, answer: Answer, paths: tuple[Path, ...]) -> None:
+def keep_answer(
+    engine: "QueryEngine", question: str, filters: Filters, answer: Answer, paths: tuple[Path, ...]
+) -> None:
     """Write the pack of an answer that the owner was given on the command line, and say where."""
     from pipelines.query.pack import pack_answer
     from pipelines.query.search import Request

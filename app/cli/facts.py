@@ -15,7 +15,7 @@ from pipelines.store.database import open_database
 from pipelines.store.embedding_models import model_to_use
 from pipelines.store.facts import Fact, read_facts
 from pipelines.store.tokens import STOP_WORDS
-from pipelines.store.vector_store import build_node_store
+from pipelines.store.vector_store import build_vector_store
 from pipelines.text import fold
 from pipelines.types import Filters
 
@@ -24,7 +24,7 @@ def show_facts(settings: Settings, filters: Filters, *, as_json: bool) -> None:
     """Print everybody's jobs, education and skills with where they stand, and how long each lasted."""
     database = open_database(settings)
     model = model_to_use(database.engine, identity(settings), stated=is_model_configured(settings))
-    store = build_node_store(settings, database, model)
+    store = build_vector_store(settings, database, model)
     known = [person_json(person) for person in group_people(read_facts(store, filters, "owner"), date.today())]
     if as_json:
         output.print_json({"people": known})

@@ -162,14 +162,14 @@ def promote_model(settings: Settings, name: str, *, as_json: bool) -> None:
     """Make a model the one that serves, for everybody who searches this database."""
     from pipelines.query.active_index import IndexPreparation
     from pipelines.store.promotion import promote
-    from pipelines.store.vector_store import build_node_store
+    from pipelines.store.vector_store import build_vector_store
 
     database = open_database(settings)
     one = find_model(stored_models(database.engine), name)
     before = active_model(database.engine)
     version = None
     if not one.active:
-        store = build_node_store(settings, database, one.identity)
+        store = build_vector_store(settings, database, one.identity)
         ready = IndexPreparation(settings, database, store)
         version = promote(store, one.identity, ready.prepare, ready.adopt)
     note = disagreement(settings, one.identity)

@@ -30,9 +30,9 @@ from pipelines.ingestion.run import build_ingestion
 from pipelines.models.embedding import build_embed_model
 from pipelines.models.identity import identity
 from pipelines.query.ablation import change_settings
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.database import open_database
-from pipelines.store.vector_store import NodeRecipe
+from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.text import SEARCHABLE_VERSION, canonical, count_tokens
 from pipelines.types import MAX_QUESTION_CHARACTERS, Document, SourceItem
 
@@ -169,7 +169,7 @@ def vector_cache(settings: Settings, name: str) -> sqlalchemy.Engine:
 
 def index_chunks(
     settings: Settings, name: str, documents: Sequence[Document], cutter: Chunker, cache: sqlalchemy.Engine
-) -> tuple[Engine, list[TextNode]]:
+) -> tuple[QueryEngine, list[TextNode]]:
     """An engine over these documents as the cutter cuts them, and the nodes.
 
     They are in a database of their own, where what is unchanged stays.
@@ -186,7 +186,7 @@ def index_chunks(
         made_by = _recipe(nodes)
         if known.get(document.id) != (document.content_sha, made_by):
             vectors, _ = embedder(nodes)
-            ingestion.store.replace(document, nodes, vectors, NodeRecipe(cutter.name, made_by))
+            ingestion.store.replace([Replacement(document, nodes, vectors, NodeRecipe(cutter.name, made_by))])
     ingestion.indexes.refresh("owner")
     return build_query_engine(own), made
 
@@ -365,7 +365,7 @@ def _span(node: BaseNode) -> Span:
 
 
 def _scores(
-    engine: Engine,
+    engine: QueryEngine,
     topics: Sequence[SpanTopic],
     documents: Mapping[str, Document],
     gold: Mapping[str, Sequence[Span]],
@@ -375,7 +375,7 @@ def _scores(
     return {topic.id: _score(engine, topic, documents[topic.corpus].id, gold[topic.id], n) for topic in topics}
 
 
-def _score(engine: Engine, topic: SpanTopic, document_id: str, gold: Sequence[Span], n: int) -> dict[str, float]:
+def _score(engine: QueryEngine, topic: SpanTopic, document_id: str, gold: Sequence[Span], n: int) -> dict[str, float]:
     try:
         found = [hit.node for hit in engine.examine(topic.question[:MAX_QUESTION_CHARACTERS], top_n=n).ranking]
     except RetrievalError:

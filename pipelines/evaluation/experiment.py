@@ -13,7 +13,7 @@ from pipelines.evaluation.corpus import QueryCache, document_id, index_dataset, 
 from pipelines.evaluation.datasets import Dataset, load_beir
 from pipelines.evaluation.measures import DEFAULT, Comparison, Run, compare_sets, means, parse_measure, per_topic
 from pipelines.query.ablation import PARTS, TUNABLE, change_settings, settings_without
-from pipelines.query.engine import Engine
+from pipelines.query.engine import QueryEngine
 from pipelines.store.query_log import fingerprint
 from pipelines.types import MAX_QUESTION_CHARACTERS
 
@@ -124,7 +124,7 @@ class JudgedSet:
     """A dataset and an engine over its corpus."""
 
     dataset: Dataset
-    engine: Engine
+    engine: QueryEngine
     _runs: dict[str, Run] = field(default_factory=dict)
 
     def scores(
@@ -160,7 +160,7 @@ class JudgedSet:
             on_progress(label, len(self.dataset.topics), len(self.dataset.topics))
         return self._runs[key]
 
-    def _rank(self, engine: Engine, cut: bool, label: str, on_progress: Progress) -> Run:
+    def _rank(self, engine: QueryEngine, cut: bool, label: str, on_progress: Progress) -> Run:
         names = {document_id(item): item.id for item in self.dataset.corpus}
 
         def rank(question: str) -> dict[str, float]:

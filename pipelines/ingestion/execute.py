@@ -26,8 +26,8 @@ from pipelines.observe import log
 from pipelines.store import documents as document_rows
 from pipelines.store.database import writing
 from pipelines.store.documents import StoredDocument, is_as_stored
+from pipelines.store.node_writer import Check
 from pipelines.store.runs import LoggedItem, write_items
-from pipelines.store.vector_store import Check
 from pipelines.types import IngestItem, Outcome
 
 FATAL_ERRORS = (ConfigError, ServiceUnavailable)  # errors that would hit every other document too
@@ -265,7 +265,7 @@ class PlanExecution:
         def record(connection: Connection, versions: Mapping[str, int | None]) -> None:
             self._log(connection, [(steps[each], items[each], version) for each, version in versions.items()])
 
-        gone = self.pipeline.store.remove_all(list(steps), within=record, check=self._check(steps))
+        gone = self.pipeline.store.remove(list(steps), within=record, check=self._check(steps))
         seconds = (time.perf_counter() - began) / len(places)
         return [
             (place, _timed(replace(items[each], nodes=gone[each]), seconds))

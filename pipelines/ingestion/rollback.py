@@ -16,7 +16,7 @@ from pipelines.store import documents as document_rows
 from pipelines.store.database import Database, reading, writing
 from pipelines.store.node_table import set_vector_index_aside
 from pipelines.store.runs import LoggedItem, find_run, open_run, write_items
-from pipelines.store.vector_store import NodeStore
+from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.store.versions import Change, changes_of, last_change, read_version, taken_by
 from pipelines.types import Document, IngestItem, IngestReport, SourceItem
 
@@ -199,7 +199,7 @@ class _UnchangedGuard:
 class _VersionExecutor:
     """An executor that prepares kept versions: for each task, the version before the change at the task's index."""
 
-    store: NodeStore
+    store: FootnoteVectorStore
     changes: Sequence[Change]
 
     def __call__(

@@ -41,7 +41,7 @@ from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_table import make_vector_index, set_vector_index_aside
 from pipelines.store.runs import Failure, current_failures, finish_run, open_run, settle_failures
 from pipelines.store.schema import documents
-from pipelines.store.vector_store import NodeStore, build_lexical_indexes, build_node_store
+from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes, build_vector_store
 from pipelines.types import EmbeddingIdentity, IngestItem, IngestReport, RunKind, SourceItem
 
 Progress = Callable[[int, int, IngestItem], None]
@@ -75,7 +75,7 @@ class Ingestion:
 
     settings: Settings
     database: Database
-    store: NodeStore
+    store: FootnoteVectorStore
     indexes: LexicalIndexes
     embed_model: BaseEmbedding
     identity: EmbeddingIdentity
@@ -296,7 +296,7 @@ def build_ingestion(settings: Settings) -> Ingestion:
     """
     database = open_database(settings)
     model = model_to_use(database.engine, identity(settings), stated=is_model_configured(settings))
-    store = build_node_store(settings, database, model)
+    store = build_vector_store(settings, database, model)
     indexes = build_lexical_indexes(settings, database, store)
     writer = build_header_writer(settings, database.engine)
     embed_model = build_embed_model(with_identity(settings, model))

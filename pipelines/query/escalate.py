@@ -103,7 +103,7 @@ def _is_due(search: Search, evidence: Evidence) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EscalationResult:
-    """What a strategy searched for and found; `outcome` is None, with the reason, if there was nothing to search."""
+    """The result of a strategy; `outcome` is None, with the reason, if there was nothing to search."""
 
     search_text: str
     outcome: SearchOutcome | None
@@ -121,7 +121,7 @@ class EscalationContext:
 
     @property
     def question(self) -> str:
-        """What is searched for; a follow-up stands alone in it."""
+        """The text that is searched; a follow-up stands alone in it."""
         return self.base.intent.search_text
 
     @property
@@ -131,7 +131,7 @@ class EscalationContext:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether the dense leg searched."""
+        """True if the dense leg searched."""
         return self.base.evidence.similarity is not None
 
     def vector(self, text: str) -> Sequence[float]:
@@ -154,7 +154,7 @@ class EscalationContext:
             raise
 
     def trust(self, text: str) -> float:
-        """How far a text may stand for the question (0..1): their squared cosine.
+        """The trust (0..1) that a text means the question: their squared cosine.
 
         Of their vectors; without a dense leg, of their terms weighted by idf.
         """
@@ -250,7 +250,7 @@ def _one_variant(context: EscalationContext, name: str, text: str, *, with_terms
 def _search_variant(
     context: EscalationContext, name: str, text: str, trust: float, *, with_terms: bool = True
 ) -> tuple[SearchOutcome, float]:
-    """What question and variant find together, and its strength as evidence for the variant alone."""
+    """The outcome of question and variant together, and its strength as evidence for the variant alone."""
     search, question = context.search, context.question
     weights: dict[str, float] = {term: float(times) for term, times in Counter(tokenise(question)).items()}
     for term in tokenise(text) if with_terms else ():

@@ -17,7 +17,7 @@ Messages = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class WritingOptions:
-    """How a language model is to write.
+    """The form of a language model's answer.
 
     Attributes:
         persona: Who speaks.

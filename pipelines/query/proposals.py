@@ -5,8 +5,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
-from llama_index.core.llms import LLM
-
 from config.prompts import FOLLOW_UPS, QUESTION
 from pipelines.errors import FootnoteError
 from pipelines.facts import EducationFacts, JobFacts, LanguageFacts, PersonFacts, ProjectFacts
@@ -20,7 +18,7 @@ from pipelines.store.known_names import is_own_word
 from pipelines.store.node_reader import Section, documents_of_categories, sections_of
 from pipelines.store.tokens import tokenise
 from pipelines.text import canonical, fold
-from pipelines.types import Answer, Source
+from pipelines.types import Answer
 
 _LONGEST = 60  # characters of a name or heading in a question
 _MOST_WORDS = 8
@@ -59,19 +57,19 @@ class Proposal:
     """A question, and what should answer it.
 
     Attributes:
-        question: It.
-        aim: The document that should answer; empty where any may.
+        question: The text.
+        document: Id of the document that should answer; empty where any may.
         place: Its characters that should; None where any of the document may.
     """
 
     question: str
-    aim: str = ""
+    document: str = ""
     place: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What stands near an answer.
+    """The context of an answer, from which follow-ups are proposed.
 
     Attributes:
         cited: (document id, start, end) of the words that it cites; none of an abstention.
@@ -105,31 +103,31 @@ def proposals(near: Surroundings) -> list[Proposal]:
         _of_names(near.names, near.documents),
         _of_documents(near.found, near.others, near.documents),
     ]
-    in_turn = chain.from_iterable(zip_longest(*kinds))
     first: dict[str, Proposal] = {}
-    for proposal in in_turn:
-        if proposal is not None:
-            first.setdefault(fold(proposal.question), proposal)
+    for proposal in filter(None, chain.from_iterable(zip_longest(*kinds))):
+        first.setdefault(fold(proposal.question), proposal)
     return list(first.values())
 
 
 def _of_facts(facts: Sequence[Fact], cited: Sequence[tuple[str, int, int]]) -> Iterator[Proposal]:
-    """What a career holds beside what was cited of it."""
-    stated = [fact for fact in facts if isinstance(fact.record, PersonFacts) and fact.record.name]
-    names = {fact.document_id: fact.record.name for fact in reversed(stated) if isinstance(fact.record, PersonFacts)}
+    """Questions about the facts of a career that were not cited."""
+    names = {
+        fact.document_id: fact.record.name
+        for fact in reversed(facts)
+        if isinstance(fact.record, PersonFacts) and fact.record.name
+    }
     only = next(iter(names.values()), "") if len({fold(name) for name in names.values()}) == 1 else ""
-    told = {_of_what(fact) for fact in facts if _is_cited(fact.document_id, *fact.record.span, cited)}
+    known = {_subject(fact) for fact in facts if _is_cited(fact.document_id, *fact.record.span, cited)}
     for fact in sorted(facts, key=lambda fact: _ORDER.get(fact.record.type, 0)):
-        what = _of_what(fact)
-        if what and what not in told:
-            told.add(what)
-            question = _about_fact(fact, names.get(fact.document_id, only))
-            if question:
+        subject = _subject(fact)
+        if subject and subject not in known:
+            known.add(subject)
+            if question := _about_fact(fact, names.get(fact.document_id, only)):
                 yield Proposal(question)  # whichever of its documents states it
 
 
-def _of_what(fact: Fact) -> str:
-    """What facts of several documents have in common that say the same."""
+def _subject(fact: Fact) -> str:
+    """The key by which facts of several documents are the same."""
     match fact.record:
         case JobFacts(company=name) | EducationFacts(institution=name) | ProjectFacts(name=name):
             return fold(name)
@@ -159,7 +157,7 @@ def _is_cited(document_id: str, start: int, end: int, cited: Sequence[tuple[str,
 
 
 def _of_sections(places: Sequence[Section], cited: Sequence[tuple[str, int, int]]) -> Iterator[Proposal]:
-    """What stands under headings that were not cited."""
+    """Questions about sections that were not cited."""
     for place in places:
         heading = _heading(place.path[-1]) if place.path and place.category not in CAREER else ""
         if (
@@ -175,7 +173,7 @@ def _of_sections(places: Sequence[Section], cited: Sequence[tuple[str, int, int]
 
 
 def _of_names(names: Sequence[tuple[str, Sequence[str]]], cited: Collection[str]) -> Iterator[Proposal]:
-    """What is told elsewhere of something that the sources name."""
+    """Questions about names in the sources that another document explains."""
     for name, held in names:
         if len(held) == 1 and held[0] not in cited and (short := _title(name)):
             asks = f"What do the documents say about {_quoted(short)}?" if " " in short else f"What is {short}?"
@@ -185,7 +183,7 @@ def _of_names(names: Sequence[tuple[str, Sequence[str]]], cited: Collection[str]
 def _of_documents(
     found: Sequence[Section], others: Sequence[tuple[str, str]], cited: Collection[str]
 ) -> Iterator[Proposal]:
-    """Other documents: first those that were found beside, then those of the same kind."""
+    """Questions about other documents: first those that were found too, then those of the same categories."""
     near = dict.fromkeys((place.document_id, place.title) for place in found if place.category not in CAREER)
     for document_id, title in dict.fromkeys([*near, *others]):
         if document_id not in cited and (short := _title(title)):
@@ -202,7 +200,7 @@ def _heading(heading: str) -> str:
 
 
 def _title(title: str) -> str:
-    """What a document or project is called; empty when that is no more than a file's name, or an ordinary word."""
+    """The title of a document or project; empty if it is only a file's name, or an ordinary word."""
     short = _short(title)
     telling = any(term not in _DULL for term in tokenise(short))
     several = " " in short and telling
@@ -226,12 +224,6 @@ _OTHERS = 4  # documents of the same kind
 _HINT = "Raise FOOTNOTE_ANSWER__FOLLOW_UP_SECONDS, or set FOOTNOTE_ANSWER__FOLLOW_UPS_BY=documents."
 
 
-def cited_by(answer: Answer) -> tuple[Source, ...]:
-    """The sources that an answer cites."""
-    numbers = {n for sentence in answer.sentences for n in sentence.citations}
-    return tuple(source for source in answer.sources if source.n in numbers)
-
-
 def cited_spans(answer: Answer) -> tuple[tuple[str, int, int], ...]:
     """(document id, start, end) of all the words that an answer quotes."""
     quoted = (citation for sentence in answer.sentences for citation in sentence.evidence)
@@ -239,72 +231,47 @@ def cited_spans(answer: Answer) -> tuple[tuple[str, int, int], ...]:
 
 
 def from_documents(answer: Answer, search: Search, retrieved: Retrieved | None) -> list[Proposal]:
-    """What the documents suggest that an answer cites, or that came nearest where there is none."""
-    return proposals(read_surroundings(answer, search, retrieved))
-
-
-def from_model(answer: Answer, search: Search, retrieved: Retrieved | None) -> list[Proposal]:
-    """What the language model suggests where it is wanted; nothing when it fails."""
-    options = search.settings.answer
-    if options.follow_ups_by != "llm" or search.llm is None or retrieved is None or not retrieved.context.text:
-        return []
-    try:
-        return proposed_by(search.llm, answer.question, retrieved.context.text, seconds=options.follow_up_seconds)
-    except FootnoteError as error:
-        log_failure("follow-ups are proposed without the language model", error)
-        return []
-
-
-def read_surroundings(answer: Answer, search: Search, retrieved: Retrieved | None) -> Surroundings:
-    """What stands near the sources of an answer, or near those that came nearest where there is none."""
-    request, store = search.request, search.store
-    sources = cited_by(answer) or answer.nearest
+    """Questions from the documents that an answer cites, or from the nearest ones of an abstention."""
+    cited = {n for sentence in answer.sentences for n in sentence.citations}
+    sources = [source for source in answer.sources if source.n in cited] or answer.nearest
     if not sources:
-        return Surroundings((), frozenset())
+        return []
+    request, store = search.request, search.store
     documents = tuple(dict.fromkeys(source.document_id for source in sources))
     inside = replace(request.filters, document=documents)
     names = search.index.names.current(request.audience, store.version())
     named = dict(pair for source in sources for pair in names.find(source.snippet))
     categories = {source.category for source in sources} - CAREER
-    others = documents_of_categories(store, documents, categories, request.audience, limit=_OTHERS)
-    return Surroundings(
-        cited=cited_spans(answer),
-        documents=frozenset(documents),
-        found=_places(retrieved),
-        sections=tuple(sections_of(store, inside, request.audience)),
-        facts=tuple(read_facts(store, inside, request.audience)),
-        names=tuple(named.items()),
-        others=tuple(others),
-    )
-
-
-def _places(retrieved: Retrieved | None) -> tuple[Section, ...]:
-    metas = [hit.node.metadata for hit in (retrieved.found.ranking if retrieved else ())]
-    return tuple(
-        Section(
-            meta["document_id"],
-            meta["title"],
-            meta["category"],
-            tuple(meta["section_path"]),
-            meta["start"],
-            meta["end"],
+    metas = (hit.node.metadata for hit in (retrieved.found.ranking if retrieved else ()))
+    places = [
+        (m["document_id"], m["title"], m["category"], tuple(m["section_path"]), m["start"], m["end"]) for m in metas
+    ]
+    return proposals(
+        Surroundings(
+            cited=cited_spans(answer),
+            documents=frozenset(documents),
+            found=tuple(Section(*place) for place in places),
+            sections=tuple(sections_of(store, inside, request.audience)),
+            facts=tuple(read_facts(store, inside, request.audience)),
+            names=tuple(named.items()),
+            others=tuple(documents_of_categories(store, documents, categories, request.audience, limit=_OTHERS)),
         )
-        for meta in metas
     )
 
 
-def proposed_by(llm: LLM, question: str, sources: str, *, seconds: float) -> list[Proposal]:
-    """What a language model would ask next; what it says is data, and each line of it a proposal like any other.
+def from_model(answer: Answer, search: Search, retrieved: Retrieved | None) -> list[Proposal]:
+    """Questions by the language model, if the settings ask for it; none when it fails.
 
-    Args:
-        llm: The model.
-        question: What was answered.
-        sources: The sources as the writer saw them, between their delimiters.
-        seconds: How long it may take.
-
-    Raises:
-        ServiceUnavailable, ModelError: If it does not reply in time or fails.
+    Its reply is data, and each line of it a proposal like any other.
     """
-    said = [("system", FOLLOW_UPS.format(count=_PROPOSED)), ("user", f"{sources}\n\n{QUESTION}{question}")]
-    reply = consult(llm, said, seconds=seconds, limit=MAX_REPLY, hint=_HINT)
-    return [Proposal(text) for text in parse_queries(reply, question, _PROPOSED) if text.endswith("?")]
+    options = search.settings.answer
+    if options.follow_ups_by != "llm" or search.llm is None or retrieved is None or not retrieved.context.text:
+        return []
+    prompt = f"{retrieved.context.text}\n\n{QUESTION}{answer.question}"
+    messages = [("system", FOLLOW_UPS.format(count=_PROPOSED)), ("user", prompt)]
+    try:
+        reply = consult(search.llm, messages, seconds=options.follow_up_seconds, limit=MAX_REPLY, hint=_HINT)
+    except FootnoteError as error:
+        log_failure("follow-ups are proposed without the language model", error)
+        return []
+    return [Proposal(text) for text in parse_queries(reply, answer.question, _PROPOSED) if text.endswith("?")]

@@ -16,7 +16,7 @@ from pipelines.observe import log_failure
 from pipelines.query.active_index import ModelIndex
 from pipelines.query.evidence import assess
 from pipelines.query.followup import recent_turns, rewrite_follow_up, stand_alone
-from pipelines.query.fuse import HybridRetriever, ScoringRetriever, build_fusion
+from pipelines.query.fuse import HybridRetriever, build_fusion, fusion_weights
 from pipelines.query.postprocess import build_additions, build_cuts, build_factors
 from pipelines.query.retrieve import (
     DenseRetriever,
@@ -32,13 +32,13 @@ from pipelines.store.lexical_index import LexicalIndex
 from pipelines.store.near_duplicates import families_of
 from pipelines.store.read_snapshot import Mark
 from pipelines.store.tokens import tokenise
-from pipelines.store.vector_store import NodeStore
+from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import Audience, Evidence, Filters, Mode, QueryIntent, Turn
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked, of what, for whom, and how many passages are wanted."""
+    """A question, with its filters, its audience and the number of passages."""
 
     question: str
     filters: Filters
@@ -84,7 +84,7 @@ class Search:
         lexical: The BM25 index of the snapshot that is read.
         mark: Which state of the corpus that is.
         embedder: The vectors of the question and its variants.
-        escalates: Whether weak evidence is followed by query variants.
+        escalates: True if weak evidence is followed by query variants.
     """
 
     request: Request
@@ -100,7 +100,7 @@ class Search:
     escalates: bool = True
 
     @property
-    def store(self) -> NodeStore:
+    def store(self) -> FootnoteVectorStore:
         """The nodes that are searched."""
         return self.index.store
 
@@ -141,7 +141,7 @@ class Search:
         return SearchOutcome(self.intent, query, ranked, ranking, self._assess(ranked, self.intent, ledger), ledger)
 
     def assess_as(self, outcome: SearchOutcome, intent: QueryIntent) -> Evidence:
-        """What an outcome is as evidence for another wording of the question; its own ledger stays as it is."""
+        """The evidence of an outcome for another wording of the question; its own ledger stays as it is."""
         ledger = outcome.ledger.fork(outcome.ledger.name)
         ledger.join(outcome.ledger)
         return self._assess(outcome.ranked, intent, ledger)
@@ -160,7 +160,8 @@ class Search:
             scores["sparse"] = self.lexical.score_of(Counter(tokenise(query.query_str)), ids)
         self.ledger.tag(*scores)
         rankings = {leg: sorted(of.items(), key=lambda pair: (-pair[1], pair[0])) for leg, of in scores.items()}
-        fused, nodes = build_fusion(self.settings.retrieval)(rankings), {hit.node.node_id: hit.node for hit in hits}
+        options, nodes = self.settings.retrieval, {hit.node.node_id: hit.node for hit in hits}
+        fused = build_fusion(options)(rankings, fusion_weights(options))
         order = sorted(fused, key=lambda node_id: (-fused[node_id], node_id))
         ranked = [NodeWithScore(node=nodes[node_id], score=fused[node_id]) for node_id in order]
         self.ledger.fused(ranked)
@@ -194,20 +195,28 @@ class Search:
 
     def _retriever(self, filters: Filters, ledger: Ledger) -> HybridRetriever:
         options, request = self.settings.retrieval, self.request
-        scope = SearchScope(options.leg_factor * request.top_n, filters, request.audience, ledger.timings)
-        legs: dict[str, ScoringRetriever] = {}
+        scope, k = SearchScope(filters, request.audience, ledger), options.leg_factor * request.top_n
+        legs: list[DenseRetriever | SparseRetriever] = []
         if request.mode != "sparse":
-            space = self.index.spaces.current(request.audience) if options.whitening else None
-            look = options.ann_factor * request.top_n
-            legs["dense"] = DenseRetriever(
-                self.store, self.embedder, scope, look=look, space=space, whitening=options.whitening
-            )
+            look, power = options.ann_factor * request.top_n, options.whitening
+            space = self.index.spaces.current(request.audience) if power else None
+            whiten = (lambda vector: space.whiten(vector, power).tolist()) if space else list
+            legs.append(DenseRetriever(self.store, self.embedder, scope, similarity_top_k=k, look=look, whiten=whiten))
         if request.mode != "dense":
-            legs["sparse"] = SparseRetriever(
-                self.store, self.index.indexes, scope, typo_weight=options.typo_weight, note=ledger.note
+            legs.append(
+                SparseRetriever(
+                    self.store, self.index.indexes, scope, similarity_top_k=k, typo_weight=options.typo_weight
+                )
             )
-        complete = options.complete and options.fusion == "convex"
-        return HybridRetriever(legs, build_fusion(options), ledger, complete=complete)
+        weights = fusion_weights(options)
+        return HybridRetriever(
+            legs,
+            weights=[weights[leg.name] for leg in legs],
+            fusion=build_fusion(options),
+            similarity_top_k=len(legs) * k,
+            complete=options.complete and options.fusion == "convex",
+            observer=ledger,
+        )
 
     def _assess(self, ranked: Sequence[NodeWithScore], intent: QueryIntent, ledger: Ledger) -> Evidence:
         """Note the cosine of every candidate, and of the corpus, to what the intent searches for, and assess them."""
@@ -238,7 +247,7 @@ def begin_search(
     ledger, options = Ledger(), settings.analysis
     matching(request.filters)  # a filter that cannot be compared is an error before any leg runs
     lexical = index.indexes.current(request.audience)
-    with index.store.moment() as snapshot, ledger.stage("analyse"):
+    with index.store.read_snapshot() as snapshot, ledger.stage("analyse"):
         known = index.names.current(request.audience, index.store.version()) if options.names else NO_NAMES
         rewrite = partial(_rewritten, settings, llm, ledger)
         intent = analyse(
@@ -248,7 +257,7 @@ def begin_search(
             named=known.find,
             stand_alone=partial(stand_alone, weight=lexical.idf, rewrite=rewrite),
         )
-    embedder = QueryEmbedder(index.embed_model, ledger.timings)
+    embedder = QueryEmbedder(index.embed_model, ledger)
     return Search(request, settings, index, llm, fingerprint, ledger, intent, lexical, snapshot.mark, embedder)
 
 

@@ -137,7 +137,7 @@ class Ledger(Observer):
 
     @property
     def degraded(self) -> bool:
-        """Whether a part failed or ran out of time."""
+        """True if a part failed or ran out of time."""
         return bool(self._failures)
 
     def tag(self, *names: str) -> None:
@@ -150,7 +150,7 @@ class Ledger(Observer):
         return tuple(dict.fromkeys(row.document_id for row in self._rows.values()))
 
     def used(self, name: str) -> bool:
-        """Whether a part was used."""
+        """True if a part was used."""
         return name in self._tags
 
     def similar(self, similarities: Mapping[str, float]) -> None:

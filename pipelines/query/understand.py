@@ -43,7 +43,7 @@ def analyse(
     named: Named = lambda _: (),
     stand_alone: StandAlone = stand_alone,
 ) -> QueryIntent:
-    """What is asked: the text to search for, what it is about, and the words that guess where it is answered.
+    """The intent of a question: the text to search for, its subject, and the words that tell where it is answered.
 
     Args:
         question: As it was typed.
@@ -104,7 +104,7 @@ def _checked(question: str, limit: int) -> str:
 
 
 def _phrases(question: str) -> tuple[str, ...]:
-    """What stands in quotation marks, without the marks of a sentence's end.
+    """The phrases in quotation marks, without the marks of a sentence's end.
 
     Nothing of a question that is quoted whole, nor of a long request: there quotations are examples.
     """
@@ -129,7 +129,7 @@ class Narrowing:
     Attributes:
         filters: What the legs are given.
         keep: What a node must pass after the fusion; empty = everything stays.
-        guessed: Whether `filters` or `keep` hold a guess, which may be dropped when too few candidates are left.
+        guessed: True if `filters` or `keep` hold a guess, which may be dropped when too few candidates are left.
         dropped: The guesses of an earlier narrowing that this one is without, in words; empty = none.
     """
 

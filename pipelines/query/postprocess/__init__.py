@@ -71,7 +71,7 @@ def build_cuts(
 
 
 def build_additions(settings: FactorSettings, observer: Observer, *, reader: Window) -> list[BaseNodePostprocessor]:
-    """What adds nodes to the kept ones: their neighbours, if switched on."""
+    """The steps that add nodes to the kept ones: their neighbours, if switched on."""
     return (
         [NeighbourExpansion(observer=observer, reader=reader, width=settings.neighbours)] if settings.neighbours else []
     )

@@ -17,7 +17,7 @@ def document_of(node: BaseNode) -> str:
 
 
 def above_floor(scores: Sequence[float], *, least: float, gap: float, candidates: int) -> int:
-    """How many of the first scores stay: those of at least max(least, 1 - gap) of the best; never none of some.
+    """The number of first scores that stay: those of at least max(least, 1 - gap) of the best; at least one.
 
     Args:
         scores: Best first; each is divided by the first, the largest.

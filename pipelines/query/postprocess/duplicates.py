@@ -40,7 +40,7 @@ def near_duplicates(texts: Sequence[str], *, threshold: float = THRESHOLD) -> di
 
 
 def _could_repeat(left: frozenset[str], right: frozenset[str], threshold: float) -> bool:
-    """Whether two sets are of like enough size: a cheap bound on their Jaccard similarity."""
+    """True if two sets are of like enough size: a cheap bound on their Jaccard similarity."""
     return min(len(left), len(right)) >= threshold * max(len(left), len(right))
 
 

@@ -40,7 +40,7 @@ def reordered(ranking: Sequence[NodeWithScore], order: Sequence[str]) -> list[No
 
 
 def within(seconds: float, call: Callable[[], list[str]]) -> list[str]:
-    """What the call returns; one that takes longer is left to itself.
+    """The result of a call; one that takes longer is not waited for.
 
     Raises:
         TimeoutError: If it has not returned after so many seconds.
@@ -147,7 +147,7 @@ class CrossEncoder:
         return sorted(logits, key=lambda node_id: -logits[node_id])
 
     def logit(self, question: str, text: str) -> float:
-        """How relevant a passage is; any number, more is better. A class of its own for "irrelevant" is taken off."""
+        """The relevance of a passage, any number; the logit of a class "irrelevant", if there is one, is subtracted."""
         out = self._model.logits(question, text)
         if out.size not in {1, 2}:
             raise ModelError(f"The reranker gave {out[:3].tolist()} for a passage, which is no logit.")

@@ -40,7 +40,7 @@ class World:
 
     def __init__(self, notion: FakeNotion, home: Path) -> None:
         self.notion, self.home = notion, home
-        self.said: list[str] = []
+        self.reason: list[str] = []
         self.far: list[str] = []
         self.token: str | None = TOKEN
         self.stop = threading.Event()
@@ -54,7 +54,7 @@ class World:
             notion=NotionSettings(api_base=self.notion.url, wait_seconds=wait),
         )  # fmt: skip
         declared = {under: DeclaredSource(location=under, depth=depth)} if depth is not None else {}
-        return Notion(Access(settings, 10_000_000, declared, verify, self.said.append, self.stop, self.far.append))
+        return Notion(Access(settings, 10_000_000, declared, verify, self.reason.append, self.stop, self.far.append))
 
     def documents(self, location: str, **options: object) -> dict[str, Document]:
         kind = self.opened(**options)
@@ -295,14 +295,14 @@ def test_a_failing_request_is_tried_again(world: World) -> None:
     root = world.notion.page("Root")
     world.notion.fail("", AGAIN, AGAIN)
     assert world.list(f"notion:{root}").complete
-    assert world.said == ["Notion answered with 503; the next try is in 0 s ..."] * 2
+    assert world.reason == ["Notion answered with 503; the next try is in 0 s ..."] * 2
 
 
 def test_a_rate_limit_is_waited_for_aloud(world: World) -> None:
     root = world.notion.page("Root")
     world.notion.fail("", LIMIT, LIMIT, LIMIT, LIMIT)
     assert world.list(f"notion:{root}").complete
-    assert world.said == ["Notion asks to wait 0 s (its rate limit) ..."] * 4
+    assert world.reason == ["Notion asks to wait 0 s (its rate limit) ..."] * 4
 
 
 def test_a_rate_limit_longer_than_the_setting_is_left_for_the_next_run(world: World) -> None:
@@ -428,7 +428,7 @@ def test_a_block_that_the_api_only_names_is_told_at_every_run(world: World) -> N
         listing = world.list(f"notion:{root}")
         assert listing.complete
         assert listing.partial == (("Root", "without blocks that the API does not give: 1 unsupported"),)
-        assert world.said == []  # the report says it
+        assert world.reason == []  # the report says it
     assert world.documents(f"notion:{root}")["Root"].metadata["partial"]["unread"] == {"unsupported": 1}
 
 
