@@ -92,11 +92,14 @@ def restored(node: TextNode) -> TextNode:
 
 
 def _split(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(the fields of NodeMetadata, the caller's keys) of a node from our parsers or from this store, or any other."""
+    """(the fields of NodeMetadata, the caller's keys) of a node from our parsers or from this store, or any other.
+
+    Of a key that is both, `extra` has the caller's value.
+    """
     if not metadata.keys() >= _REQUIRED:
         return {}, dict(metadata)
     caller = metadata.get("extra") or {}
-    extra = {key: value for key, value in metadata.items() if key not in _FIELDS or key in caller}
+    extra = {key: value for key, value in metadata.items() if key not in _FIELDS}
     return {key: value for key, value in metadata.items() if key in _FIELDS and key not in caller}, {**caller, **extra}
 
 
