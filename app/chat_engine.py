@@ -17,7 +17,7 @@ from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
 from pipelines.ingestion.run import Ingestion
 from pipelines.ingestion.workers import Executor, build_executor
 from pipelines.observe import configure_logging
-from pipelines.query.engine import Engine, Event, build_query_engine
+from pipelines.query.engine import Event, QueryEngine, build_query_engine
 from pipelines.query.pack import pack_answer
 from pipelines.query.search import Request
 from pipelines.store.database import reading
@@ -71,7 +71,7 @@ class Shelf:
 class ChatEngine:
     """One object for every page; safe to share between sessions."""
 
-    def __init__(self, engine: Engine, writer: HeaderWriter | None, executor: Executor) -> None:
+    def __init__(self, engine: QueryEngine, writer: HeaderWriter | None, executor: Executor) -> None:
         self._engine = engine
         self._writer = writer
         self._executor = executor
@@ -83,7 +83,7 @@ class ChatEngine:
         return self._engine.model_name
 
     def answer(self, question: str, *, history: Sequence[Turn], filters: Filters) -> Iterator[Event]:
-        """The answer as it is made, the Answer last; raises what `Engine.answer` raises."""
+        """The answer as it is made, the Answer last; raises what `QueryEngine.answer` raises."""
         return self._engine.answer(question, history=history, filters=filters, audience=AUDIENCE)
 
     def passage(self, document_id: str, start: int, end: int, around: int) -> tuple[str, str, str] | None:

@@ -34,7 +34,6 @@ class EmbeddingSettings(_Stage):
     )
     threads: int = Field(0, ge=0, description="threads of the local model; 0 = every core")
     model_path: str = Field("", description="a folder with model.safetensors and tokenizer.json, for fp32 and CUDA")
-    allow_download: bool = Field(False, description="without effect: the local model is part of Footnote")
     batch_size: int = Field(50, ge=1, le=2048, description="texts per request or batch")
     pause_ms: int = Field(100, ge=0, description="between two batches for a remote model")
     timeout_seconds: float = Field(60.0, gt=0)
@@ -75,7 +74,6 @@ class IngestionSettings(_Stage):
     sources: tuple[str, ...] = Field(("data/sample",), description="JSON list; what `footnote ingest` takes alone")
     sources_file: str = Field("", description="a TOML file of more of them, as config/sources.example.toml shows")
     poll_minutes: float = Field(60.0, gt=0, description="`ingest --watch`: between two looks at a remote source")
-    settle_seconds: float = Field(1.0, ge=0, description="`ingest --watch`: a folder is quiet so long before a run")
     rules: tuple[SourceRule, ...] = Field(
         (), description='JSON list of {"match": glob, "category", "parser", "visibility", "year"}; the last match wins'
     )
@@ -106,7 +104,6 @@ class GitHubSettings(_Stage):
     wait_seconds: float = Field(
         900.0, ge=0, description="the longest wait for a rate limit; else left for the next run"
     )
-    timeout_seconds: float = Field(30.0, gt=0)
 
 
 class NotionSettings(_Stage):
@@ -116,7 +113,6 @@ class NotionSettings(_Stage):
     wait_seconds: float = Field(
         300.0, ge=0, description="the longest wait for a rate limit; else left for the next run"
     )
-    timeout_seconds: float = Field(30.0, gt=0)
 
 
 class WebSettings(_Stage):
@@ -127,7 +123,6 @@ class WebSettings(_Stage):
     )
     timeout_seconds: float = Field(20.0, gt=0, description="for one page, redirects included")
     max_bytes: int = Field(10_000_000, ge=1, description="of a page, unpacked")
-    redirects: int = Field(5, ge=0)
     robots: bool = Field(True, description="honour robots.txt")
     agent: str = Field("Footnote/0.1", min_length=1, description="how it calls itself")
     private_hosts: tuple[str, ...] = Field(
@@ -141,10 +136,6 @@ class ParsingSettings(_Stage):
     resume_max_tokens: int = Field(800, ge=50, description="a longer job is cut, its job line repeated in the header")
     linkedin_max_tokens: int = Field(800, ge=50, description="several jobs a node, up to so many")
     journey_target_tokens: int = Field(450, ge=20)
-    journey_soft_tokens: int = Field(500, ge=20, description="a paragraph may carry a node so far")
-    journey_hard_tokens: int = Field(600, ge=20)
-    journey_overlap_words: int = Field(30, ge=0, description="whole sentences within so many words ...")
-    journey_overlap_tokens: int = Field(50, ge=0, description="... and so many tokens")
     markdown_target_words: int = Field(600, ge=20)
     markdown_max_words: int = Field(800, ge=20)
     markdown_overlap_words: int = Field(25, ge=0)
@@ -153,8 +144,6 @@ class ParsingSettings(_Stage):
     sections_overlap: int = Field(100, ge=0)
     window_tokens: int = Field(450, ge=20)
     window_overlap: int = Field(75, ge=0)
-    semantic_group: int = Field(3, ge=1, description="sentences that are embedded together")
-    semantic_percentile: float = Field(25.0, ge=0, le=100, description="cut where neighbours are less alike")
     semantic_min_characters: int = Field(200, ge=1)
     semantic_max_characters: int = Field(2048, ge=50)
 
@@ -166,9 +155,8 @@ class HeaderSettings(_Stage):
         "deterministic", description="llm = a language model adds a sentence for every node; see `ingest --plan`"
     )
     concurrency: int = Field(4, ge=1, le=64, description="llm: requests at a time")
-    per_minute: int = Field(120, ge=0, description="llm: requests; 0 = as many as are answered")
     seconds: float = Field(20.0, gt=0, description="llm: past it the node keeps its deterministic header")
-    max_tokens: int = Field(120, ge=16, description="llm: of a header")
+    per_minute: int = Field(120, ge=0, description="llm: requests; 0 = as many as are answered")
 
 
 class AnalysisSettings(_Stage):
@@ -180,7 +168,6 @@ class AnalysisSettings(_Stage):
     phrases: bool = Field(True, description="words in quotation marks must stand in a passage")
     trim: bool = Field(True, description="what only asks (I am looking for papers on) is not searched for")
     min_candidates: int = Field(3, ge=0, description="a guessed filter that leaves fewer is dropped")
-    max_question_characters: int = Field(2000, ge=1)
 
 
 class RetrievalSettings(_Stage):
@@ -194,15 +181,11 @@ class RetrievalSettings(_Stage):
     scale: Literal["max", "theoretical", "z", "none"] = Field("z", description="convex fusion: how scores compare")
     complete: bool = Field(True, description="convex fusion: a node that one leg found is scored by the other too")
     dense_weight: float = Field(0.5, ge=0, le=1, description="convex fusion; the sparse leg has the rest")
-    rrf_k: int = Field(60, ge=1)
-    rrf_dense_weight: float = Field(0.5, ge=0, le=1, description="RRF; the sparse leg has the rest")
     whitening: float = Field(0.25, ge=0, le=1, description="how far common directions of the vectors are evened out")
-    bm25_k1: float = Field(1.2, gt=0)
     bm25_b: float = Field(0.6, ge=0, le=1)
     header_weight: int = Field(2, ge=1, le=5, description="a term of title or heading counts so many times")
     pair_weight: float = Field(0.15, ge=0, le=1, description="of neighbouring question terms that stand together")
     typo_weight: float = Field(0.8, ge=0, le=1, description="of the nearest known word for an unknown one; 0 = off")
-    documents_first: int = Field(0, ge=0, description="search only in so many best documents; 0 = in all")
     cache_entries: int = Field(256, ge=0, description="rankings kept until the corpus or a setting changes; 0 = none")
 
 
@@ -218,12 +201,8 @@ class FactorSettings(_Stage):
     named: float = Field(1.2, gt=0, description="nodes of a document that the question names; 1 = off")
     section: float = Field(1.1, gt=0, description="nodes of a section that the question names; 1 = off")
     recency: Literal["off", "asked", "steps", "decay"] = Field("asked", description="asked = only for 'recent', 'now'")
-    half_life_years: float = Field(3.0, gt=0, description="decay: after so many years a factor is halfway to 1")
     quality: bool = Field(False, description="nodes of 100 to 300 words count 1.1 times")
     floor: bool = Field(False, description="drop what scores far below the best")
-    floor_score: float = Field(0.25, ge=0, le=1, description="least share of the best score")
-    floor_gap: float = Field(0.15, ge=0, le=1, description="or this far below the best, whichever is higher")
-    floor_candidates: int = Field(10, ge=1, description="how many reach the floor")
     per_document: int = Field(3, ge=0, description="nodes of one document, where many have candidates; 0 = any")
     duplicates: bool = Field(True, description="of nodes that say the same, keep the best")
     neighbours: int = Field(0, ge=0, le=5, description="nodes before and after each, within its section")
@@ -250,7 +229,6 @@ class EscalationSettings(_Stage):
     )
     seconds: float = Field(2.5, gt=0, description="no new attempt is begun after this")
     calls: int = Field(3, ge=0, description="of the language model, a question")
-    variants: int = Field(3, ge=1, le=8, description="questions of a multi-query")
 
 
 class ContextSettings(_Stage):
@@ -258,7 +236,6 @@ class ContextSettings(_Stage):
 
     max_characters: int = Field(8000, ge=200)
     max_tokens: int = Field(2400, ge=50)
-    token_margin: float = Field(1.15, ge=1, description="safety factor on cl100k counts for other tokenisers")
 
 
 class AnswerSettings(_Stage):
@@ -266,7 +243,6 @@ class AnswerSettings(_Stage):
 
     max_sentences: int = Field(6, ge=1, le=30, description="of an extractive answer")
     passages: int = Field(10, ge=1, le=100, description="that an extractive answer is picked from; at least top_n")
-    history_turns: int = Field(4, ge=0, description="that a language model is shown, at most ...")
     history_tokens: int = Field(800, ge=0, description="... and at most so many tokens of them")
     condense: Literal["auto", "rules"] = Field(
         "auto", description="auto = a language model makes a follow-up whole, where there is one; else rules do"
@@ -351,15 +327,33 @@ class Settings(BaseSettings):
         description="database, lexical index, originals; empty = ./var where it holds a database or in a clone, else "
         "the user's data folder",
     )
-    collection: str = Field("default", min_length=1, max_length=200)
-    database_url: SecretStr | None = Field(None, validation_alias="DATABASE_URL")
-    openai_api_key: SecretStr | None = Field(None, validation_alias="OPENAI_API_KEY")
-    openai_api_base: str = Field(OPENAI_BASE, validation_alias="OPENAI_API_BASE")
-    openai_model: str = Field("", validation_alias="OPENAI_MODEL")
-    openrouter_api_key: SecretStr | None = Field(None, validation_alias="OPENROUTER_API_KEY")
+    collection: str = Field("default", min_length=1, max_length=200, description="the collection of new documents")
+    database_url: SecretStr | None = Field(
+        None,
+        validation_alias="DATABASE_URL",
+        description="any Postgres with pgvector 0.8; empty = the embedded one under FOOTNOTE_HOME",
+    )
+    openai_api_key: SecretStr | None = Field(
+        None, validation_alias="OPENAI_API_KEY", description="embeddings by OpenAI, or by the server of OPENAI_API_BASE"
+    )
+    openai_api_base: str = Field(
+        OPENAI_BASE,
+        validation_alias="OPENAI_API_BASE",
+        description="any server that speaks OpenAI's protocol. For Gemini, for example:\n"
+        "https://generativelanguage.googleapis.com/v1beta/openai/ with\n"
+        "FOOTNOTE_EMBEDDING__MODEL=gemini-embedding-001 and FOOTNOTE_EMBEDDING__DIMENSION=768",
+    )
+    openai_model: str = Field(
+        "", validation_alias="OPENAI_MODEL", description="a language model of that server; it writes the answers then"
+    )
+    openrouter_api_key: SecretStr | None = Field(
+        None, validation_alias="OPENROUTER_API_KEY", description="a language model on OpenRouter writes the answers"
+    )
     openrouter_api_base: str = Field(OPENROUTER_BASE, validation_alias="OPENROUTER_API_BASE")
-    github_token: SecretStr | None = Field(None, validation_alias="GITHUB_TOKEN")
-    notion_token: SecretStr | None = Field(None, validation_alias="NOTION_TOKEN")
+    github_token: SecretStr | None = Field(
+        None, validation_alias="GITHUB_TOKEN", description="for private repositories"
+    )
+    notion_token: SecretStr | None = Field(None, validation_alias="NOTION_TOKEN", description="for Notion pages")
     ca_file: str = Field("", description="a PEM file of authorities that are trusted beside the usual ones")
 
     embedding: EmbeddingSettings = EmbeddingSettings()

@@ -1,15 +1,20 @@
-"""Write the generated pages: docs/cli.md from the commands, docs/measurements.md from docs/measurements/*.json.
+"""Write docs/cli.md from the commands, docs/measurements.md from its JSON, .env.example from config/settings.py.
 
 Run `python docs/make.py`; with `--check` it writes nothing and exits 1 if a page is out of date.
 """
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 from typer.main import get_command
+
+from config.settings import Settings
 
 DOCS = Path(__file__).parent
 
@@ -71,21 +76,61 @@ def _table(block: dict[str, Any]) -> str:
     return f"{drawn}\n\nMeasured {block['date']}{command}."
 
 
-PAGES = {"cli.md": cli_page, "measurements.md": measurements_page}
+def example_env() -> str:
+    """Every setting as a commented line with its default, below what config/settings.py says of it."""
+    parts = [
+        "# Every setting of Footnote with its default. Copy this file to .env and uncomment what you change.\n"
+        "# Without any of it Footnote runs offline: embedded Postgres, local embedding model, extractive answers.\n"
+        "# Generated from config/settings.py by `python docs/make.py`.",
+        "# --- Where data lives, keys and servers. A key lets Footnote talk to its service. ---",
+    ]
+    stages = {name: field.default for name, field in Settings.model_fields.items()}
+    parts[1] += _lines({name: field for name, field in Settings.model_fields.items() if not _is_stage(stages[name])})
+    for name, stage in stages.items():
+        if _is_stage(stage):
+            prefix = f"FOOTNOTE_{name.upper()}__"
+            parts.append(f"# --- {stage.__doc__} ---{_lines(type(stage).model_fields, prefix)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _is_stage(default: Any) -> bool:
+    return isinstance(default, BaseModel)
+
+
+def _lines(fields: Mapping[str, FieldInfo], prefix: str = "FOOTNOTE_") -> str:
+    lines = []
+    for name, field in fields.items():
+        text = field.description or ""
+        lines += [f"\n# {line}" for line in text.splitlines()]
+        lines.append(f"\n# {field.validation_alias or prefix + name.upper()}={_value(field.default)}")
+    return "".join(lines)
+
+
+def _value(default: Any) -> str:
+    if default is None or default is PydanticUndefined:
+        return ""
+    return json.dumps(default) if isinstance(default, (bool, tuple)) else str(default)
+
+
+PAGES = {
+    DOCS / "cli.md": cli_page,
+    DOCS / "measurements.md": measurements_page,
+    DOCS.parent / ".env.example": example_env,
+}
 
 
 def main() -> int:
     """Write the pages, or with --check report those that are out of date."""
     stale = (
-        [name for name, page in PAGES.items() if (DOCS / name).read_text(encoding="utf-8") != page()]
+        [path.name for path, page in PAGES.items() if path.read_text(encoding="utf-8") != page()]
         if ("--check" in sys.argv)
         else []
     )
     if "--check" not in sys.argv:
-        for name, page in PAGES.items():
-            (DOCS / name).write_text(page(), encoding="utf-8")
+        for path, page in PAGES.items():
+            path.write_text(page(), encoding="utf-8")
     for name in stale:
-        sys.stderr.write(f"docs/{name} is out of date: run python docs/make.py\n")
+        sys.stderr.write(f"{name} is out of date: run python docs/make.py\n")
     return 1 if stale else 0
 
 

@@ -7,13 +7,13 @@ if TYPE_CHECKING:
     from config.settings import Settings
     from pipelines.evaluation.experiment import run_experiment
     from pipelines.ingestion.run import ingest
-    from pipelines.query.engine import Engine, build_query_engine
+    from pipelines.query.engine import QueryEngine, build_query_engine
     from pipelines.types import Answer, Filters
 
-__all__ = ["Answer", "Engine", "Filters", "Settings", "build_query_engine", "ingest", "run_experiment"]
+__all__ = ["Answer", "Filters", "QueryEngine", "Settings", "build_query_engine", "ingest", "run_experiment"]
 _HOMES = {
     "Answer": "pipelines.types",
-    "Engine": "pipelines.query.engine",
+    "QueryEngine": "pipelines.query.engine",
     "Filters": "pipelines.types",
     "Settings": "config.settings",
     "build_query_engine": "pipelines.query.engine",

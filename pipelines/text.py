@@ -122,7 +122,7 @@ def _lines(text: str) -> Iterator[Span]:
 
 
 def _bullet(text: str, start: int, end: int, inside: bool, in_list: bool) -> int | None:
-    """Where the item begins when the line opens one: a number inside a paragraph opens one only if it is 1."""
+    """The start of the item if the line opens one: a number inside a paragraph opens one only if it is 1."""
     match = _BULLET.match(text, start, end) or (None if inside else _DASH.match(text, start, end))
     if match is None:
         return None
@@ -161,7 +161,7 @@ def _ends(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def _ends_here(text: str, match: re.Match[str], end: int) -> bool:
-    """Whether the stop ends a sentence, judged by the word before it and the first letter after it."""
+    """True if the stop ends a sentence, judged by the word before it and the first letter after it."""
     after = match.end()
     while after < end and (text[after].isspace() or text[after] in _OPENERS):
         after += 1
@@ -272,7 +272,7 @@ def without_accents(text: str) -> str:
 
 
 def searchable(header: str, text: str, mime: str = "", kind: str = "text") -> str:
-    """What is embedded and indexed of a node: its header, then its text without markup noise.
+    """The text of a node that is embedded and indexed: its header, then its text without markup noise.
 
     Only in Markdown is an asterisk a mark, and not in a node of kind `code`, whose later parts no fence opens; what a
     loader put around the words of a web page or an office file (table pipes, fences, the dashes of a list) is taken

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from pipelines.facts import Facts
 
@@ -25,6 +25,7 @@ CondensedBy = Literal["", "rules", "model"]
 VerdictName = Literal["supported", "partial", "misattributed", "unsupported", "uncited"]
 
 _SLUG_LENGTH = 40
+MAX_QUESTION_CHARACTERS = 2000
 CATEGORIES = ("resume", "linkedin", "journey", "github", "blog", "notion", "web", "generic")
 
 
@@ -33,7 +34,7 @@ CATEGORIES = ("resume", "linkedin", "journey", "github", "blog", "notion", "web"
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingIdentity:
-    """What tells one vector space from another: vectors compare only within one identity."""
+    """The name of a vector space; vectors compare only within one."""
 
     provider: str
     model: str
@@ -78,7 +79,7 @@ class Furniture:
 
 @dataclass(frozen=True, slots=True)
 class LineBox:
-    """Where a line of `text[start:end]` stands on its page (from 1), in points from the page's lower left corner."""
+    """The position of the line `text[start:end]` on its page (from 1), in points from the page's lower left corner."""
 
     start: int
     end: int
@@ -157,11 +158,12 @@ class Document:
 
 
 class NodeMetadata(BaseModel):
-    """Everything a node carries beside its text; checked in `make_node`, nothing more gets in.
+    """Everything that is stored of a node beside its text; checked in `make_nodes`.
 
     `line_start` and `line_end` count the file's lines from 1, `page` counts from 1 (None without pages),
     `ordinal` counts a document's nodes from 0, `header` is embedded and indexed before the text. A job's `year` is the
-    year in which it ended, this year for one that goes on.
+    year in which it ended, this year for one that goes on. `extra` holds the caller's own metadata, if the document
+    came from another LlamaIndex program; it is absent from what is stored if it is empty.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -191,6 +193,11 @@ class NodeMetadata(BaseModel):
     header: str = ""
     ingested_at: str = ""
     facts: Facts | None = None
+    extra: dict[str, Any] = {}
+
+    @model_serializer(mode="wrap")
+    def _without_empty_extra(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in fields(self).items() if value or name != "extra"}
 
 
 # Reading
@@ -198,7 +205,7 @@ class NodeMetadata(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which nodes may be seen; every field narrows, an empty field does not.
+    """A selection of nodes; every field narrows, an empty field does not.
 
     `since` and `until` (ISO dates, both included) compare a document's published, else modified, date.
     `document` holds document ids, names or titles; every `phrase` must stand in a node's text, whatever its case and
@@ -230,24 +237,24 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class QueryIntent:
-    """What was understood of a question: what is searched for, and what it hangs on.
+    """The analysis of a question.
 
     Attributes:
         question: As asked, spaces folded.
-        search_text: What both legs search for: what only asks is taken out, a follow-up is made whole.
+        search_text: The text that both retrievers search for: without words that only ask, a follow-up made standalone.
         terms: Index terms that an answer must be about, each once.
         categories: Categories whose words the question has, the likeliest first.
         sections: Section names that the question has, folded (`education`).
         years: Years that the question names or implies, ascending.
-        recent: Whether it asks for what is new or current.
+        recent: True if it asks for what is new or current.
         phrases: Words in quotation marks, which a passage must hold.
         documents: Ids of stored documents that the question names.
         names: The names of documents, repositories and companies that it was recognised by.
         wants: Values that are counted or summed, not found: `count`, `duration`.
-        follow_up: Whether it was condensed with the question before it.
+        follow_up: True if it was condensed with the question before it.
         condensed: A follow-up as a question that stands alone; empty when the question does.
-        condensed_by: Who made it so: `rules` or `model`; empty when it was left as it is.
-        greeting: Whether nothing is asked (`hello`, `thanks`).
+        condensed_by: `rules` or `model`; empty if it was left as it is.
+        greeting: True if nothing is asked (`hello`, `thanks`).
     """
 
     question: str
@@ -269,7 +276,7 @@ class QueryIntent:
 
 @dataclass(frozen=True, slots=True)
 class LegScore:
-    """Where one leg put a node: rank from 1, and that leg's own score."""
+    """The rank of a node by one retriever, from 1, and that retriever's score."""
 
     rank: int
     score: float
@@ -298,18 +305,18 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How well the passages cover the question, from signals before fusion.
+    """The strength of the evidence for an answer, from signals before fusion.
 
     Attributes:
         strength: The calibrated probability (0..1) that the passages hold an answer; see `assess`.
         band: high, medium or low; below low's bound no answer is written.
-        similarity: Best cosine similarity of the dense leg; None without that leg.
+        similarity: Best cosine similarity of the dense retriever; None without it.
         coverage: Largest share (0..1) of the question's idf weight that one passage holds.
         signals: Every signal that the strength was made of, by name.
-        matches: How many candidates there were.
+        matches: The number of candidates.
         missing: Question terms that no candidate holds.
-        sufficient: Whether an answer should be written from them.
-        reason: Why not; empty when sufficient.
+        sufficient: True if an answer should be written from them.
+        reason: The reason if they do not suffice; else empty.
     """
 
     strength: float
@@ -394,7 +401,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the writer is shown: sources 1..n without gaps, within the budget.
+    """The sources that the writer is shown, 1..n without gaps, within the budget.
 
     `dropped` are (node id, why) of what is not shown. `sentences` are (n, start, end) of every sentence that is, in the
     order of the sources: offsets in the text of source n's document.
@@ -440,7 +447,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """What sources say differently of one thing, for people (`said`, with its markers), and where each says it.
+    """A contradiction between sources: a sentence for people (`said`, with its markers), and the span of each side.
 
     The sides are at least two, each of another source of the answer; `quote` is the stored text at their offsets.
     """
@@ -452,7 +459,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What comes out: sentences with verified citations, or an abstention that says what was searched.
+    """An answer: sentences with verified citations, or an abstention that says what was searched.
 
     `notes` are what a reader should know of how it was found: a search that failed, a guess that was given up, a word
     that was respelt, a document of which its source gave only a part. `fallback_reason` says how the language model
@@ -516,7 +523,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class IngestItem:
-    """What became of one document in one run."""
+    """The outcome of one document in one run."""
 
     document: str
     outcome: Outcome
@@ -532,7 +539,7 @@ class IngestItem:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What a run did: one item a document, in the order of the plan; `stopped` when it was told to end early.
+    """The report of a run: one item a document, in the order of the plan; `stopped` if it was ended early.
 
     `seconds` are those of all of it; for the first `looked` of them it looked at its sources, fetched, and waited.
     """
@@ -546,7 +553,7 @@ class IngestReport:
     looked: float = 0.0
 
     def count(self, outcome: Outcome) -> int:
-        """How many documents ended so."""
+        """The number of documents with this outcome."""
         return sum(item.outcome == outcome for item in self.items)
 
     @property

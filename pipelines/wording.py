@@ -1,4 +1,4 @@
-"""How counts, durations and messages are worded for people, the same everywhere."""
+"""Counts, durations and messages in words, the same everywhere."""
 
 import math
 

@@ -45,7 +45,7 @@ class FakeCorpus:
         self.log[self.version] = (next(_clock), document_id)
 
     @contextmanager
-    def moment(self) -> Iterator[ReadSnapshot]:
+    def read_snapshot(self) -> Iterator[ReadSnapshot]:
         yield ReadSnapshot(self.mark)
 
     def changed_since(self, mark: Mark) -> frozenset[str] | None:

@@ -70,8 +70,8 @@ def test_every_make_verb_exists(page: Path) -> None:
 
 def test_the_generated_pages_are_current() -> None:
     pages = runpy.run_path(str(ROOT / "docs" / "make.py"))["PAGES"]
-    for name, page in pages.items():
-        assert (ROOT / "docs" / name).read_text(encoding="utf-8") == page(), f"docs/{name}: run python docs/make.py"
+    for path, page in pages.items():
+        assert path.read_text(encoding="utf-8") == page(), f"{path.name}: run python docs/make.py"
 
 
 def test_the_readme_is_short() -> None:

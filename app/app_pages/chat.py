@@ -9,7 +9,7 @@ from app.chat_engine import ChatEngine, Shelf, starters
 from app.conversation import Exchange, Intake, read_with
 from app.typeset import literal
 from pipelines.errors import FootnoteError
-from pipelines.types import Filters
+from pipelines.types import MAX_QUESTION_CHARACTERS, Filters
 
 
 def page() -> None:
@@ -48,7 +48,7 @@ def _converse(engine: ChatEngine, shelf: Shelf) -> None:
     submitted = st.chat_input(
         "Ask about these documents, or add some",
         key="question",
-        max_chars=engine.settings.analysis.max_question_characters,
+        max_chars=MAX_QUESTION_CHARACTERS,
         accept_file="multiple",
         max_upload_size=engine.settings.chat.max_upload_mb,
     )

@@ -12,7 +12,7 @@ from app.cli.options import Json, argument, filtered, option, settings_now
 from app.cli.output import clip, emit, print_documents, render, say, warn
 
 if TYPE_CHECKING:
-    from pipelines.query.engine import Engine
+    from pipelines.query.engine import QueryEngine
     from pipelines.query.replay import Replay
     from pipelines.types import Answer, Filters
 
@@ -83,7 +83,7 @@ def ask(
 
 
 def _keep_answer(
-    engine: "Engine", question: str, filters: "Filters", answer: "Answer", paths: tuple[Path, ...]
+    engine: "QueryEngine", question: str, filters: "Filters", answer: "Answer", paths: tuple[Path, ...]
 ) -> None:
     from app.pack import write_pack
     from pipelines.query.pack import pack_answer

@@ -37,12 +37,12 @@ def facts(*, filters: "Filters", as_json: Json = False) -> None:
     from pipelines.store.database import open_database
     from pipelines.store.embedding_models import model_to_use
     from pipelines.store.facts import read_facts
-    from pipelines.store.vector_store import build_node_store
+    from pipelines.store.vector_store import build_vector_store
 
     settings = settings_now()
     database = open_database(settings)
     model = model_to_use(database.engine, identity(settings), stated=is_model_configured(settings))
-    store = build_node_store(settings, database, model)
+    store = build_vector_store(settings, database, model)
     people = group_people(read_facts(store, filters, "owner"), date.today())
     emit(Careers([describe_person(person) for person in people]), as_json)
 

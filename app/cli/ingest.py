@@ -119,6 +119,7 @@ def ingest(
 
 def _run(settings: "Settings", sources: Sequence[str], overrides: "Overrides", options: IngestOptions) -> None:
     from pipelines.ingestion.run import build_ingestion
+    from pipelines.ingestion.sources.base import Reporter
 
     ingestion = build_ingestion(settings)
     ingestion.assert_paths_known(sources)
@@ -129,8 +130,7 @@ def _run(settings: "Settings", sources: Sequence[str], overrides: "Overrides", o
             verify=options.verify,
             allow_removals=options.yes,
             only_failed=options.retry_failed,
-            say=tell,
-            far=far,
+            reporter=Reporter(tell, far),
         )
     if options.retry_failed and not (plan.steps or plan.settled or options.as_json):
         say(_nothing_to_retry(ingestion, overrides))
@@ -270,7 +270,7 @@ def say_noted(plan: "Plan") -> None:
         if remarks:
             say(f"{len(remarks):,} {label}:", "dim")
         for each in remarks[:_MAX_REMARKS]:
-            say(f"          {each.name}: {each.said}", "dim")
+            say(f"          {each.name}: {each.reason}", "dim")
         if len(remarks) > _MAX_REMARKS:
             say(f"          and {len(remarks) - _MAX_REMARKS:,} more: --json has all", "dim")
     for source in plan.empty:

@@ -287,7 +287,7 @@ def models_promote(model: Model, as_json: Json = False) -> None:
     from pipelines.store.database import open_database
     from pipelines.store.embedding_models import active_model, find_model, stored_models
     from pipelines.store.promotion import promote
-    from pipelines.store.vector_store import build_node_store
+    from pipelines.store.vector_store import build_vector_store
 
     settings = settings_now()
     database = open_database(settings)
@@ -295,7 +295,7 @@ def models_promote(model: Model, as_json: Json = False) -> None:
     before = active_model(database.engine)
     version = None
     if not chosen.active:
-        store = build_node_store(settings, database, chosen.identity)
+        store = build_vector_store(settings, database, chosen.identity)
         ready = IndexPreparation(settings, database, store)
         version = promote(store, chosen.identity, ready.prepare, ready.adopt)
     emit(ModelServing(chosen, before, version, disagreement(settings, chosen.identity)), as_json)

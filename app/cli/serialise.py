@@ -20,8 +20,8 @@ SHAPES = {
     "IngestItem": "document outcome stage error=message error_class=error hint nodes embedded",
     "RunResult": "*report *plan:noted refused_removals=plan.refused:refusal",
     "noted": "skipped=skipped.name passed_over=skipped:remark stored_in_part=partial:part empty",
-    "remark": "name reason=said",
-    "part": "document=name reason=said",
+    "remark": "name reason",
+    "part": "document=name reason",
     "refusal": "source=0 documents=1 of=2",
     "PlanResult": "counts outcomes steps:planned *plan:noted refused_removals=plan.refused:refusal settled:settled "
     "embeddings=seen.embeddings sentence_groups=seen.sentence_groups tokens=seen.tokens "

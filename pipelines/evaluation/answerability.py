@@ -16,9 +16,9 @@ from pipelines.errors import RetrievalError, SourceError
 from pipelines.evaluation.corpus import QueryCache, document_id, index_dataset, with_caches
 from pipelines.evaluation.datasets import Dataset, Item, load_beir
 from pipelines.evaluation.logistic import Array, auroc, balanced, fit_logistic, held_out, keeping, reliability
-from pipelines.query.engine import Engine
+from pipelines.query.engine import QueryEngine
 from pipelines.query.evidence import Calibration, Threshold, calibration, signals, strength, term_matches
-from pipelines.types import Turn
+from pipelines.types import MAX_QUESTION_CHARACTERS, Turn
 
 ANSWERABLE, UNANSWERABLE, WITHHELD = "ANSWERABLE", "UNANSWERABLE", "WITHHELD"
 _TOP_N = 20  # deep enough that passages are left when those that answer are withheld
@@ -144,11 +144,10 @@ def measure_evidence(settings: Settings, collection: Collection, on_progress: Pr
     return rows
 
 
-def _measured(engine: Engine, asked: LabelledQuestion) -> list[MeasuredQuestion]:
+def _measured(engine: QueryEngine, asked: LabelledQuestion) -> list[MeasuredQuestion]:
     model = engine.identity.model
-    limit = engine.settings.analysis.max_question_characters
     try:
-        found = engine.examine(asked.question[:limit], history=asked.history, top_n=_TOP_N)
+        found = engine.examine(asked.question[:MAX_QUESTION_CHARACTERS], history=asked.history, top_n=_TOP_N)
     except RetrievalError:  # a question that cannot be searched has no evidence
         return [MeasuredQuestion(asked.id, asked.group, asked.label, {}, 0.0)]
 

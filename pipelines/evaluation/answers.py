@@ -12,7 +12,7 @@ from pipelines.evaluation.corpus import QueryCache, ingest_folder, with_caches
 from pipelines.evaluation.datasets import Quote, Topic, load_topics
 from pipelines.evaluation.experiment import Changes, Progress, index_judged_set, no_progress, paired_scores
 from pipelines.evaluation.measures import Comparison, compare, means, per_topic
-from pipelines.query.engine import Engine
+from pipelines.query.engine import QueryEngine
 from pipelines.store import documents as document_rows
 from pipelines.store.database import reading
 from pipelines.store.query_log import fingerprint
@@ -47,7 +47,7 @@ class AnswerReport:
 
 def portfolio_engine(
     settings: Settings, documents: Path, *, name: str = "portfolio", on_progress: Progress = no_progress
-) -> Engine:
+) -> QueryEngine:
     """An engine for evaluation over a folder, ingested in a database of its own; what is unchanged there stays.
 
     Raises:
@@ -58,7 +58,7 @@ def portfolio_engine(
 
 
 def evaluate_answers(
-    engine: Engine,
+    engine: QueryEngine,
     topics: Sequence[Topic],
     systems: Mapping[str, Changes],
     *,
@@ -96,7 +96,7 @@ def evaluate_answers(
     )
 
 
-def _judge_all(engine: Engine, topics: Sequence[Topic], label: str, on_progress: Progress) -> dict[str, Row]:
+def _judge_all(engine: QueryEngine, topics: Sequence[Topic], label: str, on_progress: Progress) -> dict[str, Row]:
     rows: dict[str, Row] = {}
     for done, topic in enumerate(topics, start=1):
         rows[topic.id] = judge_topic(engine, topic)
@@ -104,7 +104,7 @@ def _judge_all(engine: Engine, topics: Sequence[Topic], label: str, on_progress:
     return rows
 
 
-def judge_topic(engine: Engine, topic: Topic) -> Row:
+def judge_topic(engine: QueryEngine, topic: Topic) -> Row:
     """What a system found and said for a topic; the ranked measures are there when it is answerable."""
     answer = engine.ask(topic.question, record=False)
     row = {
@@ -214,7 +214,7 @@ def _answerable(rows: Mapping[str, Row]) -> dict[str, dict[str, float]]:
     return {topic: {name: float(row[name]) for name in COMPARED} for topic, row in rows.items() if row["answerable"]}
 
 
-def _assert_quotable(engine: Engine, topics: Sequence[Topic]) -> None:
+def _assert_quotable(engine: QueryEngine, topics: Sequence[Topic]) -> None:
     wanted = {quote.document for topic in topics for quote in topic.quotes}
     with reading(engine.database.engine, "reading what is stored") as connection:
         held = {document.name for document in document_rows.stored_documents(connection, engine.store.table)}

@@ -17,7 +17,7 @@ from pipelines.ingestion.classify import classify
 from pipelines.ingestion.loaders import Limits, load
 from pipelines.ingestion.parsers import build_parser, parse, parser_for
 from pipelines.ingestion.sources.files import list_files, read_file
-from pipelines.store.vector_store import covered_characters
+from pipelines.store.node_writer import covered_characters
 from pipelines.text import canonical
 from pipelines.types import Document, SourceItem
 

@@ -24,17 +24,17 @@ from pipelines.ingestion.loaders import SUFFIXES, load
 from pipelines.ingestion.parsers import PARSERS, parse
 from pipelines.ingestion.parsers.nodes import EmbedTexts, make_nodes
 from pipelines.ingestion.parsers.pieces import Piece
-from pipelines.ingestion.parsers.window import split_windows
+from pipelines.ingestion.parsers.window import WindowParser
 from pipelines.ingestion.pipeline import CachedEmbedder, TextEmbedder
 from pipelines.ingestion.run import build_ingestion
 from pipelines.models.embedding import build_embed_model
 from pipelines.models.identity import identity
 from pipelines.query.ablation import change_settings
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.database import open_database
-from pipelines.store.vector_store import NodeRecipe
+from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.text import SEARCHABLE_VERSION, canonical, count_tokens
-from pipelines.types import Document, SourceItem
+from pipelines.types import MAX_QUESTION_CHARACTERS, Document, SourceItem
 
 Span = tuple[int, int]
 Measure = Callable[[Span], int]
@@ -61,7 +61,7 @@ def recursive(text: str, *, tokens: int, overlap: int) -> list[Span]:
 
 def fixed(text: str, *, tokens: int, overlap: int) -> list[Span]:
     """Windows of `tokens` that share `overlap`, each from word to word."""
-    return [(piece.start, piece.end) for piece in split_windows(text, (), tokens=tokens, overlap=overlap)]
+    return [(piece.start, piece.end) for piece in WindowParser(tokens=tokens, overlap=overlap).pieces(text, ())]
 
 
 BASELINES: Mapping[str, Callable[[str], list[Span]]] = {
@@ -169,7 +169,7 @@ def vector_cache(settings: Settings, name: str) -> sqlalchemy.Engine:
 
 def index_chunks(
     settings: Settings, name: str, documents: Sequence[Document], cutter: Chunker, cache: sqlalchemy.Engine
-) -> tuple[Engine, list[TextNode]]:
+) -> tuple[QueryEngine, list[TextNode]]:
     """An engine over these documents as the cutter cuts them, and the nodes.
 
     They are in a database of their own, where what is unchanged stays.
@@ -186,7 +186,7 @@ def index_chunks(
         made_by = _recipe(nodes)
         if known.get(document.id) != (document.content_sha, made_by):
             vectors, _ = embedder(nodes)
-            ingestion.store.replace(document, nodes, vectors, NodeRecipe(cutter.name, made_by))
+            ingestion.store.replace([Replacement(document, nodes, vectors, NodeRecipe(cutter.name, made_by))])
     ingestion.indexes.refresh("owner")
     return build_query_engine(own), made
 
@@ -309,7 +309,7 @@ def measure_chunking(
         SourceError: If the folder is no chunk set.
         ConfigError: If a system or a parser does not exist.
     """
-    topics = load_span_topics(folder / "questions_df.csv")[:limit]
+    topics = load_span_topics(folder / "questions_df.csv")[:MAX_QUESTION_CHARACTERS]
     wanted = list(build_chunkers(settings, parsers))
     for changes in systems.values():
         change_settings(settings, changes)
@@ -365,7 +365,7 @@ def _span(node: BaseNode) -> Span:
 
 
 def _scores(
-    engine: Engine,
+    engine: QueryEngine,
     topics: Sequence[SpanTopic],
     documents: Mapping[str, Document],
     gold: Mapping[str, Sequence[Span]],
@@ -375,10 +375,9 @@ def _scores(
     return {topic.id: _score(engine, topic, documents[topic.corpus].id, gold[topic.id], n) for topic in topics}
 
 
-def _score(engine: Engine, topic: SpanTopic, document_id: str, gold: Sequence[Span], n: int) -> dict[str, float]:
+def _score(engine: QueryEngine, topic: SpanTopic, document_id: str, gold: Sequence[Span], n: int) -> dict[str, float]:
     try:
-        limit = engine.settings.analysis.max_question_characters
-        found = [hit.node for hit in engine.examine(topic.question[:limit], top_n=n).ranking]
+        found = [hit.node for hit in engine.examine(topic.question[:MAX_QUESTION_CHARACTERS], top_n=n).ranking]
     except RetrievalError:
         found = []  # a question that cannot be searched finds nothing
     here = [_span(node) for node in found if node.metadata["document_id"] == document_id]

@@ -21,14 +21,16 @@ from pipelines.errors import ConfigError, SourceError
 from pipelines.evaluation.datasets import Dataset, Item
 from pipelines.ingestion.change_detection import content_sha, meta_sha
 from pipelines.ingestion.context_header import HEADER_RULES_VERSION
-from pipelines.ingestion.parsers import make_node
+from pipelines.ingestion.parsers.nodes import make_nodes
+from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.pipeline import CachedEmbedder
 from pipelines.ingestion.run import Overrides, build_ingestion
 from pipelines.models.identity import identity, with_identity
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.database import database_url
 from pipelines.store.model_caches import cache_vectors, cached_vectors, text_sha
-from pipelines.store.vector_store import NodeRecipe, NodeStore, build_lexical_indexes
+from pipelines.store.node_writer import NodeRecipe, Replacement
+from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes
 from pipelines.text import SEARCHABLE_VERSION, canonical
 from pipelines.types import Audience, Document, EmbeddingIdentity, Filters
 
@@ -37,7 +39,7 @@ _BATCH = 64
 Progress = Callable[[int, int], None]
 
 
-def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress | None = None) -> Engine:
+def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress | None = None) -> QueryEngine:
     """An engine over the dataset's corpus: one document an item, one node a document, named by the item's id.
 
     Items that an earlier call has indexed stay; a call that was interrupted is gone on with.
@@ -53,11 +55,10 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress | 
     done = len(dataset.corpus) - len(missing)
     for batch in _batches(missing):
         documents = [_document(item) for item in batch]
-        nodes = [make_node(d, _trimmed(d.text), ordinal=0, total=1, parser="whole", parser_version=1, header=d.title)
-                 for d in documents]  # fmt: skip
+        nodes = [make_nodes(d, [Piece(*_trimmed(d.text), lead=d.title)], "whole", 1)[0] for d in documents]
         vectors, _ = embedder(nodes)
         for document, node, windows in zip(documents, nodes, vectors, strict=True):
-            ingestion.store.replace(document, [node], [windows], NodeRecipe("whole", RECIPE))
+            ingestion.store.replace([Replacement(document, [node], [windows], NodeRecipe("whole", RECIPE))])
         done += len(batch)
         if on_progress:
             on_progress(done, len(dataset.corpus))
@@ -67,7 +68,7 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress | 
 
 def ingest_folder(
     settings: Settings, name: str, folder: Path, *, parser: str = "", on_progress: Callable[[str, int, int], None]
-) -> Engine:
+) -> QueryEngine:
     """An engine over a folder, ingested as a user would in a database of its own; what is unchanged there stays.
 
     Args:
@@ -165,7 +166,7 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:24]
 
 
-def with_caches(engine: Engine, *, keep: bool) -> Engine:
+def with_caches(engine: QueryEngine, *, keep: bool) -> QueryEngine:
     """This engine with its embedding model and its store cached, and without a cache of results.
 
     Args:
@@ -249,13 +250,15 @@ class QueryCache(BaseEmbedding):
         return [self._texts[text].tolist() for text in texts]
 
 
-class ReadOnceStore(NodeStore):
+class ReadOnceStore(FootnoteVectorStore):
     """A store that caches every read; only for a corpus that nobody changes meanwhile."""
 
-    def __init__(self, store: NodeStore) -> None:
-        self.__dict__.update(vars(store))
+    _read: FootnoteVectorStore = PrivateAttr()
+    _held: dict[Hashable, Any] = PrivateAttr(default_factory=dict)
+
+    def __init__(self, store: FootnoteVectorStore) -> None:
+        super().__init__(store.engine, store.table, store.dimension)
         self._read = store
-        self._held: dict[Hashable, Any] = {}
 
     def dense(
         self, vector: Sequence[float], k: int, *, look: int, filters: Filters, audience: Audience

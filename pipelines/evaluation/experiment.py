@@ -13,8 +13,9 @@ from pipelines.evaluation.corpus import QueryCache, document_id, index_dataset, 
 from pipelines.evaluation.datasets import Dataset, load_beir
 from pipelines.evaluation.measures import DEFAULT, Comparison, Run, compare_sets, means, parse_measure, per_topic
 from pipelines.query.ablation import PARTS, TUNABLE, change_settings, settings_without
-from pipelines.query.engine import Engine
+from pipelines.query.engine import QueryEngine
 from pipelines.store.query_log import fingerprint
+from pipelines.types import MAX_QUESTION_CHARACTERS
 
 Changes = Mapping[str, Any]
 CUSTOM = "custom"
@@ -26,18 +27,14 @@ PLAIN: dict[str, Any] = {
     "retrieval.fusion": "convex",
     "retrieval.scale": "max",
     "retrieval.dense_weight": 0.6,
-    "retrieval.rrf_k": 60,
-    "retrieval.rrf_dense_weight": 0.5,
     "retrieval.ann_factor": 20,
     "retrieval.leg_factor": 4,
-    "retrieval.bm25_k1": 1.2,
     "retrieval.bm25_b": 0.75,
-    "retrieval.documents_first": 0,
 }
 SYSTEMS: dict[str, Changes] = {
     "dense": {**PLAIN, "retrieval.mode": "dense"},
     "sparse": {**PLAIN, "retrieval.mode": "sparse"},
-    "hybrid-rrf": {**PLAIN, "retrieval.fusion": "rrf"},
+    "hybrid-rrf": {**PLAIN, "retrieval.fusion": "rrf", "retrieval.dense_weight": 0.5},
     "hybrid-convex": PLAIN,
     "hybrid-40-60": {**PLAIN, "retrieval.dense_weight": 0.6},  # 0.4 BM25 + 0.6 vectors
     "hybrid-50-50": {**PLAIN, "retrieval.dense_weight": 0.5},
@@ -63,7 +60,6 @@ SYSTEMS: dict[str, Changes] = {
         "factors.recency": "steps",
         "factors.quality": True,
     },
-    "documents-first": {"retrieval.documents_first": 20},
     "auto": {"escalation.mode": "auto"},
     "default": {},
 }
@@ -128,7 +124,7 @@ class JudgedSet:
     """A dataset and an engine over its corpus."""
 
     dataset: Dataset
-    engine: Engine
+    engine: QueryEngine
     _runs: dict[str, Run] = field(default_factory=dict)
 
     def scores(
@@ -164,14 +160,13 @@ class JudgedSet:
             on_progress(label, len(self.dataset.topics), len(self.dataset.topics))
         return self._runs[key]
 
-    def _rank(self, engine: Engine, cut: bool, label: str, on_progress: Progress) -> Run:
+    def _rank(self, engine: QueryEngine, cut: bool, label: str, on_progress: Progress) -> Run:
         names = {document_id(item): item.id for item in self.dataset.corpus}
-        longest = engine.settings.analysis.max_question_characters
 
         def rank(question: str) -> dict[str, float]:
             best: dict[str, float] = {}
             try:
-                ranking = engine.rank(question[:longest], k=DEPTH, cut=cut)
+                ranking = engine.rank(question[:MAX_QUESTION_CHARACTERS], k=DEPTH, cut=cut)
             except RetrievalError:
                 return best  # a question that cannot be searched finds nothing
             for hit in ranking:

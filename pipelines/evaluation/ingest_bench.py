@@ -26,7 +26,7 @@ from pipelines.ingestion.prepare import PreparedDocument, PrepareOptions, Task, 
 from pipelines.ingestion.sources.files import list_files, read_file
 from pipelines.models.embedding import build_embed_model, window_vectors
 from pipelines.models.identity import identity
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.database import embedded_server, open_database
 from pipelines.text import sentences
 
@@ -395,7 +395,7 @@ def _change_one(place: _BenchHome, path: Path) -> dict[str, Any]:
     }
 
 
-def _until_found(engine: Engine) -> bool:
+def _until_found(engine: QueryEngine) -> bool:
     until = time.perf_counter() + _SEARCH_SECONDS
     while time.perf_counter() < until:
         if any(_NEW_WORDS in result.text for result in engine.search(_NEW_WORDS).results):

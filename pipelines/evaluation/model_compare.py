@@ -9,7 +9,7 @@ from pipelines.evaluation.answers import RANKED, ranking_measures, right_documen
 from pipelines.evaluation.datasets import Topic
 from pipelines.evaluation.experiment import Progress, no_progress, paired_scores
 from pipelines.evaluation.measures import Comparison, compare, means
-from pipelines.query.engine import Engine
+from pipelines.query.engine import QueryEngine
 from pipelines.store import documents as document_rows
 from pipelines.store.database import reading
 from pipelines.store.query_log import latest_queries
@@ -65,7 +65,7 @@ class ModelComparison:
 
 
 def compare_models(
-    a: Engine, b: Engine, topics: Sequence[Topic], *, on_progress: Progress = no_progress
+    a: QueryEngine, b: QueryEngine, topics: Sequence[Topic], *, on_progress: Progress = no_progress
 ) -> ModelComparison:
     """Search every topic with both engines, which differ in their embedding model; nothing enters the query log.
 
@@ -134,7 +134,7 @@ def _ranks(results: Sequence[SearchResult]) -> Mapping[str, int]:
     return ranks
 
 
-def default_topics(engine: Engine, sample: Sequence[Topic], limit: int) -> list[Topic]:
+def default_topics(engine: QueryEngine, sample: Sequence[Topic], limit: int) -> list[Topic]:
     """The sample's topics where all documents that they quote are stored, else the last questions that were asked."""
     quoted = {quote.document for topic in sample for quote in topic.quotes}
     with reading(engine.database.engine, "reading what is stored") as connection:

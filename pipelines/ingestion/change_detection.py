@@ -10,6 +10,7 @@ from pipelines.facts import repository_of
 from pipelines.ingestion.context_header import HEADER_RULES_VERSION, repository_line
 from pipelines.ingestion.parsers import PARSERS
 from pipelines.ingestion.parsers.nodes import SpanParser
+from pipelines.store.documents import ADDED_RECIPE
 from pipelines.text import SEARCHABLE_VERSION
 from pipelines.types import Document
 
@@ -45,7 +46,7 @@ def meta_sha(document: Document) -> str:
 
 
 def recipe(parser: str, sizes: object, model: str = "", headers: str = "") -> str:
-    """How today's code and settings make nodes; a document stored under another recipe is loaded again.
+    """Describe the making of nodes by today's code and settings; a document of another recipe is loaded again.
 
     Args:
         parser: The parser's name.
@@ -68,9 +69,9 @@ def _size_summary(parser: type[SpanParser], sizes: object) -> str:
 def recipe_changes(stored: str, today: str) -> str:
     """Describe how a stored recipe differs from today's: `parser markdown 3 -> 4, header rules 1 -> 2`.
 
-    Empty for equal recipes; `parsed by other rules` if one of them cannot be read.
+    Empty for equal recipes, and for nodes that another program added; `parsed by other rules` if one cannot be read.
     """
-    if stored == today:
+    if stored in (today, ADDED_RECIPE):
         return ""
     old, new = _RECIPE.fullmatch(stored), _RECIPE.fullmatch(today)
     if not old or not new:

@@ -1,4 +1,4 @@
-"""RECOGNISE: whether a text is a LinkedIn profile, a resume or a journey, from its structure and words alone."""
+"""CLASSIFY: the category of a document, from its name, source, structure and words."""
 
 import re
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from pipelines.ingestion.loaders.sniff import HTML, MARKDOWN
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
 from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.parsers.linkedin.sections import PAGE_LINE, title_section
+from pipelines.ingestion.words import word_lists
 from pipelines.ingestion.year import head_of, name_date, year_of
 from pipelines.months import fiscal_year
 from pipelines.text import fold
@@ -38,23 +39,8 @@ _LOOKING_BACK = re.compile(
 
 _MAX_RESUME = 32_000
 _LEAST_WORDS = 120
-_FIRST_PERSON = frozenset(
-    "i me my myself mine i'm i've i'd i'll ich mich mir mein meine meinen meinem meiner je j'ai moi mon ma mes yo mi"
-    " mis conmigo eu meu minha meus minhas mim io mio mia miei mie".split()
-)
-_REFLECTIVE = frozenset(
-    """
-    learn learned learning learnt lesson lessons decide decided decision decisions realise realised realize realized
-    reflect reflecting reflection reflections journey growth grew grown goal goals challenge challenges challenging
-    grateful proud struggle struggled struggling felt feel feeling remember remembered regret mistake mistakes improve
-    improved mentor mentored mentoring career milestone milestones achievement hope hoped why believed
-    gelernt entschieden entscheidung reflexion ziele ziel herausforderung dankbar stolz fehler gefuhl erinnere weg
-    appris decide decision reflexion objectif objectifs defi defis fier fiere erreur parcours souviens ressenti
-    aprendi aprendido decidi decision reflexion meta metas objetivo objetivos reto retos desafio orgulloso error camino
-    aprendizado decisao reflexao desafios orgulho erro jornada senti
-    imparato deciso decisione riflessione obiettivo obiettivi sfida sfide orgoglioso errore percorso ricordo
-    """.split()
-)
+_FIRST_PERSON = frozenset(word_lists("reflection")["first_person"])
+_REFLECTIVE = frozenset(word_lists("reflection")["learning"])
 
 
 @dataclass(frozen=True)
@@ -102,18 +88,18 @@ class TextShape:
 
     @cached_property
     def spells(self) -> int:
-        """How many stretches of time there are, such as a job has."""
+        """The number of date ranges with an end, such as a job has."""
         return sum(bool(found.end_month or found.current) for found in self.dates)
 
     @cached_property
     def lengths(self) -> int:
-        """How many date ranges are followed by their length, `(3 years 2 months)` or `· 3 yrs 2 mos`."""
+        """The number of date ranges that are followed by their length, `(3 years 2 months)` or `· 3 yrs 2 mos`."""
         ranges = [found for found in self.dates if found.end_month or found.current]
         return sum(any(start <= 3 for start, _ in durations(self.text[found.end : found.end + 40])) for found in ranges)
 
     @cached_property
     def reachable(self) -> bool:
-        """Whether there is an e-mail address, a telephone number or a profile link near the top or the end."""
+        """True if there is an e-mail address, a telephone number or a profile link near the top or the end."""
         ends = self.text[:3_000] + "\n" + self.text[-600:]
         return bool(_EMAIL.search(ends) or _PHONE.search(ends) or _PROFILE.search(ends))
 
@@ -130,7 +116,7 @@ def linkedin_confidence(shape: TextShape) -> float:
     first = title_section(shape.lines[0]) if shape.lines else ""
     timed = shape.lengths > 0 and 2 * shape.lengths >= shape.spells
     sections = len(shape.profile_titles & {"summary", "experience", "education", "skills", "languages", "contact"})
-    own = (
+    signs = (
         3.0 * bool(_LABEL.search(shape.text[:3_000]))
         + 3.0 * ("top_skills" in shape.profile_titles)
         + 3.0 * timed
@@ -143,13 +129,13 @@ def linkedin_confidence(shape: TextShape) -> float:
         + bool(_PROFILE.search(shape.text))
         + any(map(PAGE_LINE.fullmatch, map(str.strip, numbered)))
     )
-    if sections < 1 or own < 3 or (own < 5 and not (own >= 3 and beside >= 2 and not (timed and own == 3))):
+    if sections < 1 or signs < 3 or (signs < 5 and not (signs >= 3 and beside >= 2 and not (timed and signs == 3))):
         return 0.0
-    return min(0.99, 0.75 + 0.03 * (own + beside))
+    return min(0.99, 0.75 + 0.03 * (signs + beside))
 
 
 def _joined_jobs(shape: TextShape) -> bool:
-    """Whether the lines above dates with a length read `Position at Company`, as in the old export."""
+    """True if the lines above dates with a length read `Position at Company`, as in the old export."""
     if not shape.lengths:
         return False
     above: list[str] = []
@@ -180,26 +166,26 @@ def journey_confidence(shape: TextShape) -> float:
     words = shape.words
     if len(words) < _LEAST_WORDS or shape.sections & {"experience", "education"}:
         return 0.0
-    own = sum(word in _FIRST_PERSON for word in words) / len(words)
+    first_person = sum(word in _FIRST_PERSON for word in words) / len(words)
     reflective = [word for word in words if word in _REFLECTIVE]
     rate, kinds = len(reflective) / len(words), len(set(reflective))
     titles = "\n".join(line for line in shape.lines[:3] if len(line) <= 120)
     if shape.document.mime == HTML:
         return 0.0
-    if own >= 0.015 and kinds >= 3 and _LOOKING_BACK.search(fold(titles)):
+    if first_person >= 0.015 and kinds >= 3 and _LOOKING_BACK.search(fold(titles)):
         return 0.8
-    if own < 0.06 or rate < 0.008 or kinds < 6:
+    if first_person < 0.06 or rate < 0.008 or kinds < 6:
         return 0.0
-    return min(0.9, 0.5 + 4 * (own - 0.04) + 5 * rate)
+    return min(0.9, 0.5 + 4 * (first_person - 0.04) + 5 * rate)
 
 
 def has_career(shape: TextShape) -> bool:
-    """Whether the text has signs of a career: sections, date ranges, or a section and contact details."""
+    """True if the text has signs of a career: sections, date ranges, or a section and contact details."""
     return bool(len(shape.sections) >= 2 or shape.spells >= 2 or (shape.sections and shape.reachable))
 
 
 def is_personal(shape: TextShape) -> bool:
-    """Whether the text is in the first person."""
+    """True if the text is in the first person."""
     return sum(word in _FIRST_PERSON for word in shape.words) >= max(2, len(shape.words) // 100)
 
 
@@ -232,7 +218,7 @@ _FOLDERS = {
 
 @dataclass(frozen=True)
 class _Signals:
-    """What the rules look at, computed on demand."""
+    """The signals that the rules read, computed on demand."""
 
     document: Document
 
@@ -261,7 +247,7 @@ class _Signals:
 
     @cached_property
     def long(self) -> bool:
-        """Whether there is enough text to contradict the name."""
+        """True if there is enough text to contradict the name."""
         return len(self.document.text) > _SHORT
 
 

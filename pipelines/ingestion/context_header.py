@@ -1,4 +1,4 @@
-"""CONTEXT HEADER: what a node is about, embedded and indexed before its text; optionally by a language model."""
+"""CONTEXT HEADER: the lines before a node's text that are embedded and indexed with it; perhaps by a language model."""
 
 import hashlib
 import secrets
@@ -75,7 +75,7 @@ def repository_line(facts: Mapping[str, Any] | None) -> str:
 
 
 class ContextHeader(TransformComponent):
-    """Sets the header of every node from its metadata.
+    """Sets the header of every node from its metadata; a node of another parser may lack any of them.
 
     It holds the title and section path, the lines that the parser repeats (a job line, the head of a table), the jobs
     of the node, and its repository.
@@ -98,17 +98,18 @@ def _with_context(node: BaseNode, parts: Collection[str]) -> BaseNode:
 
 def _header_lines(node: BaseNode, parts: Collection[str]) -> Iterator[str]:
     known = node.metadata
-    title = known["title"] if "title" in parts else ""
-    path = known["section_path"] if "path" in parts else ()
-    yield header_of(title, path, year=known["year"] if "year" in parts else None)
-    yield known["header"] if "lead" in parts else ""
-    yield jobs_of(known["facts"]) if "job" in parts else ""
-    yield repository_line(known["facts"]) if "repository" in parts else ""
+    title = known.get("title", "") if "title" in parts else ""
+    path = known.get("section_path", ()) if "path" in parts else ()
+    yield header_of(title, path, year=known.get("year") if "year" in parts else None)
+    yield known.get("header", "") if "lead" in parts else ""
+    yield jobs_of(known.get("facts")) if "job" in parts else ""
+    yield repository_line(known.get("facts")) if "repository" in parts else ""
 
 
 _MAX_SENTENCE_CHARACTERS = 400
 _CHARACTERS_A_TOKEN = 3  # few enough that a document in any language fits its model
 _RULES_TOKENS = 400
+HEADER_TOKENS = 120  # that a language model may write for a header
 _FAILURES = 3  # in a row, beyond the requests under way, after which the model is not asked for a while
 _REST_SECONDS = 60.0
 _HINT = "Raise FOOTNOTE_HEADERS__SECONDS, or set FOOTNOTE_HEADERS__MODE=deterministic."
@@ -116,7 +117,7 @@ _HINT = "Raise FOOTNOTE_HEADERS__SECONDS, or set FOOTNOTE_HEADERS__MODE=determin
 
 @dataclass(frozen=True, slots=True)
 class HeaderCost:
-    """How many requests a language model gets for headers, and how many cl100k tokens it reads."""
+    """The number of requests to a language model for headers, and of the cl100k tokens that it reads."""
 
     calls: int
     tokens: int
@@ -156,7 +157,7 @@ class CircuitBreaker:
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing may be requested now."""
+        """True if nothing may be requested now."""
         return self._row >= self.limit and time.monotonic() < self._until
 
 
@@ -175,7 +176,7 @@ class HeaderWriter:
 
     @property
     def recipe(self) -> str:
-        """What the sentences depend on; part of the recipe of nodes."""
+        """The model and the prompt version of the sentences; part of the recipe of nodes."""
         return f"llm:{self.llm.metadata.model_name}@{HEADER_VERSION}"
 
     def missing(self, document_id: str, nodes: Sequence[TextNode]) -> list[TextNode]:
@@ -196,7 +197,7 @@ class HeaderWriter:
         return [_append_sentence(node, sentences.get(_sha(node), "")) for node in nodes]
 
     def _write(self, document: Document, node: TextNode) -> bool:
-        """Ask the model for a node's sentence and store it; whether there is one."""
+        """Ask the model for a node's sentence and store it; True if there is one."""
         if self.breaker.is_open:
             return False
         self.rate.wait()
@@ -220,7 +221,7 @@ class HeaderWriter:
 
     def messages(self, document: Document, node: TextNode) -> list[tuple[str, str]]:
         """(role, content) for a chat model: rules, as much of the document around the node as fits, and the node."""
-        window = self.llm.metadata.context_window - self.settings.max_tokens - _RULES_TOKENS
+        window = self.llm.metadata.context_window - HEADER_TOKENS - _RULES_TOKENS
         room = max(_CHARACTERS_A_TOKEN * window - len(node.text), 0)
         middle = (node.metadata["start"] + node.metadata["end"]) // 2
         start = max(0, min(middle - room // 2, len(document.text) - room))
@@ -229,7 +230,7 @@ class HeaderWriter:
         return [("system", HEADER), ("user", f"{whole}\n\n<<passage {key}>>\n{node.text}\n<</passage {key}>>")]
 
     def tokens(self, document: Document, node: TextNode) -> int:
-        """How many cl100k tokens the model reads to write a node's header."""
+        """The number of cl100k tokens that the model reads to write a node's header."""
         return sum(count_tokens(content) for _, content in self.messages(document, node))
 
     def _key(self, document_id: str) -> HeaderKey:
@@ -246,8 +247,8 @@ def build_header_writer(settings: Settings, engine: Engine) -> HeaderWriter | No
         return None
     from pipelines.models.llm import build_llm  # its libraries take a second to import
 
-    asked = settings.llm.model_copy(update={"max_tokens": settings.headers.max_tokens, "temperature": 0.0})
-    llm = build_llm(settings.model_copy(update={"llm": asked}))
+    header_llm = settings.llm.model_copy(update={"max_tokens": HEADER_TOKENS, "temperature": 0.0})
+    llm = build_llm(settings.model_copy(update={"llm": header_llm}))
     if llm is None:
         raise ConfigError(
             "Headers by a language model need one.", hint="Set FOOTNOTE_LLM__MODEL, or FOOTNOTE_HEADERS__MODE."

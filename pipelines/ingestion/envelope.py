@@ -21,13 +21,13 @@ _MARK = b"footnote envelope 1\n"
 class Envelope:
     """Facts from the source (JSON values by name), and the document's bytes."""
 
-    told: Mapping[str, Any]
+    facts: Mapping[str, Any]
     body: bytes
 
 
 def pack(envelope: Envelope) -> bytes:
     """Serialise an envelope; equal envelopes give equal bytes."""
-    header = json.dumps(envelope.told, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    header = json.dumps(envelope.facts, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return _MARK + header.encode() + b"\n" + envelope.body
 
 

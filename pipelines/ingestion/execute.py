@@ -26,8 +26,8 @@ from pipelines.observe import log
 from pipelines.store import documents as document_rows
 from pipelines.store.database import writing
 from pipelines.store.documents import StoredDocument, is_as_stored
+from pipelines.store.node_writer import Check
 from pipelines.store.runs import LoggedItem, write_items
-from pipelines.store.vector_store import Check
 from pipelines.types import IngestItem, Outcome
 
 FATAL_ERRORS = (ConfigError, ServiceUnavailable)  # errors that would hit every other document too
@@ -72,7 +72,7 @@ def concurrent_change(step: Step, change: str) -> StoreError:
 
 
 def _source_unchanged(step: Step) -> bool:
-    """Whether the source provably is as planned; what was fetched, or is read from an original, cannot be checked."""
+    """True if the source provably is as planned; a fetched document or an original cannot be checked."""
     return not step.original and step.item.source_kind == "file" and is_unchanged(step.item)
 
 
@@ -252,11 +252,11 @@ class PlanExecution:
             raise step.error
         if step.error is not None:
             return self._fail(step, Failure.of(step.error, step.stage, step.item.name))
-        if (held := self.known.get(step.document_id)) is None:
+        if (stored := self.known.get(step.document_id)) is None:
             return self._fail(step, Failure.of(concurrent_change(step, "removed"), "store", step.item.name))
-        if held.stamp != step.item.stamp:
-            document_rows.restamp(self.pipeline.store.engine, held.id, step.item.stamp)
-        return IngestItem(step.item.name, "unchanged", document_id=step.document_id, nodes=held.nodes)
+        if stored.stamp != step.item.stamp:
+            document_rows.restamp(self.pipeline.store.engine, stored.id, step.item.stamp)
+        return IngestItem(step.item.name, "unchanged", document_id=step.document_id, nodes=stored.nodes)
 
     def _remove(self, places: Sequence[int]) -> list[StepResult]:
         began, steps = time.perf_counter(), {self.steps[place].document_id: self.steps[place] for place in places}
@@ -265,7 +265,7 @@ class PlanExecution:
         def record(connection: Connection, versions: Mapping[str, int | None]) -> None:
             self._log(connection, [(steps[each], items[each], version) for each, version in versions.items()])
 
-        gone = self.pipeline.store.remove_all(list(steps), within=record, check=self._check(steps))
+        gone = self.pipeline.store.remove(list(steps), within=record, check=self._check(steps))
         seconds = (time.perf_counter() - began) / len(places)
         return [
             (place, _timed(replace(items[each], nodes=gone[each]), seconds))
@@ -361,12 +361,12 @@ class PlanExecution:
         (pending,) = documents
         prepared, item, step = pending.state, self._item(pending), self.steps[pending.place]
         assert isinstance(prepared, PreparedDocument)
-        held = self.known.get(prepared.document.id)
-        if held and is_as_stored(prepared.document, held):
-            item = replace(item, outcome="unchanged", document_id=held.id, nodes=held.nodes)
+        stored = self.known.get(prepared.document.id)
+        if stored and is_as_stored(prepared.document, stored):
+            item = replace(item, outcome="unchanged", document_id=stored.id, nodes=stored.nodes)
             self._log_alone([(step, item)])
             return [(pending.place, item)]
-        item, steps = replace(item, nodes=held.nodes if held else 0), {prepared.document.id: step}
+        item, steps = replace(item, nodes=stored.nodes if stored else 0), {prepared.document.id: step}
         done = self.pipeline.store_metadata(prepared, item, self._record(steps), self._check(steps))
         if done.outcome == "unchanged":
             self._log_alone([(step, done)])

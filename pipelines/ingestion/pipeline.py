@@ -25,7 +25,8 @@ from pipelines.ingestion.prepare import PreparedDocument, require_nodes
 from pipelines.models.embedding import group_size, window_vectors
 from pipelines.store.model_caches import cache_vectors, cached_vectors, text_sha
 from pipelines.store.node_table import Vectors, pooled
-from pipelines.store.vector_store import Check, NodeRecipe, NodeStore, Replacement
+from pipelines.store.node_writer import Check, NodeRecipe, Replacement
+from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.text import searchable
 from pipelines.types import EmbeddingIdentity, IngestItem
 
@@ -125,7 +126,7 @@ class EmbedNodes(TransformComponent):
 class DocumentPipeline:
     """The steps of a prepared document that need a model or the database."""
 
-    store: NodeStore
+    store: FootnoteVectorStore
     model: BaseEmbedding
     identity: EmbeddingIdentity
     sizes: ParsingSettings
@@ -179,7 +180,9 @@ class DocumentPipeline:
         """
         done = replace(item, outcome="metadata", document_id=prepared.document.id)
         changed = self.store.update_metadata(
-            prepared.document, within=lambda link, version: record(link, [(done, version)]), check=check
+            prepared.document,
+            within=lambda link, versions: record(link, [(done, versions[prepared.document.id])]),
+            check=check,
         )
         return done if changed is not None else replace(done, outcome="unchanged")
 
@@ -196,7 +199,7 @@ class DocumentPipeline:
             )
             for one, item in embedded
         }  # fmt: skip
-        written = self.store.replace_all(
+        written = self.store.replace(
             [
                 Replacement(one.document, one.nodes or (), one.vectors, NodeRecipe(one.parser, one.recipe))
                 for one, _ in embedded

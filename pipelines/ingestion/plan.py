@@ -11,40 +11,35 @@ from typing import Any, Literal
 from config.settings import SourceRule
 from pipelines.errors import FootnoteError
 from pipelines.ingestion.change_detection import recipe_changes
-from pipelines.ingestion.removals import (
-    MissingDocuments,
-    find_missing,
-    has_left,
-    listing_failure_item,
-    resolved_failures,
-)
-from pipelines.ingestion.sources import Listing, Read
+from pipelines.ingestion.sources import Listing, Read, kind_of
 from pipelines.ingestion.sources.base import Remark
 from pipelines.store.documents import StoredDocument
 from pipelines.store.fetch_cache import normalised_source
+from pipelines.store.originals import path_of
 from pipelines.store.runs import Failure
 from pipelines.types import SourceItem
 
 Action = Literal["add", "update", "unchanged", "remove", "fail"]
+REMOVAL_GUARD = 0.2  # the share of a source's documents above which a person has to allow their removal
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What to do with one document, and why.
+    """The action on one document, and the reason.
 
     Attributes:
         action: `update` may turn out to touch metadata only, which shows once the document is parsed.
-        item: Where the document is.
-        reason: Why, for a person.
+        item: The document at its source.
+        reason: For a person.
         document_id: Of a stored document; empty for a new one.
         file_sha: SHA-256 of the bytes that were read.
-        error: Why a `fail` step failed.
+        error: The error of a `fail` step.
         original: SHA-256 of the stored original that is read instead of the source; empty = the source.
         stage: The stage in which a `fail` step failed.
         collection: Where the document belongs; empty = the collection of the run.
         held_since: When the version that the plan knows was written; None if it knows none. A document that another
             run changes between plan and step stays as that run left it.
-        restamps: Whether an unchanged document has a new modification time.
+        restamps: True if an unchanged document has a new modification time.
     """
 
     action: Action
@@ -78,7 +73,7 @@ class Plan:
         skipped: What is not ingested, with the reason.
         refused: Removals that exceed the guard: (source, how many, of how many).
         settled: Past failures that need nothing now, with the reason.
-        held: The URIs of each remote source that was listed without a problem, and of its refused removals.
+        listed: The URIs of each remote source that was listed without a problem, and of its refused removals.
         seconds: How long listing the sources took, with fetching and waiting.
         partial: What is stored without some of its content, with the reason.
         empty: The sources that hold nothing that can be ingested.
@@ -88,24 +83,24 @@ class Plan:
     skipped: tuple[Remark, ...]
     refused: tuple[tuple[str, int, int], ...]
     settled: Mapping[SourceItem, str] = field(default_factory=dict)
-    held: Mapping[str, Collection[str]] = field(default_factory=dict)
+    listed: Mapping[str, Collection[str]] = field(default_factory=dict)
     seconds: float = 0.0
     partial: tuple[Remark, ...] = ()
     empty: tuple[str, ...] = ()
 
     @property
     def is_idle(self) -> bool:
-        """Whether a run would write nothing, not even the new modification time of an unchanged file."""
+        """True if a run would write nothing, not even the new modification time of an unchanged file."""
         return not self.settled and all(step.action == "unchanged" and not step.restamps for step in self.steps)
 
     def count(self, action: Action) -> int:
-        """How many steps have this action."""
+        """The number of steps with this action."""
         return sum(step.action == action for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
 class PlanContext:
-    """What listings and stored documents are compared by.
+    """The functions and options by which listings and stored documents are compared.
 
     Attributes:
         recipe_of: The current recipe of a parser's name; a document of another recipe is made again.
@@ -116,7 +111,7 @@ class PlanContext:
         allow_removals: Remove even more than a fifth of a source.
         failed: What failed the last time it was tried, by URI; it is read, whatever its stamp says.
         only_failed: Try only these again; a source that could not be listed is one of them.
-        held: The URIs of each remote source when it was listed last.
+        last_listed: The URIs of each remote source when it was listed last.
     """
 
     recipe_of: Callable[[str], str]
@@ -127,7 +122,7 @@ class PlanContext:
     allow_removals: bool = False
     failed: Mapping[str, Failure] = field(default_factory=dict)
     only_failed: bool = False
-    held: Mapping[str, Collection[str]] = field(default_factory=dict)
+    last_listed: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     @property
     def unlisted(self) -> frozenset[str]:
@@ -148,8 +143,22 @@ class PlanContext:
         return [*found, made] if made else found
 
     def trusts_stamp(self, document: StoredDocument, item: SourceItem) -> bool:
-        """Whether the item's stamp alone shows that the document is unchanged."""
+        """True if the item's stamp alone shows that the document is unchanged."""
         return bool(item.stamp) and document.stamp == item.stamp and not self.verify and item.uri not in self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class MissingDocuments:
+    """The documents that a source no longer holds, out of a `total` that is stored."""
+
+    listing: Listing
+    documents: tuple[StoredDocument, ...]
+    total: int
+
+    @property
+    def guarded(self) -> bool:
+        """True if they are so many that a person has to allow their removal."""
+        return len(self.documents) > REMOVAL_GUARD * self.total
 
 
 def make_plan(listings: Sequence[Listing], known: Sequence[StoredDocument], context: PlanContext) -> Plan:
@@ -167,9 +176,9 @@ def make_plan(listings: Sequence[Listing], known: Sequence[StoredDocument], cont
     over = resolved_failures([*context.failed.values()], listings, listed, moved={*moved.values()}, unchanged=unchanged)
     if context.only_failed:
         return Plan(tuple(step for step in steps if step.action != "unchanged"), (), (), over)
-    absent = find_missing(listings, known, listed, {*moved}, context.held)
+    absent = find_missing(listings, known, listed, {*moved}, context.last_listed)
     gone, refused = _removals(absent, allow=context.allow_removals)
-    guarded = tuple((each.listing.source, len(each.documents), each.held) for each in refused)
+    guarded = tuple((each.listing.source, len(each.documents), each.total) for each in refused)
     skipped = _skipped(listings, removed={step.item.name for step in gone})
     partial = tuple(dict.fromkeys(each for listing in listings for each in listing.partial))
     empty = tuple(dict.fromkeys(each.source for each in listings if not (each.items or each.skipped or each.problems)))
@@ -177,7 +186,7 @@ def make_plan(listings: Sequence[Listing], known: Sequence[StoredDocument], cont
 
 
 def _skipped(listings: Sequence[Listing], *, removed: Collection[str]) -> tuple[Remark, ...]:
-    """What is not ingested, each once, without what is removed, which has a step of its own."""
+    """The remarks on skipped items, each once, without removed ones, which have a step."""
     remarks = (each for listing in listings for each in listing.skipped if each.name not in removed)
     return tuple(dict.fromkeys(remarks))
 
@@ -228,21 +237,21 @@ def _step(item: SourceItem, document: StoredDocument | None, context: PlanContex
         why = "same size and time" if item.source_kind == "file" else "not changed at its source"
         return Step("unchanged", item, why, document.id, document.file_sha)
     try:
-        held = context.read(item)
+        read = context.read(item)
     except FootnoteError as error:
         return Step("fail", item, "cannot be read", document.id if document else "", error=error, stage="read")
-    original = held.sha if held.kept else ""
+    original = read.sha if read.kept else ""
     if document is None:
         why = "failed the last time" if item.uri in context.failed else "new"
-        return Step("add", item, why, "", held.sha, original=original)
-    if document.file_sha != held.sha:
+        return Step("add", item, why, "", read.sha, original=original)
+    if document.file_sha != read.sha:
         changes = ["the file changed" if item.source_kind == "file" else "it changed at its source", *changes]
     if changes:
         return Step(
-            "update", item, ", ".join(changes), document.id, held.sha, original=original,
+            "update", item, ", ".join(changes), document.id, read.sha, original=original,
             held_since=document.ingested_at,
         )  # fmt: skip
-    return Step("unchanged", item, "same bytes", document.id, held.sha, restamps=document.stamp != item.stamp)
+    return Step("unchanged", item, "same bytes", document.id, read.sha, restamps=document.stamp != item.stamp)
 
 
 def _take_moved(alike: list[StoredDocument], listed: set[str]) -> StoredDocument | None:
@@ -284,3 +293,136 @@ def rule_overrides(item: SourceItem, rules: Sequence[SourceRule]) -> dict[str, A
         if any(fnmatchcase(place, rule.match) for place in (item.name, item.uri, item.source)):
             given |= {name: value for name, value in rule.model_dump(exclude={"match"}).items() if value}
     return given
+
+
+# What a complete listing no longer holds: documents to remove or that moved, and failures that are over
+
+
+def find_missing(
+    listings: Sequence[Listing],
+    known: Sequence[StoredDocument],
+    listed: set[str],
+    moved: set[str],
+    last_listed: Mapping[str, Collection[str]],
+) -> list[MissingDocuments]:
+    """Find what each completely listed source no longer holds; each source once.
+
+    Args:
+        listings: What the sources hold now.
+        known: The stored documents.
+        listed: The URIs of all that is listed.
+        moved: The ids of documents that moved, which are not missing.
+        last_listed: The URIs that each remote source listed the last time. What a source that is not listed completely
+            now still holds is not missing.
+    """
+    found: dict[str, MissingDocuments] = {}
+    complete = {listing.source for listing in listings if listing.complete}
+    others = {uri for source, uris in last_listed.items() if source not in complete for uri in uris}
+    for listing in listings:
+        if listing.complete and listing.source not in found:
+            before = last_listed.get(listing.source, ())
+            below = [
+                document
+                for document in known
+                if document.source_uri in before or _is_within(document.source, document.source_uri, listing)
+            ]
+            gone = [
+                document
+                for document in below
+                if document.source_uri not in listed
+                and document.source_uri not in others
+                and document.id not in moved
+                and (document.source_uri in before or _would_list(listing, document.source, document.source_uri))
+            ]
+            found[listing.source] = MissingDocuments(listing, tuple(gone), len(below))
+    return list(found.values())
+
+
+def has_left(document: StoredDocument, listed: set[str]) -> bool:
+    """True if a document's file is gone from its place, so that the same bytes elsewhere are that document."""
+    uri = document.source_uri
+    return uri not in listed and uri.startswith("file://") and not path_of(uri).exists()
+
+
+def listing_failure_item(listing: Listing, name: str) -> SourceItem:
+    """Make the item that represents a source, or a part of it, that could not be listed."""
+    part = name if listing.items or len(listing.problems) > 1 else ""
+    return SourceItem(f"{listing.source}#{part}", name, listing.source, listing.kind)
+
+
+def locations_to_retry(failed: Sequence[Failure]) -> list[str]:
+    """Return the locations of what failed, each once; one that is gone only if it could not be listed itself."""
+    unlisted = {failure.source for failure in failed if failure.is_listing}
+    places = dict.fromkeys(failure.source for failure in failed)
+    paths = {place: path_of(place) for place in places if place.startswith("file://")}
+    return [
+        str(paths.get(place, place)).removeprefix("file:")
+        for place in places
+        if place not in paths or place in unlisted or paths[place].exists()
+    ]
+
+
+def resolved_failures(
+    failed: Sequence[Failure],
+    listings: Sequence[Listing],
+    listed: set[str],
+    *,
+    moved: set[str],
+    unchanged: set[str],
+) -> Mapping[SourceItem, str]:
+    """Return the past failures that are over, each with the reason.
+
+    A document's failure is over if nothing of it is stored and its file is gone, if it moved, or if it is unchanged. A
+    listing failure is over once its source was listed without the same failure.
+
+    Args:
+        failed: What failed the last time.
+        listings: What the sources hold now.
+        listed: The URIs of all of that.
+        moved: The URIs that documents had before they moved.
+        unchanged: The URIs whose files are unchanged since they were stored.
+    """
+    found: dict[SourceItem, str] = {}
+    again = {listing_failure_item(listing, name).uri for listing in listings for name, _ in listing.problems}
+    for failure in failed:
+        uri, source = failure.source_uri, failure.source
+        item = SourceItem(uri, failure.document, source, kind_of(source))
+        if failure.is_listing:
+            if why := _why_listing_resolved(failure, listings, again):
+                found[item] = why
+        elif uri in unchanged:
+            found[item] = "it is again as it is stored"
+        elif uri in moved:
+            found[item] = "it moved"
+        elif not failure.stored and uri not in listed and _is_gone(source, uri, listings):
+            found[item] = "its file is gone"
+    return found
+
+
+def _why_listing_resolved(failure: Failure, listings: Sequence[Listing], again: Collection[str]) -> str:
+    """The reason that a listing failure is over; empty if it is not."""
+    source = failure.source
+    if failure.source_uri in again:
+        return ""
+    if any(normalised_source(source) in listing.places for listing in listings):
+        return "its source was looked at again"
+    gone = source.startswith("file://") and not path_of(source).exists()
+    within = any(listing.complete and _is_within(source, source, listing) for listing in listings)
+    return "its place is gone" if gone and within else ""
+
+
+def _is_gone(source: str, uri: str, listings: Sequence[Listing]) -> bool:
+    own_file = uri == source and uri.startswith("file://") and not path_of(uri).exists()
+    return own_file or any(listing.complete and _would_list(listing, source, uri) for listing in listings)
+
+
+def _would_list(listing: Listing, source: str, uri: str) -> bool:
+    """True if a complete listing would contain this URI if it still existed."""
+    if uri.partition("#")[0] in listing.unread:
+        return False
+    return source == listing.source or (_is_within(source, uri, listing) and not path_of(uri).exists())
+
+
+def _is_within(source: str, uri: str, listing: Listing) -> bool:
+    """True if a URI belongs to a listed source, or to another source but below its folder."""
+    return source == listing.source or (listing.kind == "file" and uri.startswith(listing.source.rstrip("/") + "/"))

@@ -36,7 +36,7 @@ _STAGE_VERBS = {"read": "read", "load": "read", "parse": "parsed"}
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a document could not be ingested: stage, error class, message and hint; it can be pickled.
+    """The failure of a document: stage, error class, message and hint; it can be pickled.
 
     A `fatal` failure (a setting, a missing package) would hit every other document too, and ends the run.
     """
@@ -75,7 +75,7 @@ class Failure:
 
 
 def is_memory_error(error: BaseException | None) -> bool:
-    """Whether an error is a MemoryError, or was raised because of one."""
+    """True if an error is a MemoryError, or was raised because of one."""
     while error is not None:
         if isinstance(error, MemoryError):
             return True
@@ -134,7 +134,7 @@ def _stopped(stage: str, message: str, hint: str, detail: str = "") -> Failure:
 
 @dataclass(frozen=True, slots=True)
 class PrepareOptions:
-    """What is the same for every document of a run.
+    """The options that are the same for every document of a run.
 
     Attributes:
         limits: How large a file may be, and how much time and memory reading it may take.
@@ -142,7 +142,7 @@ class PrepareOptions:
         home: Where originals are kept; absolute, as a worker runs elsewhere.
         model: The slug of the embedding model, which a parser that embeds depends on.
         headers: The recipe of the headers that a language model writes; empty where they are deterministic.
-        keep: Whether the original bytes are kept; not for a preview.
+        keep: True to keep the original bytes; False for a preview.
     """
 
     limits: Limits
@@ -202,9 +202,9 @@ class PreparedDocument:
         recipe: How its nodes are made; stored, and compared by the next plan.
         nodes: None if the content is as stored, so that only metadata is written, and, before it is parsed, for a
             parser that embeds.
-        embeds: Whether its parser needs the embedding model.
+        embeds: True if its parser needs the embedding model.
         vectors: For each node, its windows' vectors, (windows, dimension); empty until it is embedded.
-        embedded: How many of its texts the embedding cache lacked.
+        embedded: The number of its texts that the embedding cache lacked.
     """
 
     document: Document
@@ -217,7 +217,7 @@ class PreparedDocument:
 
     @property
     def metadata_only(self) -> bool:
-        """Whether the stored nodes stay as they are."""
+        """True if the stored nodes stay as they are."""
         return self.nodes is None and not self.embeds
 
 

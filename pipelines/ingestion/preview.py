@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from llama_index.core.schema import TextNode
 
 from pipelines.errors import ConfigError
-from pipelines.ingestion.context_header import ContextHeader, HeaderCost
+from pipelines.ingestion.context_header import HEADER_TOKENS, ContextHeader, HeaderCost
 from pipelines.ingestion.execute import FATAL_ERRORS
 from pipelines.ingestion.parsers import build_parser, parse
 from pipelines.ingestion.parsers.nodes import make_nodes
@@ -58,7 +58,7 @@ class Preview:
         return round(self.embedding_cost + self.header_cost, 6)
 
     def count(self, outcome: Outcome) -> int:
-        """How many documents would have this outcome."""
+        """The number of documents with this outcome."""
         return sum(item.outcome == outcome for item in self.items)
 
 
@@ -116,12 +116,12 @@ def _forecast(
         if prepared.fatal:
             raise ConfigError(prepared.message, hint=prepared.hint)
         return _Forecast(prepared.item(step.item.name, step.document_id))
-    held = known.get(prepared.document.id)
-    item = IngestItem(step.item.name, "updated" if held else "added", document_id=prepared.document.id)
+    stored = known.get(prepared.document.id)
+    item = IngestItem(step.item.name, "updated" if stored else "added", document_id=prepared.document.id)
     if prepared.metadata_only:
-        same = held is not None and is_as_stored(prepared.document, held)
+        same = stored is not None and is_as_stored(prepared.document, stored)
         outcome: Outcome = "unchanged" if same else "metadata"
-        return _Forecast(replace(item, outcome=outcome, nodes=held.nodes if held else 0))
+        return _Forecast(replace(item, outcome=outcome, nodes=stored.nodes if stored else 0))
     try:
         nodes, groups, exact = _nodes(ingestion, prepared)
     except FATAL_ERRORS:
@@ -167,7 +167,7 @@ def _uncached_texts(
         headers = HeaderCost(len(missing), sum(writer.tokens(prepared.document, node) for node in missing))
         without = {node.text for node in missing}
         drafts = _unshared(document_id, [embedded_text(node) for node in nodes if node.text in without])
-        unwritten = {key: tokens + ingestion.settings.headers.max_tokens for key, tokens in drafts.items()}
+        unwritten = {key: tokens + HEADER_TOKENS for key, tokens in drafts.items()}
         final = [node for node in writer.with_known(document_id, nodes) if node.text not in without]
     texts = [embedded_text(node) for node in final]
     known = _uncached(ingestion, [*groups, *texts] if exact else groups)
@@ -196,7 +196,7 @@ def _total(ingestion: Ingestion, found: Sequence[_Forecast]) -> Preview:
         items.append(replace(each.item, embedded=len(new) - before))
     settings, tokens = ingestion.settings, sum(new.values())
     headers = HeaderCost(sum(each.headers.calls for each in found), sum(each.headers.tokens for each in found))
-    written = headers.calls * settings.headers.max_tokens
+    written = headers.calls * HEADER_TOKENS
     return Preview(
         items=tuple(items),
         estimated=frozenset(place for place, each in enumerate(found) if each.estimated),

@@ -230,9 +230,9 @@ def build_ray_executor(settings: Settings, url: SecretStr, build: Build) -> RayE
             "A Ray cluster's machines cannot reach the embedded Postgres.",
             hint="Set DATABASE_URL to a Postgres with pgvector that all of them reach.",
         )
-    own = ingestion.model_copy(update={"executor": "local", "workers": 1})
+    local = ingestion.model_copy(update={"executor": "local", "workers": 1})
     settings = settings.model_copy(
-        update={"database_url": url, "ingestion": own, "home": Path(settings.home).absolute()}
+        update={"database_url": url, "ingestion": local, "home": Path(settings.home).absolute()}
     )
     log("debug", "documents are carried out by Ray", address=ingestion.ray_address or "local")
     return RayExecutor(settings, build, ingestion.ray_address)

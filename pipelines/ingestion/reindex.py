@@ -25,9 +25,10 @@ from pipelines.store.database import open_database, reading
 from pipelines.store.documents import StoredDocument
 from pipelines.store.embedding_models import active_model
 from pipelines.store.node_table import node_table
+from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.store.originals import original_path
 from pipelines.store.status import from_source, nothing_from
-from pipelines.store.vector_store import NodeRecipe, NodeStore, build_lexical_indexes
+from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes
 from pipelines.types import EmbeddingIdentity
 
 Progress = Callable[[int, int, str], None]  # (documents done, of how many, the last one's name)
@@ -43,12 +44,12 @@ def plan_reindex(ingestion: Ingestion, source: str = "") -> Plan:
     """Plan an update of every stored document, or of those from a file, folder or source, from its stored original.
 
     Documents keep their identity, their place and their overrides; today's rules of the settings apply. A document
-    whose original is missing fails. `Ingestion.run` executes the plan.
+    whose original is missing fails; one made of added nodes has none, and stays. `Ingestion.run` executes the plan.
 
     Raises:
         RetrievalError: If no document came from that source.
     """
-    known = ingestion.known()
+    known = [document for document in ingestion.known() if document.source_kind != document_rows.ADDED_NODES]
     if source:
         with reading(ingestion.database.engine, "looking documents up") as connection:
             chosen = set(from_source(connection, normalized_location(source, ingestion.settings.web.private_hosts)))
@@ -204,8 +205,9 @@ class Reembedding:
 
     def _index(self, prepared: PreparedDocument) -> _Outcome:
         document, made = prepared.document, NodeRecipe(prepared.parser, prepared.recipe)
+        new = Replacement(document, prepared.nodes or (), prepared.vectors, made)
         try:
-            written = self.ingestion.store.index(document, prepared.nodes or (), prepared.vectors, made)
+            written = self.ingestion.store.index(new)
         except StoreError as error:
             return Failure.of(error, "store", document.name)
         return (len(prepared.vectors), prepared.embedded) if written else None
@@ -220,15 +222,15 @@ class Reembedding:
         prepared = parse_document(document, parser or parser_for(document), self.ingestion.options)
         return replace(prepared, recipe=_with_stored_loaders(prepared.recipe, due.active))
 
-    def _is_current(self, held: StoredDocument, active: StoredDocument | None) -> bool:
-        if held.indexed_sha != held.content_sha:
+    def _is_current(self, stored: StoredDocument, active: StoredDocument | None) -> bool:
+        if stored.indexed_sha != stored.content_sha:
             return False
         if active is None:
             return True
-        return held.recipe == _with_stored_loaders(self.ingestion.options.recipe(active.parser), active)
+        return stored.recipe == _with_stored_loaders(self.ingestion.options.recipe(active.parser), active)
 
     def _active(self) -> list[StoredDocument]:
-        """What the table of the active model holds."""
+        """The documents that the table of the active model holds as they are stored."""
         engine = self.ingestion.database.engine
         model = active_model(engine)
         if model is None:
@@ -247,7 +249,7 @@ def build_reembedding(settings: Settings, model: EmbeddingIdentity) -> Reembeddi
     """
     embed_model = build_embed_model(with_identity(settings, model))  # fails before a table is made
     database = open_database(settings)
-    store = NodeStore(
+    store = FootnoteVectorStore(
         database.engine, node_table(model.slug), model.dimension, versions_kept=settings.ingestion.versions_kept
     )
     indexes = build_lexical_indexes(settings, database, store)

@@ -16,7 +16,7 @@ from pipelines.store import documents as document_rows
 from pipelines.store.database import Database, reading, writing
 from pipelines.store.node_table import set_vector_index_aside
 from pipelines.store.runs import LoggedItem, find_run, open_run, write_items
-from pipelines.store.vector_store import NodeStore
+from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.store.versions import Change, changes_of, last_change, read_version, taken_by
 from pipelines.types import Document, IngestItem, IngestReport, SourceItem
 
@@ -55,8 +55,8 @@ def plan_rollback(database: Database, run_id: int, *, keep_later: bool = False) 
         raise RetrievalError(f"Run {run_id} is still at work.", hint="Wait until it ends, or stop it.")
     with reading(database.engine, "planning a rollback") as connection:
         changes = changes_of(connection, run_id)
-        own = {change.document_id for change in changes}
-        taken = {change.document_id for change in changes if _place_is_taken(connection, change, but=own)}
+        changed = {change.document_id for change in changes}
+        taken = {change.document_id for change in changes if _place_is_taken(connection, change, but=changed)}
     steps = [
         rollback_step(change, run_id, keep_later=keep_later, taken=change.document_id in taken) for change in changes
     ]
@@ -94,7 +94,7 @@ def rollback_step(change: Change, run_id: int, *, keep_later: bool = False, take
 
 
 def _why_nothing_to_undo(change: Change) -> str:
-    """Why there is nothing to undo; empty if there is something."""
+    """The reason that there is nothing to undo; empty if there is something."""
     if change.outcome in ("updated", "metadata") and change.version is None:
         return "its text and its facts were the same before"
     if change.effect == "undone":
@@ -104,7 +104,7 @@ def _why_nothing_to_undo(change: Change) -> str:
 
 
 def _obstacle(change: Change, run_id: int, item: SourceItem, *, taken: bool) -> StoreError | None:
-    """Why the change cannot be undone; None if it can."""
+    """The error if the change cannot be undone; None if it can."""
     if change.outcome != "added" and change.before is None:
         return StoreError(
             f"The version of {item.name} before run {run_id} is no longer kept.",
@@ -199,7 +199,7 @@ class _UnchangedGuard:
 class _VersionExecutor:
     """An executor that prepares kept versions: for each task, the version before the change at the task's index."""
 
-    store: NodeStore
+    store: FootnoteVectorStore
     changes: Sequence[Change]
 
     def __call__(
@@ -208,9 +208,9 @@ class _VersionExecutor:
         for place, task in tasks:
             stage = "read"
             try:
-                document, held = self._version(self.changes[place], task.item.name)
+                document, indexed_sha = self._version(self.changes[place], task.item.name)
                 stage = "parse"
-                yield place, _prepare_version(document, self.changes[place], held, options)
+                yield place, _prepare_version(document, self.changes[place], indexed_sha, options)
             except Exception as error:  # noqa: BLE001 - one version that cannot be restored stops only itself
                 yield place, Failure.of(error, stage, task.item.name)
 
@@ -224,11 +224,11 @@ class _VersionExecutor:
             document = read_version(connection, change.version or 0)
             if document is None:
                 raise StoreError(f"Version {change.version} of {name} is no longer kept.")
-            held = document_rows.index_states(connection, [document.id], self.store.table)
-        return document.with_(stamp=""), held.get(document.id, ("", ""))[0]
+            states = document_rows.index_states(connection, [document.id], self.store.table)
+        return document.with_(stamp=""), states.get(document.id, ("", ""))[0]
 
 
-def _prepare_version(document: Document, change: Change, held: str, options: PrepareOptions) -> PreparedDocument:
+def _prepare_version(document: Document, change: Change, indexed_sha: str, options: PrepareOptions) -> PreparedDocument:
     """Prepare a version under a recipe that differs from today's, so that the next plan compares the file again.
 
     If the table holds the same content, it has no nodes, so that only metadata is written.
@@ -236,7 +236,7 @@ def _prepare_version(document: Document, change: Change, held: str, options: Pre
     parser = parser_for(document)
     if parser not in PARSERS:
         raise ParseError(f"{document.name} was made by the parser {parser}, which no longer exists.")
-    if held == document.content_sha:
+    if indexed_sha == document.content_sha:
         return PreparedDocument(document, parser, "", None)
     prepared = parse_document(document, parser, options)
     return replace(prepared, recipe=f"{prepared.recipe} from version {change.version}")

@@ -10,17 +10,17 @@ from dataclasses import dataclass, field, replace
 
 from llama_index.core.embeddings import BaseEmbedding
 from pydantic import SecretStr
+from sqlalchemy import select
 
 from config.settings import Settings
 from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
 from pipelines.ingestion.execute import PlanExecution, allow_all, assert_as_planned
 from pipelines.ingestion.pipeline import DocumentPipeline
-from pipelines.ingestion.plan import Plan, PlanContext, Step, make_plan, rule_overrides, stored_step
+from pipelines.ingestion.plan import Plan, PlanContext, Step, locations_to_retry, make_plan, rule_overrides, stored_step
 from pipelines.ingestion.prepare import PrepareOptions, Task
 from pipelines.ingestion.ray_executor import RayExecutor, build_ray_executor
-from pipelines.ingestion.removals import locations_to_retry
 from pipelines.ingestion.sources import Access, Sources, kind_of
-from pipelines.ingestion.sources.base import throttled
+from pipelines.ingestion.sources.base import SILENT, Reporter, throttled
 from pipelines.ingestion.sources.locations import (
     assert_were_sources,
     configured_locations,
@@ -40,7 +40,8 @@ from pipelines.store.fetch_cache import forget_fetched, recall_listings, remembe
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_table import make_vector_index, set_vector_index_aside
 from pipelines.store.runs import Failure, current_failures, finish_run, open_run, settle_failures
-from pipelines.store.vector_store import NodeStore, build_lexical_indexes, build_node_store
+from pipelines.store.schema import documents
+from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes, build_vector_store
 from pipelines.types import EmbeddingIdentity, IngestItem, IngestReport, RunKind, SourceItem
 
 Progress = Callable[[int, int, IngestItem], None]
@@ -48,7 +49,7 @@ Progress = Callable[[int, int, IngestItem], None]
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What the caller states of every document of a run, instead of what is detected."""
+    """The values that the caller states for every document of a run, instead of detected ones."""
 
     collection: str = ""
     category: str = ""
@@ -74,7 +75,7 @@ class Ingestion:
 
     settings: Settings
     database: Database
-    store: NodeStore
+    store: FootnoteVectorStore
     indexes: LexicalIndexes
     embed_model: BaseEmbedding
     identity: EmbeddingIdentity
@@ -85,7 +86,7 @@ class Ingestion:
 
     @property
     def options(self) -> PrepareOptions:
-        """What is the same for every document."""
+        """The options that are the same for every document."""
         headers = self.header_writer.recipe if self.header_writer else ""
         return PrepareOptions.of(self.settings, self.identity.slug, headers)
 
@@ -102,8 +103,7 @@ class Ingestion:
         verify: bool = False,
         allow_removals: bool = False,
         only_failed: bool = False,
-        say: Callable[[str], None] = lambda reason: None,
-        far: Callable[[str], None] | None = None,
+        reporter: Reporter = SILENT,
     ) -> Plan:
         """Plan a run over these locations; writes nothing but the cache of what was fetched.
 
@@ -113,8 +113,7 @@ class Ingestion:
             verify: Read everything, even what its source says is unchanged.
             allow_removals: Remove even more than a fifth of a source.
             only_failed: Try only what failed the last time.
-            say: Called with the reason, for a person, whenever a source makes the run wait.
-            far: Called at each document with the progress; without it `say` gets that every ten seconds.
+            reporter: Receives the reason of each wait, and the progress.
 
         Raises:
             ConfigError: If the file of sources that the settings name cannot be used.
@@ -126,9 +125,8 @@ class Ingestion:
         if not locations:
             locations = locations_to_retry(failed) if only_failed else configured_locations(self.settings)
         declared = declared_sources(self.settings)
-        access = Access(
-            self.settings, options.limits.most_bytes, declared, verify, say, self.stop, far or throttled(say)
-        )
+        progress = reporter.progress or throttled(reporter.say)
+        access = Access(self.settings, options.limits.most_bytes, declared, verify, reporter.say, self.stop, progress)
         with Sources(access) as sources:
             terms = PlanContext(
                 recipe_of=lambda parser: options.recipe(overrides.parser or parser),
@@ -139,7 +137,7 @@ class Ingestion:
                 allow_removals=allow_removals,
                 failed={failure.source_uri: failure for failure in failed},
                 only_failed=only_failed,
-                held=recall_listings(self.settings.home, collection),
+                last_listed=recall_listings(self.settings.home, collection),
             )
             plan = make_plan(sources.list(locations), self.known(collection), terms)
         return replace(plan, seconds=time.perf_counter() - began)
@@ -152,9 +150,9 @@ class Ingestion:
         """
         if missing := missing_paths(locations):
             with reading(self.database.engine, "reading what failed") as connection:
-                failed = current_failures(connection)
-            uris = {uri for document in self.known() for uri in (document.source, document.source_uri)}
-            uris |= {uri for failure in failed for uri in (failure.source, failure.source_uri)}
+                stored = connection.execute(select(documents.c.source, documents.c.source_uri))
+                uris = {uri for row in stored for uri in row}
+                uris |= {uri for failed in current_failures(connection) for uri in (failed.source, failed.source_uri)}
             assert_were_sources(missing, uris)
 
     def run(
@@ -175,16 +173,16 @@ class Ingestion:
         with open_run(self.database.engine, sources, kind=kind, looked=plan.seconds) as run_id:
             report = self._execute(run_id, plan, overrides, on_progress, kind)
         if not report.stopped:
-            self.note_held(plan, overrides)
+            self.remember_listings(plan, overrides)
         return report
 
-    def note_held(self, plan: Plan, overrides: Overrides) -> None:
+    def remember_listings(self, plan: Plan, overrides: Overrides) -> None:
         """Remember what each remote source of a plan holds, for the plans of sources that hold the same documents.
 
         Raises:
             StoreError: If it cannot be written.
         """
-        for source, uris in plan.held.items():
+        for source, uris in plan.listed.items():
             remember_listing(self.settings.home, self.collection(overrides), source, uris)
 
     def _execute(
@@ -250,7 +248,7 @@ class Ingestion:
     def tasks(self, plan: Plan, overrides: Overrides, known: Mapping[str, StoredDocument]) -> list[tuple[int, Task]]:
         """(index of the step, task) of every document that the plan adds or updates."""
         collection, rules = self.collection(overrides), self.settings.ingestion.rules
-        taken = {(held.collection, held.source_uri): held.id for held in known.values()}
+        taken = {(document.collection, document.source_uri): document.id for document in known.values()}
         return [
             (
                 place,
@@ -274,13 +272,13 @@ class Ingestion:
     def remove(self, document_ids: Sequence[str], failures: Sequence[Failure] = ()) -> IngestReport:
         """Remove these documents as a run of its own that can be rolled back; mark these failures as resolved."""
         known = {document.id: document for document in self.known()}
-        steps = [stored_step("remove", known[held], "asked for") for held in document_ids if held in known]
+        steps = [stored_step("remove", known[each], "asked for") for each in document_ids if each in known]
         report = self.run(Plan(tuple(steps), (), ()), kind="remove")
         for failure in failures:
             item = SourceItem(failure.source_uri, failure.document, failure.source, kind_of(failure.source))
             settle_failures(self.database.engine, report.run_id, failure.collection, {item: "asked for"})
-        held = {document.source_uri for document in self.known()}
-        for uri in {step.item.uri for step in steps} - held:
+        left = {document.source_uri for document in self.known()}
+        for uri in {step.item.uri for step in steps} - left:
             forget_fetched(self.settings.home, uri)
         return report
 
@@ -298,7 +296,7 @@ def build_ingestion(settings: Settings) -> Ingestion:
     """
     database = open_database(settings)
     model = model_to_use(database.engine, identity(settings), stated=is_model_configured(settings))
-    store = build_node_store(settings, database, model)
+    store = build_vector_store(settings, database, model)
     indexes = build_lexical_indexes(settings, database, store)
     writer = build_header_writer(settings, database.engine)
     embed_model = build_embed_model(with_identity(settings, model))
@@ -352,15 +350,15 @@ def task_of(
     """The task of a step that adds or updates; `rules` is what the rules of the settings state of the document."""
     collection = step.collection or collection
     document_id = step.document_id or mint_id(collection, step.item.uri, known)
-    held = known.get(document_id)
+    stored = known.get(document_id)
     return Task(
         item=step.item,
         document_id=document_id,
         collection=collection,
-        overrides={**(held.said if held else {}), **overrides.stated},
+        overrides={**(stored.said if stored else {}), **overrides.stated},
         rules=rules,
-        indexed_sha=held.indexed_sha if held else "",
-        indexed_recipe=held.recipe if held else "",
+        indexed_sha=stored.indexed_sha if stored else "",
+        indexed_recipe=stored.recipe if stored else "",
         original=step.original,
     )
 

@@ -15,6 +15,7 @@ from pipelines.errors import UNTIL_MENDED, ConfigError, FootnoteError, SourceErr
 from pipelines.ingestion.plan import Plan, Step
 from pipelines.ingestion.run import Ingestion, Overrides, Progress, build_ingestion
 from pipelines.ingestion.sources import SOURCES, kind_of
+from pipelines.ingestion.sources.base import Reporter
 from pipelines.ingestion.sources.folders import Folders
 from pipelines.ingestion.sources.locations import declared_sources, location_key
 from pipelines.store.database import reading
@@ -48,7 +49,7 @@ class SourcePoller:
                 self._under_way[kind_of(location)] = location, self._threads.submit(self._plan, location)
 
     def ended(self) -> list[tuple[str, Callable[[], Plan]]]:
-        """What ended since the last call: (location, a function that returns its plan or raises its error)."""
+        """The plans that ended since the last call: (location, function that returns the plan or raises)."""
         kinds = [kind for kind, (_, look) in self._under_way.items() if look.done()]
         return [(location, look.result) for location, look in map(self._under_way.pop, kinds)]
 
@@ -86,11 +87,11 @@ class FailureNotifier:
         )
 
     def are_reported(self, failing: Iterable[Step]) -> bool:
-        """Whether the failure of each of these steps was reported already."""
+        """True if the failure of each of these steps was reported already."""
         return all(_notice(step) in self._reported for step in failing)
 
     def is_news(self, error: FootnoteError) -> bool:
-        """Whether an error that ended a whole round was not reported yet; from now on it counts as reported."""
+        """True if an error that ended a whole round was not reported yet; from now on it counts as reported."""
         notice = ("", "", _without_numbers(error.message))
         reported, self._reported = notice in self._reported, self._reported | {notice}
         return not reported
@@ -142,7 +143,7 @@ class Round:
         report: The report of the run; None if nothing was to do, all failed as before, or the round failed as a whole.
         failed: The failures that no earlier round reported.
         refused: Removals that a person has to allow: (source, how many, of how many), likewise.
-        error: Why the round failed as a whole, likewise.
+        error: The error that ended the round as a whole, likewise.
         again: Seconds until the next try after a failure: as the source asks, its interval if it refused a key, a right
             or an address, else soon; 0 without a failure.
     """
@@ -157,7 +158,7 @@ class Round:
 
     @property
     def is_news(self) -> bool:
-        """Whether it changed something, was stopped, or has something to report."""
+        """True if it changed something, was stopped, or has something to report."""
         done = ("added", "updated", "metadata", "removed")
         changed = self.report is not None and any(item.outcome in done for item in self.report.items)
         stopped = self.report is not None and self.report.stopped
@@ -179,6 +180,7 @@ class Watch:
         build: Builds the ingestion, which stays open until a round fails as a whole, or the rounds end.
         first_pause: Seconds until a failure is tried again; twice as long each time, at most 10 minutes.
         tick: Seconds between two checks of what is due.
+        settle: Seconds for which a folder must be quiet before a run.
         look: Least seconds between two comparisons of folders that cannot notify.
     """
 
@@ -194,6 +196,7 @@ class Watch:
     first_pause: float = 5.0
     tick: float = 0.25
     look: float = 2.0
+    settle: float = 1.0
     _open: Ingestion | None = field(init=False, default=None)
     _opening: Lock = field(init=False, default_factory=Lock)
     _began: bool = field(init=False, default=False)
@@ -209,8 +212,8 @@ class Watch:
         """The interval of each location in seconds."""
         declared, usual = declared_sources(self.settings), self.settings.ingestion.poll_minutes
         hosts = self.settings.web.private_hosts
-        own = {location_key(location, hosts): source.every for location, source in declared.items() if source.every}
-        return {location: 60 * own.get(location_key(location, hosts), usual) for location in self.locations}
+        stated = {location_key(location, hosts): source.every for location, source in declared.items() if source.every}
+        return {location: 60 * stated.get(location_key(location, hosts), usual) for location in self.locations}
 
     def rounds(self) -> Iterator[Round]:
         """Yield rounds until `stop` is set; the first ones are of all sources.
@@ -218,13 +221,15 @@ class Watch:
         Raises:
             ConfigError: If the settings cannot be used in the first round; later it is reported and tried again.
         """
-        every, settle = self.every, self.settings.ingestion.settle_seconds
+        every = self.every
         local = [location for location in every if kind_of(location) == "file"]
         remote = [location for location in every if location not in local]
         due = dict.fromkeys(every, 0.0)
         with ExitStack() as end:
             end.callback(self._close)
-            folders = end.enter_context(Folders(local, settle=settle, apart_from=self.settings.home, look=self.look))
+            folders = end.enter_context(
+                Folders(local, settle=self.settle, apart_from=self.settings.home, look=self.look)
+            )
             poller = end.enter_context(closing(SourcePoller(lambda location: self._plan([location]), self.stop)))
             while not self.stop.is_set():
                 due |= dict.fromkeys(folders.changed(), 0.0)
@@ -263,7 +268,7 @@ class Watch:
             overrides=self.overrides,
             verify=self.verify and not self._seen.issuperset(locations),
             allow_removals=self.allow_removals,
-            say=self.say,
+            reporter=Reporter(self.say),
         )
         if not plan.steps or any(not step.error or step.stage == "read" for step in plan.steps):
             self._seen.update(locations)
@@ -274,13 +279,13 @@ class Watch:
         if self.stop.is_set():
             return None
         if plan.is_idle or self._is_as_before(plan):
-            self._opened().note_held(plan, self.overrides)
+            self._opened().remember_listings(plan, self.overrides)
             return None
         with self.running(len(plan.steps)) as advance:
             return self._opened().run(plan, overrides=self.overrides, on_progress=advance)
 
     def _is_as_before(self, plan: Plan) -> bool:
-        """Whether a plan would only fail as before, which was reported and is still in the run log."""
+        """True if a plan would only fail as before, which was reported and is still in the run log."""
         failing = [step for step in plan.steps if step.error]
         others = replace(plan, steps=tuple(step for step in plan.steps if not step.error))
         if not (failing and others.is_idle and self._notifier.are_reported(failing)):

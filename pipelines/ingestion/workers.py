@@ -59,7 +59,7 @@ class Worker:
 
     Attributes:
         output: The end of what the process printed.
-        closed: Whether it can take no further document.
+        closed: True if it can take no further document.
     """
 
     def __init__(self, command: Sequence[str] = COMMAND) -> None:
@@ -88,7 +88,7 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether the process is still running."""
+        """True while the process is running."""
         return self._process.poll() is None
 
     def prepare(self, task: Task, options: PrepareOptions) -> bytes | Failure | None:
@@ -348,7 +348,7 @@ class Dispatcher:
             self._pool.give_back(worker)
 
     def _may_begin(self) -> bool:
-        """Wait while too many results are waiting; whether another document may be begun."""
+        """Wait while too many results are waiting; True if another document may be begun."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._waiting_bytes < _MAX_WAITING_BYTES)
             return not self._closed
@@ -395,7 +395,7 @@ class LocalExecutor:
     Results come in any order, and at most `workers` + `QUEUE_AHEAD` documents are under way or wait to be taken.
 
     Attributes:
-        workers: How many documents are prepared at a time.
+        workers: The number of documents that are prepared at a time.
         pool: Where the workers come from.
     """
 

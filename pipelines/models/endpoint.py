@@ -26,7 +26,7 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A model on a server, and the names under which the settings know its parts."""
+    """A model on a server, with the environment variables that set its key and its name."""
 
     url: str
     model: str
@@ -37,7 +37,7 @@ class Endpoint:
     ca_file: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a key that no header can carry; the error of the HTTP client would quote it."""
+        """Refuse a key that cannot be sent in a header; the error of the HTTP client would quote it."""
         key = self.key.get_secret_value()
         if not (key.isascii() and key.isprintable()):
             raise ConfigError(f"{self.key_variable} holds characters that no key has.", hint="Copy the key again.")
@@ -50,7 +50,7 @@ class Endpoint:
 
 
 def client_of(endpoint: Endpoint) -> httpx.Client | None:
-    """A client that believes the authorities of FOOTNOTE_CA_FILE, too; None without any: then OpenAI's own serves.
+    """A client that also trusts the authorities of FOOTNOTE_CA_FILE; None without that file, for OpenAI's own client.
 
     Raises:
         ConfigError: If that file, or SSL_CERT_FILE, cannot be used.
@@ -61,19 +61,19 @@ def client_of(endpoint: Endpoint) -> httpx.Client | None:
 
 
 class _Client(openai.DefaultHttpxClient):
-    """A client that lets go of its connections when nobody holds it any more, as OpenAI's own does."""
+    """A client that closes its connections when it is collected, as OpenAI's own does."""
 
     def __del__(self) -> None:
         self.close()
 
 
 def secret(key: SecretStr | None) -> SecretStr:
-    """The key without the spaces that were copied with it, or `none` for servers that want no key."""
+    """The key without surrounding spaces, or `none` for servers that need no key."""
     return SecretStr((key.get_secret_value().strip() if key else "") or "none")
 
 
 def send(endpoint: Endpoint, request: Callable[[], _Answer]) -> _Answer:
-    """The answer of `request`, which is sent again after 429, 5xx, timeouts and lost connections.
+    """The result of `request`, which is sent again after 429, 5xx, timeouts and lost connections.
 
     Raises:
         ServiceUnavailable: If the server cannot be reached or does not answer in time.
@@ -93,10 +93,10 @@ def send(endpoint: Endpoint, request: Callable[[], _Answer]) -> _Answer:
 
 
 def retry_wait(error: Exception, attempt: int) -> float | None:
-    """Seconds to wait before asking again, None where that is useless; `attempt` counts from 0.
+    """Seconds to wait before the next attempt, None if the failure is final; `attempt` counts from 0.
 
-    Doubles from half a second up to 20, half of it by chance. What Retry-After asks for comes first; above 60 seconds
-    the failure is final.
+    Doubles from half a second up to 20, with random jitter of a half. Retry-After has precedence; above 60 seconds the
+    failure is final.
     """
     if isinstance(error, openai.APIStatusError):
         exhausted = error.code == "insufficient_quota"
@@ -112,42 +112,42 @@ def retry_wait(error: Exception, attempt: int) -> float | None:
 
 
 def describe_error(error: Exception, endpoint: Endpoint) -> FootnoteError:
-    """What a failed request means for a person: one sentence, and what to do about it; never the key."""
+    """Map an exception of a request to an error with a message and a hint, without the key."""
     server, model = endpoint.name, endpoint.model
     if isinstance(error, openai.APITimeoutError | httpx.TimeoutException):
         return ServiceUnavailable(f"{server} did not answer in time.", hint="Try again, or raise the timeout.")
     if isinstance(error, openai.APIConnectionError | httpx.TransportError):
-        never = isinstance(error, openai.APIConnectionError)
-        what = f"{'cannot be reached' if never else 'broke off'} ({_said(error.__cause__ or error, endpoint)})"
-        hint = CA_FILE_HINT if is_untrusted(what) else "Check the address, the network and whether it runs."
-        return ServiceUnavailable(f"{server} {what}.", hint=hint)
-    said = _said(error, endpoint)
+        problem = "cannot be reached" if isinstance(error, openai.APIConnectionError) else "broke off"
+        problem += f" ({_detail(error.__cause__ or error, endpoint)})"
+        hint = CA_FILE_HINT if is_untrusted(problem) else "Check the address, the network and whether it runs."
+        return ServiceUnavailable(f"{server} {problem}.", hint=hint)
+    detail = _detail(error, endpoint)
     if not isinstance(error, openai.APIStatusError):
         if isinstance(error, openai.APIError):
-            return ModelError(f"{model} at {server} gave up: {said}", hint="Try again, or choose another model.")
+            return ModelError(f"{model} at {server} gave up: {detail}", hint="Try again, or choose another model.")
         hint = "Check that the address is that of an OpenAI-compatible server."
         return ModelError(f"{server} answered with something that is not a model's answer.", hint=hint)
     status = error.status_code
     meanings = {
         401: (f"{server} refuses the key.", f"Set {endpoint.key_variable} to a valid key."),
-        402: (f"{server} wants payment: {said}", f"Add credit to the account of {endpoint.key_variable}."),
+        402: (f"{server} wants payment: {detail}", f"Add credit to the account of {endpoint.key_variable}."),
         403: (
-            f"{server} does not let this key use {model}: {said}",
+            f"{server} does not let this key use {model}: {detail}",
             f"Set {endpoint.model_variable} to another model.",
         ),
         404: (f"{server} does not know the model {model}.", f"Check {endpoint.model_variable} and the address."),
-        429: (f"{server} takes no more requests for now: {said}", "Wait, or raise the account's limits."),
+        429: (f"{server} takes no more requests for now: {detail}", "Wait, or raise the account's limits."),
     }
-    failing = (f"{server} fails with status {status}: {said}", "Try again later.")
-    refused = (f"{server} refuses the request with status {status}: {said}", f"Check that {model} allows it.")
+    failing = (f"{server} fails with status {status}: {detail}", "Try again later.")
+    refused = (f"{server} refuses the request with status {status}: {detail}", f"Check that {model} allows it.")
     message, hint = meanings.get(status, failing if status >= 500 else refused)
     return ModelError(message, hint=hint)
 
 
-def _said(error: BaseException, endpoint: Endpoint) -> str:
+def _detail(error: BaseException, endpoint: Endpoint) -> str:
     body = getattr(error, "body", None)
-    said = body.get("message") if isinstance(body, dict) else None
-    text = " ".join(str(said or error or type(error).__name__).split())[:300]
+    message = body.get("message") if isinstance(body, dict) else None
+    text = " ".join(str(message or error or type(error).__name__).split())[:300]
     key = endpoint.key.get_secret_value()
     return text.replace(key, "***") if key else text
 

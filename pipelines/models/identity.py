@@ -62,7 +62,7 @@ def with_identity(settings: Settings, chosen: EmbeddingIdentity) -> Settings:
 def parse_model_name(settings: Settings, name: str) -> EmbeddingIdentity:
     """Parse the name of an embedding model: `model` or `provider/model`, either with `@dimension`.
 
-    Without a dimension it is that of the settings, where they name the same model, else the model's own.
+    Without a dimension it is that of the settings if they name the same model, else the model's default.
 
     Raises:
         ConfigError: If there is no such local model, or its dimension is not known or not possible.
@@ -94,7 +94,7 @@ def _provider_of(model: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LLMIdentity:
-    """Who writes: `openrouter` or `openai` (any compatible server), and the model's name there."""
+    """The provider of a language model, `openrouter` or `openai` (any compatible server), and the model's name."""
 
     provider: str
     model: str
@@ -119,7 +119,7 @@ def llm_identity(settings: Settings) -> LLMIdentity | None:
 
 
 def requested_dimensions(chosen: EmbeddingIdentity) -> int | None:
-    """The `dimensions` to send with a request; None where the model has one length only and would refuse it."""
+    """The `dimensions` to send with a request; None if the model has only one, and would refuse the parameter."""
     name = _base_name(chosen.model)
     native = _NATIVE_DIMENSIONS.get(name, chosen.dimension)
     return chosen.dimension if name.startswith("text-embedding-3") or native != chosen.dimension else None

@@ -17,12 +17,12 @@ from pipelines.models.identity import LLMIdentity, llm_identity
 from pipelines.models.usage import Call, count, record_token_counts
 from pipelines.text import count_tokens
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # what a terminal would obey
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # control characters of a terminal
 _CUT = (None, "", "length", "content_filter", "error")
 
 
 def build_llm(settings: Settings) -> LLM | None:
-    """The language model of `llm_identity(settings)`, None when there is none; nothing is asked yet.
+    """The language model of `llm_identity(settings)`, None if there is none; no request is sent yet.
 
     Raises:
         ConfigError: If a key or a model's name is missing, or FOOTNOTE_CA_FILE cannot be used.
@@ -41,7 +41,7 @@ def build_llm(settings: Settings) -> LLM | None:
 
 
 class OpenRouterLLM(OpenRouter):
-    """LlamaIndex's OpenRouter without retries of its own, and with a key that nothing shows."""
+    """LlamaIndex's OpenRouter without its retries, with a hidden key."""
 
     _endpoint: Endpoint = PrivateAttr()
 
@@ -51,7 +51,7 @@ class OpenRouterLLM(OpenRouter):
 
     @property
     def endpoint(self) -> Endpoint:
-        """Who is asked."""
+        """The server and the model."""
         return self._endpoint
 
     def _get_credential_kwargs(self, is_async: bool = False) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class OpenRouterLLM(OpenRouter):
 
 
 class CompatibleLLM(OpenAILike):
-    """Any OpenAI-compatible chat server, without retries of LlamaIndex's own, and with a key that nothing shows."""
+    """Any OpenAI-compatible chat server, without LlamaIndex's retries, with a hidden key."""
 
     _endpoint: Endpoint = PrivateAttr()
 
@@ -69,7 +69,7 @@ class CompatibleLLM(OpenAILike):
 
     @property
     def endpoint(self) -> Endpoint:
-        """Who is asked."""
+        """The server and the model."""
         return self._endpoint
 
     def _get_credential_kwargs(self, is_async: bool = False) -> dict[str, Any]:
@@ -77,12 +77,12 @@ class CompatibleLLM(OpenAILike):
 
 
 class Completion:
-    """One answer of a language model: iterate over its pieces of text, once; the rest is known when that ends.
+    """One reply of a language model: iterate once over its pieces of text; the attributes are set when that ends.
 
     Attributes:
-        finish_reason: Why the model stopped, in its server's word; None when the stream was cut.
-        usage: `prompt_tokens`, `completion_tokens` and `total_tokens`; empty when the server does not say.
-        failure: What broke the stream after its first piece; what had arrived stays.
+        finish_reason: The server's word for why the model stopped; None if the stream was cut.
+        usage: `prompt_tokens`, `completion_tokens` and `total_tokens`; empty if the server does not report them.
+        failure: The error that broke the stream after its first piece; the pieces before it stay.
     """
 
     def __init__(self, llm: LLM, messages: Sequence[ChatMessage]) -> None:
@@ -92,7 +92,7 @@ class Completion:
         self._llm = llm
         self._messages = messages
         self._endpoint = llm.endpoint if isinstance(llm, OpenRouterLLM | CompatibleLLM) else _unknown(llm)
-        self._said: list[str] = []
+        self._text: list[str] = []
         self._asked = False
         self._pieces = self._stream()
         count(self._spent)
@@ -102,7 +102,7 @@ class Completion:
 
     @property
     def truncated(self) -> bool:
-        """Whether the text ends before the model meant it to: cut off, out of tokens, or filtered."""
+        """True if the text is incomplete: cut off, out of tokens, or filtered."""
         return self.finish_reason in _CUT
 
     def _stream(self) -> Iterator[str]:
@@ -110,7 +110,7 @@ class Completion:
         try:
             chunks, piece = send(self._endpoint, self._open)
         except FootnoteError:
-            self._asked = bool(self.usage)  # a request that was refused costs nothing
+            self._asked = bool(self.usage)  # a refused request costs nothing
             raise
         yield piece
         try:
@@ -123,23 +123,23 @@ class Completion:
             self.failure = describe_error(error, self._endpoint)
 
     def _learn(self) -> None:
-        """Compare our count of the prompt's tokens with the endpoint's, where it says it."""
+        """Record the endpoint's count of the prompt's tokens with ours, if it reports one."""
         if reported := self.usage.get("prompt_tokens"):
             counted = sum(count_tokens(str(message.content)) for message in self._messages)
             record_token_counts(self._endpoint.model, counted=counted, reported=reported)
 
     def _open(self) -> tuple[Iterator[ChatResponse], str]:
-        self.finish_reason, self.usage, self._said = None, {}, []
+        self.finish_reason, self.usage, self._text = None, {}, []
         chunk, chunks = None, iter(self._llm.stream_chat(self._messages))
         for chunk in chunks:
             if piece := self._read(chunk):
                 return chunks, piece
         if chunk is None:
             raise ValueError("The stream held no chunk.")
-        who = f"{self._endpoint.model} at {self._endpoint.name}"
+        model = f"{self._endpoint.model} at {self._endpoint.name}"
         if self.finish_reason == "length":
-            raise ModelError(f"{who} used up its tokens before it wrote.", hint="Raise FOOTNOTE_LLM__MAX_TOKENS.")
-        raise ModelError(f"{who} answered without a word.", hint="Try again, or choose another model.")
+            raise ModelError(f"{model} used up its tokens before it wrote.", hint="Raise FOOTNOTE_LLM__MAX_TOKENS.")
+        raise ModelError(f"{model} answered without a word.", hint="Try again, or choose another model.")
 
     def _read(self, chunk: ChatResponse) -> str:
         counts = ("prompt_tokens", "completion_tokens", "total_tokens")
@@ -148,25 +148,25 @@ class Completion:
             self.finish_reason = "stop"
         for choice in getattr(chunk.raw, "choices", None) or ():
             self.finish_reason = choice.finish_reason or self.finish_reason
-        said = _CONTROLS.sub("", chunk.delta or "")
-        self._said.append(said)
-        return said
+        piece = _CONTROLS.sub("", chunk.delta or "")
+        self._text.append(piece)
+        return piece
 
     def _spent(self) -> Call | None:
-        """The tokens of this request, estimated where its server does not say or has not said yet."""
+        """The tokens of this request, estimated if its server has not reported them."""
         if not self._asked:
             return None
         if {"prompt_tokens", "completion_tokens"} <= self.usage.keys():
             return Call("llm", self.usage["prompt_tokens"], self.usage["completion_tokens"])
         read = sum(count_tokens(message.content or "") for message in self._messages)
-        return Call("llm", read, count_tokens("".join(self._said)), estimated=True)
+        return Call("llm", read, count_tokens("".join(self._text)), estimated=True)
 
 
 def complete(llm: LLM, messages: Sequence[tuple[str, str]]) -> Completion:
-    """The answer to `messages`, (role, content) each; it is asked when the iteration begins.
+    """The reply to `messages`, (role, content) each; the request is sent when the iteration begins.
 
     A request is sent again as LLMSettings.retries allows, but never after the first piece of text. Before that piece
-    the iteration raises what went wrong; after it, it ends early with `truncated` and `failure` set.
+    the iteration raises its errors; after it, it ends early with `truncated` and `failure` set.
 
     Raises:
         ServiceUnavailable: While iterating, if the server cannot be reached or does not answer in time.

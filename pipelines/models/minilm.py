@@ -28,7 +28,7 @@ WINDOW_PIECES, OVERLAP_PIECES = 254, 32
 
 
 class File(NamedTuple):
-    """What a file must be: its size in bytes, and its SHA-256."""
+    """The expected size in bytes and SHA-256 of a file."""
 
     size: int
     sha256: str
@@ -44,7 +44,7 @@ FILES = {
     FP32_GRAPH: File(30960, "af5ea85acbc90464e6a6aa8e996bf856077101cc8aba514fa3f265d2e7feb9ab"),
     TOKENIZER: File(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
 }
-# The published weights: what `FILES` is made of, and what fp32 and CUDA read.
+# The published weights, from which `FILES` are made; fp32 and CUDA read them.
 SOURCE_FILES = {
     WEIGHTS: File(90868376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
     TOKENIZER: FILES[TOKENIZER],
@@ -67,8 +67,8 @@ def load_minilm(
 
     Args:
         precision: int8 is two to three times faster on a CPU; CUDA always computes in fp32.
-        device: `auto` takes CUDA when it and `model_path` are there; without them every choice ends on the CPU.
-        threads: Texts embedded side by side; 0 = every core that this process may use.
+        device: `auto` uses CUDA if it and `model_path` are available, else the CPU.
+        threads: Texts embedded in parallel; 0 = every core that this process may use.
         model_path: A folder with model.safetensors and tokenizer.json, which fp32 and CUDA need.
 
     Raises:
@@ -96,7 +96,7 @@ def verify_source(folder: Path) -> None:
     """Check that a folder holds the published weights and tokenizer of all-MiniLM-L6-v2.
 
     Raises:
-        ConfigError: If a file is missing or is another one; its vectors would be silently wrong.
+        ConfigError: If a file is missing or another one, whose vectors would be silently wrong.
     """
     hint = "FOOTNOTE_EMBEDDING__MODEL_PATH must name a folder with both files of all-MiniLM-L6-v2; int8 needs none."
     _verify(folder, SOURCE_FILES, hint)
@@ -118,7 +118,7 @@ def _verify(folder: Path, files: Mapping[str, File], hint: str) -> None:
 
 
 def examine_model(model_path: str = "") -> tuple[bool, str, str]:
-    """(whether the files of the local model are sound, where they are or what is wrong, what to do about it)."""
+    """(True if the files of the local model are intact, their folder or the problem, the hint)."""
     try:
         verify_files()
         if model_path:
@@ -129,14 +129,14 @@ def examine_model(model_path: str = "") -> tuple[bool, str, str]:
 
 
 def _open_session(precision: Precision, device: Device, model_path: str) -> Any:
-    """A session on the device that was asked for, else on the CPU, with a warning when CUDA was asked for by name."""
+    """A session on the requested device, else on the CPU, with a warning if CUDA was requested by name."""
     if device != "cpu" and model_path and _CUDA in onnxruntime.get_available_providers():
         session = _fp32_session(model_path, [_CUDA, _CPU])
         if _CUDA in session.get_providers():
             return session
     if device == "cuda":
-        why = "" if model_path else " (it needs FOOTNOTE_EMBEDDING__MODEL_PATH)"
-        log("warning", f"CUDA is not available{why}; the embedding model runs on the CPU")
+        reason = "" if model_path else " (it needs FOOTNOTE_EMBEDDING__MODEL_PATH)"
+        log("warning", f"CUDA is not available{reason}; the embedding model runs on the CPU")
     if precision == "int8":
         return onnxruntime.InferenceSession(str(FOLDER / INT8_MODEL), _options(), providers=[_CPU])
     if not model_path:
@@ -156,7 +156,7 @@ def _fp32_session(model_path: str, providers: list[str]) -> Any:
 
 
 def _options() -> Any:
-    """One thread a session: callers run it from as many threads as they want used."""
+    """Session options with one thread a session: callers run it from several threads."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.intra_op_num_threads = 1
@@ -167,8 +167,8 @@ def _options() -> Any:
 class MiniLM:
     """A loaded model; safe to use from several threads at once.
 
-    Every window is a run of its own, without padding: a text's vector never depends on the texts beside it, and on a
-    CPU texts side by side in threads are faster than batches.
+    Every window is one run without padding, so a text's vector never depends on other texts; on a CPU texts in parallel
+    threads are faster than batches.
     """
 
     def __init__(self, session: Any, tokenizer: Path, threads: int) -> None:

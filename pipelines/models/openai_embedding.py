@@ -15,7 +15,7 @@ from pipelines.text import count_tokens
 
 
 class RemoteEmbedding(OpenAIEmbedding):
-    """LlamaIndex's OpenAI embedding with one layer of retries, checked vectors, and a key that nothing shows."""
+    """LlamaIndex's OpenAI embedding with one layer of retries, checked vectors and a hidden key."""
 
     _endpoint: Endpoint = PrivateAttr()
     _dimension: int = PrivateAttr()
@@ -36,7 +36,7 @@ class RemoteEmbedding(OpenAIEmbedding):
 
         Args:
             dimension: The length that every vector must have.
-            send_dimensions: What is sent as `dimensions`; None = nothing.
+            send_dimensions: The `dimensions` of a request; None = they are not sent.
             pause_seconds: The least time between the end of a batch and the start of the next.
         """
         super().__init__(
@@ -85,8 +85,8 @@ class RemoteEmbedding(OpenAIEmbedding):
         def request() -> list[list[float]]:
             client = self._get_client()
             answer = client.embeddings.create(input=readable, model=self._endpoint.model, **self.additional_kwargs)
-            told = getattr(answer, "usage", None)
-            count(lambda: _spent(told, readable))
+            usage = getattr(answer, "usage", None)
+            count(lambda: _spent(usage, readable))
             return [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
 
         vectors = send(self._endpoint, request)
@@ -94,22 +94,24 @@ class RemoteEmbedding(OpenAIEmbedding):
         return vectors
 
     def _check(self, vectors: list[list[float]], count: int) -> None:
-        who = f"{self._endpoint.model} at {self._endpoint.name}"
+        model = f"{self._endpoint.model} at {self._endpoint.name}"
         if len(vectors) != count:
-            raise ModelError(f"{who} returned {len(vectors)} vectors for {count} texts.", hint="Lower the batch size.")
+            raise ModelError(
+                f"{model} returned {len(vectors)} vectors for {count} texts.", hint="Lower the batch size."
+            )
         for vector in vectors:
             if len(vector) != self._dimension:
                 hint = f"Set FOOTNOTE_EMBEDDING__DIMENSION={len(vector)}, or choose another model."
                 raise ModelError(
-                    f"{who} returned a vector of {len(vector)} dimensions, not {self._dimension}.", hint=hint
+                    f"{model} returned a vector of {len(vector)} dimensions, not {self._dimension}.", hint=hint
                 )
             if not (np.isfinite(vector).all() and np.any(vector)):
-                raise ModelError(f"{who} returned a vector that is zero or not finite.", hint="Try another model.")
+                raise ModelError(f"{model} returned a vector that is zero or not finite.", hint="Try another model.")
 
 
 def _spent(usage: Any, texts: list[str]) -> Call:
-    """The tokens of a request, estimated where the server does not say."""
-    said = getattr(usage, "prompt_tokens", None)
-    if isinstance(said, int):
-        return Call("embedding", said)
+    """The tokens of a request, estimated if the server does not report them."""
+    reported = getattr(usage, "prompt_tokens", None)
+    if isinstance(reported, int):
+        return Call("embedding", reported)
     return Call("embedding", sum(count_tokens(text) for text in texts), estimated=True)

@@ -19,7 +19,7 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request to a model and its tokens; `estimated` where its server did not say how many they were."""
+    """A request to a model and its tokens; `estimated` if the server did not report them."""
 
     kind: Literal["llm", "embedding"]
     read: int
@@ -38,20 +38,20 @@ class Meter:
         self._calls.append(call)
 
     def usage(self) -> dict[str, int]:
-        """Tokens so far; empty when no model was asked.
+        """Tokens so far; empty if no model was called.
 
         `prompt_tokens`, `completion_tokens` and `total_tokens` are the language model's, over `calls` requests;
         `embedding_tokens` are those of a remote embedding model. `estimated_tokens` says how many of all are estimates
         (cl100k), and is left out when none are.
         """
         calls = [call for call in (made() for made in tuple(self._calls)) if call is not None]
-        said = [call for call in calls if call.kind == "llm"]
-        read, written = sum(call.read for call in said), sum(call.written for call in said)
+        replies = [call for call in calls if call.kind == "llm"]
+        read, written = sum(call.read for call in replies), sum(call.written for call in replies)
         embedded = sum(call.read for call in calls if call.kind == "embedding")
         estimated = sum(call.read + call.written for call in calls if call.estimated)
         usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
         return {
-            **(usage | {"calls": len(said)} if said else {}),
+            **(usage | {"calls": len(replies)} if replies else {}),
             **({"embedding_tokens": embedded} if embedded else {}),
             **({"estimated_tokens": estimated} if estimated else {}),
         }
@@ -142,7 +142,7 @@ def answer_cost(usage: Mapping[str, int], settings: Settings, embedding: Embeddi
 
 
 def _is_here(settings: Settings) -> bool:
-    """Whether the language model's server is on this machine."""
+    """True if the language model's server is on this machine."""
     llm = llm_identity(settings)
     if llm is None or llm.provider != "openai":
         return False
@@ -153,10 +153,11 @@ def _is_here(settings: Settings) -> bool:
         return host == "localhost"
 
 
-_FORGETS = 0.9  # what an earlier request weighs beside the next one
+_DECAY = 0.9  # weight of an earlier request, against 1 for the next one
 _HEADROOM = 1.05  # texts differ
-_LEAST, _MOST = 0.5, 4.0  # a ratio beyond is no count of the same text
-_SHORT = 200  # tokens up to which a prompt is mostly what the endpoint puts around it
+_UNREPORTED = 1.15  # for a tokeniser that is not cl100k
+_LEAST, _MOST = 0.5, 4.0  # plausible ratios
+_SHORT = 200  # tokens; in a shorter prompt the endpoint's additions dominate
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +176,10 @@ def record_token_counts(model: str, *, counted: int, reported: int) -> None:
         return
     with _lock:
         before = _seen.get(model, _Seen(0.0, 0.0))
-        _seen[model] = _Seen(_FORGETS * before.reported + reported, _FORGETS * before.counted + counted)
+        _seen[model] = _Seen(_DECAY * before.reported + reported, _DECAY * before.counted + counted)
 
 
-def token_margin(model: str, otherwise: float) -> float:
-    """Endpoint tokens per token of ours for a model, with 5 % headroom; `otherwise` before it has reported any."""
+def token_margin(model: str) -> float:
+    """Endpoint tokens per token of ours for a model, with 5 % headroom; 1.15 before it has reported any."""
     seen = _seen.get(model)
-    return _HEADROOM * seen.reported / seen.counted if seen else otherwise
+    return _HEADROOM * seen.reported / seen.counted if seen else _UNREPORTED

@@ -11,7 +11,7 @@ from typing import Any
 from llama_index.core.embeddings import BaseEmbedding
 
 from config.settings import Settings
-from pipelines.errors import FootnoteError
+from pipelines.errors import ConfigError, FootnoteError
 from pipelines.models.embedding import build_embed_model
 from pipelines.models.identity import identity, is_model_configured, with_identity
 from pipelines.observe import log, log_failure
@@ -31,10 +31,10 @@ from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_table import node_table
 from pipelines.store.read_snapshot import ReadSnapshot
 from pipelines.store.vector_store import (
-    NodeStore,
+    FootnoteVectorStore,
     build_lexical_indexes,
-    build_node_store,
     build_statistics,
+    build_vector_store,
     snapshot_folder,
     snapshot_folder_of,
 )
@@ -48,21 +48,31 @@ class ModelIndex:
     """All that depends on one embedding model, in one piece, so that no question mixes two models."""
 
     identity: EmbeddingIdentity
-    store: NodeStore
+    store: FootnoteVectorStore
     indexes: LexicalIndexes
     spaces: StatisticsCache
     names: KnownNames
     embed_model: BaseEmbedding
 
 
-def build_model_index(settings: Settings, database: Database, model: EmbeddingIdentity) -> ModelIndex:
-    """The index of this embedding model, active or not.
+def build_model_index(
+    settings: Settings, database: Database, model: EmbeddingIdentity, embed_model: BaseEmbedding | None = None
+) -> ModelIndex:
+    """The index of this embedding model, active or not; `embed_model` makes the questions' vectors in its place.
 
     Raises:
-        ConfigError: If the model cannot be used with these settings: its key is missing.
+        ConfigError: If the model cannot be used with these settings: its key is missing; or if the vectors of
+            `embed_model` are of another dimension.
     """
-    embed_model = build_embed_model(with_identity(settings, model))
-    store = build_node_store(settings, database, model)
+    if embed_model is None:
+        embed_model = build_embed_model(with_identity(settings, model))
+    elif (dimension := len(embed_model.get_query_embedding("dimension"))) != model.dimension:
+        raise ConfigError(
+            f"The given embedding model has {dimension} dimensions; the stored nodes, of {model.label}, have "
+            f"{model.dimension}.",
+            hint="Pass the model that the documents were embedded with, or none.",
+        )
+    store = build_vector_store(settings, database, model)
     return ModelIndex(
         identity=model,
         store=store,
@@ -76,8 +86,16 @@ def build_model_index(settings: Settings, database: Database, model: EmbeddingId
 class ActiveIndex:
     """The index of the active embedding model: a fixed one, or whichever is active at each question."""
 
-    def __init__(self, settings: Settings, database: Database, index: ModelIndex, since: ActiveModel | None) -> None:
-        """`since` is when `index` became active; None = it stays the active one."""
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        index: ModelIndex,
+        since: ActiveModel | None,
+        embed_model: BaseEmbedding | None = None,
+    ) -> None:
+        """`since` is when `index` became active; None = it stays the active one. `embed_model` is the caller's own."""
+        self._embed_model = embed_model
         self._settings = settings
         self._database = database
         self._latest = since
@@ -86,7 +104,7 @@ class ActiveIndex:
 
     def snapshot(self) -> AbstractContextManager[ReadSnapshot]:
         """One state of the corpus and of the active model, until it ends."""
-        return self._indexes[self._latest].store.moment()
+        return self._indexes[self._latest].store.read_snapshot()
 
     def now(self) -> ModelIndex:
         """The active index; its table is not dropped while the read snapshot lasts in which this is called.
@@ -121,7 +139,7 @@ class ActiveIndex:
         """Build the new model's index, and only then drop those before the last."""
         with self._lock:
             if since not in self._indexes:
-                index = build_model_index(self._settings, self._database, since.model)
+                index = build_model_index(self._settings, self._database, since.model, self._embed_model)
                 self._indexes = {self._latest: self._indexes[self._latest], since: index}
                 self._latest = since
                 log("info", "another embedding model serves", model=since.model.label)
@@ -133,7 +151,7 @@ class ActiveIndex:
         indexes = build_lexical_indexes(settings, self._database, index.store)
         if indexes.parameters != index.indexes.parameters:
             index = replace(index, indexes=indexes)
-        return ActiveIndex(settings, self._database, index, self._latest)
+        return ActiveIndex(settings, self._database, index, self._latest, self._embed_model)
 
     def fixed(self, index: ModelIndex) -> "ActiveIndex":
         """This index for good, whatever is promoted."""
@@ -172,15 +190,17 @@ class _Attempt:
         return self.failed
 
 
-def build_active_index(settings: Settings, database: Database) -> ActiveIndex:
+def build_active_index(settings: Settings, database: Database, embed_model: BaseEmbedding | None = None) -> ActiveIndex:
     """The active index of this database, which follows promotions from question to question.
 
     Raises:
-        ConfigError: If the settings name another model than the one that serves, or it cannot be used with them.
+        ConfigError: If the settings name another model than the one that serves, or it cannot be used with them; or if
+            `embed_model`, which makes the questions' vectors in its place, is of another dimension.
     """
     model = model_to_use(database.engine, identity(settings), stated=is_model_configured(settings))
     since = active_since(database.engine, node_table(model.slug))
-    return ActiveIndex(settings, database, build_model_index(settings, database, model), ActiveModel(model, since))
+    index = build_model_index(settings, database, model, embed_model)
+    return ActiveIndex(settings, database, index, ActiveModel(model, since), embed_model)
 
 
 # Of models that are not active
@@ -189,26 +209,26 @@ def build_active_index(settings: Settings, database: Database) -> ActiveIndex:
 def build_inactive_index(settings: Settings, database: Database, model: EmbeddingIdentity) -> ModelIndex:
     """The index of this model, with BM25 and statistics of what its table holds now."""
     if model != active_model(database.engine):
-        discard_stale_snapshots(settings, database, build_node_store(settings, database, model))
+        discard_stale_snapshots(settings, database, build_vector_store(settings, database, model))
     return build_model_index(settings, database, model)
 
 
 @dataclass(frozen=True, slots=True)
 class IndexPreparation:
-    """What the first search needs of a model that is to become active."""
+    """The derived data that the first search needs of a model that becomes active."""
 
     settings: Settings
     database: Database
-    store: NodeStore
+    store: FootnoteVectorStore
 
     def prepare(self) -> None:
-        """Build it, from what the table holds now."""
+        """Build them from the present table."""
         discard_stale_snapshots(self.settings, self.database, self.store)
         build_lexical_indexes(self.settings, self.database, self.store).refresh("owner")
         build_statistics(self.settings, self.database, self.store).current("owner")
 
     def adopt(self, version: int) -> None:
-        """Use it from this corpus version on."""
+        """Use them from this corpus version on."""
         built = snapshot_folder_of(self.settings, self.database, self.store.table)
         adopted = snapshot_folder_of(self.settings, self.database, f"{self.store.table}-{version}")
         try:
@@ -219,7 +239,7 @@ class IndexPreparation:
             log_failure("the lexical index is built again by the first search", error, path=str(built))
 
 
-def discard_stale_snapshots(settings: Settings, database: Database, store: NodeStore) -> None:
+def discard_stale_snapshots(settings: Settings, database: Database, store: FootnoteVectorStore) -> None:
     """Delete what was derived from an inactive model's table, unless the table is unchanged since.
 
     The corpus version does not count changes of such a table: they change nothing for those who search.

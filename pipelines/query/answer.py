@@ -1,4 +1,4 @@
-"""What all writers share: their input, abstention, the joined answer text and the answer's JSON."""
+"""Common parts of all writers: their input, abstention, the joined answer text and the answer's JSON."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
@@ -20,13 +20,13 @@ _NEAREST = 3
 
 @dataclass(frozen=True, slots=True)
 class WriterInput:
-    """What a writer works from.
+    """The input of a writer.
 
     Attributes:
         intent: The question as understood.
         context: The numbered sources.
         evidence: How strong the evidence is.
-        searched: What was searched, for an abstention.
+        searched: Descriptions of what was searched, for an abstention.
         instead: The text of an abstention that has another reason than weak evidence; else empty.
         judge: Verifies sentences.
     """

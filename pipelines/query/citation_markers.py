@@ -64,7 +64,7 @@ class MarkerFilter:
         yield from self._drain(final=False)
 
     def close(self) -> Iterator[str | int]:
-        """What was held back: an unfinished marker is text."""
+        """The text that was held back: an unfinished marker is text."""
         yield from self._drain(final=True)
 
     def _drain(self, *, final: bool) -> Iterator[str | int]:
@@ -83,7 +83,7 @@ class MarkerFilter:
         self._held = rest[cut:]
 
     def _after_nested(self, start: int) -> int:
-        """Where text goes on: after the closing brackets of a marker around the one that was taken out."""
+        """The place where text goes on: after the closing brackets of a marker around the one that was taken out."""
         end = start
         while self._nested and end < len(self._held):
             if self._held[end] not in _CLOSERS:
@@ -94,7 +94,7 @@ class MarkerFilter:
 
 
 def _year_inside(opened: str) -> str:
-    """What stands in brackets around a marker, where it is more than a number of a source."""
+    """The text in brackets around a marker, if it is more than a number of a source."""
     return opened.strip("[［【") if re.search(r"\d{3}", opened) else ""
 
 
@@ -106,7 +106,7 @@ def numbers_of(marker: str) -> Iterator[int]:
 
 
 def _safe_until(text: str) -> int:
-    """Where a marker may have begun that is not finished: from there the text is held back."""
+    """The place where an unfinished marker may begin: from there the text is held back."""
     opening = max(map(text.rfind, "[［【"))
     begun = opening >= 0 and len(text) - opening < _LONGEST and not any(map(text[opening:].count, _CLOSERS))
     if begun:

@@ -1,4 +1,4 @@
-"""What a reader is told of the cited documents: which others hold the same words, and which are stored in part."""
+"""Notes on the cited documents: which others hold the same words, and which are stored in part."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -32,8 +32,8 @@ def confidence(
         evidence: What the sentences were written from.
         sentences: With their verdicts.
         terms: The question's index terms.
-        quoted: Whether they are lines of the sources; else a model wrote them.
-        sure: Whether they hold what is asked; else the answer is never high.
+        quoted: True if they are lines of the sources; else a model wrote them.
+        sure: True if they hold what is asked; else the answer is never high.
     """
     supported = sum(sentence.verdict == "supported" for sentence in sentences) / max(len(sentences), 1)
     unborne = sum(sentence.verdict in ("unsupported", "uncited") for sentence in sentences) / max(len(sentences), 1)

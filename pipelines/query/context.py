@@ -40,7 +40,7 @@ class Span:
 
     @property
     def key(self) -> SpanKey:
-        """What its text is read by."""
+        """The key by which its text is read."""
         return self.document_id, self.start, self.end
 
 
@@ -67,7 +67,7 @@ StoredSpan = tuple[Span, Passage]
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What an answer is written from: what was found, what of it the writer is shown, and the BM25 index searched."""
+    """The material of an answer: the outcome of the search, the context for the writer, and the BM25 index searched."""
 
     found: SearchOutcome
     context: Context
@@ -75,13 +75,13 @@ class Retrieved:
 
 
 def retrieve_context(search: Search, cache: ResultCache = NO_CACHE) -> Retrieved:
-    """What is found for a question, and the sources that the writer is shown of it.
+    """The outcome of a search, and the context for the writer.
 
     Raises:
         ModelError, ServiceUnavailable: If no leg could search, or the database cannot be read.
     """
     outcome = find(search, cache)
-    with search.ledger.timings.stage("assemble"):
+    with search.ledger.stage("assemble"):
         return Retrieved(outcome, build_context(outcome, search), search.lexical)
 
 
@@ -92,7 +92,7 @@ def build_context(outcome: SearchOutcome, search: Search) -> Context:
         ServiceUnavailable: If the database cannot be read.
     """
     limits, database, audience = search.settings.context, search.store.engine, search.request.audience
-    budget = Budget(limits.max_characters, limits.max_tokens, token_margin(search.llm_name, limits.token_margin))
+    budget = Budget(limits.max_characters, limits.max_tokens, token_margin(search.llm_name))
     return assemble(
         outcome.ranking,
         partial(_passages, database, audience=audience),
@@ -105,7 +105,7 @@ def build_context(outcome: SearchOutcome, search: Search) -> Context:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a Context may hold: characters, and cl100k tokens, each of which counts `margin` times."""
+    """The size of a Context: characters, and cl100k tokens, each of which counts `margin` times."""
 
     characters: int
     tokens: int
@@ -190,7 +190,7 @@ def _with_names(found: Sequence[StoredSpan], ledger: Ledger, names: Names) -> li
 
 
 def _filled(found: Sequence[StoredSpan], budget: Budget, named: Collection[str], delimiter: str) -> list[StoredSpan]:
-    """What fits of the passages, best first; each may be the part of its span that fits."""
+    """The passages that fit, best first; each may be the part of its span that fits."""
     kept: dict[int, StoredSpan] = {}
     characters, tokens = budget.characters, budget.tokens / budget.margin
     for place, share in _turns(found, named):
@@ -303,7 +303,7 @@ def merge_spans(spans: Sequence[Span], gap: Callable[[str, int, int], bool]) -> 
 
     Args:
         spans: Best first.
-        gap: Whether nothing but space stands between two offsets of a document.
+        gap: True if nothing but space stands between two offsets of a document.
     """
     merged: list[Span] = []
     for span in sorted(spans, key=lambda span: span.key):
@@ -339,7 +339,7 @@ def blank_gaps(spans: Sequence[Span], read: Read) -> set[SpanKey]:
 
 
 def is_unchanged(span: Span, text: str) -> bool:
-    """Whether the stored text still holds the nodes: their document may have been replaced since they were found."""
+    """True if the stored text still holds the nodes: their document may have been replaced since they were found."""
     return all(
         text[hit.node.metadata["start"] - span.start : hit.node.metadata["end"] - span.start] == hit.node.get_content()
         for hit in span.nodes
@@ -355,7 +355,7 @@ def fitted(span: Span, text: str, fits: Callable[[str], bool]) -> Span | None:
     Args:
         span: With its nodes best first.
         text: Its own.
-        fits: Whether there is room for a text; for a shorter beginning of one that has room, too.
+        fits: True if there is room for a text; for a shorter beginning of one that has room, too.
     """
     if fits(text):
         return span
@@ -397,7 +397,7 @@ def document_names(database: Engine, document_ids: Collection[str], audience: Au
 
 
 def documents_shown(database: Engine, document_ids: Collection[str], audience: Audience) -> dict[str, DocumentLinks]:
-    """What is shown of documents by id; one that this audience must not see is missing.
+    """The names and links of documents by id; one that this audience must not see is missing.
 
     Raises:
         ServiceUnavailable: If the database cannot be read.

@@ -54,7 +54,7 @@ def format_source(source: Source, delimiter: str, before: Source | None) -> str:
 
 
 def about(facts: Mapping[str, Any] | None) -> str:
-    """What is told of a node's repository: `footnotes: Python; 120 stars; last pushed 2026-01-02`; empty for none."""
+    """A line about a node's repository: `footnotes: Python; 120 stars; last pushed 2026-01-02`; empty for none."""
     if not facts or facts["type"] != "repository":
         return ""
     stars = "" if facts["stars"] is None else f"{facts['stars']} stars"

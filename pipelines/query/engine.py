@@ -1,15 +1,17 @@
 """ANSWER: the whole flow, question -> evidence -> sentences with checked footnotes."""
 
+import asyncio
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import Response
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.llms import LLM
-from llama_index.core.query_engine import CustomQueryEngine
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.prompts.mixin import PromptMixinType
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeRelationship, NodeWithScore, QueryBundle, RelatedNodeInfo, TextNode
 from llama_index.core.tools import QueryEngineTool
 from sqlalchemy import Engine as SqlEngine
 
@@ -37,7 +39,7 @@ from pipelines.store.database import Database, open_database
 from pipelines.store.documents import DocumentLinks
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.query_log import fingerprint, save_query
-from pipelines.store.vector_store import NodeStore
+from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import (
     Answer,
     Audience,
@@ -49,37 +51,46 @@ from pipelines.types import (
     Mode,
     SearchReport,
     SearchResult,
+    Sentence,
+    Source,
     Token,
     Trace,
     Turn,
     Verdict,
 )
 
-_NO_FILTERS = Filters()
 Event = Token | Footnote | Verdict | Answer
 
 
-def build_query_engine(settings: Settings) -> "Engine":
+def build_query_engine(
+    settings: Settings, *, llm: LLM | None = None, embed_model: BaseEmbedding | None = None
+) -> "QueryEngine":
     """An engine over the database of these settings; safe to share between threads.
 
+    Args:
+        settings: Of the database, the models and the stages.
+        llm: Writes the answers, instead of the model that the settings name.
+        embed_model: Makes the questions' vectors, instead of the model that made those of the stored nodes. Only its
+            dimension can be compared with theirs: the caller answers for the model.
+
     Raises:
-        ConfigError: If the settings do not fit the database or a package is missing.
+        ConfigError: If the settings or the models do not fit the database, or a package is missing.
         ServiceUnavailable: If the database cannot be reached.
     """
     database = open_database(settings)
-    active, llm = build_active_index(settings, database), _build_llm(settings)
+    active = build_active_index(settings, database, embed_model)
     cache = ResultCache(settings.retrieval.cache_entries)
-    return Engine(settings, database, active, llm, cache, _fingerprint_of(settings))
+    return QueryEngine(settings, database, active, llm or _build_llm(settings), cache)
 
 
-def build_engine_aside(settings: Settings, database: Database, model: EmbeddingIdentity) -> "Engine":
-    """An engine over the nodes of this embedding model for good, whichever is active; for evaluation.
+def build_engine_aside(settings: Settings, database: Database, model: EmbeddingIdentity) -> "QueryEngine":
+    """An engine that stays on the nodes of this embedding model, whichever is active; for evaluation.
 
     Raises:
         ConfigError: If the model cannot be used with these settings.
     """
     active = ActiveIndex(settings, database, build_inactive_index(settings, database, model), None)
-    return Engine(settings, database, active, None, NO_CACHE, _fingerprint_of(settings))
+    return QueryEngine(settings, database, active, None, NO_CACHE)
 
 
 def _build_llm(settings: Settings) -> LLM | None:
@@ -90,16 +101,12 @@ def _build_llm(settings: Settings) -> LLM | None:
     return build_llm(settings)
 
 
-def _fingerprint_of(settings: Settings) -> str:
-    """The fingerprint of the settings that queries depend on."""
-    return fingerprint(settings.model_dump(mode="json", exclude={"home", "database_url", "log"}))
+@dataclass(eq=False)
+class QueryEngine(BaseQueryEngine):
+    """Answers questions and searches; a query engine of LlamaIndex.
 
-
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """Answers questions and searches; every call takes its filters and its audience.
-
-    Each question is answered from the embedding model that is active when it is asked, whatever is promoted meanwhile.
+    Each question is answered from the embedding model that is active when it is asked. `filters` and `audience` apply
+    to every call that gives none of its own.
     """
 
     settings: Settings
@@ -107,7 +114,13 @@ class Engine:
     active: ActiveIndex
     llm: LLM | None
     cache: ResultCache
-    settings_fingerprint: str  # taking it costs more than a look-up in the cache
+    filters: Filters = field(default_factory=Filters)
+    audience: Audience = "owner"
+
+    def __post_init__(self) -> None:
+        super().__init__(callback_manager=None)
+        relevant = self.settings.model_dump(mode="json", exclude={"home", "database_url", "log"})
+        self._settings_fingerprint = fingerprint(relevant)  # taking it costs more than a look-up in the cache
 
     @property
     def identity(self) -> EmbeddingIdentity:
@@ -115,7 +128,7 @@ class Engine:
         return self.active.now().identity
 
     @property
-    def store(self) -> NodeStore:
+    def store(self) -> FootnoteVectorStore:
         """Its nodes."""
         return self.active.now().store
 
@@ -141,7 +154,7 @@ class Engine:
 
     @property
     def passages(self) -> int:
-        """How many passages an answer is made from, as far as the budget goes."""
+        """The number of passages of an answer, within the budget."""
         return passage_count(self.settings, self.llm)
 
     def answer(
@@ -149,8 +162,8 @@ class Engine:
         question: str,
         *,
         history: Sequence[Turn] = (),
-        filters: Filters = _NO_FILTERS,
-        audience: Audience = "owner",
+        filters: Filters | None = None,
+        audience: Audience | None = None,
         record: bool = True,
     ) -> Iterator[Event]:
         """The answer as it is made: Tokens and Footnotes, then a Verdict for each sentence, the Answer last.
@@ -163,16 +176,34 @@ class Engine:
             ModelError, ServiceUnavailable: If no leg could search; a language model that fails is replaced by
                 extraction, and the Answer says so.
         """
-        request = Request(question, filters, audience, self.settings.retrieval.mode, self.passages, tuple(history))
-        answer, trace = yield from self._answered(request, suggest=record)
-        if record:
-            _log_query(self.database.engine, trace, answer, answer.usage, answer.cost)
+        request = self._request(question, filters, audience, top_n=self.passages, history=history)
+        answer, _ = yield from self._answered(request, record=record)
         yield answer
 
+    def _request(
+        self,
+        question: str,
+        filters: Filters | None = None,
+        audience: Audience | None = None,
+        *,
+        mode: Mode | None = None,
+        top_n: int | None = None,
+        history: Sequence[Turn] = (),
+    ) -> Request:
+        """A request with the engine's own filters, audience, mode and number where none are given."""
+        return Request(
+            question,
+            self.filters if filters is None else filters,
+            audience or self.audience,
+            mode or self.settings.retrieval.mode,
+            top_n or self.settings.retrieval.top_n,
+            tuple(history),
+        )
+
     def _answered(
-        self, request: Request, *, suggest: bool
+        self, request: Request, *, record: bool
     ) -> Generator[Token | Footnote | Verdict, None, tuple[Answer, Trace]]:
-        """The events of an answer; returns the Answer and its trace."""
+        """Yield the events of an answer; return the Answer and its trace. `record` logs it and suggests follow-ups."""
         meter = Meter()
         with metering(meter):
             for attempt in self.active.attempts():
@@ -183,16 +214,16 @@ class Engine:
         if isinstance(evidence, ComputedAnswer):
             draft = yield from write_computed(search.intent.question, evidence)
         else:
-            with ledger.timings.stage("write"):
+            with ledger.stage("write"):
                 draft = yield from metered(meter, write(evidence, request, search))
-        with metering(meter), ledger.timings.stage("conflicts"):
+        with metering(meter), ledger.stage("conflicts"):
             beside = self._beside_facts(draft, search) if isinstance(evidence, ComputedAnswer) else evidence.context
             draft = with_conflicts(draft, career_disagreements_for(draft, search, evidence, beside))
         with metering(meter):
             intent = search.intent
             draft = replace(draft, condensed=intent.condensed, condensed_by=intent.condensed_by)
             retrieved = evidence if isinstance(evidence, Retrieved) else None
-            follow_ups = suggest_follow_ups(draft, search, retrieved) if suggest else ()
+            follow_ups = suggest_follow_ups(draft, search, retrieved) if record else ()
         draft = with_identical_documents(draft, ledger, self.database.engine, request.audience)
         note_partial_documents(draft, self.database.engine, request.audience, ledger)
         trace = _closed(search)
@@ -204,8 +235,10 @@ class Engine:
             trace_id=trace.id,
             timings_ms=trace.timings_ms,
             usage=usage,
-            cost=answer_cost(usage, self.settings, index.identity),
+            cost=self._cost(usage, index),
         )
+        if record:
+            _log_query(self.database.engine, trace, answer, usage, answer.cost)
         return answer, trace
 
     def _beside_facts(self, answer: Answer, search: Search) -> Context | None:
@@ -218,13 +251,13 @@ class Engine:
             log_failure("career facts were not compared with what else is said", error)
             return None
 
-    def reask(self, request: Request) -> tuple[Answer, Trace]:
-        """The finished Answer to a request, and its ledger; nothing is recorded, and nothing is suggested.
+    def finished(self, request: Request, *, record: bool = False) -> tuple[Answer, Trace]:
+        """The Answer to a request, and its ledger.
 
         Raises:
             RetrievalError, ModelError, ServiceUnavailable: As `answer` does.
         """
-        events = self._answered(request, suggest=False)
+        events = self._answered(request, record=record)
         while True:
             try:
                 next(events)
@@ -237,21 +270,20 @@ class Engine:
         question: str,
         *,
         history: Sequence[Turn] = (),
-        filters: Filters = _NO_FILTERS,
-        audience: Audience = "owner",
+        filters: Filters | None = None,
+        audience: Audience | None = None,
         record: bool = True,
     ) -> Answer:
         """The finished Answer of `answer`."""
-        *_, last = self.answer(question, history=history, filters=filters, audience=audience, record=record)
-        assert isinstance(last, Answer)
-        return last
+        request = self._request(question, filters, audience, top_n=self.passages, history=history)
+        return self.finished(request, record=record)[0]
 
     def search(
         self,
         question: str,
         *,
-        filters: Filters = _NO_FILTERS,
-        audience: Audience = "owner",
+        filters: Filters | None = None,
+        audience: Audience | None = None,
         mode: Mode | None = None,
         top_n: int | None = None,
         record: bool = True,
@@ -264,8 +296,10 @@ class Engine:
             RetrievalError: If the question or a filter cannot be searched.
             ModelError, ServiceUnavailable: If no leg could search.
         """
-        options = self.settings.retrieval
-        request = Request(question, filters, audience, mode or options.mode, top_n or options.top_n)
+        return self._searched(self._request(question, filters, audience, mode=mode, top_n=top_n), record=record)[0]
+
+    def _searched(self, request: Request, *, record: bool) -> tuple[SearchReport, list[NodeWithScore]]:
+        """The report of a search, and its nodes."""
         meter = Meter()
         with metering(meter):
             for attempt in self.active.attempts():
@@ -276,17 +310,18 @@ class Engine:
         trace = _closed(search)
         if record:
             usage = meter.usage()
-            _log_query(self.database.engine, trace, None, usage, answer_cost(usage, self.settings, index.identity))
+            _log_query(self.database.engine, trace, None, usage, self._cost(usage, index))
         intent = search.intent
-        return SearchReport(intent.question, intent, results, outcome.evidence, trace.timings_ms, trace)
+        report = SearchReport(intent.question, intent, results, outcome.evidence, trace.timings_ms, trace)
+        return report, outcome.ranking
 
     def rank(
         self,
         question: str,
         *,
         k: int,
-        filters: Filters = _NO_FILTERS,
-        audience: Audience = "owner",
+        filters: Filters | None = None,
+        audience: Audience | None = None,
         mode: Mode | None = None,
         cut: bool = False,
     ) -> list[NodeWithScore]:
@@ -294,20 +329,17 @@ class Engine:
 
         With `cut`, those that the cuts left of them, at most k / leg_factor.
         """
-        options = self.settings.retrieval
-        request = Request(question, filters, audience, mode or options.mode, top_n=-(-k // options.leg_factor))
-        outcome = self._find(request)
+        top_n = -(-k // self.settings.retrieval.leg_factor)
+        outcome = self._find(self._request(question, filters, audience, mode=mode, top_n=top_n))
         return outcome.ranking if cut else outcome.ranked
 
     def examine(self, question: str, *, history: Sequence[Turn] = (), top_n: int | None = None) -> SearchOutcome:
-        """What is found for a question, and how strong the evidence is; nothing is recorded. For evaluation.
+        """The outcome of a search, with its evidence; nothing is recorded. For evaluation.
 
         Raises:
             RetrievalError: If the question cannot be searched.
         """
-        options = self.settings.retrieval
-        request = Request(question, _NO_FILTERS, "owner", options.mode, top_n or options.top_n, tuple(history))
-        return self._find(request)
+        return self._find(self._request(question, top_n=top_n, history=history))
 
     def _find(self, request: Request) -> SearchOutcome:
         for attempt in self.active.attempts():
@@ -319,17 +351,16 @@ class Engine:
         return begin_search(request, self.settings, index, self.llm, self._fingerprint(index))
 
     def _fingerprint(self, index: ModelIndex) -> str:
-        return fingerprint({"settings": self.settings_fingerprint, "model": index.identity.slug})
+        return fingerprint({"settings": self._settings_fingerprint, "model": index.identity.slug})
 
-    def as_tool(self, *, filters: Filters = _NO_FILTERS, audience: Audience = "owner") -> QueryEngineTool:
-        """This engine as a tool for LlamaIndex agents, bound to these filters and audience."""
-        return QueryEngineTool.from_defaults(
-            query_engine=_QueryEngine(ask=partial(self.ask, filters=filters, audience=audience)),
-            name="footnote",
-            description="Answers questions about the ingested documents; every sentence carries checked citations.",
-        )
+    def _cost(self, usage: Mapping[str, int], index: ModelIndex) -> float | None:
+        """The cost of these tokens; None for those of a language model that the settings do not price."""
+        named = llm_identity(self.settings)
+        if usage.get("prompt_tokens") and self.model_name != (named and named.model) and not self.settings.llm.price:
+            return None
+        return answer_cost(usage, self.settings, index.identity)
 
-    def with_changes(self, changes: Mapping[str, Any]) -> "Engine":
+    def with_changes(self, changes: Mapping[str, Any]) -> "QueryEngine":
         """This engine with other settings by dotted name (`retrieval.top_n`), on the same store and models.
 
         Raises:
@@ -338,28 +369,107 @@ class Engine:
         settings = change_settings(self.settings, changes)
         entries = settings.retrieval.cache_entries
         cache = self.cache if entries == self.cache.entries else ResultCache(entries)
-        active = self.active.under(settings)
-        return Engine(settings, self.database, active, self.llm, cache, _fingerprint_of(settings))
+        return replace(self, settings=settings, active=self.active.under(settings), cache=cache)
 
-    def with_parts(self, **parts: Any) -> "Engine":
+    def with_parts(self, **parts: Any) -> "QueryEngine":
         """This engine over the index that is active now, with other parts (`store`, `indexes`, `embed_model`)."""
         return replace(self, active=self.active.fixed(replace(self.active.now(), **parts)))
 
+    # LlamaIndex's seams
 
-class _QueryEngine(CustomQueryEngine):
-    """LlamaIndex's view of the engine."""
+    def _query(self, query_bundle: QueryBundle) -> Response:
+        return _response(*self.finished(self._request(query_bundle.query_str, top_n=self.passages), record=True))
 
-    ask: Any
+    async def _aquery(self, query_bundle: QueryBundle) -> Response:
+        return await asyncio.to_thread(self._query, query_bundle)
 
-    def custom_query(self, query_str: str) -> Response:
-        answer: Answer = self.ask(query_str)
-        return Response(response=answer.answer, metadata={"trace_id": answer.trace_id, "answered": answer.answered})
+    def _get_prompt_modules(self) -> PromptMixinType:
+        return {}
+
+    def as_tool(self, *, filters: Filters | None = None, audience: Audience | None = None) -> QueryEngineTool:
+        """This engine as a tool for LlamaIndex agents, bound to these filters and audience."""
+        return QueryEngineTool.from_defaults(
+            query_engine=self._bound(filters, audience),
+            name="footnote",
+            description="Answers questions about the ingested documents; every sentence carries checked citations.",
+        )
+
+    def as_retriever(
+        self, *, filters: Filters | None = None, audience: Audience | None = None, similarity_top_k: int | None = None
+    ) -> BaseRetriever:
+        """The whole search as a retriever, bound to these filters and audience."""
+        return _SearchRetriever(self._bound(filters, audience), similarity_top_k or self.settings.retrieval.top_n)
+
+    def _bound(self, filters: Filters | None, audience: Audience | None) -> "QueryEngine":
+        """This engine with other filters and another audience, where given."""
+        return replace(self, filters=self.filters if filters is None else filters, audience=audience or self.audience)
+
+
+class _SearchRetriever(BaseRetriever):
+    """The engine's search: both retrievers, fusion, boosts, cuts, and escalation where the evidence is weak."""
+
+    def __init__(self, engine: QueryEngine, similarity_top_k: int) -> None:
+        super().__init__()
+        self.similarity_top_k = similarity_top_k
+        self._engine = engine
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        request = self._engine._request(query_bundle.query_str, top_n=self.similarity_top_k)
+        _, ranking = self._engine._searched(request, record=True)
+        # Copies: the result cache keeps these nodes, and a program may change what it gets.
+        return [NodeWithScore(node=hit.node.model_copy(deep=True), score=hit.score) for hit in ranking]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+def _response(answer: Answer, trace: Trace) -> Response:
+    """An Answer as LlamaIndex's Response; its source nodes are the sources that sentences cite."""
+    scores = {candidate.node_id: candidate.final for candidate in trace.candidates}
+    nodes = []
+    for source in answer.sources:
+        if citing := [sentence for sentence in answer.sentences if source.n in sentence.citations]:
+            known = [scores[node_id] for node_id in source.node_ids if node_id in scores]
+            nodes.append(NodeWithScore(node=_source_node(source, citing), score=max(known, default=None)))
+    metadata = {"trace_id": answer.trace_id, "answered": answer.answered, "confidence": answer.confidence}
+    return Response(response=answer.answer, source_nodes=nodes, metadata=metadata)
+
+
+def _source_node(source: Source, citing: Sequence[Sentence]) -> TextNode:
+    metadata = {
+        "n": source.n,
+        "document_id": source.document_id,
+        "document_name": source.documentName,
+        "title": source.title,
+        "uri": source.uri,
+        "category": source.category,
+        "section_path": list(source.section_path),
+        "page": source.page,
+        "line_start": source.line_start,
+        "line_end": source.line_end,
+        "start": source.start,
+        "end": source.end,
+        "node_ids": list(source.node_ids),
+        "sentences": [sentence.text for sentence in citing],
+        "verdicts": [sentence.verdict for sentence in citing],
+    }
+    shown = ("title", "section_path", "page")
+    return TextNode(
+        id_=f"{source.document_id}:{source.start}-{source.end}",
+        text=source.snippet,
+        start_char_idx=source.start,
+        end_char_idx=source.end,
+        metadata=metadata,
+        excluded_llm_metadata_keys=[key for key in metadata if key not in shown],
+        excluded_embed_metadata_keys=[key for key in metadata if key not in shown],
+        relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=source.document_id)},
+    )
 
 
 def _career_facts(search: Search) -> ComputedAnswer | None:
     """The answer that is computed from career facts; None where they do not answer the question."""
     request, ledger = search.request, search.ledger
-    with ledger.timings.stage("facts"):
+    with ledger.stage("facts"):
         is_wanted = search.settings.answer.facts
         reckoning = (
             compute_answer(search.intent, search.store, request.filters, request.audience) if is_wanted else None

@@ -31,6 +31,7 @@ MARGIN = 0.02  # of strength, by which an attempt must be better
 # to .8, answers to the question most like it .01 to .4, answers to any other question 0 to .15 (10 % to 90 % of each).
 TRUST = 0.25
 _DAMPING = 60
+_VARIANTS = 3  # of a multi-query
 _HINT = "Raise FOOTNOTE_ESCALATION__SECONDS, or set FOOTNOTE_ESCALATION__MODE=off."
 _NOTHING_ASKED = Evidence(0.0, "low", None, 0.0, {}, 0, (), sufficient=False, reason="nothing is asked")
 _UNASSESSED = Evidence(0.0, "low", None, 0.0, {}, 0, (), sufficient=False, reason="not searched")
@@ -48,7 +49,7 @@ def find(search: Search, cache: ResultCache = NO_CACHE) -> SearchOutcome:
     ledger = search.ledger
     key = cache_key(search)
     if cache.entries:
-        with ledger.timings.stage("recall"):
+        with ledger.stage("recall"):
             recalled = cache.recall(key, ledger)
         if recalled is not None:
             return recalled
@@ -102,7 +103,7 @@ def _is_due(search: Search, evidence: Evidence) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EscalationResult:
-    """What a strategy searched for and found; `outcome` is None, with the reason, if there was nothing to search."""
+    """The result of a strategy; `outcome` is None, with the reason, if there was nothing to search."""
 
     search_text: str
     outcome: SearchOutcome | None
@@ -120,7 +121,7 @@ class EscalationContext:
 
     @property
     def question(self) -> str:
-        """What is searched for; a follow-up stands alone in it."""
+        """The text that is searched; a follow-up stands alone in it."""
         return self.base.intent.search_text
 
     @property
@@ -130,7 +131,7 @@ class EscalationContext:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether the dense leg searched."""
+        """True if the dense leg searched."""
         return self.base.evidence.similarity is not None
 
     def vector(self, text: str) -> Sequence[float]:
@@ -153,7 +154,7 @@ class EscalationContext:
             raise
 
     def trust(self, text: str) -> float:
-        """How far a text may stand for the question (0..1): their squared cosine.
+        """The trust (0..1) that a text means the question: their squared cosine.
 
         Of their vectors; without a dense leg, of their terms weighted by idf.
         """
@@ -203,8 +204,7 @@ def hyde(context: EscalationContext) -> EscalationResult:
 
 def multi_query(context: EscalationContext) -> EscalationResult:
     """Several wordings, each searched; their rankings are fused with the question's own, weighted by trust."""
-    count = context.search.settings.escalation.variants
-    texts = parse_queries(context.ask(prompts.VARIANTS.format(count=count)), context.question, count)
+    texts = parse_queries(context.ask(prompts.VARIANTS.format(count=_VARIANTS)), context.question, _VARIANTS)
     trusted = [(text, trust) for text in texts if (trust := context.trust(text)) >= TRUST]
     if not texts:
         return _UNUSABLE
@@ -250,7 +250,7 @@ def _one_variant(context: EscalationContext, name: str, text: str, *, with_terms
 def _search_variant(
     context: EscalationContext, name: str, text: str, trust: float, *, with_terms: bool = True
 ) -> tuple[SearchOutcome, float]:
-    """What question and variant find together, and its strength as evidence for the variant alone."""
+    """The outcome of question and variant together, and its strength as evidence for the variant alone."""
     search, question = context.search, context.question
     weights: dict[str, float] = {term: float(times) for term, times in Counter(tokenise(question)).items()}
     for term in tokenise(text) if with_terms else ():

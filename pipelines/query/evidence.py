@@ -93,7 +93,7 @@ _NAMED = 4  # missing words in a reason
 
 @dataclass(frozen=True, slots=True)
 class TermMatch:
-    """How one candidate matches the question.
+    """The match of one candidate with the question.
 
     Attributes:
         similarity: Cosine to the question itself; None without a dense leg.
@@ -117,7 +117,7 @@ def assess(
     settings: EvidenceSettings,
     model: str,
 ) -> Evidence:
-    """How well a ranking supports an answer to the question.
+    """The support of a ranking for an answer to the question.
 
     Args:
         ranked: Every candidate, best first.

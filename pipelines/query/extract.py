@@ -60,7 +60,7 @@ class Extraction:
         question: What the question asks for.
         picks: The lines that answer best, in the order of their sources.
         answers: Probability (0..1) that they answer.
-        sure: Whether they can be relied on; see `is_reliable`.
+        sure: True if they can be relied on; see `is_reliable`.
         more: Number of items of the quoted lists that are left out.
     """
 
@@ -72,7 +72,7 @@ class Extraction:
 
     @property
     def listed(self) -> bool:
-        """Whether several things are asked for and several lines are quoted."""
+        """True if several things are asked for and several lines are quoted."""
         return self.question.listed and len(self.picks) > 1
 
     @property
@@ -126,7 +126,7 @@ def extract(
 
 
 def is_answer(extraction: Extraction, evidence: Evidence, settings: EvidenceSettings) -> bool:
-    """Whether to quote the lines: they are probable enough, and the evidence is sufficient where that is required.
+    """True if the lines are probable enough, and the evidence is sufficient where that is required.
 
     Sufficient evidence is required if a bound on it is set, or if the search had no vectors.
     """

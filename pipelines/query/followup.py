@@ -21,7 +21,7 @@ _CUT = " ..."
 Weight = Callable[[str], float]
 
 
-def recent_turns(history: Sequence[Turn], *, turns: int, tokens: float) -> tuple[Turn, ...]:
+def recent_turns(history: Sequence[Turn], *, tokens: float, turns: int = 4) -> tuple[Turn, ...]:
     """The last turns, oldest first: at most `turns`, and at most so many cl100k tokens of questions and answers.
 
     A turn that does not fit ends it, but that the last turn's answer is cut to what there is room for.
@@ -169,7 +169,7 @@ _MOST_WORDS = 5
 
 
 def is_elliptical(question: str) -> bool:
-    """Whether a question only names a part of another."""
+    """True if a question only names a part of another."""
     return bool(_BARE.fullmatch(question) or _other(question))
 
 
@@ -225,7 +225,7 @@ def _is_name(text: str) -> bool:
 
 
 def _follows(relation: str, before: str) -> bool:
-    """Whether a text ends with a preposition, and an article or none."""
+    """True if a text ends with a preposition, and an article or none."""
     words = before.lower().split()[-2:]
     return relation.lower() in (words[1:] if words[-1:] != ["the"] else words[:1])
 
@@ -343,7 +343,7 @@ def condense(question: str, history: Sequence[Turn], weight: Weight, *, typed: s
 
 
 def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "") -> bool:
-    """Whether a question leaves unsaid what it is about: it points back, or it is short and names nothing new."""
+    """True if a question does not say what it is about: it points back, or it is short and names nothing new."""
     if not history:
         return False
     if is_elliptical(typed or question) or _points_at_thing(question) or points_at_person(question):
@@ -430,7 +430,7 @@ _RELATIONS = {"davor": "vor", "danach": "nach"}
 
 
 def points_at_person(question: str) -> bool:
-    """Whether a question speaks of somebody whom it does not name."""
+    """True if a question speaks of somebody whom it does not name."""
     return bool(PERSON.search(question) or (GERMAN.search(question) and _ONE_GERMAN.search(question)))
 
 
@@ -456,7 +456,7 @@ def with_person(question: str, who: str, *, german: bool = False) -> str:
 
 
 def _person(text: str, titles: Sequence[str], *, german: bool) -> str:
-    """Who is spoken of: the name that a source is called by, else the first that is no place, else a source's.
+    """The person a text speaks of: the name that titles a source, else the first that is no place, else a source's.
 
     A name after "she" is not hers. Of German, where every noun has a capital, only those that a source is called by.
     """
@@ -475,7 +475,7 @@ def _person(text: str, titles: Sequence[str], *, german: bool) -> str:
 
 
 def _thing(text: str, titles: Sequence[str], who: str) -> str:
-    """What is spoken of: the source that is named, or asked for; else the only name that is nobody and no place.
+    """The thing that a text speaks of: the source that is named or asked for, else the only name of no person or place.
 
     "The Acme outage" is the outage; and after "Which ship was Ann on?" it is the ship, which nothing names.
     """
@@ -516,13 +516,13 @@ def _with_time_and_place(question: str, last: Turn, who: str) -> str:
 
 
 def is_somebody(name: str, titles: Sequence[str]) -> bool:
-    """Whether a name is a part of a person's that a source is called by."""
+    """True if a name is a part of a person's that a source is called by."""
     words = set(fold(name).split())
     return any(words.issubset(fold(title).split()) for title in titles if _FULL_NAME.fullmatch(title))
 
 
 def said_of(text: str, relation: str) -> bool:
-    """Whether a text already says what is before, or after."""
+    """True if a text already says what is before, or after."""
     return any(name.placed.lower() == relation.lower() for name in bounds_in(text))
 
 

@@ -1,25 +1,26 @@
 """FUSE: weighted RRF and convex fusion on node ids, and the HybridRetriever that applies them."""
 
+import asyncio
 import contextvars
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from copy import copy
 from functools import partial
 from statistics import fmean, pstdev
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from config.settings import RetrievalSettings
-from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
-from pipelines.query.trace import Ledger
+from pipelines.query.trace import SILENT, Observer
 
 Ranked = list[tuple[str, float]]
 Scale = Literal["max", "theoretical", "z", "none"]
-Fusion = Callable[[Mapping[str, Sequence[tuple[str, float]]]], dict[str, float]]
+# (rankings by leg, weights by leg) -> fused scores
+Fusion = Callable[[Mapping[str, Sequence[tuple[str, float]]], Mapping[str, float]], dict[str, float]]
 
 
 def reciprocal_rank_fusion(
@@ -105,12 +106,15 @@ def min_max_scaled(scores: Mapping[str, float]) -> dict[str, float]:
 def build_fusion(settings: RetrievalSettings) -> Fusion:
     """The fusion of the dense and the sparse leg that the settings name."""
     if settings.fusion == "rrf":
-        weights = {"dense": settings.rrf_dense_weight, "sparse": 1 - settings.rrf_dense_weight}
-        return lambda rankings: min_max_scaled(reciprocal_rank_fusion(rankings, weights, k=settings.rrf_k))
-    weights = {"dense": settings.dense_weight, "sparse": 1 - settings.dense_weight}
+        return lambda *legs: min_max_scaled(reciprocal_rank_fusion(*legs))
     if settings.scale == "z":
-        return lambda rankings: min_max_scaled(convex_fusion(rankings, weights, scale="z"))
-    return partial(convex_fusion, weights=weights, scale=settings.scale)
+        return lambda *legs: min_max_scaled(convex_fusion(*legs, scale="z"))
+    return partial(convex_fusion, scale=settings.scale)
+
+
+def fusion_weights(settings: RetrievalSettings) -> dict[str, float]:
+    """The weight of each leg in that fusion."""
+    return {"dense": settings.dense_weight, "sparse": 1 - settings.dense_weight}
 
 
 def _assert_unique(leg: str, ranking: Sequence[tuple[str, float]]) -> None:
@@ -118,37 +122,61 @@ def _assert_unique(leg: str, ranking: Sequence[tuple[str, float]]) -> None:
         raise ValueError(f"the {leg} ranking repeats an id")
 
 
-class ScoringRetriever(BaseRetriever):
+@runtime_checkable
+class ScoringRetriever(Protocol):
     """A retriever that can also score nodes which it did not find."""
 
-    @abstractmethod
-    def score(self, node_ids: Sequence[str]) -> Mapping[str, float]:
-        """What these nodes score for the question that was retrieved last; nodes that are gone are missing."""
+    def score(self, query_bundle: QueryBundle, node_ids: Sequence[str]) -> Mapping[str, float]:
+        """The scores of these nodes for a question; nodes that are gone are missing."""
 
 
 class HybridRetriever(QueryFusionRetriever):
-    """A QueryFusionRetriever whose legs run in parallel and whose fusion is one of the functions above.
+    """A QueryFusionRetriever whose retrievers run in parallel and whose fusion is one of the functions above.
 
     The stock fusion identifies nodes by a hash of text and metadata, ignores weights in RRF and fails whole when one
-    leg fails. Here a failing leg leaves the other's ranking, and the ledger says so.
-
-    With `complete`, a node that one leg found gets its true score from the other before the fusion, so that its rank
-    does not hang on where the other leg was cut off.
+    retriever fails. Here nodes are identified by `node_id`, and a failing retriever leaves the others' rankings.
     """
 
     def __init__(
-        self, legs: Mapping[str, ScoringRetriever], fusion: Fusion, ledger: Ledger, *, complete: bool = False
+        self,
+        retrievers: Sequence[BaseRetriever],
+        *,
+        weights: Sequence[float] | None = None,
+        fusion: Fusion = convex_fusion,
+        similarity_top_k: int = 10,
+        complete: bool = True,
+        observer: Observer = SILENT,
     ) -> None:
-        super().__init__(list(legs.values()), llm=MockLLM(), num_queries=1, use_async=False)
-        self._legs = dict(legs)
+        """Combine these retrievers of LlamaIndex.
+
+        Args:
+            retrievers: Called by their `name`, if they have one, else by their class.
+            weights: Of each retriever; equal ones by default.
+            fusion: `convex_fusion`, `reciprocal_rank_fusion` or another function of rankings and weights.
+            similarity_top_k: The number of nodes of the result.
+            complete: Give a node that one retriever found its true score of each other that is a ScoringRetriever,
+                before the fusion, so that its rank does not depend on where the other's ranking ends.
+            observer: Receives each ranking and each failure.
+
+        Raises:
+            ValueError: If the number of weights is not that of the retrievers.
+        """
+        super().__init__(
+            list(retrievers), llm=MockLLM(), num_queries=1, use_async=False, similarity_top_k=similarity_top_k
+        )
+        self._legs = _by_name(retrievers)
+        self._retriever_weights = list(weights or [1 / len(self._legs)] * len(self._legs))
+        if len(self._retriever_weights) != len(self._legs):
+            raise ValueError(f"{len(self._legs)} retrievers need as many weights, not {len(self._retriever_weights)}")
         self._fusion = fusion
-        self._ledger = ledger
         self._complete = complete
+        self._observer = observer
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        queries = {name: copy(query_bundle) for name in self._legs}  # LlamaIndex's own write their vector into it
         with ThreadPoolExecutor(max_workers=len(self._legs)) as pool:
             running = {
-                name: pool.submit(contextvars.copy_context().run, leg.retrieve, query_bundle)
+                name: pool.submit(contextvars.copy_context().run, leg.retrieve, queries[name])
                 for name, leg in self._legs.items()
             }
         found = self._collected(running)
@@ -157,38 +185,56 @@ class HybridRetriever(QueryFusionRetriever):
             leg: [(hit.node.node_id, float(hit.score or 0.0)) for hit in ranking] for leg, ranking in found.items()
         }
         if self._complete:
-            rankings = {leg: self._completed(leg, ranking, nodes.keys()) for leg, ranking in rankings.items()}
-        with self._ledger.timings.stage("fuse"):
-            scores = self._fusion(rankings)
-        order = sorted(scores, key=lambda node_id: (-scores[node_id], node_id))
+            rankings = {leg: self._completed(leg, queries[leg], ranking, nodes) for leg, ranking in rankings.items()}
+        with self._observer.stage("fuse"):
+            scores = self._fusion(rankings, dict(zip(self._legs, self._retriever_weights, strict=True)))
+        order = sorted(scores, key=lambda node_id: (-scores[node_id], node_id))[: self.similarity_top_k]
         ranking = [NodeWithScore(node=nodes[node_id], score=scores[node_id]) for node_id in order]
-        self._ledger.fused(ranking)
+        self._observer.fused(ranking)
         return ranking
 
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
     def _collected(self, running: Mapping[str, Future[list[NodeWithScore]]]) -> dict[str, list[NodeWithScore]]:
-        """The ranking of each leg that did not fail; the error where all did."""
+        """The ranking of each leg that did not fail; raises the first error if all did."""
         rankings: dict[str, list[NodeWithScore]] = {}
-        failed: list[FootnoteError] = []
+        failed: list[Exception] = []
         for name, future in running.items():
             try:
                 rankings[name] = future.result()
-                self._ledger.leg(name, rankings[name])
-            except FootnoteError as error:
+            except Exception as error:  # noqa: BLE001 - a retriever of any package
+                self._observer.failed(f"The {name} search failed: {error}", error)
                 log_failure(f"{name} search failed", error)
-                self._ledger.lacking(f"The {name} search failed: {error}")
                 failed.append(error)
+            else:
+                self._observer.leg(name, rankings[name])
         if failed and not rankings:
             raise failed[0]
         return rankings
 
-    def _completed(self, leg: str, ranking: Ranked, candidates: Iterable[str]) -> Ranked:
-        known = {node_id for node_id, _ in ranking}
+    def _completed(self, name: str, query: QueryBundle, ranking: Ranked, candidates: Iterable[str]) -> Ranked:
+        known, leg = {node_id for node_id, _ in ranking}, self._legs[name]
         missing = [node_id for node_id in candidates if node_id not in known]
+        if not isinstance(leg, ScoringRetriever):
+            return ranking
         try:
-            with self._ledger.timings.stage("complete"):
-                scores = self._legs[leg].score(missing) if missing else {}
-        except FootnoteError as error:
-            log_failure(f"{leg} scores not completed", error)
-            self._ledger.lacking(f"The {leg} scores could not be completed: {error.message}")
+            with self._observer.stage("complete"):
+                scores = leg.score(query, missing) if missing else {}
+        except Exception as error:  # noqa: BLE001
+            self._observer.failed(
+                f"The {name} scores could not be completed: {getattr(error, 'message', error)}", error
+            )
+            log_failure(f"{name} scores not completed", error)
             return ranking
         return sorted([*ranking, *scores.items()], key=lambda scored: (-scored[1], scored[0]))
+
+
+def _by_name(retrievers: Sequence[BaseRetriever]) -> dict[str, BaseRetriever]:
+    """The retrievers by name; a number sets equal names apart."""
+    named: dict[str, BaseRetriever] = {}
+    for retriever in retrievers:
+        name = getattr(retriever, "name", type(retriever).__name__)
+        same = sum(each.partition(" ")[0] == name for each in named)
+        named[f"{name} {same + 1}" if same else name] = retriever
+    return named

@@ -27,7 +27,7 @@ class CitedText(NamedTuple):
         text: Its words; of a line of code also the spaces between them.
         citations: The sources that it cites.
         before: What stands between the sentence before and this one: spaces, list marks, headings, fences.
-        is_code: Whether it is a line of a fenced code block.
+        is_code: True if it is a line of a fenced code block.
     """
 
     text: str
@@ -154,7 +154,7 @@ def joined(parts: Sequence[CitedText]) -> str:
 
 
 def _gap(part: CitedText) -> str:
-    """What stands before a sentence in an answer; a single line break inside a paragraph is a space."""
+    """The separator before a sentence of an answer; a single line break inside a paragraph is a space."""
     before = part.before
     if before.strip() or (part.is_code and "\n" in before):
         lines = before.split("\n")

@@ -1,4 +1,4 @@
-"""What a language model's reply holds to search for: read as data, whatever it says, and kept within bounds."""
+"""Search texts from a language model's reply: parsed as data, whatever it says, and kept within bounds."""
 
 import json
 import re
@@ -128,7 +128,7 @@ def _texts(value: Any, depth: int) -> Iterator[str]:
 
 
 def _is_search(text: str, question: str) -> bool:
-    """Whether a text has terms, words of human length, and the question's script, and is no refusal."""
+    """True if a text has terms, words of human length, and the question's script, and is no refusal."""
     words = text.split()
     if not words or max(map(len, words)) > _LONGEST_WORD or _REFUSAL.match(text) or fold(NO_ANSWER) in fold(text):
         return False

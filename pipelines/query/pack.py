@@ -20,7 +20,7 @@ from pipelines.store.versions import hashes_of
 from pipelines.types import Answer, Audience, Filters, Mode, Source, Trace, Turn, VerdictName
 
 if TYPE_CHECKING:  # a pack is read without the libraries that a question needs
-    from pipelines.query.engine import Engine
+    from pipelines.query.engine import QueryEngine
     from pipelines.query.search import Request
 
 FORMAT: Literal["footnote-answer-pack"] = "footnote-answer-pack"
@@ -34,7 +34,7 @@ class _Part(BaseModel):
 
 
 class PackedRequest(_Part):
-    """What was asked: of what, for whom, and by which legs; `searched_for` is what was understood of it."""
+    """The question with its filters, audience and mode; `searched_for` is the text that was searched."""
 
     question: str
     history: tuple[Turn, ...] = ()
@@ -130,14 +130,14 @@ class PackedCandidate(_Part):
 
 
 class PackedSettings(_Part):
-    """Which settings an answer hangs on, by dotted name, and the fingerprint of them all; no key is among them."""
+    """The settings that an answer depends on, by dotted name, and the fingerprint of all; no key is among them."""
 
     fingerprint: str
     values: dict[str, Any]
 
 
 class Pack(_Part):
-    """All of it. `made_at` is the moment of the answer (ISO 8601, UTC), `footnote` the version that wrote it."""
+    """An answer pack. `made_at` is the time of the answer (ISO 8601, UTC), `footnote` the version that wrote it."""
 
     format: Literal["footnote-answer-pack"] = FORMAT
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -154,7 +154,7 @@ class Pack(_Part):
     trace_id: str = ""
 
     def name_of(self, document_id: str) -> str:
-        """What a document is called; its id where the pack does not say."""
+        """The name of a document; its id if the pack has none."""
         return next((document.name for document in self.documents if document.id == document_id), document_id)
 
 
@@ -209,7 +209,7 @@ _PATH = re.compile(r"(?:[A-Za-z]:)?[\\/~]")
 _ADDRESS = re.compile(r"(https?://)(?:[^\s/@'\"]*@)?([^\s/'\"<>()?#]+)[^\s'\"<>()]*")
 
 
-def pack_answer(engine: "Engine", request: "Request", answer: Answer, trace: Trace | None = None) -> Pack:
+def pack_answer(engine: "QueryEngine", request: "Request", answer: Answer, trace: Trace | None = None) -> Pack:
     """The pack of an answer that this engine gave to a request.
 
     Args:
@@ -279,7 +279,7 @@ def without_secrets(text: str, private: Sequence[str]) -> str:
     return _ADDRESS.sub(r"\1\2", text)
 
 
-def _logged(engine: "Engine", trace_id: str) -> tuple[Mapping[str, Any], str]:
+def _logged(engine: "QueryEngine", trace_id: str) -> tuple[Mapping[str, Any], str]:
     """(ledger, moment) of an answer as they were logged."""
     try:
         row = read_query(engine.database.engine, trace_id)
@@ -312,7 +312,7 @@ def _packed_source(source: Source, ranks: Mapping[str, int]) -> PackedSource:
     return PackedSource.model_validate(source).model_copy(update={"rank": rank})
 
 
-def _documents(engine: "Engine", request: "Request", sources: Sequence[Source]) -> tuple[PackedDocument, ...]:
+def _documents(engine: "QueryEngine", request: "Request", sources: Sequence[Source]) -> tuple[PackedDocument, ...]:
     """The documents of the sources; the hash of a file that was replaced since is not known."""
     first = {source.document_id: source for source in reversed(sources)}
     with reading(engine.database.engine, "reading the hashes of documents") as connection:
@@ -332,7 +332,7 @@ def _documents(engine: "Engine", request: "Request", sources: Sequence[Source]) 
 
 
 def _private(settings: Settings) -> list[str]:
-    """What must not leave this machine, the longest first."""
+    """The keys and folders of this machine, which no pack may hold, the longest first."""
     keys = (getattr(settings, name) for name in type(settings).model_fields)
     held = [key.get_secret_value() for key in keys if isinstance(key, SecretStr)]
     held += [str(settings.home.absolute()), str(settings.home.resolve()), str(Path.home()), str(Path.cwd())]

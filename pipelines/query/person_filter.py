@@ -59,7 +59,7 @@ def quotable_sources(intent: QueryIntent, context: Context, store: NodeReader, a
 
 
 def may_name_person(intent: QueryIntent) -> bool:
-    """Whether the question holds a name that could be a person's; if not, the known people need not be read."""
+    """True if the question holds a name that could be a person's; if not, the known people need not be read."""
     return bool(_person_names(intent.search_text))
 
 
@@ -161,12 +161,12 @@ def _name_forms(intent: QueryIntent, stated: Sequence[tuple[str, str]]) -> Itera
 
 
 def asks_for_spoken_languages(intent: QueryIntent) -> bool:
-    """Whether the question asks which languages a person speaks."""
+    """True if the question asks which languages a person speaks."""
     words = _LANGUAGE_WORD.findall(fold(intent.search_text))
     return not SPEAKING.isdisjoint(words) and bool(_LANGUAGE.search(fold(intent.search_text)))
 
 
 def lists_programming_languages(source: Source, start: int, end: int) -> bool:
-    """Whether a span names at least two programming languages."""
+    """True if a span names at least two programming languages."""
     words = set(_LANGUAGE_WORD.findall(fold(source.snippet[start:end])))
     return len(words & _PROGRAMMING_LANGUAGES) > 1

@@ -17,7 +17,7 @@ Messages = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class WritingOptions:
-    """How a language model is to write.
+    """The form of a language model's answer.
 
     Attributes:
         persona: Who speaks.
@@ -35,7 +35,7 @@ class WritingOptions:
 def writing_options(settings: Settings, model: str) -> WritingOptions:
     """The writing options of these settings, with the room that the model's window leaves for the prompt."""
     options, limits = settings.answer, settings.llm
-    room = (limits.context_window - limits.max_tokens) / token_margin(model, settings.context.token_margin)
+    room = (limits.context_window - limits.max_tokens) / token_margin(model)
     return WritingOptions(settings.persona, "json" if options.output == "json" else "prose", options.unsupported, room)
 
 

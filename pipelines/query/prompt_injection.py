@@ -79,7 +79,7 @@ _ABOUT = re.compile(r"\b(?:instruct|prompt|inject|jailbr|command|assistant|langu
 
 @lru_cache(maxsize=4_096)
 def is_command(sentence: str) -> bool:
-    """Whether a sentence addresses a language model: orders, a role, a forged delimiter, encoded text.
+    """True if a sentence addresses a language model: orders, a role, a forged delimiter, encoded text.
 
     Look-alike letters, accents, case, digits for letters, spaced-out words and invisible characters are normalised
     first.
@@ -94,7 +94,7 @@ def is_command(sentence: str) -> bool:
 
 
 def is_about_commands(question: str) -> bool:
-    """Whether the question is about prompts or instructions, so that such sentences may answer it."""
+    """True if the question is about prompts or instructions, so that such sentences may answer it."""
     return bool(_ABOUT.search(fold(question)))
 
 

@@ -30,8 +30,8 @@ class Name:
 
     Attributes:
         placed: The preposition before it.
-        article: Whether an article stands before it.
-        acts: Whether it does something: "did" or the like stands before it.
+        article: True if an article stands before it.
+        acts: True if it does something: "did" or the like stands before it.
     """
 
     text: str
@@ -65,7 +65,7 @@ def names_in(text: str, titles: Sequence[str] = ()) -> list[Name]:
 
 
 def _is_one(before: str, between: str) -> bool:
-    """Whether a name goes on after what stands between: in "City of Leith", but not in "Ann's Leith", "CEO of Acme"."""
+    """True if a name goes on after what stands between: in "City of Leith", but not in "Ann's Leith", "CEO of Acme"."""
     return between in _BETWEEN and not OWNER.search(before) and (between == " " or not before.isupper())
 
 
@@ -74,7 +74,7 @@ def _follows(text: str, end: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def _titles_in(text: str, titles: Sequence[str]) -> list[tuple[int, int]]:
-    """Where a text has a whole title."""
+    """The places of a whole title in a text."""
     lower = text.lower()
     found = ((lower.find(title.lower()), len(title)) for title in titles if title)
     spans = [(start, start + length) for start, length in found if start >= 0]

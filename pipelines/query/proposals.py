@@ -71,7 +71,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What stands near an answer.
+    """The context of an answer, from which follow-ups are proposed.
 
     Attributes:
         cited: (document id, start, end) of the words that it cites; none of an abstention.
@@ -114,7 +114,7 @@ def proposals(near: Surroundings) -> list[Proposal]:
 
 
 def _of_facts(facts: Sequence[Fact], cited: Sequence[tuple[str, int, int]]) -> Iterator[Proposal]:
-    """What a career holds beside what was cited of it."""
+    """Questions about the facts of a career that were not cited."""
     stated = [fact for fact in facts if isinstance(fact.record, PersonFacts) and fact.record.name]
     names = {fact.document_id: fact.record.name for fact in reversed(stated) if isinstance(fact.record, PersonFacts)}
     only = next(iter(names.values()), "") if len({fold(name) for name in names.values()}) == 1 else ""
@@ -129,7 +129,7 @@ def _of_facts(facts: Sequence[Fact], cited: Sequence[tuple[str, int, int]]) -> I
 
 
 def _of_what(fact: Fact) -> str:
-    """What facts of several documents have in common that say the same."""
+    """The key by which facts of several documents are the same."""
     match fact.record:
         case JobFacts(company=name) | EducationFacts(institution=name) | ProjectFacts(name=name):
             return fold(name)
@@ -159,7 +159,7 @@ def _is_cited(document_id: str, start: int, end: int, cited: Sequence[tuple[str,
 
 
 def _of_sections(places: Sequence[Section], cited: Sequence[tuple[str, int, int]]) -> Iterator[Proposal]:
-    """What stands under headings that were not cited."""
+    """Questions about sections that were not cited."""
     for place in places:
         heading = _heading(place.path[-1]) if place.path and place.category not in CAREER else ""
         if (
@@ -175,7 +175,7 @@ def _of_sections(places: Sequence[Section], cited: Sequence[tuple[str, int, int]
 
 
 def _of_names(names: Sequence[tuple[str, Sequence[str]]], cited: Collection[str]) -> Iterator[Proposal]:
-    """What is told elsewhere of something that the sources name."""
+    """Questions about names in the sources that another document explains."""
     for name, held in names:
         if len(held) == 1 and held[0] not in cited and (short := _title(name)):
             asks = f"What do the documents say about {_quoted(short)}?" if " " in short else f"What is {short}?"
@@ -185,7 +185,7 @@ def _of_names(names: Sequence[tuple[str, Sequence[str]]], cited: Collection[str]
 def _of_documents(
     found: Sequence[Section], others: Sequence[tuple[str, str]], cited: Collection[str]
 ) -> Iterator[Proposal]:
-    """Other documents: first those that were found beside, then those of the same kind."""
+    """Questions about other documents: first those that were found too, then those of the same categories."""
     near = dict.fromkeys((place.document_id, place.title) for place in found if place.category not in CAREER)
     for document_id, title in dict.fromkeys([*near, *others]):
         if document_id not in cited and (short := _title(title)):
@@ -202,7 +202,7 @@ def _heading(heading: str) -> str:
 
 
 def _title(title: str) -> str:
-    """What a document or project is called; empty when that is no more than a file's name, or an ordinary word."""
+    """The title of a document or project; empty if it is only a file's name, or an ordinary word."""
     short = _short(title)
     telling = any(term not in _DULL for term in tokenise(short))
     several = " " in short and telling
@@ -239,12 +239,12 @@ def cited_spans(answer: Answer) -> tuple[tuple[str, int, int], ...]:
 
 
 def from_documents(answer: Answer, search: Search, retrieved: Retrieved | None) -> list[Proposal]:
-    """What the documents suggest that an answer cites, or that came nearest where there is none."""
+    """Questions from the documents that an answer cites, or from the nearest ones of an abstention."""
     return proposals(read_surroundings(answer, search, retrieved))
 
 
 def from_model(answer: Answer, search: Search, retrieved: Retrieved | None) -> list[Proposal]:
-    """What the language model suggests where it is wanted; nothing when it fails."""
+    """Questions by the language model, if the settings ask for it; none when it fails."""
     options = search.settings.answer
     if options.follow_ups_by != "llm" or search.llm is None or retrieved is None or not retrieved.context.text:
         return []
@@ -256,7 +256,7 @@ def from_model(answer: Answer, search: Search, retrieved: Retrieved | None) -> l
 
 
 def read_surroundings(answer: Answer, search: Search, retrieved: Retrieved | None) -> Surroundings:
-    """What stands near the sources of an answer, or near those that came nearest where there is none."""
+    """The context of the sources that an answer cites, or of the nearest ones of an abstention."""
     request, store = search.request, search.store
     sources = cited_by(answer) or answer.nearest
     if not sources:
@@ -294,7 +294,7 @@ def _places(retrieved: Retrieved | None) -> tuple[Section, ...]:
 
 
 def proposed_by(llm: LLM, question: str, sources: str, *, seconds: float) -> list[Proposal]:
-    """What a language model would ask next; what it says is data, and each line of it a proposal like any other.
+    """Questions by a language model; its reply is data, and each line of it a proposal like any other.
 
     Args:
         llm: The model.

@@ -1,4 +1,4 @@
-"""What the words of a question say by rules: request phrases, categories, sections, years, greetings."""
+"""Rules for the words of a question: request phrases, categories, sections, years, greetings."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -151,7 +151,7 @@ def wants_of(question: str) -> tuple[str, ...]:
 
 
 def is_greeting(question: str) -> bool:
-    """Whether nothing is asked: a greeting or thanks, and nothing beside it."""
+    """True if nothing is asked: a greeting or thanks, and nothing beside it."""
     return bool(_GREETING.fullmatch(" ".join(_WORD.findall(fold(question)))))
 
 
@@ -205,7 +205,7 @@ def years_in(question: str, today: date) -> tuple[int, ...]:
 
 
 def asks_for_recent(question: str) -> bool:
-    """Whether a question asks for what is new or current ("latest", "now")."""
+    """True if a question asks for what is new or current ("latest", "now")."""
     return bool(_RECENT.search(fold(question)))
 
 

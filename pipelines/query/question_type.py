@@ -112,11 +112,11 @@ _MOST_PARTS = 4
 
 @dataclass(frozen=True, slots=True)
 class QuestionType:
-    """What a question asks for.
+    """The kind of thing that a question asks for.
 
     Attributes:
         kind: The kind of value an answer must hold; `what` leaves it open.
-        listed: Whether several things are asked for.
+        listed: True if several things are asked for.
         names: Index terms of what the question names: names, years, known documents and companies.
         focus: Index terms of what it asks about them, without question words.
         text: The question.
@@ -138,13 +138,13 @@ class QuestionType:
 
     @property
     def is_vague(self) -> bool:
-        """Whether the question names nothing and asks for nothing specific."""
+        """True if the question names nothing and asks for nothing specific."""
         is_open = not self.focus or self.kind in ("what", "which", "how", "yes-no")
         return not self.names and is_open and _UNSPECIFIC.issuperset(self.focus)
 
     @property
     def asks_nothing(self) -> bool:
-        """Whether the question asks nothing about the named things except how they compare."""
+        """True if the question asks nothing about the named things except how they compare."""
         return _COMPARING.issuperset(self.focus)
 
 
@@ -218,7 +218,7 @@ def _classify(text: str, known: frozenset[str]) -> QuestionType:
 
 
 def is_name_word(word: str, *, first: bool = False) -> bool:
-    """Whether a word of a question names something: by its capitals, its signs (C++), or as a year."""
+    """True if a word of a question names something: by its capitals, its signs (C++), or as a year."""
     if _YEAR.fullmatch(word) or _SIGNED.search(word):
         return True
     inner = word[1:] != word[1:].lower()
@@ -274,7 +274,7 @@ _COMPARED = re.compile(r"\b(?:than|more|less|most|better|worse|prefer\w*|alone|a
 
 
 def holds_kind(kind: AnswerKind, sentence: str, asked: frozenset[str]) -> bool:
-    """Whether a sentence holds a value of the kind that the question does not give itself.
+    """True if a sentence holds a value of the kind that the question does not give itself.
 
     Args:
         kind: What is asked for; for kinds that leave it open, every sentence does.
@@ -312,7 +312,7 @@ def _has_person(text: str, asked: frozenset[str]) -> bool:
 
 
 def _may_open_with_name(text: str, asked: frozenset[str]) -> bool:
-    """Whether a sentence begins with a name on its own (`Ann built`): no usual first word, and not asked about."""
+    """True if a sentence begins with a name on its own (`Ann built`): no usual first word, and not asked about."""
     first = _SUBJECT.match(text)
     name = frozenset(tokenise(first[0])) if first and first[0].lower() not in SENTENCE_OPENERS else frozenset()
     return bool(name) and not asked.issuperset(name) and _NO_PERSON.isdisjoint(name)

@@ -20,7 +20,7 @@ class TableRow:
     Attributes:
         table: Where the first row of its table begins.
         columns: The words of the row that names the columns; empty where none does.
-        is_head: Whether it is that row itself.
+        is_head: True if it is that row itself.
     """
 
     table: int
@@ -60,7 +60,7 @@ def _row_signature(piece: str) -> frozenset[str]:
 
 
 def _is_rule_below(text: str, spans: Sequence[Span], place: int) -> bool:
-    """Whether a line of dashes lies between this piece and the next one, or the end."""
+    """True if a line of dashes lies between this piece and the next one, or the end."""
     after = spans[place + 1][0] if place + 1 < len(spans) else len(text)
     return bool(_RULE.search(text, spans[place][1] + 1, after))
 
@@ -103,13 +103,13 @@ class QuotableLine:
         around: Terms of the pieces within three lines and of the headings above.
         headings: Terms of the headings above.
         document: Terms of all sources of its document.
-        item: Whether it is an item of a list or a row of a table.
+        item: True if it is an item of a list or a row of a table.
         lead: Terms of the heading or lead-in right above it.
         under: The words of that heading or lead-in.
-        code: Whether it stands in a fenced block of code.
-        opens: Whether it is the first quotable line of its document.
+        code: True if it stands in a fenced block of code.
+        opens: True if it is the first quotable line of its document.
         table: For a row, the offset of its table in the snippet; else -1.
-        title: Whether it reads as an unmarked heading.
+        title: True if it reads as an unmarked heading.
     """
 
     source: Source
@@ -222,13 +222,13 @@ def index_terms(text: str) -> frozenset[str]:
 
 
 def _is_heading(raw: str, text: str, titles: set[str]) -> bool:
-    """Whether a piece is a heading or a line in capitals."""
+    """True if a piece is a heading or a line in capitals."""
     capitals = len(text) <= _CAPITALS and text.isupper() and " " in text
     return bool(_HEADING.match(raw)) or fold(text) in titles or capitals
 
 
 def _is_title(snippet: str, spans: Sequence[Span], rows: Sequence[TableRow | None], place: int) -> bool:
-    """Whether a piece is a short line of its own without a final stop, above a sentence, a list or a table."""
+    """True if a piece is a short line of its own without a final stop, above a sentence, a list or a table."""
     start, end = spans[place]
     if place + 1 == len(spans) or end - start > _CAPITALS or not snippet[end - 1].isalnum():
         return False
@@ -240,6 +240,6 @@ def _is_title(snippet: str, spans: Sequence[Span], rows: Sequence[TableRow | Non
 
 
 def _has_content(text: str, *, item: bool) -> bool:
-    """Whether a piece has at least three letters and is more than a single word."""
+    """True if a piece has at least three letters and is more than a single word."""
     letters = sum(map(str.isalpha, text))
     return letters >= _LETTERS and (item or " " in text or letters < len(text))

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Literal
 
-from pipelines.query.engine import Engine
+from pipelines.query.engine import QueryEngine
 from pipelines.query.pack import (
     Pack,
     PackedCitation,
@@ -24,7 +24,7 @@ from pipelines.text import fold
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
-    """What became of a document that one of the answers draws on.
+    """A document of one of the answers that is not as it was.
 
     `changed` has another text, `touched` another file with the same text; `removed` is gone, or hidden from this
     audience; `added` is drawn on now and was not there before.
@@ -38,7 +38,7 @@ class DocumentChange:
 
 @dataclass(frozen=True, slots=True)
 class SourceChange:
-    """What became of a source. Ranks are from 1, 0 where it is no candidate; `why` is what cut it, if it is known.
+    """A source of either answer. Ranks are from 1, 0 where it is no candidate; `why` names what cut it, if known.
 
     `moved` has another rank, `changed` other words or another version of its document; `came` is shown only now,
     `went` no longer.
@@ -160,7 +160,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class SentenceChange:
-    """What became of a sentence; `cites` tells whether it stands on other words than before."""
+    """A sentence of either answer; `cites` is True if it quotes other words than before."""
 
     change: Literal["same", "changed", "gone", "new"]
     before: str = ""
@@ -172,7 +172,7 @@ class SentenceChange:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """All of it; `causes` says in sentences what may have changed the answer.
+    """The comparison of two packs; `causes` are sentences on what may have changed the answer.
 
     It is the `same` when its sentences, verdicts, quotations and confidence are, and its sources show the same words of
     the same versions, whatever their ranks.
@@ -323,8 +323,8 @@ Read = Callable[[str, str], str | None]
 
 @dataclass(frozen=True, slots=True)
 class QuotationCheck:
-    """Whether a quotation still stands: in the document as it is `now`, only in an `older` version that is kept, `no`
-    where its version is kept and says something else there, `unknown` where that version is no longer kept.
+    """The place where a quotation stands: in the document as it is `now`, only in an `older` version that is kept;
+    `no` if its version is kept and says something else there, `unknown` if that version is no longer kept.
     """
 
     n: int
@@ -343,7 +343,7 @@ class Replay:
     quotations: tuple[QuotationCheck, ...]
 
 
-def replay_pack(engine: Engine, pack: Pack) -> Replay:
+def replay_pack(engine: QueryEngine, pack: Pack) -> Replay:
     """Ask a pack's question again, with its history, filters and legs, for its audience; nothing is recorded.
 
     Raises:
@@ -352,7 +352,7 @@ def replay_pack(engine: Engine, pack: Pack) -> Replay:
     """
     asked = pack.asked
     request = Request(asked.question, asked.filters, asked.audience, asked.mode, engine.passages, asked.history)
-    answer, trace = engine.reask(request)
+    answer, trace = engine.finished(request)
     after = pack_answer(engine, request, answer, trace)
     ids = {document.id for document in (*pack.documents, *after.documents)}
     with reading(engine.database.engine, "checking the quotations of an answer pack") as connection:
@@ -373,7 +373,7 @@ def replay_pack(engine: Engine, pack: Pack) -> Replay:
 
 
 def check_quotation(citation: PackedCitation, now: dict[str, Hashes], read: Read) -> Stands:
-    """Whether a quotation stands, and where.
+    """The place where a quotation stands.
 
     Args:
         citation: The quotation, with its place in the version that it quotes.

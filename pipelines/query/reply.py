@@ -35,7 +35,7 @@ class ModelReply:
 
 
 def looks_like_json(said: str) -> bool:
-    """Whether a reply is meant as JSON, complete or broken, with or without text and fences around it."""
+    """True if a reply is meant as JSON, complete or broken, with or without text and fences around it."""
     place = said[:_LONGEST].find("{")
     return place >= 0 and (not _FENCE.sub("", said[:place]).strip() or _KEY.search(said, place) is not None)
 
@@ -223,12 +223,12 @@ def strip_sources_list(text: str) -> str:
 
 
 def is_empty_reply(text: str) -> bool:
-    """Whether a whole reply is no answer: `null`, `n/a`, nothing at all."""
+    """True if a whole reply is no answer: `null`, `n/a`, nothing at all."""
     return text.strip("\"'`*_ .!\n\t").casefold() in _NOTHING
 
 
 def is_refusal(sentence: str, *, is_cited: bool) -> bool:
-    """Whether a sentence says that the sources do not answer or, if uncited, that the model refuses."""
+    """True if a sentence says that the sources do not answer or, if uncited, that the model refuses."""
     if fold(NO_ANSWER).rstrip(".") in fold(sentence):
         return True
     return not is_cited and (is_empty_reply(sentence) or _REFUSAL.search(sentence) is not None)

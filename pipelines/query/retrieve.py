@@ -4,16 +4,17 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any, ClassVar
 
 from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.retrievers.bm25 import BM25Retriever
 
 from pipelines.errors import FootnoteError, ModelError
-from pipelines.observe import Timings
-from pipelines.query.fuse import ScoringRetriever
-from pipelines.store.embedding_statistics import EmbeddingStatistics
+from pipelines.query.trace import SILENT, Observer
 from pipelines.store.lexical_index import LexicalIndex, with_pairs
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_reader import NodeReader
@@ -26,20 +27,22 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """What a leg may return: the k best nodes that pass the filters and that the audience may see."""
+    """The nodes that a leg may return, those that pass the filters and that the audience may see, and its observer."""
 
-    k: int
-    filters: Filters
-    audience: Audience
-    timings: Timings
+    filters: Filters = field(default_factory=Filters)
+    audience: Audience = "owner"
+    observer: Observer = SILENT
+
+
+_ALL_NODES = SearchScope()
 
 
 class QueryEmbedder:
     """The vectors of one request; each text is embedded once, however many searches use it."""
 
-    def __init__(self, embed_model: BaseEmbedding, timings: Timings) -> None:
+    def __init__(self, embed_model: BaseEmbedding, observer: Observer = SILENT) -> None:
         self._embed_model = embed_model
-        self._timings = timings
+        self._observer = observer
         self._known: dict[tuple[str, ...], Sequence[float]] = {}
 
     def vector(self, query: QueryBundle) -> Sequence[float]:
@@ -70,7 +73,7 @@ class QueryEmbedder:
     @contextmanager
     def _asking(self) -> Iterator[None]:
         try:
-            with self._timings.stage("embed"):
+            with self._observer.stage("embed"):
                 yield
         except FootnoteError:
             raise
@@ -78,42 +81,47 @@ class QueryEmbedder:
             raise ModelError(f"The embedding model failed: {type(error).__name__}: {error}.") from error
 
 
-class DenseRetriever(ScoringRetriever):
+class DenseRetriever(BaseRetriever):
     """The nodes whose vectors are nearest to the question's, best first; scores in -1..1.
 
-    `look` nodes are examined by the vector index. With statistics of the corpus (`space`), the question's vector is
-    whitened to the power `whitening`.
+    `look` nodes are examined by the vector index. `whiten` changes the question's vector before it is compared.
     """
+
+    name: ClassVar[str] = "dense"
 
     def __init__(
         self,
         store: NodeReader,
         embedder: QueryEmbedder,
-        scope: SearchScope,
+        scope: SearchScope = _ALL_NODES,
         *,
-        look: int,
-        space: EmbeddingStatistics | None = None,
-        whitening: float = 0.0,
+        similarity_top_k: int = 10,
+        look: int = 100,
+        whiten: Callable[[Sequence[float]], Sequence[float]] = list,
     ) -> None:
         super().__init__()
+        self.similarity_top_k = similarity_top_k
         self._store = store
         self._embedder = embedder
         self._scope = scope
         self._look = look
-        self._space = space
-        self._whitening = whitening
+        self._whiten = whiten
+        self._last: tuple[QueryBundle, Sequence[float]] | None = None
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         vector, scope = self._embedder.vector(query_bundle), self._scope
-        with scope.timings.stage("dense"):
-            self._vector = vector if self._space is None else self._space.whiten(vector, self._whitening).tolist()
+        with scope.observer.stage("dense"):
+            vector = self._whiten(vector)
+            self._last = query_bundle, vector
             return self._store.dense(
-                self._vector, scope.k, look=self._look, filters=scope.filters, audience=scope.audience
+                vector, self.similarity_top_k, look=self._look, filters=scope.filters, audience=scope.audience
             )
 
-    def score(self, node_ids: Sequence[str]) -> Mapping[str, float]:
-        """The scores of these nodes for the question that was retrieved last."""
-        return self._store.similarities(self._vector, node_ids)
+    def score(self, query_bundle: QueryBundle, node_ids: Sequence[str]) -> Mapping[str, float]:
+        """The cosine similarity of each of these nodes to a question."""
+        last = self._last
+        vector = last[1] if last and last[0] is query_bundle else self._whiten(self._embedder.vector(query_bundle))
+        return self._store.similarities(vector, node_ids)
 
 
 @dataclass
@@ -126,57 +134,65 @@ class WeightedQuery(QueryBundle):
     term_weights: Mapping[str, float] | None = None
 
 
-class SparseRetriever(ScoringRetriever):
-    """The nodes of highest BM25; scores are > 0, best first. Filters apply before the scores are ranked.
+class SparseRetriever(BM25Retriever):
+    """A BM25Retriever over the stored index: the nodes of highest BM25, best first; scores are above 0.
 
-    A word that no node holds is replaced by the nearest words in the index, at `typo_weight` times their similarity,
-    and `note` is called; a word in the index stays as it is.
+    Filters apply before the scores are ranked. A word that no node holds is replaced by the nearest words in the index,
+    at `typo_weight` times their similarity, and this is noted; a word in the index stays as it is.
     """
+
+    name: ClassVar[str] = "sparse"
 
     def __init__(
         self,
         store: NodeReader,
         indexes: LexicalIndexes,
-        scope: SearchScope,
+        scope: SearchScope = _ALL_NODES,
         *,
-        typo_weight: float = 0.0,
-        note: Callable[[str], None] = lambda _: None,
+        similarity_top_k: int = 10,
+        typo_weight: float = 0.8,
     ) -> None:
-        super().__init__()
+        # Not BM25Retriever's own constructor: it indexes nodes in memory, and refuses none.
+        super(BM25Retriever, self).__init__()
+        self.similarity_top_k = similarity_top_k
         self._store = store
         self._indexes = indexes
         self._scope = scope
         self._typo_weight = typo_weight
-        self._note = note
+        self._last: tuple[QueryBundle, LexicalIndex, Mapping[str, float]] | None = None
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        with self._scope.timings.stage("sparse"):
-            self._index = self._indexes.current(self._scope.audience)
-            self._terms = self._weighted(query_bundle)
-            allowed = (
-                self._store.matching_ids(self._scope.filters, self._scope.audience) if self._scope.filters else None
-            )
-            hits = self._index.search(self._terms, self._scope.k, allowed)
-            nodes = self._store.fetch(
-                [node_id for node_id, _ in hits], filters=self._scope.filters, audience=self._scope.audience
-            )
+        filters, audience = self._scope.filters, self._scope.audience
+        with self._scope.observer.stage("sparse"):
+            index, terms = self._terms(query_bundle)
+            allowed = self._store.matching_ids(filters, audience) if filters else None
+            hits = index.search(terms, self.similarity_top_k, allowed)
+            nodes = self._store.fetch([node_id for node_id, _ in hits], filters=filters, audience=audience)
         return [NodeWithScore(node=nodes[node_id], score=score) for node_id, score in hits if node_id in nodes]
 
-    def _weighted(self, query: QueryBundle) -> Mapping[str, float]:
-        terms = tokenise(query.query_str)
+    def _terms(self, query: QueryBundle) -> tuple[LexicalIndex, Mapping[str, float]]:
+        """The current index, and the weighted terms of a question in it."""
+        index, terms = self._indexes.current(self._scope.audience), tokenise(query.query_str)
         given = query.term_weights if isinstance(query, WeightedQuery) else None
         weights: Mapping[str, float] = Counter(terms) if given is None else given
-        for word, term, spellings in _respelt(query.query_str, self._index) if self._typo_weight > 0 else ():
+        for word, term, spellings in _respelt(query.query_str, index) if self._typo_weight > 0 else ():
             found = " or ".join(f'"{near.spelling}"' for near in spellings)
-            self._note(f'"{word}" was not found; searched for {found}.')
+            self._scope.observer.note(f'"{word}" was not found; searched for {found}.')
             guess = weights.get(term, 0.0) * self._typo_weight
             weights = {**{near.term: guess * near.similarity for near in spellings}, **weights}
             terms = [spellings[0].term if own == term else own for own in terms]
-        return with_pairs(weights, terms)
+        self._last = query, index, with_pairs(weights, terms)
+        return index, self._last[2]
 
-    def score(self, node_ids: Sequence[str]) -> Mapping[str, float]:
-        """BM25 for the question that was retrieved last; 0 where no term matches."""
-        return self._index.score_of(self._terms, node_ids)
+    def score(self, query_bundle: QueryBundle, node_ids: Sequence[str]) -> Mapping[str, float]:
+        """BM25 of each of these nodes for a question; 0 where no term matches."""
+        last = self._last
+        index, terms = last[1:] if last and last[0] is query_bundle else self._terms(query_bundle)
+        return index.score_of(terms, node_ids)
+
+    def persist(self, path: str, encoding: str = "utf-8", **kwargs: Any) -> None:
+        """Refuse: the index is kept in the database and under FOOTNOTE_HOME."""
+        raise NotImplementedError("Footnote's BM25 index is kept under FOOTNOTE_HOME, and needs no persist().")
 
 
 def _respelt(question: str, index: LexicalIndex) -> Iterator[tuple[str, str, list[Spelling]]]:
@@ -187,14 +203,3 @@ def _respelt(question: str, index: LexicalIndex) -> Iterator[tuple[str, str, lis
     for word, term in islice(unknown, _MOST_RESPELT):
         if spellings := index.nearest(word.lower()):
             yield word, term, spellings
-
-
-def best_documents(ranking: Sequence[NodeWithScore], n: int) -> tuple[str, ...]:
-    """The ids of the n documents that score best: by its best node, half its second, a quarter of its third."""
-    scores: dict[str, float] = {}
-    weights: dict[str, float] = {}
-    for hit in ranking:
-        document = hit.node.metadata["document_id"]
-        weights[document] = weights.get(document, 2.0) / 2
-        scores[document] = scores.get(document, 0.0) + weights[document] * float(hit.score or 0.0)
-    return tuple(sorted(scores, key=lambda document: (-scores[document], document))[:n])

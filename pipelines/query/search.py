@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 
@@ -16,14 +16,13 @@ from pipelines.observe import log_failure
 from pipelines.query.active_index import ModelIndex
 from pipelines.query.evidence import assess
 from pipelines.query.followup import recent_turns, rewrite_follow_up, stand_alone
-from pipelines.query.fuse import HybridRetriever, ScoringRetriever, build_fusion
+from pipelines.query.fuse import HybridRetriever, build_fusion, fusion_weights
 from pipelines.query.postprocess import build_additions, build_cuts, build_factors
 from pipelines.query.retrieve import (
     DenseRetriever,
     QueryEmbedder,
     SearchScope,
     SparseRetriever,
-    best_documents,
 )
 from pipelines.query.trace import Ledger
 from pipelines.query.understand import analyse, narrowings, outside
@@ -33,13 +32,13 @@ from pipelines.store.lexical_index import LexicalIndex
 from pipelines.store.near_duplicates import families_of
 from pipelines.store.read_snapshot import Mark
 from pipelines.store.tokens import tokenise
-from pipelines.store.vector_store import NodeStore
+from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import Audience, Evidence, Filters, Mode, QueryIntent, Turn
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked, of what, for whom, and how many passages are wanted."""
+    """A question, with its filters, its audience and the number of passages."""
 
     question: str
     filters: Filters
@@ -85,7 +84,7 @@ class Search:
         lexical: The BM25 index of the snapshot that is read.
         mark: Which state of the corpus that is.
         embedder: The vectors of the question and its variants.
-        escalates: Whether weak evidence is followed by query variants.
+        escalates: True if weak evidence is followed by query variants.
     """
 
     request: Request
@@ -101,7 +100,7 @@ class Search:
     escalates: bool = True
 
     @property
-    def store(self) -> NodeStore:
+    def store(self) -> FootnoteVectorStore:
         """The nodes that are searched."""
         return self.index.store
 
@@ -131,7 +130,7 @@ class Search:
     def _ranked(self, ranked: Sequence[NodeWithScore], query: QueryBundle, ledger: Ledger) -> SearchOutcome:
         """The candidates boosted, cut and assessed."""
         factors, ranked = self.settings.factors, list(ranked)
-        with ledger.timings.stage("postprocess"):
+        with ledger.stage("postprocess"):
             for boost in build_factors(self.settings, self.intent, ledger, today=date.today()):
                 ranked = boost.postprocess_nodes(ranked, query_bundle=query)
             ledger.ranked(ranked)
@@ -142,7 +141,7 @@ class Search:
         return SearchOutcome(self.intent, query, ranked, ranking, self._assess(ranked, self.intent, ledger), ledger)
 
     def assess_as(self, outcome: SearchOutcome, intent: QueryIntent) -> Evidence:
-        """What an outcome is as evidence for another wording of the question; its own ledger stays as it is."""
+        """The evidence of an outcome for another wording of the question; its own ledger stays as it is."""
         ledger = outcome.ledger.fork(outcome.ledger.name)
         ledger.join(outcome.ledger)
         return self._assess(outcome.ranked, intent, ledger)
@@ -161,7 +160,8 @@ class Search:
             scores["sparse"] = self.lexical.score_of(Counter(tokenise(query.query_str)), ids)
         self.ledger.tag(*scores)
         rankings = {leg: sorted(of.items(), key=lambda pair: (-pair[1], pair[0])) for leg, of in scores.items()}
-        fused, nodes = build_fusion(self.settings.retrieval)(rankings), {hit.node.node_id: hit.node for hit in hits}
+        options, nodes = self.settings.retrieval, {hit.node.node_id: hit.node for hit in hits}
+        fused = build_fusion(options)(rankings, fusion_weights(options))
         order = sorted(fused, key=lambda node_id: (-fused[node_id], node_id))
         ranked = [NodeWithScore(node=nodes[node_id], score=fused[node_id]) for node_id in order]
         self.ledger.fused(ranked)
@@ -170,29 +170,20 @@ class Search:
     def with_neighbours(self, outcome: SearchOutcome) -> list[NodeWithScore]:
         """The ranking of an outcome, with the neighbours of its nodes where the settings add them."""
         ranking = outcome.ranking
-        with self.ledger.timings.stage("postprocess"):
+        with self.ledger.stage("postprocess"):
             for step in build_additions(self.settings.factors, self.ledger, reader=self.read_window):
                 ranking = step.postprocess_nodes(ranking, query_bundle=outcome.query)
         return ranking
 
     def _retrieve(self, query: QueryBundle, ledger: Ledger) -> list[NodeWithScore]:
-        """The fused ranking under the narrowest filters that leave enough candidates.
-
-        With `documents_first`, a second search takes nodes of the best documents alone.
-        """
+        """The fused ranking under the narrowest filters that leave enough candidates."""
         options = self.settings.analysis
         for narrowing in narrowings(self.intent, self.request.filters, options):
             if narrowing.dropped:
                 ledger.note(f"Too few candidates: searched again without the guessed {narrowing.dropped}.")
             narrow = ledger.fork(ledger.name)
-            with ledger.timings.stage("retrieve"):
+            with ledger.stage("retrieve"):
                 ranking = self._retriever(narrowing.filters, narrow).retrieve(query)
-                if chosen := best_documents(ranking, self.settings.retrieval.documents_first):
-                    for hit in ranking:
-                        if hit.node.metadata["document_id"] not in chosen:
-                            narrow.cut(hit.node.node_id, "document")
-                    within = replace(narrowing.filters, document=chosen)
-                    ranking = self._retriever(within, narrow).retrieve(query)
             left_out = outside(ranking, narrowing)
             kept = [hit for hit in ranking if hit.node.node_id not in left_out]
             if len(kept) >= options.min_candidates or not narrowing.guessed:
@@ -204,30 +195,38 @@ class Search:
 
     def _retriever(self, filters: Filters, ledger: Ledger) -> HybridRetriever:
         options, request = self.settings.retrieval, self.request
-        scope = SearchScope(options.leg_factor * request.top_n, filters, request.audience, ledger.timings)
-        legs: dict[str, ScoringRetriever] = {}
+        scope, k = SearchScope(filters, request.audience, ledger), options.leg_factor * request.top_n
+        legs: list[DenseRetriever | SparseRetriever] = []
         if request.mode != "sparse":
-            space = self.index.spaces.current(request.audience) if options.whitening else None
-            look = options.ann_factor * request.top_n
-            legs["dense"] = DenseRetriever(
-                self.store, self.embedder, scope, look=look, space=space, whitening=options.whitening
-            )
+            look, power = options.ann_factor * request.top_n, options.whitening
+            space = self.index.spaces.current(request.audience) if power else None
+            whiten = (lambda vector: space.whiten(vector, power).tolist()) if space else list
+            legs.append(DenseRetriever(self.store, self.embedder, scope, similarity_top_k=k, look=look, whiten=whiten))
         if request.mode != "dense":
-            legs["sparse"] = SparseRetriever(
-                self.store, self.index.indexes, scope, typo_weight=options.typo_weight, note=ledger.note
+            legs.append(
+                SparseRetriever(
+                    self.store, self.index.indexes, scope, similarity_top_k=k, typo_weight=options.typo_weight
+                )
             )
-        complete = options.complete and options.fusion == "convex"
-        return HybridRetriever(legs, build_fusion(options), ledger, complete=complete)
+        weights = fusion_weights(options)
+        return HybridRetriever(
+            legs,
+            weights=[weights[leg.name] for leg in legs],
+            fusion=build_fusion(options),
+            similarity_top_k=len(legs) * k,
+            complete=options.complete and options.fusion == "convex",
+            observer=ledger,
+        )
 
     def _assess(self, ranked: Sequence[NodeWithScore], intent: QueryIntent, ledger: Ledger) -> Evidence:
         """Note the cosine of every candidate, and of the corpus, to what the intent searches for, and assess them."""
         if ledger.used("dense"):
             vector = self.embedder.vector(QueryBundle(intent.search_text))
-            with ledger.timings.stage("compare"):
+            with ledger.stage("compare"):
                 ledger.similar(self.store.similarities(vector, [hit.node.node_id for hit in ranked]))
                 space = self.index.spaces.current(self.request.audience)
                 ledger.background = space.background(vector) if space else None
-        with ledger.timings.stage("assess"):
+        with ledger.stage("assess"):
             return assess(ranked, intent, ledger, self.lexical, settings=self.settings.evidence, model=self.model)
 
     def read_window(self, document_id: str, ordinal: int, width: int) -> list[NodeWithScore]:
@@ -248,7 +247,7 @@ def begin_search(
     ledger, options = Ledger(), settings.analysis
     matching(request.filters)  # a filter that cannot be compared is an error before any leg runs
     lexical = index.indexes.current(request.audience)
-    with index.store.moment() as snapshot, ledger.timings.stage("analyse"):
+    with index.store.read_snapshot() as snapshot, ledger.stage("analyse"):
         known = index.names.current(request.audience, index.store.version()) if options.names else NO_NAMES
         rewrite = partial(_rewritten, settings, llm, ledger)
         intent = analyse(
@@ -258,14 +257,14 @@ def begin_search(
             named=known.find,
             stand_alone=partial(stand_alone, weight=lexical.idf, rewrite=rewrite),
         )
-    embedder = QueryEmbedder(index.embed_model, ledger.timings)
+    embedder = QueryEmbedder(index.embed_model, ledger)
     return Search(request, settings, index, llm, fingerprint, ledger, intent, lexical, snapshot.mark, embedder)
 
 
 def _rewritten(settings: Settings, llm: LLM | None, ledger: Ledger, question: str, turns: Sequence[Turn]) -> str:
     """A follow-up as the language model rewrites it; empty without a model, or where it fails or is not usable."""
     options = settings.answer
-    history = recent_turns(turns, turns=options.history_turns, tokens=options.history_tokens)
+    history = recent_turns(turns, tokens=options.history_tokens)
     if llm is None or options.condense == "rules" or not history:
         return ""
     try:

@@ -88,7 +88,7 @@ def is_reliable(
     signals: Signals,
     weight: Callable[[str], float],
 ) -> bool:
-    """Whether the chosen lines can be relied on. They cannot if any of these holds:
+    """True if the chosen lines can be relied on. They cannot if any of these holds:
 
     - They add nothing to the words of the question, and it is not a yes-no question.
     - A number, a date or a person is asked for, and none stands near the asked terms.
@@ -111,12 +111,12 @@ def is_reliable(
 
 
 def repeats(one: QuotableLine, other: QuotableLine) -> bool:
-    """Whether two lines share most of their index terms."""
+    """True if two lines share most of their index terms."""
     return jaccard(one.own, other.own) >= _REPEATED
 
 
 def denies(one: QuotableLine, other: QuotableLine) -> bool:
-    """Whether one of two lines of different documents denies what the other says."""
+    """True if one of two lines of different documents denies what the other says."""
     apart = one.source.document_id != other.source.document_id
     return apart and bool(count_negations(one.text, other.text)) != bool(count_negations(other.text, one.text))
 

@@ -43,10 +43,10 @@ def suggest_follow_ups(answer: Answer, search: Search, retrieved: Retrieved | No
     if not options.follow_ups or search.intent.greeting or ledger.degraded:
         return ()
     until = time.perf_counter() + options.follow_up_seconds
-    with ledger.timings.stage("follow_ups"):
+    with ledger.stage("follow_ups"):
         try:
             proposed = from_model(answer, search, retrieved)
-            with search.store.moment():
+            with search.store.read_snapshot():
                 conversation = conversation_of(answer, search)
                 fresh = without_repeats([*proposed, *from_documents(answer, search, retrieved)], conversation)
                 return _checked(fresh, conversation, _pool(answer, search, retrieved, fresh), search, until)
@@ -97,7 +97,7 @@ def _checked(
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What a follow-up must not repeat: the questions so far, and the answer with the spans that it quotes."""
+    """A conversation that no follow-up repeats: its questions, and the answer with the spans that it quotes."""
 
     questions: tuple[str, ...]
     quoted: tuple[tuple[str, int, int], ...] = ()
@@ -144,7 +144,7 @@ def answerable(
         proposed: The most promising first.
         said: What is not to be repeated.
         find: The search of the engine.
-        is_told: Whether the writer would answer from what was found.
+        is_told: True if the writer would answer from what was found.
         limit: How many are wanted.
         until: `time.perf_counter()` when it is over; no check is begun that would take as long as those before it.
     """
@@ -164,7 +164,7 @@ def answerable(
 
 
 def holds_up(found: SearchOutcome, proposal: Proposal, said: Conversation) -> bool:
-    """Whether what was found answers a proposal, with something that was not said yet."""
+    """True if what was found answers a proposal, with something that was not said yet."""
     evidence = found.evidence
     if not found.ranking or not evidence.sufficient or evidence.band == "low":
         return False
@@ -177,7 +177,7 @@ def holds_up(found: SearchOutcome, proposal: Proposal, said: Conversation) -> bo
 
 
 def _is_aimed_at(place: Mapping[str, Any], proposal: Proposal) -> bool:
-    """Whether a hit stands where a proposal should be answered."""
+    """True if a hit stands where a proposal should be answered."""
     if proposal.aim and place["document_id"] != proposal.aim:
         return False
     return proposal.place is None or (place["start"] < proposal.place[1] and proposal.place[0] < place["end"])
@@ -201,7 +201,7 @@ _READ = 3  # passages
 
 
 def is_quotable(found: SearchOutcome, settings: Settings, weight: Callable[[str], float]) -> bool:
-    """Whether the lines of the first three passages hold enough of what is asked for to be quoted as its answer.
+    """True if the lines of the first three passages hold enough of what is asked for to be quoted as its answer.
 
     The writer sees more passages and has likenesses too, which only add to what a line tells: what is quotable here is
     so there, and this costs neither a model nor a read.

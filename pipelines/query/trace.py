@@ -1,15 +1,58 @@
-"""TRACE: the ledger of a query, in which every stage notes what it did to every candidate."""
+"""TRACE: what the stages report of each candidate, and the ledger of a query that records it."""
 
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
 from llama_index.core.schema import NodeWithScore
 
+from pipelines.errors import FootnoteError
 from pipelines.observe import Timings
 from pipelines.types import Attempt, Audience, Candidate, Evidence, Filters, LegScore, Mode, QueryIntent, Trace
 
 SpanKey = tuple[str, int, int]  # document id, start, end
+
+
+class Observer:
+    """Receives what retrievers and postprocessors report; ignores it, unless a subclass overrides the method."""
+
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """A context in which a stage runs."""
+        return nullcontext()
+
+    def leg(self, name: str, ranking: Sequence[NodeWithScore]) -> None:
+        """A retriever's ranking, best first."""
+
+    def fused(self, ranking: Sequence[NodeWithScore]) -> None:
+        """The ranking after the fusion."""
+
+    def factor(self, node_id: str, name: str, value: float) -> None:
+        """A candidate's score was multiplied by this factor."""
+
+    def ranked(self, ranking: Sequence[NodeWithScore]) -> None:
+        """Candidates with their scores after all factors."""
+
+    def cut(self, node_id: str, why: str) -> None:
+        """A candidate was removed."""
+
+    def copied(self, node_id: str, kept: str) -> None:
+        """A candidate was removed as a duplicate of a better one."""
+
+    def tag(self, *names: str) -> None:
+        """These parts were used."""
+
+    def note(self, text: str) -> None:
+        """A remark for the reader."""
+
+    def lacking(self, text: str) -> None:
+        """A part was left out: it ran out of time, or failed in an expected way."""
+
+    def failed(self, text: str, error: Exception) -> None:
+        """A part failed and was left out."""
+
+
+SILENT = Observer()
 
 
 @dataclass(slots=True)
@@ -26,8 +69,8 @@ class _Row:
     copies: tuple[SpanKey, ...] = ()
 
 
-class Ledger:
-    """Collects the candidates of one query; each attempt writes a fork, and the one that was kept is adopted.
+class Ledger(Observer):
+    """Records the candidates of one query; each attempt writes a fork, and the one that was kept is adopted.
 
     Timings and notes are shared by all forks. `close` makes the Trace.
     """
@@ -72,6 +115,10 @@ class Ledger:
         self._similarity = {**part._similarity, **self._similarity}
         self._tags |= part._tags
 
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """Add the time spent inside to a stage."""
+        return self.timings.stage(name)
+
     def note(self, text: str) -> None:
         """Note something a reader should know, once."""
         if text not in self.notes:
@@ -82,9 +129,15 @@ class Ledger:
         self.note(text)
         self._failures.append(text)
 
+    def failed(self, text: str, error: Exception) -> None:
+        """Note a part that failed; an error that is not of Footnote's own classes is a bug, and is raised again."""
+        if not isinstance(error, FootnoteError):
+            raise error
+        self.lacking(text)
+
     @property
     def degraded(self) -> bool:
-        """Whether a part failed or ran out of time."""
+        """True if a part failed or ran out of time."""
         return bool(self._failures)
 
     def tag(self, *names: str) -> None:
@@ -97,7 +150,7 @@ class Ledger:
         return tuple(dict.fromkeys(row.document_id for row in self._rows.values()))
 
     def used(self, name: str) -> bool:
-        """Whether a part was used."""
+        """True if a part was used."""
         return name in self._tags
 
     def similar(self, similarities: Mapping[str, float]) -> None:

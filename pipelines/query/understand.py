@@ -21,7 +21,7 @@ from pipelines.query.question_rules import (
     years_in,
 )
 from pipelines.text import canonical, fold, sentences
-from pipelines.types import CondensedBy, Filters, QueryIntent, Turn
+from pipelines.types import MAX_QUESTION_CHARACTERS, CondensedBy, Filters, QueryIntent, Turn
 
 _QUOTED = re.compile(r"""(?<!\w)"(?=\S)([^"]*[^"\s])"(?!\w)|[“„‟](?=\S)([^“”„‟]*\S)[”“]|«\s*([^«»]*[^«»\s])\s*»""")
 _MAX_PHRASES = 5
@@ -43,7 +43,7 @@ def analyse(
     named: Named = lambda _: (),
     stand_alone: StandAlone = stand_alone,
 ) -> QueryIntent:
-    """What is asked: the text to search for, what it is about, and the words that guess where it is answered.
+    """The intent of a question: the text to search for, its subject, and the words that tell where it is answered.
 
     Args:
         question: As it was typed.
@@ -57,16 +57,15 @@ def analyse(
     Raises:
         RetrievalError: If the question is empty or too long.
     """
-    limit = settings.max_question_characters
-    cleaned = _checked(question, limit)
+    cleaned = _checked(question, MAX_QUESTION_CHARACTERS)
     if is_greeting(cleaned):
         return QueryIntent(question=cleaned, search_text=cleaned, greeting=True)
     bare = _QUOTED.sub(lambda match: next(text for text in match.groups() if text is not None), cleaned)
     asked = trim(bare) if settings.trim else bare
-    turns = [_shortened(turn, limit) for turn in history if not is_greeting(turn.question)]
+    turns = [_shortened(turn, MAX_QUESTION_CHARACTERS) for turn in history if not is_greeting(turn.question)]
     condensed, by = stand_alone(asked, turns, cleaned)
     whole = trim(condensed) if settings.trim and by == "model" else condensed
-    search_text = whole[:limit]
+    search_text = whole[:MAX_QUESTION_CHARACTERS]
     found = named(search_text)
     now = today or date.today()
     return QueryIntent(
@@ -82,7 +81,7 @@ def analyse(
         names=tuple(dict.fromkeys(name for name, _ in found)),
         wants=wants_of(search_text),
         follow_up=bool(by),
-        condensed=condensed[:limit] if by else "",
+        condensed=condensed[:MAX_QUESTION_CHARACTERS] if by else "",
         condensed_by=by,
     )
 
@@ -105,7 +104,7 @@ def _checked(question: str, limit: int) -> str:
 
 
 def _phrases(question: str) -> tuple[str, ...]:
-    """What stands in quotation marks, without the marks of a sentence's end.
+    """The phrases in quotation marks, without the marks of a sentence's end.
 
     Nothing of a question that is quoted whole, nor of a long request: there quotations are examples.
     """
@@ -130,7 +129,7 @@ class Narrowing:
     Attributes:
         filters: What the legs are given.
         keep: What a node must pass after the fusion; empty = everything stays.
-        guessed: Whether `filters` or `keep` hold a guess, which may be dropped when too few candidates are left.
+        guessed: True if `filters` or `keep` hold a guess, which may be dropped when too few candidates are left.
         dropped: The guesses of an earlier narrowing that this one is without, in words; empty = none.
     """
 

@@ -43,7 +43,7 @@ Entail = Callable[[str, str], Entailment]
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """What judges a claim besides its words: vectors and an inference model; either may be missing."""
+    """The means to judge a claim besides its words: vectors and an inference model; either may be missing."""
 
     weights: SupportModel = WORDS_MODEL
     embed: Embed | None = None

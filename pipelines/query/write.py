@@ -77,7 +77,7 @@ def write(retrieved: Retrieved, request: Request, finder: Search) -> AnswerEvent
 def _write_within_window(task: WriterInput, finder: Search, llm: LLM, request: Request, ledger: Ledger) -> AnswerEvents:
     """Answer by the language model from as many sources as fit into its window; raises as `write_by_llm` does."""
     options, writing = finder.settings.answer, writing_options(finder.settings, finder.llm_name)
-    turns = recent_turns(request.history, turns=options.history_turns, tokens=options.history_tokens)
+    turns = recent_turns(request.history, tokens=options.history_tokens)
     context, turns = fit_to_window(task.intent, task.context, turns, writing)
     for node_id, why in context.dropped[len(task.context.dropped) :]:
         ledger.cut(node_id, why)

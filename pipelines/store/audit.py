@@ -1,32 +1,31 @@
-"""The audit: whether nodes, vectors, terms, facts, originals and citations agree with the stored texts."""
+"""The audit: compare nodes, vectors, terms, facts, originals and citations with the stored texts."""
 
 import hashlib
-import re
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Integer, Select, cast, exists, func, select
+from sqlalchemy import Connection, Engine, Integer, Row, Select, cast, exists, func, select
 
 from pipelines.store.database import reading
-from pipelines.store.documents import delete_indexes
+from pipelines.store.documents import ADDED_NODES, Places, delete_indexes
+from pipelines.store.embedding_models import active_table
 from pipelines.store.node_table import node_rows, window_rows
 from pipelines.store.originals import is_kept, keep_original, path_of
 from pipelines.store.read_snapshot import read_snapshot
 from pipelines.store.schema import document_indexes, documents, embedding_models, facts, families, lexical_segments
 from pipelines.store.versions import quotations, version_text
 
-Progress = Callable[[str, int, int], None]  # called with what is checked, how many are done, how many there are
+Progress = Callable[[str, int, int], None]  # (what is checked, the number done, the number in all)
 _AT_ONCE = 50  # documents whose texts are in memory
 _COUNTED = ("documents", "nodes", "facts", "citations", "snippets", "unverifiable")
 _SAME = 1e-4  # cosine distance between a vector and its copy
 
 
 def damaged_documents(connection: Connection, table: str) -> list[str]:
-    """The ids of the documents that a table does not hold as it says, in order.
+    """The ids of the documents that are damaged in a table, in order.
 
     Nodes, vectors or terms are missing or too many, or a node is not its span of the document's text.
     """
@@ -35,14 +34,14 @@ def damaged_documents(connection: Connection, table: str) -> list[str]:
 
 
 def miscounted(connection: Connection, table: str) -> list[str]:
-    """The documents of which a table holds more or fewer nodes than it says, by id."""
-    held, rows = document_indexes.c, node_rows(table)
+    """The ids of the documents of which a table has more or fewer nodes than its index row says, in order."""
+    index, rows = document_indexes.c, node_rows(table)
     owner = rows.c.metadata_["document_id"].astext
     stored = select(owner.label("id"), func.count().label("nodes")).group_by(owner).subquery()
     counted = (
-        select(held.document_id)
-        .outerjoin(stored, stored.c.id == held.document_id)
-        .where(held.node_table == table, func.coalesce(stored.c.nodes, 0) != held.nodes)
+        select(index.document_id)
+        .outerjoin(stored, stored.c.id == index.document_id)
+        .where(index.node_table == table, func.coalesce(stored.c.nodes, 0) != index.nodes)
     )
     return sorted(connection.execute(counted).scalars())
 
@@ -50,14 +49,14 @@ def miscounted(connection: Connection, table: str) -> list[str]:
 def _unfit(name: str) -> Any:
     """Select the documents with a node that has no terms or no vector, or with terms of no node."""
     rows, windows, terms = node_rows(name), window_rows(name), lexical_segments
-    held = document_indexes.c
+    index = document_indexes.c
     owner = rows.c.metadata_["document_id"].astext
-    said = exists().where(held.document_id == owner, held.node_table == name)
-    of_it = exists().where(terms.c.node_table == name, terms.c.node_id == rows.c.node_id)
-    own = exists().where(windows.c.node_id == rows.c.node_id)
-    # A vector that several nodes of a document have is stored under the first of them. Each distinct vector is looked
-    # up once among those of its document: a file of repeated text has thousands of such nodes, and few vectors.
-    blind = select(owner.label("owner"), rows.c.embedding).where(said, ~own).distinct().cte("blind")
+    indexed = exists().where(index.document_id == owner, index.node_table == name)
+    has_terms = exists().where(terms.c.node_table == name, terms.c.node_id == rows.c.node_id)
+    has_vector = exists().where(windows.c.node_id == rows.c.node_id)
+    # A vector that several nodes of a document share is stored with the first. Each distinct vector is searched once
+    # among those of its document: a file of repeated text has thousands of such nodes, and few vectors.
+    blind = select(owner.label("owner"), rows.c.embedding).where(indexed, ~has_vector).distinct().cte("blind")
     stored = (
         select(owner.label("owner"), windows.c.embedding)
         .join_from(windows, rows, rows.c.node_id == windows.c.node_id)
@@ -66,7 +65,7 @@ def _unfit(name: str) -> Any:
         .prefix_with("MATERIALIZED", dialect="postgresql")
     )
     shared = exists().where(stored.c.owner == blind.c.owner, stored.c.embedding.op("<=>")(blind.c.embedding) < _SAME)
-    silent = select(owner).where(said, ~of_it)
+    silent = select(owner).where(indexed, ~has_terms)
     lost = select(terms.c.document_id).where(
         terms.c.node_table == name, ~exists().where(rows.c.node_id == terms.c.node_id)
     )
@@ -78,9 +77,9 @@ def _altered(connection: Connection, name: str) -> set[str]:
 
     The texts are compared here: Postgres would unpack the whole text of a document again for each of its nodes.
     """
-    rows, held, d = node_rows(name), document_indexes.c, documents.c
+    rows, index, d = node_rows(name), document_indexes.c, documents.c
     owner, start, end = (rows.c.metadata_[key].astext for key in ("document_id", "start", "end"))
-    texts = select(d.id, d.text).join(document_indexes, (held.document_id == d.id) & (held.node_table == name))
+    texts = select(d.id, d.text).join(document_indexes, (index.document_id == d.id) & (index.node_table == name))
     found: set[str] = set()
     for batch in connection.execute(texts.execution_options(yield_per=_AT_ONCE)).partitions():
         text_of = {row.id: row.text for row in batch}
@@ -92,9 +91,9 @@ def _altered(connection: Connection, name: str) -> set[str]:
 
 
 def forget_damaged(connection: Connection, table: str) -> int:
-    """Forget that the table holds what is damaged, so that the next run makes it again; how many documents.
+    """Delete the index rows of damaged documents, so that the next run makes them again; returns their number.
 
-    What is left of it serves until then.
+    What is left of them is searched until then.
     """
     ids = damaged_documents(connection, table)
     delete_indexes(connection, ids, table)
@@ -102,12 +101,12 @@ def forget_damaged(connection: Connection, table: str) -> int:
 
 
 def missing_originals(connection: Connection, home: Path) -> list[tuple[str, str, str]]:
-    """(name, URI, SHA-256 of the file) of the documents whose original bytes are not kept, by name.
+    """(name, URI, SHA-256 of the file) of the documents without their original, or with one of another length, by name.
 
-    Those of another length are not, either. Only of sources that originals are kept of.
+    Only documents of sources whose originals are kept count.
     """
     d = documents.c
-    wanted = select(d.name, d.source_uri, d.file_sha, d.bytes).where(d.source_kind != "eval")
+    wanted = select(d.name, d.source_uri, d.file_sha, d.bytes).where(d.source_kind.not_in(("eval", ADDED_NODES)))
     return [
         (row.name, row.source_uri, row.file_sha)
         for row in connection.execute(wanted.order_by(d.name, d.source_uri))
@@ -116,7 +115,7 @@ def missing_originals(connection: Connection, home: Path) -> list[tuple[str, str
 
 
 def recover_originals(connection: Connection, home: Path) -> int:
-    """Keep the originals that are missing of files that are as they were; how many."""
+    """Keep the missing originals of unchanged files, and return their number."""
     kept = 0
     for name, uri, sha in missing_originals(connection, home):
         path = path_of(uri)
@@ -130,7 +129,7 @@ def recover_originals(connection: Connection, home: Path) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What does not hold, in which document.
+    """A contradiction in a document.
 
     `kind` is span (not its text), place (another line or page), orphan (of no document), duplicate, stale (of an older
     text), fact, family, segment (of no node), citation or snippet.
@@ -144,18 +143,17 @@ class Violation:
 def audit(engine: Engine, on_progress: Progress = lambda *_: None) -> dict[str, Any]:
     """Counts of what was checked, and `violations`: `kind`, `document` and `said` of each, by document.
 
-    All is read of one state of the database, a few documents at a time. A citation or snippet of a version that is no
-    longer kept counts as `unverifiable`.
+    One state of the database is read, a few documents at a time. A citation or snippet of a version that is no longer
+    kept counts as `unverifiable`.
     """
     seen: Counter[str] = Counter(dict.fromkeys(_COUNTED, 0))
     with read_snapshot(engine), reading(engine, "auditing") as connection:
-        held = connection.execute(select(embedding_models.c.node_table, embedding_models.c.active)).all()
-        names = sorted(row.node_table for row in held)
+        names = sorted(connection.execute(select(embedding_models.c.node_table)).scalars())
         found = [*_documents(connection, names, seen, on_progress)]
         for name in names:
             found += _left_over(connection, name)
-        for row in held:
-            found += _families(connection, row.node_table) if row.active else ()
+        if active := active_table(connection):
+            found += _families(connection, active)
         found += _answers(connection, seen, on_progress)
     violations = [asdict(each) for each in sorted(found, key=lambda each: (each.document, each.kind, each.said))]
     return {**seen, "violations": violations}
@@ -165,73 +163,57 @@ def audit(engine: Engine, on_progress: Progress = lambda *_: None) -> dict[str, 
 
 
 def _documents(
-    connection: Connection, tables: Sequence[str], seen: Counter[str], told: Progress
+    connection: Connection, tables: Sequence[str], seen: Counter[str], on_progress: Progress
 ) -> Iterator[Violation]:
     total = connection.execute(select(func.count()).select_from(documents)).scalar_one()
     d = documents.c
     statement = select(d.id, d.name, d.text, d.first_line, d.pages).execution_options(yield_per=_AT_ONCE)
     for batch in connection.execute(statement).partitions():
-        held = {row.id: _Held(row.name, row.text, row.first_line, row.pages) for row in batch}
+        stored = {row.id: row for row in batch}
         for name in tables:
-            yield from _nodes(connection, name, held, seen)
-        yield from _facts(connection, held, seen)
-        seen["documents"] += len(held)
-        told("documents", seen["documents"], total)
+            yield from _nodes(connection, name, stored, seen)
+        yield from _facts(connection, stored, seen)
+        seen["documents"] += len(stored)
+        on_progress("documents", seen["documents"], total)
 
 
-class _Held:
-    """A document's text, and where its lines and pages begin."""
-
-    def __init__(self, name: str, text: str, first_line: int, pages: Sequence[int]) -> None:
-        self.name = name
-        self.text = text
-        self._first_line = first_line
-        self._pages = pages
-        self._ends = [found.start() for found in re.finditer("\n", text)]
-
-    def place(self, start: int, end: int) -> dict[str, int | None]:
-        """What a node of this span says of its place."""
-        lines = (self._first_line + bisect_left(self._ends, place) for place in (start, end - 1))
-        return {"page": bisect_right(self._pages, start) or None, **dict(zip(_LINES, lines, strict=True))}
+_PLACES = ("start", "end", "line_start", "line_end", "page")
 
 
-_LINES = ("line_start", "line_end")
-_PLACES = ("start", "end", *_LINES, "page")
-
-
-def _nodes(connection: Connection, name: str, held: dict[str, _Held], seen: Counter[str]) -> Iterator[Violation]:
+def _nodes(connection: Connection, name: str, stored: dict[str, Row[Any]], seen: Counter[str]) -> Iterator[Violation]:
     rows = node_rows(name)
+    true_places = {each.id: Places(each.text, each.first_line, each.pages) for each in stored.values()}
     owner = rows.c.metadata_["document_id"].astext
     places = [cast(rows.c.metadata_[each].astext, Integer).label(each) for each in _PLACES]
-    wanted = select(rows.c.node_id, rows.c.text, owner.label("owner"), *places).where(owner.in_(list(held)))
+    wanted = select(rows.c.node_id, rows.c.text, owner.label("owner"), *places).where(owner.in_(list(stored)))
     for row in connection.execute(wanted.execution_options(yield_per=1000)):
         seen["nodes"] += 1
-        document, node = held[row.owner], f"node {row.node_id} of {name}"
+        document, node = stored[row.owner], f"node {row.node_id} of {name}"
         if row.start is None or row.end is None or document.text[row.start : row.end] != row.text:
             yield Violation("span", document.name, f"{node} is not {row.start}:{row.end}")
             continue
-        for place, true in document.place(row.start, row.end).items():
+        for place, true in true_places[row.owner].of(row.start, row.end).items():
             if getattr(row, place) not in (None, true):
                 yield Violation("place", document.name, f"{node} says {place} {getattr(row, place)}, and it is {true}")
 
 
-def _facts(connection: Connection, held: dict[str, _Held], seen: Counter[str]) -> Iterator[Violation]:
+def _facts(connection: Connection, stored: dict[str, Row[Any]], seen: Counter[str]) -> Iterator[Violation]:
     f = facts.c
-    wanted = select(f.document_id, f.kind, f.ordinal, f.span_start, f.span_end).where(f.document_id.in_(list(held)))
+    wanted = select(f.document_id, f.kind, f.ordinal, f.span_start, f.span_end).where(f.document_id.in_(list(stored)))
     for row in connection.execute(wanted):
         seen["facts"] += 1
-        document = held[row.document_id]
+        document = stored[row.document_id]
         if not 0 <= row.span_start < row.span_end <= len(document.text):
             said = f"{row.kind} {row.ordinal} stands at {row.span_start}:{row.span_end}, which is not in the text"
             yield Violation("fact", document.name, said)
 
 
-# What stands alone
+# Rows without their counterpart
 
 
 def _left_over(connection: Connection, name: str) -> Iterator[Violation]:
-    """Nodes of no document, nodes that stand twice, terms of no node, and what is of an older text."""
-    rows, held, terms, d = node_rows(name), document_indexes.c, lexical_segments.c, documents.c
+    """Nodes of no document, nodes that are stored twice, terms of no node, and index rows of an older text."""
+    rows, index, terms, d = node_rows(name), document_indexes.c, lexical_segments.c, documents.c
     owner = rows.c.metadata_["document_id"].astext
     lone = select(rows.c.node_id, owner).where(~exists().where(d.id == owner))
     for node, document in _pairs(connection, lone):
@@ -243,13 +225,13 @@ def _left_over(connection: Connection, name: str) -> Iterator[Violation]:
     lost = lost.where(terms.node_table == name, ~exists().where(rows.c.node_id == terms.node_id))
     for node, document in _pairs(connection, lost):
         yield Violation("segment", document, f"the terms of node {node} are stored, and {name} has no such node")
-    older = select(d.id, d.name).join(document_indexes, d.id == held.document_id)
-    for _, document in _pairs(connection, older.where(held.node_table == name, held.content_sha != d.content_sha)):
+    older = select(d.id, d.name).join(document_indexes, d.id == index.document_id)
+    for _, document in _pairs(connection, older.where(index.node_table == name, index.content_sha != d.content_sha)):
         yield Violation("stale", document, f"what {name} holds is of an older text")
 
 
 def _families(connection: Connection, name: str) -> Iterator[Violation]:
-    """Near-copies that are no nodes of the table that serves."""
+    """Members of families that are no nodes of the active table."""
     f, d = families.c, documents.c
     lost = select(f.member, d.name).join(documents, d.id == f.document_id)
     lost = lost.where(f.kind == "node", ~exists().where(node_rows(name).c.node_id == f.member))
@@ -262,10 +244,10 @@ def _pairs(connection: Connection, statement: Select[Any]) -> Iterator[tuple[Any
         yield row[0], row[1]
 
 
-# What was answered
+# Logged answers
 
 
-def _answers(connection: Connection, seen: Counter[str], told: Progress) -> Iterator[Violation]:
+def _answers(connection: Connection, seen: Counter[str], on_progress: Progress) -> Iterator[Violation]:
     version: tuple[str, str] | None = None
     text: str | None = None
     for done, row in enumerate(quotations(connection), start=1):
@@ -273,9 +255,9 @@ def _answers(connection: Connection, seen: Counter[str], told: Progress) -> Iter
             version = (row.document_id, row.content_sha)
             text = version_text(connection, *version)
         seen["citations" if row.kind == "citation" else "snippets"] += 1
-        told("quotations", done, row.total)
+        on_progress("quotations", done, row.total)
         if text is None:
             seen["unverifiable"] += 1
-        elif text[row.start : row.end] != row.said:
+        elif text[row.start : row.end] != row.words:
             said = f"query {row.query} quotes {row.start}:{row.end}, which reads otherwise"
             yield Violation(row.kind, row.name or row.document_id, said)

@@ -53,17 +53,17 @@ HEAD = "0005"  # the newest migration; a test holds it to the migrations folder
 REVISIONS = tuple(f"{number:04d}" for number in range(1, int(HEAD) + 1))
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 0x466F6F746E6F7465
-_PATIENCE = "30s"  # that a migration waits for those who read or write a table
+_PATIENCE = "30s"  # that a migration waits for readers and writers of a table
 
 
 def prepare(connection: Connection) -> str | None:
-    """The migration this database stands at (None = empty), with the vector extension in place.
+    """Create the vector extension if it is missing, and return the database's migration (None = empty).
 
     Raises:
         ConfigError: If the database is newer than this program or another program's, and nothing is written then; if
             the server has no pgvector, or a pgvector without iterative scans.
     """
-    stands = standing(connection)
+    revision = current_revision(connection)
     present = connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")).scalar()
     if present is None:
         present = _create_extension(connection)
@@ -72,40 +72,40 @@ def prepare(connection: Connection) -> str | None:
             f"The server has pgvector {present}, and filtered search needs 0.8.",
             hint="Install pgvector 0.8 there and run `ALTER EXTENSION vector UPDATE` in this database.",
         )
-    return stands
+    return revision
 
 
-def standing(connection: Connection) -> str | None:
-    """The migration this database stands at; None where nothing was migrated yet.
+def current_revision(connection: Connection) -> str | None:
+    """The migration of this database; None if nothing was migrated yet.
 
     Raises:
         ConfigError: If it is newer than this program, or none of Footnote's.
     """
     if not connection.execute(text("SELECT to_regclass('alembic_version')")).scalar():
         return None
-    held = connection.execute(text("SELECT version_num FROM alembic_version ORDER BY version_num")).scalars().all()
-    if not held or held[0] in REVISIONS:
-        return str(held[0]) if held else None
-    if re.fullmatch(r"[0-9]{4}", held[0]) and held[0] > HEAD:
+    found = connection.execute(text("SELECT version_num FROM alembic_version ORDER BY version_num")).scalars().all()
+    if not found or found[0] in REVISIONS:
+        return str(found[0]) if found else None
+    if re.fullmatch(r"[0-9]{4}", found[0]) and found[0] > HEAD:
         raise ConfigError(
-            f"The database stands at migration {held[0]}, and this Footnote knows none after {HEAD}.",
+            f"The database stands at migration {found[0]}, and this Footnote knows none after {HEAD}.",
             hint=f"Upgrade Footnote, or bring the database down with the newer one (`footnote db migrate --to {HEAD}`),"
             " or use another database (DATABASE_URL or FOOTNOTE_HOME).",
         )
     raise ConfigError(
-        f"The database stands at migration {str(held[0])[:40]!r}, and Footnote's go from {REVISIONS[0]} to {HEAD}: "
+        f"The database stands at migration {str(found[0])[:40]!r}, and Footnote's go from {REVISIONS[0]} to {HEAD}: "
         "another program made it.",
         hint="Use a database of its own for Footnote (DATABASE_URL).",
     )
 
 
 def bring(connection: Connection, revision: str) -> str | None:
-    """Bring the tables to a revision, up or down, in the transaction of this connection; where they stood.
+    """Migrate the tables up or down to a revision, in this connection's transaction; returns the revision before.
 
-    One process at a time: another one waits until the transaction ends, and then finds what it did.
+    Another process waits until the transaction ends.
 
     Args:
-        connection: With a transaction of its own.
+        connection: With a transaction for this alone.
         revision: One of `REVISIONS`, or `base` for no tables at all.
 
     Raises:
@@ -123,23 +123,23 @@ def bring(connection: Connection, revision: str) -> str | None:
 
 
 def assert_known(revision: str) -> None:
-    """Refuse a revision that there is not.
+    """Refuse an unknown revision.
 
     Raises:
-        ConfigError: If there is none of that name.
+        ConfigError: If there is no such revision.
     """
     if revision != "base" and revision not in REVISIONS:
         raise ConfigError(f"There is no migration {revision[:40]!r}.", hint=f"There are {', '.join(REVISIONS)}.")
 
 
 def losses(before: str | None, revision: str) -> list[str]:
-    """What a database loses on its way down to an older revision, a sentence a step; nothing on the way up."""
+    """The losses of a downgrade to an older revision, a sentence a step; none for an upgrade."""
     from alembic.script import ScriptDirectory
 
     scripts = ScriptDirectory.from_config(alembic_config())
     steps = REVISIONS[max(_place(revision), 0) : _place(before)]
-    said = (scripts.get_revision(step).module.downgrade.__doc__ for step in reversed(steps))
-    return [" ".join(str(each).split()) for each in said]
+    documented = (scripts.get_revision(step).module.downgrade.__doc__ for step in reversed(steps))
+    return [" ".join(str(each).split()) for each in documented]
 
 
 def alembic_config(connection: Connection | None = None) -> Any:
@@ -153,7 +153,7 @@ def alembic_config(connection: Connection | None = None) -> Any:
 
 
 def _place(revision: str | None) -> int:
-    """How many migrations lie behind a revision."""
+    """The number of migrations up to a revision."""
     return 0 if revision in (None, "base") else REVISIONS.index(str(revision)) + 1
 
 
@@ -175,7 +175,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
 
-HELD_BY_OTHERS = ("55P03", "40P01")  # lock_not_available, deadlock_detected
+LOCKED_BY_OTHERS = ("55P03", "40P01")  # lock_not_available, deadlock_detected
 _CONNECT_SECONDS = 10
 # Set for each connection: PGVectorStore's own way leaks to the pool and switches bitmap scans off.
 _SESSION = "-c hnsw.iterative_scan=relaxed_order -c hnsw.ef_search=100"
@@ -190,7 +190,7 @@ class Database:
     Attributes:
         engine: Thread-safe pool of connections.
         url: Where it is, without the password.
-        embedded: Whether it is the server under FOOTNOTE_HOME.
+        embedded: True for the server under FOOTNOTE_HOME.
     """
 
     engine: Engine
@@ -217,7 +217,7 @@ def open_database(settings: Settings) -> Database:
 
 
 def reach(settings: Settings) -> tuple[Database, str | None]:
-    """The database as it is, and the migration it stands at; None for an empty one.
+    """The database, not migrated, and its migration; None for an empty one.
 
     Raises:
         ConfigError, ServiceUnavailable: As for `open_database`.
@@ -237,7 +237,7 @@ def reach(settings: Settings) -> tuple[Database, str | None]:
 
 
 def database_url(settings: Settings) -> URL:
-    """The SQLAlchemy URL of the database; starts the embedded server when there is no `DATABASE_URL`."""
+    """The SQLAlchemy URL of the database; starts the embedded server if there is no `DATABASE_URL`."""
     if settings.database_url is None:
         return make_url(embedded_server(settings.home).url)
     try:
@@ -264,7 +264,7 @@ def embedded_server(home: Path, *, durable: bool = True) -> EmbeddedServer:
 
 
 def make_engine(url: URL, *, embedded: bool) -> Engine:
-    """An engine whose connections search filtered vectors iteratively; nothing is connected yet."""
+    """An engine whose connections use iterative index scans; nothing is connected yet."""
     try:
         return create_engine(
             url,
@@ -278,7 +278,7 @@ def make_engine(url: URL, *, embedded: bool) -> Engine:
 
 
 def migrate(engine: Engine, revision: str = HEAD) -> str | None:
-    """Bring the relational tables to a revision, up or down, all the way or not at all; where they stood before.
+    """Migrate the relational tables up or down to a revision, wholly or not at all; returns the revision before.
 
     Raises:
         ConfigError: If there is no such revision, or the database is newer than this program.
@@ -289,7 +289,7 @@ def migrate(engine: Engine, revision: str = HEAD) -> str | None:
         with engine.begin() as connection:
             before = bring(connection, revision)
     except DBAPIError as error:
-        if getattr(error.orig, "pgcode", "") in HELD_BY_OTHERS:
+        if getattr(error.orig, "pgcode", "") in LOCKED_BY_OTHERS:
             raise ServiceUnavailable(
                 "Others use the database, so it could not be migrated.", hint="Close chats and runs, and try again."
             ) from error
@@ -300,11 +300,11 @@ def migrate(engine: Engine, revision: str = HEAD) -> str | None:
 
 
 def _unmigrated(error: DBAPIError, revision: str) -> Exception:
-    meant = translate(error, f"migrating the database to {revision}")
-    if not isinstance(meant, StoreError):
-        return meant
+    translated = translate(error, f"migrating the database to {revision}")
+    if not isinstance(translated, StoreError):
+        return translated
     return StoreError(
-        f"{meant.message} Nothing was changed.",
+        f"{translated.message} Nothing was changed.",
         hint="If another program's table is in the way, give Footnote a database of its own.",
     )
 
@@ -317,7 +317,7 @@ def reset(engine: Engine) -> None:
 
 @contextmanager
 def reading(engine: Engine, doing: str) -> Iterator[Connection]:
-    """A connection for reading, whose database errors become Footnote's; `doing` ends "while ...".
+    """A connection for reading that translates database errors; `doing` ends "while ...".
 
     Inside an open read snapshot it reads the state that the snapshot sees.
     """
@@ -330,9 +330,9 @@ def reading(engine: Engine, doing: str) -> Iterator[Connection]:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let a signal end a statement that is running, by the exception that its handler raises.
+    """Let the exception of a signal handler end a running statement.
 
-    Otherwise psycopg2 waits in C for the server's answer, and no handler runs before that. It holds for every
+    Otherwise psycopg2 waits in C for the server's answer, and the handler runs only after it. This applies to every
     connection of the process, and COPY is refused meanwhile: it is for a command that only reads.
     """
     before = extensions.get_wait_callback()
@@ -356,7 +356,7 @@ def _wait(connection: Any) -> None:
 
 @contextmanager
 def writing(engine: Engine, doing: str) -> Iterator[Connection]:
-    """A transaction, whose database errors become Footnote's; `doing` ends "while ..."."""
+    """A transaction that translates database errors; `doing` ends "while ..."."""
     try:
         with engine.begin() as connection:
             yield connection
@@ -365,7 +365,7 @@ def writing(engine: Engine, doing: str) -> Iterator[Connection]:
 
 
 def translate(error: Exception, doing: str) -> Exception:
-    """The Footnote error that a database error means; `doing` ends the sentence "while ...".
+    """The Footnote error for a database error; `doing` ends the sentence "while ...".
 
     Connection trouble and a full disk are ServiceUnavailable, everything else StoreError.
     """
@@ -389,15 +389,15 @@ def translate(error: Exception, doing: str) -> Exception:
 
 
 def _is_away(error: Exception) -> bool:
-    """Whether the server is what fails, and not a row that is too large for it (class 54 of the SQLSTATE codes)."""
+    """True if the server fails, and not a statement that exceeds its limits (class 54 of the SQLSTATE codes)."""
     code = getattr(getattr(error, "orig", None), "pgcode", None) or ""
     limit = isinstance(error, OperationalError) and code.startswith("54")
     return (isinstance(error, OperationalError) and not limit) or getattr(error, "connection_invalidated", False)
 
 
 def _first_line(error: DBAPIError | Exception) -> str:
-    said = str(getattr(error, "orig", None) or error).strip()
-    return re.sub(r"password=\S+", "password=***", said.splitlines()[0] if said else type(error).__name__)
+    message = str(getattr(error, "orig", None) or error).strip()
+    return re.sub(r"password=\S+", "password=***", message.splitlines()[0] if message else type(error).__name__)
 
 
 _HEAD = b"PGCOPY\n\xff\r\n\0" + bytes(8)
@@ -426,9 +426,8 @@ def append_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str
             if value is None:
                 out += _NULL
             else:
-                held = form(value)
-                out += length.pack(len(held))
-                out += held
+                packed = form(value)
+                out += length.pack(len(packed)) + packed
     out += _TAIL
     names = connection.dialect.identifier_preparer
     into = f"{names.format_table(table)} ({', '.join(names.quote(column.name) for column in columns)})"
@@ -449,7 +448,7 @@ def _jsonb(value: Any) -> bytes:
     return b"\x01" + json.dumps(value).encode()
 
 
-def _moment(value: datetime) -> bytes:
+def _timestamp(value: datetime) -> bytes:
     return struct.pack(">q", (value - _EPOCH) // timedelta(microseconds=1))
 
 
@@ -478,7 +477,7 @@ _FORMS: dict[type, Callable[[Any], bytes]] = {
     Integer: _packed(">i"),
     BigInteger: _packed(">q"),
     Float: _packed(">d"),
-    DateTime: _moment,
+    DateTime: _timestamp,
     LargeBinary: bytes,
     JSONB: _jsonb,
     ARRAY: _bigints,

@@ -1,5 +1,7 @@
-"""The documents table: rows to Documents and back, passages of their texts, and what is shown of them."""
+"""The documents table: rows to Documents and back, passages of their texts, and their links."""
 
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, fields
 from datetime import UTC, datetime
@@ -31,25 +33,22 @@ from pipelines.store.filters import check, seen_by
 from pipelines.store.schema import document_indexes, document_versions, documents
 from pipelines.types import Audience, Block, Document, Filters, Furniture, LineBox
 
-_PLAIN = {field.name for field in fields(Document)} - {
-    "furniture",
-    "pages",
-    "pages_without_text",
-    "blocks",
-    "boxes",
-    "metadata",
-}
+_STRUCTURED = {"furniture", "pages", "pages_without_text", "blocks", "boxes", "metadata"}
+_PLAIN = {field.name for field in fields(Document)} - _STRUCTURED
 
+ADDED_NODES = "llamaindex"  # the source kind of a document whose text is made of added nodes
+ADDED_SOURCE = f"{ADDED_NODES}:"
+ADDED_RECIPE = f"{ADDED_NODES}@1"
 MAKES_A_VERSION = ("content_sha", "meta_sha", "file_sha", "collection", "source", "source_uri", "name")
 
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """What a plan must know of a stored document, without its text.
+    """A stored document without its text, as plans need it.
 
-    `indexed_sha`, `parser`, `recipe`, `nodes`, `characters` and `covered` are those of one node table. `said` is what a
-    person said of the document (category, visibility, parser); it holds until something else is said. `ruled` is what
-    the rules of the settings said of it. `partial` counts what its source did not give, where that is so.
+    `indexed_sha`, `parser`, `recipe`, `nodes`, `characters` and `covered` are those of one node table. `said` has what
+    a person set (category, visibility, parser), which holds until it is set again; `ruled` what the rules of the
+    settings set. `partial` counts what the source did not give, if it did not give all.
     """
 
     id: str
@@ -80,33 +79,44 @@ class StoredDocument:
     partial: Mapping[str, Any] = field(default_factory=dict)
 
 
-def is_as_stored(document: Document, held: StoredDocument) -> bool:
-    """Whether a row holds just this document from just this file, so that there is nothing to write."""
-    return all(getattr(document, name) == getattr(held, name) for name in (*MAKES_A_VERSION, "stamp"))
+class Places:
+    """The lines (from 1) and pages (from 1) of a text; `pages` are the offsets at which they begin."""
+
+    def __init__(self, text: str, first_line: int, pages: Sequence[int]) -> None:
+        self._ends = [found.start() for found in re.finditer("\n", text)]
+        self._first_line = first_line
+        self._pages = pages
+
+    def of(self, start: int, end: int) -> dict[str, int | None]:
+        """`start`, `end`, `line_start`, `line_end` and `page` of a span, as its node's metadata has them."""
+        first, last = (self._first_line + bisect_left(self._ends, offset) for offset in (start, end - 1))
+        page = bisect_right(self._pages, start) or None
+        return {"start": start, "end": end, "line_start": first, "line_end": last, "page": page}
 
 
-def write_document(connection: Connection, document: Document, *, keep: int) -> int | None:
-    """Insert or replace a document's row; the row it replaces becomes a version, whose id is given.
-
-    None where there was no row or the row was just this; 0 where no versions are kept.
-    """
-    return write_documents(connection, [document], keep=keep)[document.id]
+def is_as_stored(document: Document, stored: StoredDocument) -> bool:
+    """True if the row has this version of the document from this file, so that there is nothing to write."""
+    return all(getattr(document, name) == getattr(stored, name) for name in (*MAKES_A_VERSION, "stamp"))
 
 
 def write_documents(connection: Connection, written: Sequence[Document], *, keep: int) -> dict[str, int | None]:
-    """Insert or replace the rows of several documents, each as `write` does; by id."""
-    held = set(existing_ids(connection, [document.id for document in written]))
+    """Insert or replace the rows of documents; each replaced row becomes a version.
+
+    Returns:
+        The id of the version, by document; None if there was no row or the row was the same, 0 if no versions are kept.
+    """
+    stored = set(existing_ids(connection, [document.id for document in written]))
     kept = {
-        document.id: _keep_version(connection, document.id, keep, but=document) if document.id in held else None
+        document.id: _keep_version(connection, document.id, keep, but=document) if document.id in stored else None
         for document in written
     }
-    append_rows(connection, documents, [_row(document) for document in written if document.id not in held])
-    if held:
+    append_rows(connection, documents, [_row(document) for document in written if document.id not in stored])
+    if stored:
         statement = upsert(documents)
         excluded = {each.name: statement.excluded[each.name] for each in documents.c if each.name != "id"}
         connection.execute(
             statement.on_conflict_do_update(index_elements=[documents.c.id], set_=excluded),
-            [_row(document) for document in written if document.id in held],
+            [_row(document) for document in written if document.id in stored],
         )
     return kept
 
@@ -124,7 +134,7 @@ def _row(document: Document) -> dict[str, Any]:
 
 
 def _keep_version(connection: Connection, document_id: str, keep: int, but: Document | None = None) -> int | None:
-    """Make the row a version unless it holds just this document from just this file; the version's id."""
+    """Make the row a version, unless it is equal to `but`, and return the version's id."""
     d, versions = documents.c, document_versions
     row = func.to_jsonb(documents.table_valued())
     differs = or_(*(d[name] != getattr(but, name) for name in MAKES_A_VERSION)) if but else true()
@@ -147,89 +157,81 @@ def write_indexes(connection: Connection, node_table: str, rows: Sequence[Mappin
 
 
 def delete_indexes(connection: Connection, document_ids: Collection[str], node_table: str) -> None:
-    """Forget that a node table holds these documents."""
-    held, own = document_indexes.c, document_indexes.c.document_id.in_(document_ids)
-    connection.execute(delete(document_indexes).where(own, held.node_table == node_table))
+    """Delete the index rows of documents in a node table."""
+    i = document_indexes.c
+    connection.execute(delete(document_indexes).where(i.document_id.in_(document_ids), i.node_table == node_table))
 
 
 def index_states(connection: Connection, document_ids: Collection[str], node_table: str) -> dict[str, tuple[str, str]]:
-    """(content, recipe) that a node table holds of each of these documents; of the missing ones it holds nothing."""
-    held = document_indexes.c
-    rows = connection.execute(
-        select(held.document_id, held.content_sha, held.recipe).where(
-            held.document_id.in_(document_ids), held.node_table == node_table
-        )
-    )
+    """(content_sha, recipe) of each of these documents that a node table holds, by id."""
+    i = document_indexes.c
+    of_them = i.document_id.in_(document_ids), i.node_table == node_table
+    rows = connection.execute(select(i.document_id, i.content_sha, i.recipe).where(*of_them))
     return {row.document_id: (row.content_sha, row.recipe) for row in rows}
 
 
 def existing_ids(connection: Connection, document_ids: Collection[str]) -> list[str]:
-    """The ids of those documents that there are."""
+    """Those of the ids that are stored."""
     return list(connection.execute(select(documents.c.id).where(documents.c.id.in_(document_ids))).scalars())
 
 
 def written_at(connection: Connection, document_ids: Collection[str]) -> dict[str, datetime]:
-    """When those of the documents that there are were written last, by id."""
+    """When each of the stored ones of these documents was written last, by id."""
     d = documents.c
     rows = connection.execute(select(d.id, d.ingested_at).where(d.id.in_(document_ids)))
     return {row.id: row.ingested_at for row in rows}
 
 
 def is_written(connection: Connection, document: Document) -> bool:
-    """Whether a row holds just this document from just this file; as `is_as_stored`, of the row as it is now."""
-    return _holds(connection, document, (*MAKES_A_VERSION, "stamp"))
+    """As `is_as_stored`, of the row as it is now."""
+    return _has_values(connection, document, (*MAKES_A_VERSION, "stamp"))
 
 
 def is_as_read(connection: Connection, document: Document) -> bool:
-    """Whether a document's row is still the one that was read: nothing was written to it meanwhile."""
-    return _holds(connection, document, ("content_sha", "meta_sha", "source", "name", "ingested_at"))
+    """True if the document's row was not written since it was read."""
+    return _has_values(connection, document, ("content_sha", "meta_sha", "source", "name", "ingested_at"))
 
 
-def _holds(connection: Connection, document: Document, names: Collection[str]) -> bool:
-    """Whether the document's row has its values of these columns."""
+def _has_values(connection: Connection, document: Document, names: Collection[str]) -> bool:
+    """True if the document's row has its values of these columns."""
     d = documents.c
     same = select(d.id).where(d.id == document.id, *(d[name] == getattr(document, name) for name in names))
     return connection.execute(same).first() is not None
 
 
 def first_line(connection: Connection, document_id: str) -> int:
-    """The line of its file at which a document's text begins; 1 for one that is not stored."""
-    held = connection.execute(select(documents.c.first_line).where(documents.c.id == document_id)).scalar()
-    return held or 1
+    """The line of its file at which a document's text begins; 1 if it is not stored."""
+    return connection.execute(select(documents.c.first_line).where(documents.c.id == document_id)).scalar() or 1
 
 
 def restamp(engine: Engine, document_id: str, stamp: str) -> None:
-    """Note that a file was touched but not changed, which spares the next run the reading."""
+    """Store the stamp of a file that was touched but not changed, so that the next run does not read it."""
     with writing(engine, "noting a file's time") as connection:
         connection.execute(update(documents).where(documents.c.id == document_id).values(stamp=stamp))
 
 
-def delete_document(connection: Connection, document_id: str, *, keep: int) -> int | None:
-    """Delete a document's row with its indexes and segments; the row stays as a version, whose id is given.
+def delete_documents(connection: Connection, document_ids: Collection[str], *, keep: int) -> dict[str, int | None]:
+    """Delete the rows of documents with their index rows and segments; each row becomes a version.
 
-    None where there was no row; 0 where no versions are kept.
+    Returns:
+        The id of the version, by document; None if there was no row, 0 if no versions are kept.
     """
-    kept = _keep_version(connection, document_id, keep)
-    connection.execute(delete(documents).where(documents.c.id == document_id))
+    kept = {each: _keep_version(connection, each, keep) for each in document_ids}
+    connection.execute(delete(documents).where(documents.c.id.in_(document_ids)))
     return kept
 
 
 def stored_documents(connection: Connection, node_table: str, *, collection: str | None = None) -> list[StoredDocument]:
-    """Every stored document as one node table knows it, ordered by name."""
+    """Every stored document with what one node table holds of it, ordered by name."""
     d, i = documents.c, document_indexes.c
     statement = (
         select(
             d.id, d.collection, d.source, d.source_kind, d.source_uri, d.name, d.category, d.stamp, d.file_sha,
-            d.content_sha, d.meta_sha, d.mime, d.title, d.year,
-            func.coalesce(d["metadata"]["said"], cast({}, JSONB)).label("said"),
-            func.coalesce(d["metadata"]["ruled"], cast({}, JSONB)).label("ruled"), d.visibility, d.ingested_at,
-            func.coalesce(d["metadata"]["partial"], cast({}, JSONB)).label("partial"),
+            d.content_sha, d.meta_sha, d.mime, d.title, d.year, d.visibility, d.ingested_at,
+            *(func.coalesce(d["metadata"][name], cast({}, JSONB)).label(name) for name in ("said", "ruled", "partial")),
             func.coalesce(i.content_sha, "").label("indexed_sha"),
-            func.coalesce(i.parser, "").label("parser"),
-            func.coalesce(i.recipe, "").label("recipe"),
-            func.coalesce(i.nodes, 0).label("nodes"),
-            func.coalesce(i.covered, 0).label("covered"),
-            func.coalesce(i.characters, 0).label("characters"),
+            *(func.coalesce(i[name], "").label(name) for name in ("parser", "recipe")),
+            *(func.coalesce(i[name], 0).label(name) for name in ("nodes", "covered", "characters")),
             func.jsonb_array_length(d.pages_without_text).label("pages_without_text"),
         )
         .outerjoin(document_indexes, (i.document_id == d.id) & (i.node_table == node_table))
@@ -241,7 +243,7 @@ def stored_documents(connection: Connection, node_table: str, *, collection: str
 
 
 def load_document(connection: Connection, document_id: str, audience: Audience) -> Document | None:
-    """A stored document with its text; None when it is gone or this audience may not see it."""
+    """A stored document with its text; None if it is gone or this audience may not see it."""
     row = connection.execute(select(documents).where(documents.c.id == document_id, seen_by(audience))).one_or_none()
     return None if row is None else from_row(row._mapping)
 
@@ -260,8 +262,7 @@ def from_row(row: Mapping[Any, Any]) -> Document:
 
 
 def find_documents(connection: Connection, named: str) -> list[str]:
-    """The ids of the documents whose id, URI or name is `named`; without one, those whose title it is or whose name
-    ends with `/named`.
+    """The ids of the documents with the id, URI or name `named`; else of those with that title or a name `.../named`.
 
     Raises:
         RetrievalError: If the name holds a character that cannot be compared.
@@ -283,13 +284,13 @@ _CONVERTED = "text/html"
 
 
 def lines_uri(source_kind: str, source_uri: str, mime: str, path: str | None) -> str:
-    """Where a repository's host shows a file of it; empty for any other document, and for a text that was made of one.
+    """The address of a repository's file at its host; empty for any other document, and for a converted file.
 
     Args:
         source_kind: Of the document.
-        source_uri: Of the document: its file's own address, or that of the repository whose README it is.
-        mime: Of the document; a file in HTML was made into text, and a repository without a README has none.
-        path: Of the file in its repository; empty for a text that was made of what is told of a repository.
+        source_uri: Of the document: the address of its file, or of the repository whose README it is.
+        mime: Of the document; HTML was converted to text.
+        path: Of the file in its repository; empty for the description of a repository without a README.
     """
     if source_kind != "github" or not path or mime == _CONVERTED:
         return ""
@@ -299,7 +300,7 @@ def lines_uri(source_kind: str, source_uri: str, mime: str, path: str | None) ->
 
 
 def in_repository(repository_uri: str, path: str) -> str:
-    """Where a person reads a file of a repository, as its default branch has it now."""
+    """The address of a file on the default branch of a repository."""
     return f"{repository_uri}/blob/HEAD/{quote(path, errors='replace')}"
 
 
@@ -308,7 +309,7 @@ def passages(
 ) -> dict[tuple[str, int, int], Row[Any]]:
     """The spans that this audience may see.
 
-    Each has text, name, title, source_uri, content_sha, category, pages, and what tells where its lines are shown.
+    Each has text, name, title, source_uri, content_sha, category, pages, and the columns of SHOWS_LINES.
     """
     if not spans:
         return {}
@@ -317,20 +318,11 @@ def passages(
         list(dict.fromkeys(spans))
     )
     body = func.substr(d.text, wanted.c.start + 1, wanted.c.end - wanted.c.start).label("text")
-    statement = select(
-        wanted.c.document_id,
-        wanted.c.start,
-        wanted.c.end,
-        body,
-        d.name,
-        d.title,
-        d.source_uri,
-        d.content_sha,
-        d.category,
-        d.pages,
-        *SHOWS_LINES,
-    ).join_from(wanted, documents, d.id == wanted.c.document_id)
-    statement = statement.where(seen_by(audience))
+    statement = (
+        select(*wanted.c, body, d.name, d.title, d.source_uri, d.content_sha, d.category, d.pages, *SHOWS_LINES)
+        .join_from(wanted, documents, d.id == wanted.c.document_id)
+        .where(seen_by(audience))
+    )
     return {(row.document_id, row.start, row.end): row for row in connection.execute(statement)}
 
 
@@ -344,7 +336,7 @@ def names_of_documents(connection: Connection, document_ids: Iterable[str], audi
 
 @dataclass(frozen=True, slots=True)
 class DocumentLinks:
-    """What is shown of a document beside its words: its name, its address, and where its lines are shown."""
+    """A document's name, its address, and the address that shows its lines."""
 
     name: str = ""
     uri: str = ""
@@ -352,7 +344,7 @@ class DocumentLinks:
 
 
 def document_links(connection: Connection, document_ids: Iterable[str], audience: Audience) -> dict[str, DocumentLinks]:
-    """What is shown of each of these documents that this audience may see."""
+    """The links of each of these documents that this audience may see."""
     d = documents.c
     statement = select(d.id, d.name, d.source_uri, *SHOWS_LINES).where(d.id.in_(list(document_ids)), seen_by(audience))
     return {
@@ -364,7 +356,7 @@ def document_links(connection: Connection, document_ids: Iterable[str], audience
 def passage(
     connection: Connection, document_id: str, span: tuple[int, int], *, around: int, audience: Audience
 ) -> tuple[str, str, str] | None:
-    """The text before, inside and after a span, `around` characters on each side; None when it is not to be seen."""
+    """The text before, inside and after a span, `around` characters on each side; None if it may not be seen."""
     (start, end), body = span, documents.c.text
     before = max(0, start - around)
     statement = select(
@@ -380,17 +372,16 @@ PartialCounts = Mapping[str, Any]  # `metadata["partial"]` of a document: blocks
 
 
 def describe_partial(counts: PartialCounts) -> str:
-    """How much of a document is stored: `8 of its 12 blocks`, and how many of them lack what lies below."""
+    """How much of a document is stored: `8 of its 12 blocks`, and how many of them lack their children."""
     fetched, refused = counts.get("fetched"), len(counts.get("refused") or ())
-    said = f"{counts.get('rendered')} of its {fetched} block{'s' * (fetched != 1)}"
-    return f"{said}, nothing of what lies below {refused} of them" if refused else said
+    share = f"{counts.get('rendered')} of its {fetched} block{'s' * (fetched != 1)}"
+    return f"{share}, nothing of what lies below {refused} of them" if refused else share
 
 
 def partial_notice(title: str, counts: PartialCounts) -> str:
-    """The line under an answer that rests on a document of this title."""
-    called = " ".join(title.split())
+    """The line under an answer that cites a partial document of this title."""
     return (
-        f"Only part of '{called}' was given by its source ({describe_partial(counts)}): "
+        f"Only part of '{' '.join(title.split())}' was given by its source ({describe_partial(counts)}): "
         "what it does not say may stand in the rest."
     )
 
@@ -398,7 +389,7 @@ def partial_notice(title: str, counts: PartialCounts) -> str:
 def partial_documents(
     connection: Connection, document_ids: Collection[str], audience: Audience
 ) -> dict[str, PartialCounts]:
-    """The counts of those of the documents that are stored in part and that this audience may see, by id."""
+    """The counts of the partial ones of these documents that this audience may see, by id."""
     d = documents.c
     counts = d["metadata"]["partial"]
     statement = select(d.id, counts.label("counts")).where(

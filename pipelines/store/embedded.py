@@ -1,9 +1,9 @@
 """The embedded Postgres: started on demand, shared by processes, stopped when the last one leaves.
 
-Every process that uses the server holds a shared lock on `in-use`; the kernel drops it when the process dies, however
-it dies, so there are no stale handles. Whoever leaves and can lock `in-use` alone was the last one and stops the
+Every process that uses the server has a shared lock on `in-use`; the kernel drops it when the process dies, however it
+dies, so there are no stale handles. A process that leaves and gets an exclusive lock was the last one, and stops the
 server.
-The bundled initdb and pg_ctl are run directly: the package's own start-up opens every parent folder to the world.
+The bundled initdb and pg_ctl are run directly: the package's own start-up opens every parent folder to all users.
 """
 
 import atexit
@@ -22,6 +22,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pipelines.errors import ConfigError, ServiceUnavailable
 from pipelines.observe import log
@@ -29,9 +30,9 @@ from pipelines.store.originals import HINT, is_full, says_full
 
 SUPERUSER = "footnote"
 DATABASE = "footnote"
-_SOCKET_PATH_LIMIT = 90  # of the 107 bytes that a Unix socket's path may have, `/.s.PGSQL.5432` comes after it
+_SOCKET_PATH_LIMIT = 90  # of the 107 bytes of a Unix socket's path; `/.s.PGSQL.5432` is appended
 _START_SECONDS = 60
-_PASSING = ("starting up", "recovery mode", "not yet accepting connections", "shutting down")  # in which it refuses
+_PASSING = ("starting up", "recovery mode", "not yet accepting connections", "shutting down")  # reasons to refuse
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9._/-]+")
 _IN_EVERY_DATABASE = ("PG_VERSION", "global/pg_control")
 _OF_A_STARTED_SERVER = ("postmaster.opts", "server.log")  # initdb writes neither
@@ -47,7 +48,7 @@ _SERVER_OPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who the server runs as; Postgres refuses to be root."""
+    """The account that the server runs as; Postgres refuses to run as root."""
 
     uid: int
     gid: int
@@ -75,7 +76,7 @@ class EmbeddedServer:
 
     @property
     def socket_dir(self) -> Path:
-        """The folder of the socket: the data's, or a private temporary one when that path will not do."""
+        """The folder of the socket: the data's, or a private temporary one if that path is too long or unusual."""
         if len(os.fsencode(self.data)) <= _SOCKET_PATH_LIMIT and _PLAIN_PATH.fullmatch(str(self.data)):
             return self.data
         digest = hashlib.sha256(os.fsencode(self.data)).hexdigest()[:12]
@@ -92,20 +93,22 @@ class EmbeddedServer:
         return f"postgresql://{SUPERUSER}@/{DATABASE}?host={self.socket_dir}"
 
     def acquire(self) -> None:
-        """Have the server running for as long as this process lives or until `release`; again starts one that died.
+        """Start the server, or join it, for the life of this process or until `release`; restarts one that died.
 
         Raises:
             ConfigError: If the package is missing, a folder is closed to the account that runs Postgres, or the data
                 folder lacks a file that every database has; nothing is changed then.
-            ServiceUnavailable: If the server does not start; the message holds the end of its log.
+            ServiceUnavailable: If the server does not start; the message has the end of its log.
         """
-        held = self._in_use is not None and self._owner == os.getpid()
-        if held and self.is_running():
+        joined = self._in_use is not None and self._owner == os.getpid()
+        if joined and self.is_running():
             return
         binaries()
         try:
-            if held:
-                self._start_again()
+            if joined:
+                with self._exclusive():
+                    if not self.is_running():
+                        self._start()
             else:
                 self._acquire()
         except OSError as error:
@@ -140,13 +143,8 @@ class EmbeddedServer:
             self._in_use, self._owner = handle, os.getpid()
         atexit.register(self.release)
 
-    def _start_again(self) -> None:
-        with self._exclusive():
-            if not self.is_running():
-                self._start()
-
     def release(self) -> None:
-        """Let go of the server, and stop it when no other process holds it and nobody asked to keep it."""
+        """Leave the server, and stop it if no other process uses it and it is not kept."""
         if self._in_use is None:
             return
         handle, self._in_use = self._in_use, None
@@ -164,29 +162,27 @@ class EmbeddedServer:
 
     @property
     def kept(self) -> bool:
-        """Whether `footnote db start` asked for a server that outlives its users."""
+        """True if the server keeps running without users, after `footnote db start`."""
         return (self.root / "keep").exists()
 
     def keep(self, wanted: bool) -> None:
-        """Keep the server running after the last process leaves, or no longer."""
+        """Set whether the server keeps running after the last process leaves."""
         if wanted:
             (self.root / "keep").touch()
         else:
             (self.root / "keep").unlink(missing_ok=True)
 
     def is_running(self) -> bool:
-        """Whether a server of this folder lets itself be reached; a pid file alone proves nothing.
+        """True if a server of this folder can be reached; a pid file alone proves nothing.
 
-        Waits for one that is just starting, recovering from a crash, or stopping.
+        Waits for one that is starting, recovering from a crash, or stopping.
         """
         import psycopg2
 
         until = time.monotonic() + _START_SECONDS
         while (self.data / "postmaster.pid").exists():
             try:
-                psycopg2.connect(
-                    host=str(self.socket_dir), user=SUPERUSER, dbname="postgres", connect_timeout=10
-                ).close()
+                self._connect().close()
             except psycopg2.OperationalError as error:
                 if time.monotonic() > until or not any(state in str(error) for state in _PASSING):
                     return False
@@ -195,8 +191,13 @@ class EmbeddedServer:
             time.sleep(0.1)
         return False
 
+    def _connect(self) -> Any:
+        import psycopg2
+
+        return psycopg2.connect(host=str(self.socket_dir), user=SUPERUSER, dbname="postgres", connect_timeout=10)
+
     def stop(self) -> bool:
-        """Stop the server now; False when other processes still use it."""
+        """Stop the server now; False if other processes still use it."""
         if not self.root.exists():
             return True
         with self._exclusive():
@@ -235,7 +236,7 @@ class EmbeddedServer:
         for folder in (self.root.parent, self.root):
             if not folder.exists():
                 folder.mkdir(parents=True)
-                if self.account.switch:  # a folder of our own making may be entered, whatever the umask
+                if self.account.switch:  # a new folder may be entered, whatever the umask
                     folder.chmod(0o711)
         if self.account.switch:
             for folder in (self.root, binaries()):
@@ -259,7 +260,7 @@ class EmbeddedServer:
             raise ConfigError(f"{folder} belongs to another user.", hint="Set FOOTNOTE_HOME to a folder of yours.")
 
     def _assert_whole(self) -> None:
-        """Refuse a data folder that is neither empty nor a whole database; it may hold the only copy of something."""
+        """Refuse a data folder that is neither empty nor a whole database; it may have the only copy of something."""
         missing = [name for name in _IN_EVERY_DATABASE if not (self.data / name).is_file()]
         if missing:
             raise ConfigError(
@@ -270,10 +271,10 @@ class EmbeddedServer:
             )
 
     def _initdb(self, lock: int) -> None:
-        """Make the database in `data.new` and rename that to `data`, which is empty, because an initdb may be killed.
+        """Make the database in `data.new` and rename that to the empty `data`, because an initdb may be killed.
 
-        What a killed initdb left in `data.new` is deleted: no server has ever run on it. initdb inherits the lock: it
-        goes on when this process is killed, and the next process waits until it has ended.
+        The rest of a killed initdb in `data.new` is deleted: no server ever ran on it. initdb inherits the lock: it
+        goes on if this process is killed, and the next process waits for its end.
         """
         fresh = self.root / "data.new"
         started = [name for name in _OF_A_STARTED_SERVER if (fresh / name).exists()]
@@ -301,7 +302,7 @@ class EmbeddedServer:
         done = self._run(
             "pg_ctl", "start", "-w", "-t", str(_START_SECONDS), "-D", str(self.data), "-l", str(journal), check=False
         )
-        if done.returncode and not self.is_running():  # one that a killed process began may have come before
+        if done.returncode and not self.is_running():  # else one that a killed process started came first
             tail = journal.read_text(errors="replace")[-800:] if journal.exists() else done.stdout
             if says_full(tail + done.stdout):
                 raise ServiceUnavailable(f"The disk of {self.data} is full, and Postgres does not start.", hint=HINT)
@@ -312,35 +313,32 @@ class EmbeddedServer:
         log("debug", "postgres started", data=str(self.data))
 
     def _drop_foreign_pid(self) -> None:
-        """Remove a pid file whose number belongs to another program (a restarted container's) or to a dead server."""
+        """Remove a pid file with the number of another program (after a container's restart) or of a dead server."""
         path = self.data / "postmaster.pid"
         if not path.exists():
             return
-        number = (path.read_text().split() or ["0"])[0]  # empty, where the disk was full
+        number = (path.read_text().split() or ["0"])[0]  # empty if the disk was full
         done = subprocess.run(["ps", "-o", "stat=,comm=", "-p", number], capture_output=True, text=True, check=False)
         if done.stdout.startswith("Z") or "postgres" not in done.stdout:
-            time.sleep(1)  # a dead server's children end by themselves
+            time.sleep(1)  # for a dead server's children to end
             path.unlink(missing_ok=True)
             (self.socket_dir / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
 
     def _create_database(self) -> None:
-        """Have the database in the server: whoever started that may have been killed before it was made."""
+        """Create the database if it is missing, as after a start that was killed."""
         import psycopg2
 
         try:
-            connection = psycopg2.connect(
-                host=str(self.socket_dir), user=SUPERUSER, dbname="postgres", connect_timeout=10
-            )
-            with contextlib.closing(connection), connection.cursor() as cursor:
+            with contextlib.closing(self._connect()) as connection, connection.cursor() as cursor:
                 connection.autocommit = True
                 cursor.execute("SELECT FROM pg_database WHERE datname = %s", (DATABASE,))
                 if not cursor.rowcount:
                     cursor.execute(f"CREATE DATABASE {DATABASE}")
         except psycopg2.Error as error:
             full = is_full(error)
-            said = f"The disk of {self.data} is full" if full else f"The embedded Postgres in {self.data} fails"
+            problem = f"The disk of {self.data} is full" if full else f"The embedded Postgres in {self.data} fails"
             hint = HINT if full else "`footnote doctor` looks further."
-            raise ServiceUnavailable(f"{said}: {str(error).strip()}", hint=hint) from error
+            raise ServiceUnavailable(f"{problem}: {str(error).strip()}", hint=hint) from error
 
     def _stop(self, how: str) -> None:
         self._run("pg_ctl", "stop", "-w", "-t", "60", "-m", how, "-D", str(self.data), check=False)
@@ -350,13 +348,13 @@ class EmbeddedServer:
         self, program: str, *arguments: str, check: bool = True, keep: tuple[int, ...] = ()
     ) -> subprocess.CompletedProcess[str]:
         account = self.account if self.account.switch else None
-        # files, not pipes: the server that pg_ctl leaves behind would hold a pipe open for ever
-        with tempfile.TemporaryFile("w+") as output:
+        # a file, not a pipe, which the server that pg_ctl starts would keep open
+        with tempfile.TemporaryFile("w+") as file:
             done = subprocess.run(
                 [str(binaries() / program), *arguments],
                 stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
+                stdout=file,
+                stderr=file,
                 cwd="/",
                 umask=0o077,
                 check=False,
@@ -366,13 +364,13 @@ class EmbeddedServer:
                 group=account.gid if account else None,
                 extra_groups=[] if account else None,
             )
-            output.seek(0)
-            said = output.read().strip()
-        if check and done.returncode and says_full(said):
+            file.seek(0)
+            output = file.read().strip()
+        if check and done.returncode and says_full(output):
             raise ServiceUnavailable(f"The disk of {self.data} is full; {program} stopped.", hint=HINT)
         if check and done.returncode:
-            raise ServiceUnavailable(f"{program} failed for {self.data}: {said[-800:]}")
-        return subprocess.CompletedProcess(done.args, done.returncode, said, "")
+            raise ServiceUnavailable(f"{program} failed for {self.data}: {output[-800:]}")
+        return subprocess.CompletedProcess(done.args, done.returncode, output, "")
 
 
 def binaries() -> Path:

@@ -1,4 +1,4 @@
-"""The embedding models whose nodes a database holds, side by side, and which of them serves."""
+"""The embedding models whose nodes a database holds, side by side, and which of them is active."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ class StoredModel:
 
     Attributes:
         table: Its name, without PGVectorStore's `data_` prefix.
-        active: Whether it serves.
-        documents: Of how many stored documents it holds the current content.
-        stored: How many documents are stored.
-        nodes: Of all documents that it holds.
-        bytes: On disk, indexes included.
+        active: True for the one that is searched.
+        documents: The number of stored documents whose current content it holds.
+        stored: The number of stored documents.
+        nodes: The number of nodes that it holds.
+        bytes: Its size on disk, indexes included.
     """
 
     table: str
@@ -39,54 +39,58 @@ class StoredModel:
 
     @property
     def complete(self) -> bool:
-        """Whether it holds every stored document, so that it can serve."""
+        """True if it holds every stored document, so that it can become active."""
         return self.documents == self.stored
 
 
 class ActiveModel(NamedTuple):
-    """A model that serves, and the corpus version since when; None for one that was the first."""
+    """The active model, and the corpus version since which it is active; None for the first one."""
 
     model: EmbeddingIdentity
     since: int | None
 
 
 def read_active_model(connection: Connection) -> ActiveModel | None:
-    """The model that serves; None while nothing was ingested."""
-    held = embedding_models.c
-    wanted = select(held.provider, held.model, held.dimension, held.serves_since).where(held.active)
+    """The active model; None if nothing was ingested yet."""
+    models = embedding_models.c
+    wanted = select(models.provider, models.model, models.dimension, models.serves_since).where(models.active)
     row = connection.execute(wanted).one_or_none()
-    return (
-        None
-        if row is None
-        else ActiveModel(EmbeddingIdentity(row.provider, row.model, row.dimension), row.serves_since)
-    )
+    if row is None:
+        return None
+    return ActiveModel(EmbeddingIdentity(row.provider, row.model, row.dimension), row.serves_since)
+
+
+def active_table(connection: Connection) -> str:
+    """The node table of the active model; empty if there is none."""
+    models = embedding_models.c
+    return connection.execute(select(models.node_table).where(models.active)).scalar() or ""
 
 
 def active_model(engine: Engine) -> EmbeddingIdentity | None:
-    """The model that serves, read in a connection of its own."""
+    """The active model, read in its own connection."""
     with reading(engine, "reading which embedding model serves") as connection:
         active = read_active_model(connection)
     return active.model if active else None
 
 
 def active_since(engine: Engine, table: str) -> int | None:
-    """The corpus version since when a node table serves; None where it does not, or was the first."""
-    held = embedding_models.c
+    """The corpus version since which a node table is active; None if it is not, or was the first."""
+    models = embedding_models.c
     with reading(engine, "reading which embedding model serves") as connection:
-        since: int | None = connection.execute(select(held.serves_since).where(held.node_table == table)).scalar()
+        since: int | None = connection.execute(select(models.serves_since).where(models.node_table == table)).scalar()
     return since
 
 
 def model_to_use(engine: Engine, wanted: EmbeddingIdentity, *, stated: bool) -> EmbeddingIdentity:
-    """The model to search and ingest with: the one that serves; `wanted` while no document is stored.
+    """The model to search and ingest with: the active one, or `wanted` while no document is stored.
 
     Args:
         engine: Of the database.
-        wanted: What the settings resolve to.
-        stated: Whether a person chose it; where nobody did, what serves is followed.
+        wanted: The model of the settings.
+        stated: True if the settings state it; else the active model is used.
 
     Raises:
-        ConfigError: If a person chose another model than the one that serves: their vectors do not compare.
+        ConfigError: If the settings state another model than the active one: their vectors do not compare.
     """
     with reading(engine, "reading which embedding model serves") as connection:
         active = read_active_model(connection)
@@ -104,7 +108,7 @@ def model_to_use(engine: Engine, wanted: EmbeddingIdentity, *, stated: bool) -> 
 
 
 def mismatch(wanted: EmbeddingIdentity, serves: EmbeddingIdentity) -> str:
-    """What is wrong where the settings name another model than the one that serves."""
+    """The message for settings that name another model than the active one."""
     return (
         f"The settings name the embedding model {wanted.model} ({wanted.provider}, {wanted.dimension} d), and "
         f"{serves.model} ({serves.provider}, {serves.dimension} d) serves."
@@ -112,12 +116,12 @@ def mismatch(wanted: EmbeddingIdentity, serves: EmbeddingIdentity) -> str:
 
 
 def change_over(wanted: EmbeddingIdentity) -> str:
-    """The commands that make a model serve."""
+    """The commands that make a model the active one."""
     return f"`footnote models add {wanted.label}` and `footnote models promote {wanted.label}`"
 
 
 def settings_of(serves: EmbeddingIdentity) -> str:
-    """What to set so that the settings name the model that serves."""
+    """The settings that name the active model."""
     return (
         f"set FOOTNOTE_EMBEDDING__PROVIDER={serves.provider}, FOOTNOTE_EMBEDDING__MODEL={serves.model} and "
         f"FOOTNOTE_EMBEDDING__DIMENSION={serves.dimension}"
@@ -125,7 +129,7 @@ def settings_of(serves: EmbeddingIdentity) -> str:
 
 
 def _begin_anew(engine: Engine, wanted: EmbeddingIdentity) -> None:
-    """Let go of the model that a first look chose, while no document is stored."""
+    """Replace the model that was chosen before any document was stored."""
     with writing(engine, "choosing the embedding model") as connection:
         version = connection.execute(select(corpus_version.c.version).with_for_update()).scalar_one()
         if not connection.execute(select(exists().where(documents.c.id.is_not(None)))).scalar():
@@ -133,25 +137,25 @@ def _begin_anew(engine: Engine, wanted: EmbeddingIdentity) -> None:
 
 
 def activate(connection: Connection, table: str, version: int) -> None:
-    """Make a table the one that serves from a corpus version on, in one statement; none serves without such a table."""
-    held = embedding_models.c
-    others = update(embedding_models).where(held.active, held.node_table != table)
+    """Make a table the active one from a corpus version on, in one statement; without such a table none is active."""
+    models = embedding_models.c
+    others = update(embedding_models).where(models.active, models.node_table != table)
     off = others.values(active=False, serves_since=None)
-    gone = off.returning(held.node_table).cte("gone")  # first, for at most one may be active at any moment
+    gone = off.returning(models.node_table).cte("gone")  # first, as at most one may be active at any time
     first = select(func.count()).select_from(gone).scalar_subquery() >= 0
-    on = update(embedding_models).where(held.node_table == table, first)
+    on = update(embedding_models).where(models.node_table == table, first)
     connection.execute(on.values(active=True, serves_since=version))
 
 
 def assert_active(connection: Connection, table: str) -> None:
-    """Refuse to go on with a table that does not serve.
+    """Refuse to go on with a table that is not active.
 
     After the corpus version was raised, no other model can be promoted before the transaction ends.
 
     Raises:
-        ConfigError: If another model serves.
+        ConfigError: If another model is active.
     """
-    if connection.execute(select(embedding_models.c.node_table).where(embedding_models.c.active)).scalar() != table:
+    if active_table(connection) != table:
         raise ConfigError(
             "Another embedding model was promoted meanwhile; what was about to be written was not.",
             hint="Run the same command again: it goes on with the model that serves now.",
@@ -159,14 +163,13 @@ def assert_active(connection: Connection, table: str) -> None:
 
 
 def assert_inactive(connection: Connection, table: str) -> None:
-    """Refuse to go on with a table that serves or is gone; it is neither promoted nor dropped before the transaction
-    ends.
+    """Refuse to go on with a table that is active or gone, and keep it so until the transaction ends.
 
     Raises:
-        ConfigError: If it serves, or is gone.
+        ConfigError: If it is active, or is gone.
     """
-    held = embedding_models.c
-    row = connection.execute(select(held.active).where(held.node_table == table).with_for_update(read=True)).first()
+    models = embedding_models.c
+    row = connection.execute(select(models.active).where(models.node_table == table).with_for_update(read=True)).first()
     if row is None:
         raise ConfigError(f"The node table {table} was dropped meanwhile.", hint="Run `footnote models list`.")
     if row.active:
@@ -175,11 +178,11 @@ def assert_inactive(connection: Connection, table: str) -> None:
 
 def other_tables(connection: Connection, document_ids: Collection[str], but: str) -> list[str]:
     """The node tables other than `but` that hold any of these; none of them is dropped before the transaction ends."""
-    i, held = document_indexes.c, embedding_models.c
+    i, models = document_indexes.c, embedding_models.c
     statement = (
-        select(held.node_table)
-        .join(document_indexes, i.node_table == held.node_table)
-        .where(i.document_id.in_(document_ids), held.node_table != but)
+        select(models.node_table)
+        .join(document_indexes, i.node_table == models.node_table)
+        .where(i.document_id.in_(document_ids), models.node_table != but)
         .with_for_update(read=True, key_share=True, of=embedding_models)
     )
     return list(dict.fromkeys(connection.execute(statement).scalars()))
@@ -192,7 +195,7 @@ def every_table(connection: Connection) -> list[str]:
 
 
 def prevent_drop(engine: Engine, table: str) -> None:
-    """Let nobody drop a node table while the moment lasts in which this is called.
+    """Prevent the drop of a node table until the read snapshot ends in which this is called.
 
     Raises:
         ConfigError: If it is gone.
@@ -205,7 +208,7 @@ def prevent_drop(engine: Engine, table: str) -> None:
 
 
 def stored_models(engine: Engine) -> list[StoredModel]:
-    """Every node table, the one that serves first, then by name."""
+    """Every node table, the active one first, then by name."""
     with reading(engine, "reading the embedding models") as connection:
         stored = connection.execute(select(func.count()).select_from(documents)).scalar_one()
         return [
@@ -215,8 +218,8 @@ def stored_models(engine: Engine) -> list[StoredModel]:
                 active=row.active,
                 documents=stored - count_missing(connection, row.node_table),
                 stored=stored,
-                nodes=_nodes(connection, row.node_table),
-                bytes=_bytes(connection, row.node_table),
+                nodes=_count_nodes(connection, row.node_table),
+                bytes=table_bytes(connection, row.node_table),
                 added_at=row.added_at,
             )
             for row in connection.execute(
@@ -226,50 +229,51 @@ def stored_models(engine: Engine) -> list[StoredModel]:
 
 
 def count_missing(connection: Connection, table: str) -> int:
-    """Of how many stored documents a node table does not hold the current content."""
+    """Count the stored documents whose current content a node table does not hold."""
     d, i = documents.c, document_indexes.c
     current = exists().where(and_(i.document_id == d.id, i.node_table == table, i.content_sha == d.content_sha))
     return int(connection.execute(select(func.count()).select_from(documents).where(~current)).scalar_one())
 
 
-def _nodes(connection: Connection, table: str) -> int:
-    held = document_indexes.c
-    total = select(func.coalesce(func.sum(held.nodes), 0)).where(held.node_table == table)
+def _count_nodes(connection: Connection, table: str) -> int:
+    i = document_indexes.c
+    total = select(func.coalesce(func.sum(i.nodes), 0)).where(i.node_table == table)
     return int(connection.execute(total).scalar_one())
 
 
-def _bytes(connection: Connection, table: str) -> int:
-    names = (f"data_{checked(table)}", f"{table}_windows")
+def table_bytes(connection: Connection, table: str) -> int:
+    """The size on disk of a node table and its vectors, indexes included; 0 if there is none."""
+    names = (f"data_{table}", f"{table}_windows")
     sizes = [func.coalesce(func.pg_total_relation_size(func.to_regclass(name)), 0) for name in names]
     return int(connection.execute(select(sizes[0] + sizes[1])).scalar_one())
 
 
-def find_model(held: Sequence[StoredModel], name: str) -> StoredModel:
+def find_model(stored: Sequence[StoredModel], name: str) -> StoredModel:
     """The model of that name: a table's, `model` or `provider/model`, either with `@dimension`.
 
     Raises:
-        RetrievalError: If none is called so, or several are.
+        RetrievalError: If no model or several have it.
     """
-    found = [one for one in held if name in _names(one)]
-    labels = ", ".join(one.identity.label for one in found or held)
+    found = [one for one in stored if name in _names(one)]
+    labels = ", ".join(one.identity.label for one in found or stored)
     if len(found) > 1:
         raise RetrievalError(f"{name!r} could be {len(found)} embedding models: {labels}.", hint="Give the whole name.")
     if not found:
-        there = f"There are: {labels}." if held else "There is none yet."
+        known = f"There are: {labels}." if stored else "There is none yet."
         raise RetrievalError(
-            f"The database holds no embedding model {name[:100]!r}. {there}", hint="`footnote models add` makes one."
+            f"The database holds no embedding model {name[:100]!r}. {known}", hint="`footnote models add` makes one."
         )
     return found[0]
 
 
 def _names(one: StoredModel) -> set[str]:
-    its = one.identity
-    names = {its.model, f"{its.provider}/{its.model}"}
-    return {one.table, f"data_{one.table}", *names, *(f"{name}@{its.dimension}" for name in names)}
+    model = one.identity
+    names = {model.model, f"{model.provider}/{model.model}"}
+    return {one.table, f"data_{one.table}", *names, *(f"{name}@{model.dimension}" for name in names)}
 
 
 def state_of(connection: Connection, table: str) -> str:
-    """Thirty-two hex digits that tell what a node table holds: which documents, of which content, made how."""
+    """An MD5 of what a node table holds: the documents, their content and the recipes of their nodes."""
     i = document_indexes.c
     each = func.concat_ws(" ", i.document_id, i.content_sha, i.recipe)
     whole = func.string_agg(each, aggregate_order_by(literal("\n"), i.document_id))

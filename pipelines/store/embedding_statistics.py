@@ -1,10 +1,10 @@
-"""What the vectors of a corpus have in common, taken out of a question's vector before it is searched for."""
+"""Whitening: the mean and the variances of a corpus's vectors, taken out of a question's vector before the search."""
 
 import os
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -17,8 +17,8 @@ from pipelines.types import Audience
 Vector = NDArray[np.float32]
 
 SAMPLE = 2000
-_FEW = 200  # so many windows count as much as the assumption that they point everywhere alike
-_FLOOR = 0.1  # of the mean variance, below which a direction is noise
+_PRIOR = 200  # windows that weigh as much as the assumption of equal variances
+_FLOOR = 0.1  # of the mean variance; a direction with less is noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class EmbeddingStatistics:
         """The unit vector to search for instead of a question's: w = V (s + 0.1)^-power V' (q - mean).
 
         Ranking unit vectors x by x·w ranks them by their inner product with the question after both were centred and
-        every direction was divided by a power of its variance: what all documents share counts for less. 0 leaves the
-        question as it is.
+        each direction was divided by a power of its variance, so that what all documents share counts less. The power 0
+        leaves the question unchanged.
 
         Source: Mu, Viswanath, ICLR 2018, arXiv:1702.01417; Su, Cao, Liu, Ou, 2021, arXiv:2103.15316.
         """
@@ -62,13 +62,13 @@ class EmbeddingStatistics:
 
 
 def measure_statistics(vectors: Vector) -> EmbeddingStatistics:
-    """The space of a corpus from a sample of its vectors (n, d); few vectors are trusted less.
+    """The statistics of a sample of vectors (n, d), shrunk for a small sample.
 
     The mean and the covariance are shrunk towards 0 and towards a multiple of the identity by n / (n + 200).
 
     Source: Ledoit, Wolf, JMVA 2004, doi:10.1016/S0047-259X(03)00096-4, with a fixed weight.
     """
-    trust = len(vectors) / (len(vectors) + _FEW)
+    trust = len(vectors) / (len(vectors) + _PRIOR)
     mean = vectors.mean(axis=0)
     centred = vectors - mean
     covariance = centred.T @ centred / max(len(vectors), 1)
@@ -82,81 +82,66 @@ def measure_statistics(vectors: Vector) -> EmbeddingStatistics:
 
 
 class StatisticsCache:
-    """The space of each audience's nodes at the corpus's version, kept on disk between processes."""
+    """The statistics of each audience's nodes at the corpus version, saved on disk between processes."""
 
     def __init__(self, folder: Path, sample: Callable[[Audience, int], Vector], version: Callable[[], int]) -> None:
         self._folder = folder
         self._sample = sample
         self._version = version
-        self._held: dict[Audience, tuple[int, EmbeddingStatistics | None]] = {}
+        self._cached: dict[Audience, tuple[int, EmbeddingStatistics | None]] = {}
         self._lock = threading.Lock()
 
     def current(self, audience: Audience) -> EmbeddingStatistics | None:
-        """The space of what this audience may see; None when that is nothing."""
+        """The statistics of the nodes that this audience may see; None if there are none."""
         version = self._version()
-        held = self._held.get(audience)
-        if held is not None and held[0] == version:
-            return held[1]
+        if (cached := self._cached.get(audience)) is not None and cached[0] == version:
+            return cached[1]
         with self._lock:
-            held = self._held.get(audience)
-            if held is None or held[0] != version:
-                held = (version, self._at(version, audience))
-                self._held[audience] = held
-            return held[1]
+            cached = self._cached.get(audience)
+            if cached is None or cached[0] != version:
+                cached = self._cached[audience] = (version, self._at(version, audience))
+            return cached[1]
 
     def _at(self, version: int, audience: Audience) -> EmbeddingStatistics | None:
         path = self._folder / f"space-{audience}.npz"
-        if (kept := _load(path, version)) is not None:
-            return kept
+        if (saved := _load(path, version)) is not None:
+            return saved
         vectors = self._sample(audience, SAMPLE)
         if not len(vectors):
             return None
-        space = measure_statistics(vectors)
-        _save(path, version, space)
+        statistics = measure_statistics(vectors)
+        _save(path, version, statistics)
         log("info", "vector space measured", audience=audience, vectors=len(vectors))
-        return space
+        return statistics
 
 
 def carry_over(folder: Path, audience: Audience, version: int) -> None:
-    """Make the kept space that of a later corpus version, at which its vectors are the same."""
+    """Store the saved statistics again as those of a later corpus version, at which the vectors are the same."""
     path = folder / f"space-{audience}.npz"
-    if not path.exists():
-        return
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
-            space = EmbeddingStatistics(held["mean"], held["directions"], held["variances"])
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        log_failure("vector space unreadable, it is measured again", error, path=str(path))
-        return
-    _save(path, version, space)
+    if (statistics := _load(path)) is not None:
+        _save(path, version, statistics)
 
 
-def _load(path: Path, version: int) -> EmbeddingStatistics | None:
-    """The kept space, when it is of this version."""
+def _load(path: Path, version: int | None = None) -> EmbeddingStatistics | None:
+    """The saved statistics; None if there are none of this version."""
     if not path.exists():
         return None
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
-            if int(held["version"]) != version:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
+            if version not in (None, int(saved["version"])):
                 return None
-            return EmbeddingStatistics(held["mean"], held["directions"], held["variances"])
+            return EmbeddingStatistics(saved["mean"], saved["directions"], saved["variances"])
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         log_failure("vector space unreadable, measuring it again", error, path=str(path))
         return None
 
 
-def _save(path: Path, version: int, space: EmbeddingStatistics) -> None:
-    """Write whole or not at all; a folder that cannot be written costs only the next start a measurement."""
+def _save(path: Path, version: int, statistics: EmbeddingStatistics) -> None:
+    """Write the file whole or not at all; if it cannot be written, the next start measures again."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".new-", suffix=".npz", delete=False) as file:
-            np.savez(
-                file,
-                version=version,
-                mean=space.mean,
-                directions=space.directions,
-                variances=space.variances,
-            )
+            np.savez(file, version=version, **asdict(statistics))
         os.replace(file.name, path)
     except OSError as error:
         log_failure("vector space not kept", error, path=str(path))

@@ -1,4 +1,4 @@
-"""Career facts: what the nodes of resumes and profiles state, a row a record, written with their nodes."""
+"""Career facts: the records of resumes and profiles, a row a record, written with their nodes."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from pipelines.store.node_reader import NodeReader
 from pipelines.store.schema import documents, facts
 from pipelines.types import Audience, Filters, NodeMetadata
 
-_SHARED_NAME = 4000  # characters above an entry in which the name that several entries share may stand
+_SHARED_NAME = 4000  # characters above an entry that may have a name which several entries share
 _RECORD: TypeAdapter[CareerRecord] = TypeAdapter(CareerRecord)
 
 
@@ -25,8 +25,8 @@ _RECORD: TypeAdapter[CareerRecord] = TypeAdapter(CareerRecord)
 class Fact:
     """A record and the passage that states it: `text` is `document.text[start:end]`; pages and lines count from 1.
 
-    The passage is the record's span, and what stands before it up to the name of its company or institution, where
-    several entries share one name above them.
+    The passage is the record's span; if several entries share a name above them, it starts at that name of the company
+    or institution.
     """
 
     record: CareerRecord
@@ -53,12 +53,12 @@ class Fact:
 
 
 def write_facts(connection: Connection, nodes: Mapping[str, Sequence[BaseNode]]) -> None:
-    """Make what these nodes, by document, state its facts; a record that several parts of a job carry counts once."""
+    """Replace the facts of documents with those of their nodes; a record of several parts of a job counts once."""
     connection.execute(delete(facts).where(facts.c.document_id.in_(nodes)))
     rows = [
         _row(record) | {"document_id": document_id, "ordinal": place}
-        for document_id, own in nodes.items()
-        for place, record in enumerate(dict.fromkeys(_records(own)))
+        for document_id, of_it in nodes.items()
+        for place, record in enumerate(dict.fromkeys(_records(of_it)))
     ]
     if rows:
         connection.execute(insert(facts), rows)
@@ -89,10 +89,7 @@ def _row(record: CareerRecord) -> dict[str, Any]:
 
 
 def read_facts(reader: NodeReader, filters: Filters, audience: Audience) -> list[Fact]:
-    """The facts that nodes state which pass the filters and which this audience may see.
-
-    Ordered by document name, then by their place in the document.
-    """
+    """The facts of the nodes that pass the filters and that this audience may see, by document name and place."""
     d, f, node = documents.c, facts.c, reader.passing(filters, audience)
     body = func.substr(d.text, f.span_start + 1, f.span_end - f.span_start)
     above = func.right(func.left(d.text, f.span_start), _SHARED_NAME)
@@ -113,7 +110,7 @@ def read_facts(reader: NodeReader, filters: Filters, audience: Audience) -> list
 
 
 def stated_people(reader: NodeReader, audience: Audience) -> list[tuple[str, str]]:
-    """The (name, document id) of each document that says whose career it states, ordered by document."""
+    """The (name, document id) of each document that names the person of its career, ordered by document."""
     f = facts.c
     named = select(f.title, f.document_id).join_from(facts, documents, documents.c.id == f.document_id)
     statement = named.where(f.kind == "person", f.title != "", seen_by(audience)).order_by(f.document_id, f.ordinal)
@@ -150,7 +147,7 @@ def _fact(row: Any) -> Fact:
 
 
 def _shared(record: CareerRecord, above: str, text: str) -> str:
-    """What stands between an organisation's name and the span that it is above; nothing where the span holds it."""
+    """The text from an organisation's name above the span to the span; empty if the span has the name."""
     name = getattr(record, "company", "") or getattr(record, "institution", "")
     place = above.rfind(name) if name and name not in text else -1
     return above[place:] if place >= 0 else ""

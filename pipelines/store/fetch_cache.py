@@ -1,8 +1,7 @@
-"""What was fetched from remote sources: a note a URI under FOOTNOTE_HOME/fetched, its bytes among the originals.
+"""The cache of remote sources: a file a URI under FOOTNOTE_HOME/fetched, with its bytes among the originals.
 
-Beside them a note a source: what it listed last, so that what two sources hold is not removed when one drops it.
-
-A cache that spares fetching: without it everything is fetched again, and nothing is lost.
+A file a source has what it listed last, so that a document of two sources is not removed when one drops it. Without the
+cache everything is fetched again, and nothing is lost.
 """
 
 import hashlib
@@ -16,16 +15,18 @@ from typing import Any
 from pipelines.errors import StoreError
 from pipelines.store.originals import HINT, is_full, is_kept, write_whole
 
+_DAMAGED = (OSError, ValueError, KeyError, TypeError)  # what reading a missing or damaged file raises
+
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What a URI held when it was fetched last.
+    """The content of a URI when it was fetched last.
 
     Attributes:
-        stamp: What the source said of its state: a time, a hash of what it tells; empty = it is looked at each time.
-        sha: SHA-256 of the bytes, which are kept among the originals; empty where `more` says all of it.
-        size: How many bytes.
-        more: What its source wants to know again, such as validators or the pages below it; JSON.
+        stamp: The state that the source gave: a time, or a hash; empty = it is requested each time.
+        sha: SHA-256 of the bytes, which are kept among the originals; empty if `more` has all of it.
+        size: The number of bytes.
+        more: What its source needs again, such as validators or the pages below it; JSON.
     """
 
     uri: str
@@ -36,60 +37,61 @@ class Fetched:
 
 
 def recall_fetched(home: Path, uri: str) -> Fetched | None:
-    """What was fetched of a URI; None where nothing was, or its bytes are no longer kept."""
+    """The cached content of a URI; None if there is none, or its bytes are no longer kept."""
     try:
-        told = json.loads(_place(home, uri).read_text("utf-8"))
-        fetched = Fetched(told["uri"], told["stamp"], told["sha"], told["size"], told["more"])
-    except (OSError, ValueError, KeyError, TypeError):
+        saved = json.loads(_place(home, uri).read_text("utf-8"))
+        fetched = Fetched(saved["uri"], saved["stamp"], saved["sha"], saved["size"], saved["more"])
+    except _DAMAGED:
         return None
-    held = not fetched.sha or is_kept(home, fetched.sha, fetched.size)
-    return fetched if fetched.uri == uri and held else None
+    is_whole = not fetched.sha or is_kept(home, fetched.sha, fetched.size)
+    return fetched if fetched.uri == uri and is_whole else None
 
 
 def remember_fetched(home: Path, fetched: Fetched) -> None:
-    """Note what was fetched, wholly or not at all.
+    """Cache the content of a URI, wholly or not at all.
 
     Raises:
         StoreError: If it cannot be written: the disk is full, or the folder is closed.
     """
-    try:
-        write_whole(_place(home, fetched.uri), json.dumps(asdict(fetched), ensure_ascii=True).encode())
-    except OSError as error:
-        hint = HINT if is_full(error) else "Check the permissions of FOOTNOTE_HOME."
-        raise StoreError(f"What was fetched of {fetched.uri} cannot be noted: {error.strerror}.", hint=hint) from error
+    _save(_place(home, fetched.uri), asdict(fetched), f"What was fetched of {fetched.uri} cannot be noted")
 
 
 def forget_fetched(home: Path, uri: str) -> None:
-    """Have a URI fetched anew the next time."""
+    """Delete the cached content of a URI, so that it is fetched again."""
     _place(home, uri).unlink(missing_ok=True)
 
 
 def remember_listing(home: Path, collection: str, source: str, uris: Iterable[str]) -> None:
-    """Note what a remote source of a collection held when it was looked at last.
+    """Save the last listing of a remote source in a collection.
 
     Raises:
         StoreError: If it cannot be written.
     """
+    path = _listings(home, collection) / f"{_key(source)}.json"
+    _save(path, {"source": source, "uris": sorted(uris)}, f"What {source} lists cannot be noted")
+
+
+def _save(path: Path, content: Mapping[str, Any], failed: str) -> None:
     try:
-        write_whole(_listing(home, collection, source), json.dumps({"source": source, "uris": sorted(uris)}).encode())
+        write_whole(path, json.dumps(content).encode())
     except OSError as error:
         hint = HINT if is_full(error) else "Check the permissions of FOOTNOTE_HOME."
-        raise StoreError(f"What {source} lists cannot be noted: {error.strerror}.", hint=hint) from error
+        raise StoreError(f"{failed}: {error.strerror}.", hint=hint) from error
 
 
 def recall_listings(home: Path, collection: str) -> dict[str, frozenset[str]]:
-    """By source, what each of a collection held when it was looked at last; damaged notes are left out."""
+    """By source, the URIs of its last listing in a collection; damaged files are left out."""
     return _listings_in(_listings(home, collection))
 
 
 def listed_at(home: Path) -> dict[str, datetime]:
-    """By source, when each remote one was looked at last and all of it could be listed, in any collection."""
+    """By remote source, when all of it was listed last, in any collection."""
     found: dict[str, datetime] = {}
     for path in (home / "fetched" / "listings").glob("*/*.json"):
         try:
             source = str(json.loads(path.read_text("utf-8"))["source"])
             at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-        except (OSError, ValueError, KeyError, TypeError):
+        except _DAMAGED:
             continue
         found[source] = max(at, found.get(source, at))
     return found
@@ -99,20 +101,20 @@ def _listings_in(folder: Path) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for path in sorted(folder.glob("*.json")):
         try:
-            told = json.loads(path.read_text("utf-8"))
-            found[told["source"]] = frozenset(told["uris"])
-        except (OSError, ValueError, KeyError, TypeError):
+            saved = json.loads(path.read_text("utf-8"))
+            found[saved["source"]] = frozenset(saved["uris"])
+        except _DAMAGED:
             continue
     return found
 
 
 def normalised_source(source: str) -> str:
-    """What two spellings of one remote source have in common: GitHub takes its names in any case of letters."""
+    """The source in the spelling that is compared: GitHub's names in lower case."""
     return source.lower() if source.startswith("github:") else source
 
 
 def forget_listing(home: Path, source: str) -> None:
-    """Have a source hold nothing any more, in no collection; GitHub's in any case of letters, as GitHub takes them."""
+    """Delete the listings of a source in all collections; GitHub's names are compared without case."""
     for folder in (home / "fetched" / "listings").glob("*"):
         for named in _listings_in(folder):
             if normalised_source(named) == normalised_source(source):
@@ -126,10 +128,6 @@ def _place(home: Path, uri: str) -> Path:
 
 def _listings(home: Path, collection: str) -> Path:
     return home / "fetched" / "listings" / _key(collection)
-
-
-def _listing(home: Path, collection: str, source: str) -> Path:
-    return _listings(home, collection) / f"{_key(source)}.json"
 
 
 def _key(uri: str) -> str:

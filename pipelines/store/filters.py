@@ -12,10 +12,10 @@ from pipelines.types import Audience, Filters
 
 
 def matching(filters: Filters) -> list[ColumnElement[bool]]:
-    """The conditions on documents that these filters set; none when they set none.
+    """The conditions of these filters on documents; an empty list if there are none.
 
     Raises:
-        RetrievalError: If a value holds a NUL or half a character, or a date is not ISO.
+        RetrievalError: If a value has a NUL or a lone surrogate, or a date is not ISO.
     """
     check(filters)
     d = documents.c
@@ -36,19 +36,23 @@ def matching(filters: Filters) -> list[ColumnElement[bool]]:
 
 
 def check(filters: Filters) -> None:
-    """Refuse filter values that cannot even be sent to Postgres.
+    """Refuse filter values that cannot be sent to Postgres.
 
     Raises:
-        RetrievalError: If a value holds a NUL, half a character (a lone surrogate).
+        RetrievalError: If a value has a NUL or a lone surrogate.
     """
     for each in fields(filters):
-        held = getattr(filters, each.name)
-        for value in (held,) if isinstance(held, str) else held:
-            if any(char == "\x00" or "\ud800" <= char <= "\udfff" for char in str(value)):
-                raise RetrievalError(
-                    f"The {each.name} filter holds a character that cannot be stored.",
-                    hint="Remove the NUL or the broken character.",
-                )
+        given = getattr(filters, each.name)
+        if not all(map(is_storable, (given,) if isinstance(given, str) else given)):
+            raise RetrievalError(
+                f"The {each.name} filter holds a character that cannot be stored.",
+                hint="Remove the NUL or the broken character.",
+            )
+
+
+def is_storable(value: object) -> bool:
+    """True if the text of a value has no NUL and no lone surrogate, which Postgres refuses."""
+    return not any(char == "\x00" or "\ud800" <= char <= "\udfff" for char in str(value))
 
 
 def seen_by(audience: Audience) -> ColumnElement[bool]:
@@ -64,28 +68,23 @@ def _midnight(day: str) -> datetime:
 
 
 _TYPOGRAPHIC = dict(zip("‘’‚‛“”„‟«»‐‑‒–—−\xa0", "''''" + '""""""' + "------ ", strict=True))
-_READ_AS = str.maketrans("".join(_TYPOGRAPHIC), "".join(_TYPOGRAPHIC.values()))
+_PLAIN = str.maketrans("".join(_TYPOGRAPHIC), "".join(_TYPOGRAPHIC.values()))
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9]+")
 
 
 def holds(text: ColumnElement[str], phrase: str) -> ColumnElement[bool]:
-    """Whether a text holds a phrase, whatever the case, the line breaks, and the look of quotes and dashes.
+    """True if a text has a phrase; case, line breaks and the kinds of quotes and dashes do not count.
 
-    The database folds the case of ASCII letters (in its C locale it knows no others); the phrase's own other letters
-    are folded by name. Its longest word is looked for first, which is cheap and rules most texts out.
+    The database folds the case of ASCII letters only (in its C locale), so the other letters of the phrase are folded
+    by `translate`. Its longest word is searched first, which is cheap and excludes most texts.
     """
-    wanted = " ".join(phrase.translate(_READ_AS).lower().split())
-    written, read = _folding(wanted)
+    wanted = " ".join(phrase.translate(_PLAIN).lower().split())
+    # Typographic marks, and the capitals of the phrase's letters beyond ASCII.
+    capitals = {char.upper(): char for char in wanted if not char.isascii() and len(char.upper()) == 1}
+    pairs = _TYPOGRAPHIC | capitals
     plain = max(_PLAIN_WORD.findall(wanted), key=len, default="")
     longest = max(wanted.split(), key=len, default="")
     lowered = func.lower(text)
-    folded = func.translate(lowered, written, read)
+    folded = func.translate(lowered, "".join(pairs), "".join(pairs.values()))
     likely = func.strpos(lowered, plain) > 0 if plain else func.strpos(folded, longest) > 0
     return and_(likely, func.strpos(func.regexp_replace(folded, r"\s+", " ", "g"), wanted) > 0)
-
-
-def _folding(wanted: str) -> tuple[str, str]:
-    """What `translate` is given: typographic marks, and the capitals of the phrase's own letters beyond ASCII."""
-    capitals = {char.upper(): char for char in wanted if not char.isascii() and len(char.upper()) == 1}
-    pairs = _TYPOGRAPHIC | capitals
-    return "".join(pairs), "".join(pairs.values())

@@ -1,4 +1,4 @@
-"""The names that the database knows (documents, repositories, companies), found in a text by their whole words."""
+"""Names known to the database (documents, repositories, companies), found in a text by their whole words."""
 
 import re
 import threading
@@ -20,8 +20,8 @@ _WORD = re.compile(r"[^\W_]+")
 _DATE = re.compile(r"^\d{4}[-_]\d{1,2}[-_]\d{1,2}[-_ ]+")
 _INSIDE_SENTENCE = re.compile(r"[^.?!:\s][\"“«(\[]?\s+[\"“«(\[]?$")
 _MAX_WORDS = 12
-_MAX_SHARED = 20  # a name of more documents tells none of them apart
-# Words that say what kind of thing a document is: alone, or with stop words, they are no name.
+_MAX_SHARED = 20  # documents; a name that more of them have identifies none
+# Words for kinds of documents: alone, or with stop words, they are no name.
 _KINDS = frozenset(
     """about article articles blog blogs career changelog contact contributing cv document documents education
     experience faq github home index introduction job jobs journey license licence linkedin my note notes overview
@@ -47,9 +47,9 @@ class NameIndex:
             if words and len(words) <= _MAX_WORDS:
                 gathered.setdefault(words, (name, {}))[1][document_id] = None
         self._known: Mapping[tuple[str, ...], _Known] = {
-            words: _Known(name, tuple(held), len(words) == 1 and is_ordinary(words[0]))
-            for words, (name, held) in gathered.items()
-            if len(held) <= _MAX_SHARED
+            words: _Known(name, tuple(ids), len(words) == 1 and is_ordinary(words[0]))
+            for words, (name, ids) in gathered.items()
+            if len(ids) <= _MAX_SHARED
         }
         self._longest = max(map(len, self._known), default=0)
 
@@ -57,9 +57,9 @@ class NameIndex:
         return len(self._known)
 
     def find(self, text: str) -> list[tuple[str, Sequence[str]]]:
-        """The (name, document ids) of the names whose words stand in a text, in its order, the longest first.
+        """The (name, document ids) of the names whose words are in a text, in its order, the longest first.
 
-        A name of one ordinary word counts only where the text gives it a capital inside a sentence.
+        A name of one ordinary word counts only if it has a capital inside a sentence of the text.
         """
         spans = list(_words(text))
         found: list[tuple[str, Sequence[str]]] = []
@@ -87,21 +87,20 @@ class KnownNames:
 
     def __init__(self, store: NodeReader) -> None:
         self._store = store
-        self._held: dict[Audience, tuple[int, NameIndex]] = {}
+        self._cached: dict[Audience, tuple[int, NameIndex]] = {}
         self._reading = threading.Lock()
 
     def current(self, audience: Audience, version: int) -> NameIndex:
         """The names as of a corpus version."""
         with self._reading:
-            held = self._held.get(audience)
-            if held is None or held[0] != version:
-                held = (version, NameIndex(read_names(self._store, audience)))
-                self._held[audience] = held
-            return held[1]
+            cached = self._cached.get(audience)
+            if cached is None or cached[0] != version:
+                cached = self._cached[audience] = (version, NameIndex(read_names(self._store, audience)))
+            return cached[1]
 
 
 def read_names(store: NodeReader, audience: Audience) -> Iterator[tuple[str, str]]:
-    """Every (name, document id) that this audience may see: file names, titles, and what nodes state as facts."""
+    """Every (name, document id) that this audience may see: file names, titles, and names that nodes state as facts."""
     d = documents.c
     statement = select(d.id, d.name, d.title).where(seen_by(audience)).order_by(d.name, d.id)
     with reading(store.engine, "reading document names") as connection:
@@ -110,40 +109,40 @@ def read_names(store: NodeReader, audience: Audience) -> Iterator[tuple[str, str
         for name in names_of(row.name, row.title):
             yield name, row.id
     for name, document_id in store.stated_names(audience):
-        if _tells_apart(name):
+        if _is_distinctive(name):
             yield name, document_id
 
 
 def names_of(file_name: str, title: str) -> list[str]:
-    """What a document may be called: its title, its file name with and without folder, extension and date.
+    """The names of a document: its title, its file name with and without folder, extension and date.
 
-    A file that is named for its kind (`README.md`) is called by its folder.
+    A file with the name of a kind (`README.md`) has the name of its folder.
     """
     path = PurePosixPath(file_name)
     stem = _DATE.sub("", path.stem)
     folder = path.parent.name if fold(stem) in _KINDS else ""
     whole = [name for name in (file_name, path.name) if len(_WORD.findall(name)) > 1]
-    return list(dict.fromkeys([*whole, *filter(_tells_apart, (path.stem, stem, folder, title))]))
+    return list(dict.fromkeys([*whole, *filter(_is_distinctive, (path.stem, stem, folder, title))]))
 
 
-def _tells_apart(name: str) -> bool:
-    """Whether a name has a word of its own: of three letters or more, no stop word, and no mere kind of document."""
+def _is_distinctive(name: str) -> bool:
+    """True if a name has a word of three letters or more that is no stop word and no kind of document."""
     words = _WORD.findall(fold(name))
     return any(len(word) > 2 and not word.isdigit() and word not in STOP_WORDS | _KINDS for word in words)
 
 
 def is_own_word(text: str) -> bool:
-    """Whether a text is one word that is no ordinary one, as projects are called."""
+    """True if a text is one word that is not ordinary, as names of projects are."""
     return text.isalnum() and not is_ordinary(text.casefold())
 
 
 def is_ordinary(word: str) -> bool:
-    """Whether a word is so common that cl100k's vocabulary has it whole."""
+    """True if a word is one token of cl100k, as common words are."""
     return count_tokens(f" {word}") == 1
 
 
 def _is_proper(text: str, start: int) -> bool:
-    """Whether the word at `start` has a capital that neither a sentence's start nor shouting gives it."""
+    """True if the word at `start` has a capital inside a sentence, in a text that is not all capitals."""
     return text[start].isupper() and text != text.upper() and bool(_INSIDE_SENTENCE.search(text[:start]))
 
 

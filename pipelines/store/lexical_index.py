@@ -24,14 +24,14 @@ Counts = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Which nodes hold which key, how often, and how many keys each holds.
+    """The nodes of each key with their counts, and the number of keys of each node.
 
     Attributes:
-        keys: Those that stand anywhere, ascending.
-        starts: Where each key's nodes begin in `rows` and `counts`, and the end of the last.
-        rows: The nodes' positions, ascending for each key.
-        counts: How often the key stands there.
-        lengths: How many keys stand in each node.
+        keys: Ascending.
+        starts: The start of each key's nodes in `rows` and `counts`, and the end of the last.
+        rows: The rows of the nodes, ascending for each key.
+        counts: The number of occurrences of the key in that node.
+        lengths: The number of keys of each node.
     """
 
     keys: Integers
@@ -42,7 +42,7 @@ class Postings:
 
     @classmethod
     def build(cls, keys: Integers, rows: Integers, nodes: int) -> "Postings":
-        """Count the keys that stand in so many nodes; `rows` says in which, once for each time."""
+        """Count the occurrences of keys in `nodes` nodes; `rows` has the node of each."""
         kept, place = np.unique(keys, return_inverse=True)
         posting, counts = np.unique(place * nodes + rows, return_counts=True)
         place, row = np.divmod(posting, max(nodes, 1))
@@ -56,15 +56,15 @@ class Postings:
         )
 
     def of(self, key: int) -> tuple[Integers, Counts]:
-        """The positions of the nodes that hold a key, and how often; none for an unknown one."""
+        """The rows of the nodes with a key, and its counts; empty for an unknown key."""
         place = int(np.searchsorted(self.keys, key))
         if place == len(self.keys) or int(self.keys[place]) != key:
             return self.rows[:0], self.counts[:0]
-        held = slice(int(self.starts[place]), int(self.starts[place + 1]))
-        return self.rows[held], self.counts[held]
+        span = slice(int(self.starts[place]), int(self.starts[place + 1]))
+        return self.rows[span], self.counts[span]
 
     def save(self, folder: Path) -> None:
-        """Write one file an array into a new folder."""
+        """Write each array to a file in a new folder."""
         folder.mkdir()
         for field in fields(self):
             np.save(folder / f"{field.name}.npy", getattr(self, field.name))
@@ -80,9 +80,9 @@ _SECOND = 32  # bits
 
 
 def with_pairs(weights: Mapping[str, float], order: Sequence[str]) -> dict[str, float]:
-    """These term weights, and under `first second` each pair of neighbours in `order`, as heavy as its lighter term.
+    """These term weights, and for each pair of neighbours in `order`, as `first second`, the smaller of its weights.
 
-    Terms hold no space, so that a pair is never mistaken for a term. A pair of a term without weight is left out.
+    Terms have no spaces, so a pair never equals a term. A pair with a term without weight is left out.
     """
     pairs = {
         f"{first} {second}": min(weights[first], weights[second])
@@ -93,14 +93,14 @@ def with_pairs(weights: Mapping[str, float], order: Sequence[str]) -> dict[str, 
 
 
 def pair_key(first: int, second: int) -> int:
-    """The one number of an ordered pair of term ids."""
+    """The key of an ordered pair of term ids."""
     return first << _SECOND | second
 
 
 def pairs_of(nodes: Sequence[Sequence[Sequence[int]]]) -> tuple[Integers, Integers]:
-    """The key and the node of every ordered pair of terms that stand one or two places apart, as often as it stands.
+    """The key and the node of every occurrence of an ordered pair of terms at a distance of one or two.
 
-    Nodes are sequences of fields, and these of term ids; no pair spans fields.
+    A node is a sequence of fields, and a field of term ids; no pair spans fields.
 
     Source: sequential dependence, Metzler, Croft, SIGIR 2005, doi:10.1145/1076034.1076115, with BM25 for the ordered
     window as in Rasolofo, Savoy, ECIR 2003, doi:10.1007/3-540-36618-0_15.
@@ -123,7 +123,7 @@ _BLOCK = 1 << 20  # bytes
 
 
 class Segment(NamedTuple):
-    """A node's index terms, joined by spaces; those of its header come first, parted from the text's by a tab."""
+    """A node's index terms, joined by spaces; those of its header come first, with a tab after them."""
 
     node_id: str
     document_id: str
@@ -132,14 +132,14 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True)
 class IndexPart:
-    """What stands in which nodes, one row a node; a document's rows stand together.
+    """The postings of some nodes, one row a node; the rows of a document are adjacent.
 
     Attributes:
-        ids: The nodes, by row.
-        documents: The rows of each document, from and to.
-        vocabulary: A number for each term.
-        terms: By the terms' numbers.
-        pairs: By the pairs' keys; None where pairs were not counted.
+        ids: The node ids, by row.
+        documents: The first row of each document, and the one after its last.
+        vocabulary: The number of each term.
+        terms: By the numbers of terms.
+        pairs: By the keys of pairs; None if pairs are not indexed.
     """
 
     ids: Sequence[str]
@@ -150,9 +150,9 @@ class IndexPart:
 
     @classmethod
     def build(cls, segments: Iterable[Segment], *, header_weight: int, pairs: bool) -> "IndexPart":
-        """Count what these nodes hold, a term of the header so many times.
+        """Index these nodes; a term of the header counts `header_weight` times.
 
-        Nodes without a term can never be found and are left out.
+        Nodes without terms can never be found and are left out.
         """
         ordered = sorted(segments, key=lambda segment: (segment.document_id, segment.node_id))
         split = [(segment, _fields(segment.terms)) for segment in ordered]
@@ -176,7 +176,7 @@ class IndexPart:
         return len(self.ids)
 
     def holding(self, term: str) -> tuple[Integers, Counts]:
-        """The rows that hold a term, or a pair under `first second`, and how often."""
+        """The rows with a term, or with a pair `first second`, and the counts."""
         numbers = [self.vocabulary.get(part, -1) for part in term.split(" ")]
         if len(numbers) == 1:
             return self.terms.of(numbers[0])
@@ -191,7 +191,7 @@ class IndexPart:
 
     @cached_property
     def by_letter(self) -> Mapping[str, Sequence[str]]:
-        """The terms of letters alone, by the first."""
+        """The terms that are all letters, by their first letter."""
         grouped: dict[str, list[str]] = {}
         for term in self.vocabulary:
             if term.isalpha():
@@ -199,40 +199,40 @@ class IndexPart:
         return grouped
 
     def save(self, folder: Path, mark: Mark) -> None:
-        """Write it into an empty folder, as the index of all nodes at a mark."""
+        """Write the part to an empty folder, as the index of all nodes at a mark."""
         self.terms.save(folder / "terms")
         if self.pairs is not None:
             self.pairs.save(folder / "pairs")
-        held = {
+        content = {
             "mark": mark,
             "ids": self.ids,
             "documents": {document: end - start for document, (start, end) in self.documents.items()},
             "vocabulary": list(self.vocabulary),
         }
-        (folder / "ids.json").write_text(json.dumps(held))
+        (folder / "ids.json").write_text(json.dumps(content))
         (folder / _CHECKSUMS).write_text(json.dumps(_checksums(folder)))
 
     @classmethod
     def load(cls, folder: Path) -> "tuple[IndexPart, Mark]":
-        """Map a saved part into memory; with it, the mark at which it was all nodes.
+        """Map a saved part into memory, and return it with its mark.
 
         Reading every file for its checksum takes about 1 ms per MB, as long as the rest: 30 ms for 20,000 nodes.
 
         Raises:
-            ValueError: If a file is missing, is not one of the part's, or does not have its checksum.
+            ValueError: If a file is missing or unknown, or does not have its checksum.
         """
         if json.loads((folder / _CHECKSUMS).read_text()) != _checksums(folder):
             raise ValueError(f"The files in {folder} are not those that were saved.")
-        held = json.loads((folder / "ids.json").read_text())
-        ends = np.cumsum(list(held["documents"].values()), dtype=np.int64).tolist()
+        content = json.loads((folder / "ids.json").read_text())
+        ends = np.cumsum(list(content["documents"].values()), dtype=np.int64).tolist()
         part = cls(
-            held["ids"],
-            dict(zip(held["documents"], zip([0, *ends], ends, strict=False), strict=True)),
-            {term: number for number, term in enumerate(held["vocabulary"])},
+            content["ids"],
+            dict(zip(content["documents"], zip([0, *ends], ends, strict=False), strict=True)),
+            {term: number for number, term in enumerate(content["vocabulary"])},
             Postings.load(folder / "terms"),
             Postings.load(folder / "pairs") if (folder / "pairs").exists() else None,
         )
-        return part, Mark(*held["mark"])
+        return part, Mark(*content["mark"])
 
 
 def _checksums(folder: Path) -> dict[str, int]:
@@ -256,22 +256,22 @@ def _fields(terms: str) -> tuple[list[str], list[str]]:
 
 def _spans(documents: Sequence[str]) -> dict[str, tuple[int, int]]:
     """The first row of each document and the one after its last."""
-    rows = groupby(enumerate(documents), key=lambda placed: placed[1])
-    spans = {document: [row for row, _ in held] for document, held in rows}
-    return {document: (held[0], held[-1] + 1) for document, held in spans.items()}
+    groups = groupby(enumerate(documents), key=lambda placed: placed[1])
+    rows = {document: [row for row, _ in group] for document, group in groups}
+    return {document: (each[0], each[-1] + 1) for document, each in rows.items()}
 
 
 Terms = Sequence[str] | Mapping[str, float]
 _NOWHERE = Mark(0, 0)
-_MERGED = 8  # of two deltas, the factor between their sizes below which they become one
+_MERGED = 8  # two deltas are merged if their sizes differ by less than this factor
 
 
 @dataclass(frozen=True, slots=True)
 class BM25Parameters:
-    """BM25's: saturation `k1` and length normalisation `b` (Lucene's form); what headers and pairs count.
+    """The saturation `k1` and length normalisation `b` of BM25 (Lucene's form), and the weights of headers and pairs.
 
-    A term of a header counts `header_weight` times. The BM25 of neighbouring question terms that stand together is
-    added `pair_weight` times; at 0 no pair is indexed.
+    A term of a header counts `header_weight` times. The BM25 of pairs of neighbouring question terms is added
+    `pair_weight` times; at 0 no pair is indexed.
     """
 
     k1: float = 1.2
@@ -281,13 +281,13 @@ class BM25Parameters:
 
     @property
     def shape(self) -> str:
-        """What tells apart the snapshots that these parameters make; the others only say how one is read."""
+        """The part of a snapshot's name for the parameters that change its content."""
         return f"h{self.header_weight}-p{int(self.pair_weight > 0)}-t{TOKENISER_VERSION}-f{FORMAT}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A part, which of its rows are of documents that changed since, and what else it was built of (deltas only)."""
+    """A part, a mask of its rows whose documents changed since, and for a delta the segments it was built from."""
 
     part: IndexPart
     gone: NDArray[np.bool_] | None = None
@@ -316,11 +316,11 @@ class _Piece:
 class LexicalIndex:
     """An immutable BM25 index of one audience's nodes as they were at a mark of the corpus.
 
-    It is a snapshot of all nodes, and for the documents that changed since their nodes instead. All scores are of the
-    nodes that are left: they are the same, bit for bit, as those of an index that is built anew.
+    It is a snapshot of all nodes, and deltas for the documents that changed since. Scores are equal, bit for bit, to
+    those of a new index of the present nodes.
 
-    Where it takes terms, a sequence counts each term as often as it stands there, and its neighbours as pairs; a
-    mapping gives each term its weight, and a pair under `first second` (see `with_pairs`).
+    Terms are a sequence, which counts each term as often as it occurs, and its neighbours as pairs; or a mapping from
+    terms, and pairs `first second`, to weights (see `with_pairs`).
 
     Source: Robertson, Zaragoza, FnTIR 2009, doi:10.1561/1500000019; idf and length as in Lucene.
     """
@@ -338,7 +338,7 @@ class LexicalIndex:
 
     @classmethod
     def build(cls, segments: Iterable[Segment], parameters: BM25Parameters, mark: Mark = _NOWHERE) -> "LexicalIndex":
-        """Index these nodes; those without a term can never be found and are left out."""
+        """Index these nodes; those without terms can never be found and are left out."""
         return cls(mark, mark, [_Piece(_built_part(segments, parameters))], parameters)
 
     @classmethod
@@ -348,7 +348,7 @@ class LexicalIndex:
         return cls(mark, mark, [_Piece(part)], parameters)
 
     def save(self, folder: Path) -> None:
-        """Write the snapshot to a folder, whole or not at all; without what changed since."""
+        """Write the snapshot, without its deltas, to a folder, whole or not at all."""
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new-", ignore_cleanup_errors=True) as scratch:
             target = Path(scratch) / "index"
@@ -357,14 +357,14 @@ class LexicalIndex:
             try:
                 os.replace(target, folder)
             except OSError:
-                if not folder.exists():  # else another process has written the same snapshot
+                if not folder.exists():  # else another process wrote the same snapshot
                     raise
 
     def stepped(self, mark: Mark, changed: Collection[str], segments: Iterable[Segment]) -> "LexicalIndex":
-        """The index at a later mark: without what it holds of the documents that changed, with their nodes as they are.
+        """The index at a later mark, with the present nodes of the documents that changed.
 
-        Its cost grows with what changed, not with the index: of the deltas, those are counted again that are at most
-        so many times larger than what is added, so that there are few.
+        Its cost grows with what changed, not with the index. Deltas that are at most eight times as large as what is
+        added are merged with it, so that there are few.
         """
         base, *deltas = (piece.without(changed) for piece in self._pieces)
         deltas = [piece for piece in deltas if piece.segments]
@@ -376,15 +376,14 @@ class LexicalIndex:
         return LexicalIndex(mark, self.base_mark, [base, *deltas], self.parameters)
 
     def holds_as(self, other: "LexicalIndex") -> bool:
-        """True if both hold the same nodes, and each the same terms as often; snapshot and deltas may differ."""
-        held, numbers = other._numbered()
-        return held.keys() == self._numbered()[0].keys() and all(
-            np.array_equal(*both)
-            for both in zip(self._counts(held, numbers), other._counts(held, numbers), strict=True)
+        """True if both have the same nodes with the same counts; snapshot and deltas may differ."""
+        nodes, terms = other._numbered()
+        return nodes.keys() == self._numbered()[0].keys() and all(
+            np.array_equal(*both) for both in zip(self._counts(nodes, terms), other._counts(nodes, terms), strict=True)
         )
 
     def _numbered(self) -> tuple[dict[str, int], dict[str, int]]:
-        """A number for each node that is left, and for each term."""
+        """A number for each present node, and for each term."""
         ids = chain.from_iterable(
             (node_id for node_id, row in piece.part.row.items() if piece.gone is None or not piece.gone[row])
             for piece in self._pieces
@@ -393,15 +392,15 @@ class LexicalIndex:
         return {node_id: place for place, node_id in enumerate(ids)}, {term: place for place, term in enumerate(terms)}
 
     def _counts(self, nodes: Mapping[str, int], terms: Mapping[str, int]) -> tuple[Integers, Integers, Counts]:
-        """(term, node, count) of each posting that is left, by these numbers, sorted; -1 for an unknown term."""
+        """(term, node, count) of each present posting, by these numbers, sorted; -1 for an unknown term."""
         columns: list[tuple[Integers, Integers, Counts]] = []
         for piece in self._pieces:
-            held = piece.part.terms
+            postings = piece.part.terms
             node_of = np.array([nodes.get(node_id, -1) for node_id in piece.part.ids], dtype=np.int64)
             term_of = np.array([terms.get(term, -1) for term in piece.part.vocabulary], dtype=np.int64)
-            left = slice(None) if piece.gone is None else ~piece.gone[held.rows]
-            keys = np.repeat(term_of[held.keys], np.diff(held.starts))
-            columns.append((keys[left], node_of[held.rows][left], held.counts[left]))
+            left = slice(None) if piece.gone is None else ~piece.gone[postings.rows]
+            keys = np.repeat(term_of[postings.keys], np.diff(postings.starts))
+            columns.append((keys[left], node_of[postings.rows][left], postings.counts[left]))
         keys, rows, counts = (np.concatenate(column) for column in zip(*columns, strict=True))
         order = np.lexsort((rows, keys))
         return keys[order], rows[order], counts[order]
@@ -416,25 +415,25 @@ class LexicalIndex:
 
     @property
     def base_size(self) -> int:
-        """How many nodes the snapshot has."""
+        """The number of nodes of the snapshot."""
         return len(self._pieces[0].part)
 
     @property
     def behind(self) -> int:
-        """How many nodes were taken from the snapshot or came to it."""
+        """The number of nodes that were removed from or added to the snapshot."""
         base, *deltas = self._pieces
         return base.missing() + sum(len(piece.part) - piece.missing() for piece in deltas)
 
     def document_frequency(self, term: str) -> int:
-        """In how many nodes a term stands."""
+        """The number of nodes with a term."""
         return sum(piece.left(piece.part.holding(term)[0]) for piece in self._pieces)
 
     def idf(self, term: str) -> float:
-        """Lucene's idf, ln(1 + (N - df + 0.5) / (df + 0.5)); a term that is nowhere has the largest."""
+        """Lucene's idf, ln(1 + (N - df + 0.5) / (df + 0.5)); largest for an unknown term."""
         return self._idf(self.document_frequency(term))
 
     def nearest(self, word: str) -> list[Spelling]:
-        """What a word in lower case that no node holds may have been meant for, likeliest first; see `typos`."""
+        """The likely spellings of an unknown word in lower case, best first; see `tokens.nearest`."""
         parts = [piece.part for piece in self._pieces]
 
         def terms(letter: str) -> list[str]:
@@ -443,7 +442,7 @@ class LexicalIndex:
         return nearest(word, self.document_frequency, terms)
 
     def search(self, terms: Terms, k: int, allowed: set[str] | None = None) -> list[tuple[str, float]]:
-        """The best k (node id, BM25 score > 0), best first, ties by id; only `allowed` nodes when given."""
+        """The best k (node id, BM25 score > 0), best first, ties by id; only `allowed` nodes if given."""
         scores = self._scores(terms)
         if allowed is not None:
             mask = np.zeros(len(scores), dtype=bool)
@@ -460,12 +459,12 @@ class LexicalIndex:
         return hits[:take]
 
     def score_of(self, terms: Terms, node_ids: Iterable[str]) -> Mapping[str, float]:
-        """BM25 of these nodes; nodes that the index does not know score 0."""
+        """BM25 of these nodes; unknown nodes score 0."""
         scores = self._scores(terms)
         return {node_id: float(sum(scores[row] for row in self._rows(node_id))) for node_id in node_ids}
 
     def _scores(self, terms: Terms) -> NDArray[np.float32]:
-        """BM25 of every row; zeros where no term matches, and where the node is gone."""
+        """BM25 of every row; 0 if no term matches, or the node is gone."""
         total = np.zeros(self._starts[-1], dtype=np.float32)
         for term, weight in _weights(terms).items():
             paired = " " in term
@@ -488,15 +487,15 @@ class LexicalIndex:
         return float(np.log1p((self._count - df + 0.5) / (df + 0.5)))
 
     def _normalised(self, postings: Sequence[Postings]) -> Counts:
-        """What BM25 adds to a count in each row: k1 (1 - b + b length / mean length)."""
-        words = sum(piece.words(held) for piece, held in zip(self._pieces, postings, strict=True))
+        """The summand of BM25's denominator in each row: k1 (1 - b + b length / mean length)."""
+        words = sum(piece.words(each) for piece, each in zip(self._pieces, postings, strict=True))
         mean = max(words / max(self._count, 1), 1e-9)
-        lengths = np.concatenate([held.lengths for held in postings])
+        lengths = np.concatenate([each.lengths for each in postings])
         k1, b = self.parameters.k1, self.parameters.b
         return (k1 * (1 - b + b * lengths / mean)).astype(np.float32)
 
     def _rows(self, node_id: str) -> list[int]:
-        """Where a node stands: in the snapshot, and again where its document changed but it did not."""
+        """The rows of a node: in the snapshot, and in a delta if its document changed but the node did not."""
         places = (
             (start, piece.part.row.get(node_id)) for start, piece in zip(self._starts, self._pieces, strict=False)
         )

@@ -14,48 +14,48 @@ from pipelines.store.lexical_index import BM25Parameters, LexicalIndex, Segment
 from pipelines.store.read_snapshot import Mark, ReadSnapshot
 from pipelines.types import Audience
 
-_KEPT = 2  # snapshots of one shape: the newest, and the one that another process may just be reading
-_KEPT_IN_ALL = 12  # an evaluation goes through many parameters
-_HELD = 8  # indexes at different marks, for the questions that are under way
+_KEPT = 2  # snapshots of one shape: the newest, and one that another process may be reading
+_KEPT_IN_ALL = 12  # an evaluation uses many parameters
+_CACHED = 8  # indexes at different marks, for the questions in progress
 _FEW, _MANY, _SHARE = 200, 2000, 0.1  # nodes that may have changed since a snapshot: 200, then a tenth, at most 2,000
 
-_UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError)  # what a damaged file may raise
+_UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError)  # errors of a damaged file
 
 
 class Corpus(Protocol):
-    """What the indexes read."""
+    """The store, as far as the indexes read it."""
 
-    def moment(self) -> AbstractContextManager[ReadSnapshot]:
+    def read_snapshot(self) -> AbstractContextManager[ReadSnapshot]:
         """One state of the corpus, which the other reads see until it ends."""
 
     def changed_since(self, mark: Mark) -> Collection[str] | None:
-        """The documents that changed since; None when that is not known."""
+        """The documents that changed since; None if that is not known."""
 
     def segments(self, audience: Audience, documents: Collection[str] | None = None) -> list[Segment]:
-        """What the nodes that an audience may see hold, of all documents or of these."""
+        """The segments of the nodes that an audience may see, of all documents or of these."""
 
     def forget_changes(self) -> None:
-        """Let go of changes that lie so far back that no snapshot needs them."""
+        """Delete changes that are so old that no snapshot needs them."""
 
 
 class LexicalIndexes:
     """The BM25 index of each audience, always of exactly the nodes that the corpus has when the question is asked.
 
-    What changed since the last question is read and added to the index, in the same read snapshot. When much has
-    changed since the saved snapshot below it, a new one is built in a thread beside the queries. Only a process that
-    finds no usable snapshot waits for one.
+    What changed since the last question is read and added to the index, in the same read snapshot. If much has changed
+    since the saved snapshot, a new one is built in a background thread. Only a process that finds no usable snapshot
+    waits for one.
     """
 
     def __init__(self, folder: Path, corpus: Corpus, parameters: BM25Parameters) -> None:
         self._folder = folder
         self._corpus = corpus
         self.parameters = parameters
-        self._held: dict[Audience, list[LexicalIndex]] = {"owner": [], "visitor": []}
+        self._cached: dict[Audience, list[LexicalIndex]] = {"owner": [], "visitor": []}
         self._stepping = {"owner": threading.RLock(), "visitor": threading.RLock()}
         self._building = {"owner": threading.Lock(), "visitor": threading.Lock()}
 
     def current(self, audience: Audience) -> LexicalIndex:
-        """The index of the corpus as it is now; inside an open read snapshot, as that sees it."""
+        """The index of the corpus as it is now, or in the open read snapshot."""
         index = self._look(audience)
         if _is_far(index) and not self._building[audience].locked():
             threading.Thread(
@@ -64,26 +64,26 @@ class LexicalIndexes:
         return index
 
     def refresh(self, audience: Audience) -> LexicalIndex:
-        """The index of the corpus as it is now, on a new snapshot if much has changed since the last one."""
+        """The index of the corpus as it is now, with a new snapshot if much has changed since the last one."""
         with self._building[audience]:
             index = self._look(audience)
             if _is_far(index) and self._take_newer(audience, index):
                 index = self._look(audience)
             if not _is_far(index):
                 return index
-            with self._corpus.moment() as moment:
+            with self._corpus.read_snapshot() as snapshot:
                 segments = self._corpus.segments(audience)
-            index = self._built(audience, segments, moment)
+            index = self._built(audience, segments, snapshot)
         self._forget_changes()
         return index
 
     def examine(self) -> tuple[list[Path], list[Path]]:
-        """The snapshots on disk, and those of them that are damaged or do not hold what the database holds."""
+        """The snapshots on disk, and those of them that are damaged or differ from the database."""
         saved: list[Path] = []
         wrong: list[Path] = []
         audiences: tuple[Audience, ...] = ("owner", "visitor")
         for audience in audiences:
-            with self._corpus.moment() as moment:
+            with self._corpus.read_snapshot() as snapshot:
                 segments: list[Segment] | None = None
                 for path, _ in self._saved(audience):
                     saved.append(path)
@@ -96,9 +96,9 @@ class LexicalIndexes:
                         continue  # no search goes on from it
                     if segments is None:
                         segments = self._corpus.segments(audience)
-                    own = [segment for segment in segments if segment.document_id in changed]
-                    anew = LexicalIndex.build(segments, replace(self.parameters, pair_weight=0.0))
-                    if not index.stepped(moment.mark, changed, own).holds_as(anew):
+                    new = [segment for segment in segments if segment.document_id in changed]
+                    expected = LexicalIndex.build(segments, replace(self.parameters, pair_weight=0.0))
+                    if not index.stepped(snapshot.mark, changed, new).holds_as(expected):
                         wrong.append(path)
         return saved, wrong
 
@@ -108,52 +108,52 @@ class LexicalIndexes:
             shutil.rmtree(path, ignore_errors=True)
 
     def _look(self, audience: Audience) -> LexicalIndex:
-        with self._corpus.moment() as moment:
-            index: LexicalIndex = moment.once((self, audience), lambda: self._at(moment, audience))
+        with self._corpus.read_snapshot() as snapshot:
+            index: LexicalIndex = snapshot.once((self, audience), lambda: self._at(snapshot, audience))
             return index
 
-    def _at(self, moment: ReadSnapshot, audience: Audience) -> LexicalIndex:
+    def _at(self, snapshot: ReadSnapshot, audience: Audience) -> LexicalIndex:
         with self._stepping[audience]:
-            for held in self._begun(audience, moment.mark):
-                index = self._stepped(held, moment, audience)
+            for start in self._candidates(audience, snapshot.mark):
+                index = self._stepped(start, snapshot, audience)
                 if index is not None:
-                    self._hold(audience, index, moment)
+                    self._cache(audience, index, snapshot)
                     return index
-                self._held[audience] = [other for other in self._held[audience] if other is not held]
-            return self._built(audience, self._corpus.segments(audience), moment)
+                self._cached[audience] = [other for other in self._cached[audience] if other is not start]
+            return self._built(audience, self._corpus.segments(audience), snapshot)
 
-    def _begun(self, audience: Audience, mark: Mark) -> Iterator[LexicalIndex]:
-        """The indexes to go on from, best first: those at hand, on the newest snapshot; if none will do, from disk."""
-        held = [index for index in self._held[audience] if index.mark.version <= mark.version]
-        yield from sorted(held, key=lambda index: (index.base_mark, index.mark), reverse=True)
+    def _candidates(self, audience: Audience, mark: Mark) -> Iterator[LexicalIndex]:
+        """The indexes to start from, best first: the cached ones by snapshot and mark, then those on disk."""
+        cached = [index for index in self._cached[audience] if index.mark.version <= mark.version]
+        yield from sorted(cached, key=lambda index: (index.base_mark, index.mark), reverse=True)
         for path, version in self._saved(audience):
             if version <= mark.version and (index := self._load(path)) is not None:
                 yield index
 
-    def _stepped(self, index: LexicalIndex, moment: ReadSnapshot, audience: Audience) -> LexicalIndex | None:
-        """The index at this read snapshot; None when the changes are not known, or a snapshot on disk is too old."""
-        if index.mark == moment.mark:
+    def _stepped(self, index: LexicalIndex, snapshot: ReadSnapshot, audience: Audience) -> LexicalIndex | None:
+        """The index at this read snapshot; None if the changes are not known, or a snapshot on disk is too old."""
+        if index.mark == snapshot.mark:
             return index
         changed = self._corpus.changed_since(index.mark)
         if changed is None:
             return None
-        stepped = index.stepped(moment.mark, changed, self._corpus.segments(audience, changed))
-        return stepped if index in self._held[audience] or not _is_far(stepped) else None
+        stepped = index.stepped(snapshot.mark, changed, self._corpus.segments(audience, changed))
+        return stepped if index in self._cached[audience] or not _is_far(stepped) else None
 
     def _take_newer(self, audience: Audience, index: LexicalIndex) -> bool:
-        """Take up a snapshot that another process has made since this index's; whether there is one."""
+        """Cache a snapshot that another process has saved since this index's; False if there is none."""
         for path, version in self._saved(audience):
             if version > index.base_mark.version and (newer := self._load(path)) is not None:
                 with self._stepping[audience]:
-                    self._held[audience].append(newer)
+                    self._cached[audience].append(newer)
                 return True
         return False
 
-    def _built(self, audience: Audience, segments: list[Segment], moment: ReadSnapshot) -> LexicalIndex:
-        index = LexicalIndex.build(segments, self.parameters, moment.mark)
-        if moment.failed:
+    def _built(self, audience: Audience, segments: list[Segment], snapshot: ReadSnapshot) -> LexicalIndex:
+        index = LexicalIndex.build(segments, self.parameters, snapshot.mark)
+        if snapshot.failed:
             return index
-        self._hold(audience, index, moment)
+        self._cache(audience, index, snapshot)
         path = self._folder / f"{audience}-{self.parameters.shape}-{index.mark.version}-{index.mark.at}"
         try:
             index.save(path)
@@ -163,11 +163,11 @@ class LexicalIndexes:
         log("info", "lexical index built", audience=audience, nodes=len(index), version=index.version)
         return index
 
-    def _hold(self, audience: Audience, index: LexicalIndex, moment: ReadSnapshot) -> None:
-        """Keep an index for later questions, unless parts of it may have been read of another state."""
+    def _cache(self, audience: Audience, index: LexicalIndex, snapshot: ReadSnapshot) -> None:
+        """Cache an index for later questions, unless parts of it may be of another state."""
         with self._stepping[audience]:
-            if not moment.failed and index not in self._held[audience]:
-                self._held[audience] = [*self._held[audience], index][-_HELD:]
+            if not snapshot.failed and index not in self._cached[audience]:
+                self._cached[audience] = [*self._cached[audience], index][-_CACHED:]
 
     def _refresh_quietly(self, audience: Audience) -> None:
         try:

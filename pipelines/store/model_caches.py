@@ -1,11 +1,12 @@
-"""What models made, kept so that none is asked twice: vectors of texts, and contextual headers of nodes."""
+"""Caches of model output: vectors of texts, and contextual headers of nodes."""
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Engine, and_, delete, select
+from sqlalchemy import Column, Connection, Engine, Row, and_, delete, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
@@ -21,32 +22,27 @@ def text_sha(text: str) -> str:
 
 
 def cached_vectors(engine: Engine, model: str, keys: Sequence[str], dimension: int) -> dict[str, np.ndarray]:
-    """The known vectors of these keys, each (windows, dimension) float32."""
-    found: dict[str, np.ndarray] = {}
+    """The cached vectors of these keys, each (windows, dimension) float32."""
     cache = embedding_cache.c
-    with reading(engine, "reading the embedding cache") as connection:
-        for start in range(0, len(keys), _BATCH):
-            rows = connection.execute(
-                select(cache.text_sha, cache.vector).where(
-                    cache.model == model, cache.text_sha.in_(keys[start : start + _BATCH])
-                )
-            )
-            found |= {row.text_sha: np.frombuffer(row.vector, dtype="<f4").reshape(-1, dimension) for row in rows}
-    return found
+    rows = _cached(engine, model, keys, cache.text_sha, cache.vector)
+    return {row.text_sha: np.frombuffer(row.vector, dtype="<f4").reshape(-1, dimension) for row in rows}
 
 
 def known_texts(engine: Engine, model: str, keys: Sequence[str]) -> set[str]:
-    """Those of the keys whose vectors are known; no vector is read."""
-    cache, found = embedding_cache.c, set[str]()
+    """Those of the keys whose vectors are cached; no vector is read."""
+    return {row.text_sha for row in _cached(engine, model, keys, embedding_cache.c.text_sha)}
+
+
+def _cached(engine: Engine, model: str, keys: Sequence[str], *columns: Column[Any]) -> Iterator[Row[Any]]:
+    cache = embedding_cache.c
     with reading(engine, "reading the embedding cache") as connection:
         for start in range(0, len(keys), _BATCH):
             some = cache.text_sha.in_(keys[start : start + _BATCH])
-            found |= set(connection.execute(select(cache.text_sha).where(cache.model == model, some)).scalars())
-    return found
+            yield from connection.execute(select(*columns).where(cache.model == model, some))
 
 
 def cache_vectors(engine: Engine, model: str, vectors: Mapping[str, np.ndarray]) -> None:
-    """Remember these vectors; one that is known already stays."""
+    """Cache these vectors; one that is cached already stays."""
     rows = [
         {"model": model, "text_sha": key, "vector": np.asarray(vector, dtype="<f4").tobytes()}
         for key, vector in sorted(vectors.items())
@@ -64,7 +60,7 @@ def cache_vectors(engine: Engine, model: str, vectors: Mapping[str, np.ndarray])
 
 @dataclass(frozen=True, slots=True)
 class HeaderKey:
-    """What a header was written for and by, but for the node's text."""
+    """The key of a header, but for the node's text: its document, and the prompt and the model that wrote it."""
 
     document_id: str
     prompt_version: int
@@ -72,7 +68,7 @@ class HeaderKey:
 
 
 def read_headers(engine: Engine, key: HeaderKey, shas: Collection[str]) -> dict[str, str]:
-    """The kept headers of these node texts, by the SHA-256 of each; the others are missing."""
+    """The cached headers of these node texts, by their SHA-256; the others are missing."""
     h = headers.c
     wanted = and_(h.document_id == key.document_id, h.prompt_version == key.prompt_version, h.model == key.model)
     with reading(engine, "reading headers") as connection:
@@ -81,7 +77,7 @@ def read_headers(engine: Engine, key: HeaderKey, shas: Collection[str]) -> dict[
 
 
 def keep_headers(engine: Engine, key: HeaderKey, written: Mapping[str, str]) -> None:
-    """Keep these headers, by the SHA-256 of their nodes' texts; one that is known already stays."""
+    """Cache these headers, by the SHA-256 of their nodes' texts; one that is cached already stays."""
     rows = [
         {"document_id": key.document_id, "prompt_version": key.prompt_version, "model": key.model, "node_sha": sha,
          "header": header}
@@ -93,5 +89,5 @@ def keep_headers(engine: Engine, key: HeaderKey, written: Mapping[str, str]) -> 
 
 
 def forget_headers(connection: Connection, document_ids: Collection[str]) -> None:
-    """Delete what was written for documents."""
+    """Delete the headers of documents."""
     connection.execute(delete(headers).where(headers.c.document_id.in_(document_ids)))

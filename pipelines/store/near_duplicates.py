@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 Signature = NDArray[np.uint32]
 
-LEAST = 18  # shingles, which are 20 words: a shorter text says too little to be called a copy
+LEAST = 18  # shingles, which are 20 words: a shorter text is too short to be called a copy
 PERMUTATIONS = 128
 _SEED = 1
-ROWS = 4  # of a band: two texts that are alike by .7 share one of the 32 bands in all but 2 of 10,000 cases
+ROWS = 4  # of a band: two texts of similarity .7 share one of the 32 bands in all but 2 of 10,000 cases
 _WORD = re.compile(r"\w+")
 _MIX = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
 _BAND_MIX = np.array([0xD6E8FEB86659FD93, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3], dtype=np.uint64)
 
 
 def shingles(text: str) -> NDArray[np.uint32]:
-    """The hashes of all three words that follow on each other, each once, ascending; none for fewer than three words.
+    """The hashes of all sequences of three words, each once, ascending; none for fewer than three words.
 
-    Case, accents and punctuation make no difference.
+    Case, accents and punctuation do not count.
     """
     words = _WORD.findall(fold(text))
     if len(words) < 3:
@@ -46,7 +46,7 @@ def shingles(text: str) -> NDArray[np.uint32]:
 def signatures(hashed: Sequence[NDArray[np.uint32]]) -> list[Signature | None]:
     """The signature of each set of shingles, (128,); None for an empty one.
 
-    They are those of datasketch's MinHash ("affine32", seed 1), which takes half a second to import, and ten times as
+    They equal those of datasketch's MinHash ("affine32", seed 1), which takes half a second to import and ten times as
     long for a set. Source: Broder, SEQUENCES 1997, doi:10.1109/SEQUEN.1997.666900.
     """
     factors, offsets = _permutations()
@@ -62,7 +62,7 @@ def _permutations() -> tuple[Signature, Signature]:
 
 
 def _mixed(hashes: Signature) -> Signature:
-    """The hashes behind MurmurHash3's last step, so that neighbours come to stand far apart."""
+    """The hashes after the last step of MurmurHash3, which spreads similar numbers."""
     mixed = (hashes ^ (hashes >> np.uint32(16))) * np.uint32(0x85EBCA6B)
     mixed = (mixed ^ (mixed >> np.uint32(13))) * np.uint32(0xC2B2AE35)
     return np.asarray(mixed ^ (mixed >> np.uint32(16)))
@@ -75,7 +75,7 @@ def joint(parts: Sequence[Signature | None]) -> Signature | None:
 
 
 def bands(signature: Signature) -> list[int]:
-    """32 numbers of 64 bits: texts that are alike share some of them, others hardly any."""
+    """32 numbers of 64 bits, of which similar texts share some."""
     rows = signature.astype(np.uint64).reshape(-1, ROWS)
     places = np.arange(len(rows), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (rows * _BAND_MIX).sum(axis=1, dtype=np.uint64) + places
@@ -96,7 +96,7 @@ ALIKE = {"node": 0.8, "document": 0.7}  # estimated similarity from which two me
 
 
 class Member(NamedTuple):
-    """A node or a document that has enough words to be compared."""
+    """A node or a document with enough words to be compared."""
 
     id: str
     kind: str
@@ -108,13 +108,13 @@ class Member(NamedTuple):
 def write_families(connection: Connection, document_ids: Collection[str], members: Sequence[Member]) -> None:
     """Find the near-copies of documents and of their nodes among all others, and make one family of each group.
 
-    A family is a connected component: every member is a near-copy of another. It is called by its smallest member id,
-    so that families do not depend on the order in which documents come.
+    A family is a connected component: every member is a near-copy of another. Its name is its smallest member id, so
+    that families do not depend on the order of the documents.
 
     Args:
-        connection: Whose transaction goes on to hold all families.
-        document_ids: What is known of them is forgotten.
-        members: Theirs now, see `members_of`.
+        connection: Its transaction locks all families until it ends.
+        document_ids: Documents whose former members are deleted.
+        members: Their present members, see `members_of`.
     """
     forget_families(connection, document_ids)
     if members:
@@ -128,11 +128,11 @@ def write_families(connection: Connection, document_ids: Collection[str], member
 
 
 def members_of(document_id: str, mime: str, nodes: "Sequence[BaseNode]") -> Iterator[Member]:
-    """A document's nodes, and the document itself, but for those that say too little to be compared."""
+    """A document's nodes, and the document itself; without those that have too few words."""
     hashed = [shingles(searchable("", node.get_content(), mime, node.metadata["kind"])) for node in nodes]
     signed = signatures(hashed)
-    for node, held, signature in zip(nodes, hashed, signed, strict=True):
-        if signature is not None and len(held) >= LEAST:
+    for node, each, signature in zip(nodes, hashed, signed, strict=True):
+        if signature is not None and len(each) >= LEAST:
             yield Member(node.node_id, "node", document_id, signature, bands(signature))
     whole = joint(signed)
     if whole is not None and sum(map(len, hashed)) >= LEAST:
@@ -140,17 +140,16 @@ def members_of(document_id: str, mime: str, nodes: "Sequence[BaseNode]") -> Iter
 
 
 def lock_families(connection: Connection) -> None:
-    """Let nobody else change families before the transaction ends, so that it sees all the others."""
+    """Lock the families until the transaction ends, so that it sees those of all others."""
     connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('families', 0))"))
 
 
 def forget_families(connection: Connection, document_ids: Collection[str]) -> None:
-    """Take documents and their nodes out of their families; what they alone held together comes apart."""
+    """Remove documents and their nodes from their families, and split families that only they connected."""
     lock_families(connection)
     f = families.c
-    own = f.document_id.in_(document_ids)
-    left = connection.execute(delete(families).where(own).returning(f.family)).scalars()
-    names = set(left)
+    removed = delete(families).where(f.document_id.in_(document_ids)).returning(f.family)
+    names = set(connection.execute(removed).scalars())
     if not names:
         return
     rows = connection.execute(select(f.family, f.kind, f.member, f.signature).where(f.family.in_(names))).all()
@@ -163,11 +162,11 @@ def forget_families(connection: Connection, document_ids: Collection[str]) -> No
                 _rename(connection, f.member.in_(component), min(component))
 
 
-def _join(connection: Connection, document_ids: Collection[str], own: Sequence[Member]) -> None:
-    """Make one family of each new member and of all whose near-copies it is."""
+def _join(connection: Connection, document_ids: Collection[str], members: Sequence[Member]) -> None:
+    """Join each new member with all families that have a near-copy of it."""
     f = families.c
-    sought = sorted({band for member in own for band in member.bands})
-    # As a subquery: where the planner sees the numbers, it takes the comparing of arrays for cheap, and reads all rows.
+    sought = sorted({band for member in members for band in member.bands})
+    # As a subquery: with the numbers in sight the planner takes comparing arrays for cheap, and reads all rows.
     wanted = select(cast(sought, ARRAY(BigInteger))).scalar_subquery()
     elsewhere = f.document_id.not_in(document_ids)
     rows = connection.execute(
@@ -175,7 +174,7 @@ def _join(connection: Connection, document_ids: Collection[str], own: Sequence[M
     ).all()
     groups = _Groups()
     for kind, alike in ALIKE.items():
-        new = {member.id: member.signature for member in own if member.kind == kind}
+        new = {member.id: member.signature for member in members if member.kind == kind}
         for component in components(new, alike):
             for member in component:
                 groups.tie(min(component), member)
@@ -198,7 +197,7 @@ def _signature(stored: bytes) -> Signature:
 
 
 def components(members: Mapping[str, Signature], alike: float) -> list[set[str]]:
-    """The members in groups that near-copies hold together, each alone that is nobody's near-copy."""
+    """The members in groups that near-copies connect; a member without a near-copy is a group."""
     same: dict[bytes, list[str]] = {}
     for member, signature in members.items():
         same.setdefault(signature.tobytes(), []).append(member)
@@ -206,12 +205,12 @@ def components(members: Mapping[str, Signature], alike: float) -> list[set[str]]
     for first, *others in same.values():
         for other in (first, *others):
             groups.tie(first, other)
-        held = [in_band.setdefault(band, []) for band in bands(members[first])]
-        rivals = list(dict.fromkeys(chain.from_iterable(held)))
+        buckets = [in_band.setdefault(band, []) for band in bands(members[first])]
+        rivals = list(dict.fromkeys(chain.from_iterable(buckets)))
         for place in _copies_of(members[first], [members[rival] for rival in rivals], alike):
             groups.tie(first, rivals[place])
-        for each in held:
-            each.append(first)
+        for bucket in buckets:
+            bucket.append(first)
     return list(groups)
 
 
@@ -220,7 +219,7 @@ def _stacked(rows: Sequence[Signature]) -> NDArray[np.uint32]:
 
 
 def _copies_of(one: Signature, others: Sequence[Signature] | NDArray[np.uint32], alike: float) -> list[int]:
-    """The places of those signatures that are near-copies of one: alike enough, with a band in common."""
+    """The indices of the near-copies of a signature: similar enough, with a band in common."""
     if not len(others):
         return []
     table = np.asarray(others)

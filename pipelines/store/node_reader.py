@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Engine,
     Integer,
     Subquery,
     Text,
@@ -45,37 +44,40 @@ from pipelines.types import Audience, Filters, NodeMetadata
 EXACT_BELOW = 5000
 
 
-class NodeReader:
+class NodeReader(NodeTable):
     """Reads the nodes of one embedding model; no read can be made without filters and an audience."""
-
-    def __init__(self, engine: Engine, table: str, dimension: int) -> None:
-        self.engine = engine
-        self.table = table
-        self.dimension = dimension
-        self._shape = NodeTable(engine, table, dimension)
-        self._rows: Any = self._shape.rows
-        self._windows = self._shape.windows
 
     def dense(
         self, vector: Sequence[float], k: int, *, look: int, filters: Filters, audience: Audience
     ) -> list[NodeWithScore]:
         """The k nodes nearest to `vector`, best first; scores are cosine similarities in -1..1.
 
-        `look` is how many the index examines (its ef_search); filtered searches go on until k are found.
+        `look` is the number of vectors that the index examines (ef_search); a filtered search continues until it has k.
         """
-        distance = self._windows.c.embedding.cosine_distance(vector).label("distance")
+        narrow = bool(filters) or audience != "owner"
+        return self._nearest(vector, k, look=look, condition=self.visible(filters, audience), narrow=narrow)
+
+    def _nearest(
+        self, vector: Sequence[float], k: int, *, look: int, condition: ColumnElement[bool], narrow: bool
+    ) -> list[NodeWithScore]:
+        """As `dense`, of the nodes that meet a condition; if these may be few (`narrow`), they are counted first."""
+        nodes, windows = self._nodes.c, self._windows.c
+        distance = windows.embedding.cosine_distance(vector).label("distance")
         statement = (
-            select(self._rows.node_id, self._rows.text, self._rows.metadata_, distance)
-            .join(self._windows, self._windows.c.node_id == self._rows.node_id)
-            .where(self.visible(filters, audience))
+            select(nodes.node_id, nodes.text, nodes.metadata_, distance)
+            .join(self._windows, windows.node_id == nodes.node_id)
+            .where(condition)
             .order_by(distance)
         )
         best: dict[str, Any] = {}
-        rows = 2 * k  # a node may come by several of its windows
+        rows = 2 * k  # several windows of a node may be near
         with self._reading("searching by vector") as connection:
             reach = {"look": str(min(max(look, k, 1), 1000))}
             connection.execute(text("SELECT set_config('hnsw.ef_search', :look, true)"), reach)
-            narrow = self._is_narrow(connection, filters, audience)
+            if narrow:  # comparing all of a few nodes is exact and cheap
+                passing = select(nodes.node_id).where(condition).limit(EXACT_BELOW + 1)
+                counted = connection.execute(select(func.count()).select_from(passing.subquery())).scalar_one()
+                narrow = int(counted) <= EXACT_BELOW
             if narrow:
                 connection.execute(text("SET LOCAL enable_indexscan = off"))
             while len(best) < k:
@@ -84,18 +86,10 @@ class NodeReader:
                 if len(found) < rows:
                     break
                 rows *= 4
-            if narrow:  # a moment's transaction goes on
+            if narrow:  # the transaction of a read snapshot goes on
                 connection.execute(text("SET LOCAL enable_indexscan TO DEFAULT"))
         ranked = sorted(best.values(), key=lambda row: (row.distance, row.node_id))[:k]
-        return [NodeWithScore(node=_node(row), score=1.0 - float(row.distance)) for row in ranked]
-
-    def _is_narrow(self, connection: Connection, filters: Filters, audience: Audience) -> bool:
-        """Whether so few nodes pass that comparing all of them is exact and cheap."""
-        if not filters and audience == "owner":
-            return False
-        passing = select(self._rows.node_id).where(self.visible(filters, audience)).limit(EXACT_BELOW + 1)
-        counted = connection.execute(select(func.count()).select_from(passing.subquery())).scalar_one()
-        return int(counted) <= EXACT_BELOW
+        return [NodeWithScore(node=read_node(row), score=1.0 - float(row.distance)) for row in ranked]
 
     def similarities(self, vector: Sequence[float], node_ids: Sequence[str]) -> dict[str, float]:
         """The cosine similarity (-1..1) of each of these nodes' nearest window to `vector`; gone nodes are missing.
@@ -122,7 +116,7 @@ class NodeReader:
             ).all()
         sums: dict[str, NDArray[np.float32]] = {}
         for row in found:
-            sums[row.node_id] = sums.get(row.node_id, 0.0) + np.asarray(_floats(row.embedding), dtype=np.float32)
+            sums[row.node_id] = sums.get(row.node_id, 0.0) + np.asarray(as_floats(row.embedding), dtype=np.float32)
         return {node_id: total / (np.linalg.norm(total) or 1.0) for node_id, total in sums.items()}
 
     def fetch(self, node_ids: Iterable[str], *, filters: Filters, audience: Audience) -> dict[str, TextNode]:
@@ -132,14 +126,14 @@ class NodeReader:
             return {}
         with self._reading("fetching nodes") as connection:
             rows = connection.execute(
-                self._select().where(self._rows.node_id.in_(wanted), self.visible(filters, audience))
+                self._select().where(self._nodes.c.node_id.in_(wanted), self.visible(filters, audience))
             ).all()
-        return {row.node_id: _node(row) for row in rows}
+        return {row.node_id: read_node(row) for row in rows}
 
     def matching_ids(self, filters: Filters, audience: Audience) -> set[str]:
         """The ids of all nodes that pass the filters."""
         with self._reading("filtering nodes") as connection:
-            found = connection.execute(select(self._rows.node_id).where(self.visible(filters, audience)))
+            found = connection.execute(select(self._nodes.c.node_id).where(self.visible(filters, audience)))
             return set(found.scalars())
 
     def window(
@@ -157,24 +151,24 @@ class NodeReader:
                 )
                 .order_by(place)
             ).all()
-        return [_node(row) for row in rows]
+        return [read_node(row) for row in rows]
 
     def segments(self, audience: Audience, documents: Collection[str] | None = None) -> list[Segment]:
-        """What every node of an audience holds, or every one of these documents, ordered by node id.
+        """The segments of an audience's nodes, or of those of these documents, ordered by node id.
 
         Nodes that were tokenised by older rules are tokenised again.
         """
         if documents is not None and not documents:
             return []
-        held, rows = tables.lexical_segments, self._rows.__table__
+        stored, nodes = tables.lexical_segments.c, self._nodes.c
         statement = (
-            select(held.c.node_id, held.c.document_id, held.c.tokens, held.c.tokeniser)
-            .join(rows, rows.c.node_id == held.c.node_id)
-            .where(held.c.node_table == self.table, self.visible(Filters(), audience))
-            .order_by(held.c.node_id)
+            select(stored.node_id, stored.document_id, stored.tokens, stored.tokeniser)
+            .join(self._nodes, nodes.node_id == stored.node_id)
+            .where(stored.node_table == self.table, self.visible(Filters(), audience))
+            .order_by(stored.node_id)
         )
         if documents is not None:
-            statement = statement.where(held.c.document_id == func.any(cast(list(documents), ARRAY(Text))))
+            statement = statement.where(stored.document_id == func.any(cast(list(documents), ARRAY(Text))))
         with self._reading("reading the lexical segments") as connection:
             found = connection.execute(statement).all()
         stale = [row.node_id for row in found if row.tokeniser != TOKENISER_VERSION]
@@ -183,30 +177,30 @@ class NodeReader:
         return [Segment(row.node_id, row.document_id, again.get(row.node_id, row.tokens)) for row in found]
 
     def some_vectors(self, audience: Audience, limit: int) -> NDArray[np.float32]:
-        """At most `limit` of the vectors that this audience may search, (n, d); always the same ones, at random."""
-        windows = self._windows.c  # node ids are hashes: their order is no order of documents
+        """A random but repeatable sample of at most `limit` vectors that this audience may search, (n, d)."""
+        windows = self._windows.c  # the order of node ids, which are hashes, is random
         statement = (
             select(windows.embedding)
-            .join(self._rows, self._rows.node_id == windows.node_id)
+            .join(self._nodes, self._nodes.c.node_id == windows.node_id)
             .where(self.visible(Filters(), audience))
             .order_by(windows.node_id, windows.place)
             .limit(limit)
         )
         with self._reading("sampling vectors") as connection:
             found = connection.execute(statement).scalars().all()
-        return np.array([_floats(vector) for vector in found], dtype=np.float32).reshape(len(found), self.dimension)
+        return np.array([as_floats(vector) for vector in found], dtype=np.float32).reshape(len(found), self.dimension)
 
     def stated_names(self, audience: Audience) -> list[tuple[str, str]]:
         """The (name, document id) of each company, institution, project and repository that is stated as a fact."""
-        f, own = tables.facts.c, self._rows.__table__.c.metadata_["facts"]
+        f, fact = tables.facts.c, self._nodes.c.metadata_["facts"]
         stated = case((f.kind == "project", f.title), else_=f.organisation).label("name")
         careers = (
             select(stated, f.document_id)
             .join(tables.documents, tables.documents.c.id == f.document_id)
             .where(f.kind.in_(("job", "education", "project")), seen_by(audience))
         )
-        repositories = select(own["name"].astext, self._key("document_id")).where(
-            own["type"].astext == "repository", self.visible(Filters(), audience)
+        repositories = select(fact["name"].astext, self._key("document_id")).where(
+            fact["type"].astext == "repository", self.visible(Filters(), audience)
         )
         names = union(careers, repositories).subquery("names")
         ordered = select(names.c[0], names.c[1]).where(names.c[0] != "").order_by(names.c[0], names.c[1])
@@ -214,47 +208,47 @@ class NodeReader:
             return [(row[0], row[1]) for row in connection.execute(ordered)]
 
     def passing(self, filters: Filters, audience: Audience) -> Subquery:
-        """The places of the nodes that pass, to be joined: node_id, document_id, section_path, start, end."""
+        """A subquery of the nodes that pass, with node_id, document_id, section_path, start and end."""
         places = [cast(self._key(name), Integer).label(name) for name in ("start", "end")]
-        path = func.coalesce(self._rows.__table__.c.metadata_["section_path"], cast([], JSONB)).label("section_path")
-        node = select(self._rows.node_id, self._key("document_id").label("document_id"), path, *places)
+        path = func.coalesce(self._nodes.c.metadata_["section_path"], cast([], JSONB)).label("section_path")
+        node = select(self._nodes.c.node_id, self._key("document_id").label("document_id"), path, *places)
         return node.where(self.visible(filters, audience)).subquery("node")
 
     def count(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         with self._reading("counting nodes") as connection:
-            return int(connection.execute(select(func.count()).select_from(self._rows)).scalar_one())
+            return int(connection.execute(select(func.count()).select_from(self._nodes)).scalar_one())
 
     def version(self) -> int:
         """The corpus version: raised in the same transaction as any change of nodes."""
-        with self.moment() as held:
-            return held.mark.version
+        with self.read_snapshot() as snapshot:
+            return snapshot.mark.version
 
     @contextmanager
-    def moment(self) -> Iterator[ReadSnapshot]:
-        """One state of the corpus: until it ends, all reads here and in threads with this context are of that state.
+    def read_snapshot(self) -> Iterator[ReadSnapshot]:
+        """One state of the corpus for all reads of this context, and of threads with a copy of it, until it ends.
 
         Raises:
             ServiceUnavailable: If the database cannot be reached.
         """
         try:
-            with read_snapshot(self.engine) as held:
-                yield held
+            with read_snapshot(self.engine) as snapshot:
+                yield snapshot
         except DBAPIError as error:
             raise translate(error, "looking where the corpus stands") from error
 
     def changed_since(self, mark: Mark) -> frozenset[str] | None:
-        """The documents that changed since; None when that is not known."""
-        with self.moment() as held, self._reading("reading what changed") as connection:
-            return changes.changed_since(connection, mark, held.mark)
+        """The documents that changed since; None if that is not known."""
+        with self.read_snapshot() as snapshot, self._reading("reading what changed") as connection:
+            return changes.changed_since(connection, mark, snapshot.mark)
 
     def forget_changes(self) -> None:
-        """Let go of changes that lie so far back that no snapshot needs them."""
+        """Delete changes that are so old that no snapshot needs them."""
         with writing(self.engine, "forgetting old changes") as connection:
             changes.prune_changes(connection)
 
     def visible(self, filters: Filters, audience: Audience) -> ColumnElement[bool]:
-        """The one condition that every read passes: bound parameters only, for these filters and this audience.
+        """The condition of these filters and this audience, of bound parameters, that every read applies.
 
         Raises:
             RetrievalError: If a filter value cannot be compared (a NUL, a broken date).
@@ -269,42 +263,49 @@ class NodeReader:
             conditions.append(self._key("year").in_([str(year) for year in filters.year]))
         if chosen := matching(filters):
             conditions.append(self._key("document_id").in_(select(tables.documents.c.id).where(*chosen)))
-        body = self._rows.__table__.c.text
+        body = self._nodes.c.text
         conditions += [or_(holds(body, phrase), holds(self._key("header"), phrase)) for phrase in filters.phrase]
         return and_(true(), *conditions)
 
     def _key(self, name: str) -> ColumnElement[str]:
-        key: ColumnElement[str] = self._rows.__table__.c.metadata_[name].astext
+        key: ColumnElement[str] = self._nodes.c.metadata_[name].astext
         return key
 
     def _select(self) -> Any:
-        return select(self._rows.node_id, self._rows.text, self._rows.metadata_)
+        return select(self._nodes.c.node_id, self._nodes.c.text, self._nodes.c.metadata_)
 
     def _reading(self, doing: str) -> AbstractContextManager[Connection]:
         return reading(self.engine, doing)
 
 
 def segment(node: BaseNode, mime: str) -> str:
-    """A node's index terms, joined by spaces, which terms hold none of: the header's, a tab, the text's."""
+    """A node's index terms, joined by spaces: those of the header, a tab, those of the text."""
     header, body = node.metadata["header"], searchable("", node.get_content(), mime, node.metadata["kind"])
     return f"{' '.join(tokenise(header))}\t{' '.join(tokenise(body))}"
 
 
-def _floats(vector: Any) -> Any:
+def as_floats(vector: Any) -> Any:
+    """The numbers of a vector as the driver gives it."""
     return vector.to_numpy() if hasattr(vector, "to_numpy") else vector
 
 
-# What a node of an older parser has where it lacks a newer field.
-_LACKING = {name: field.default for name, field in NodeMetadata.model_fields.items() if not field.is_required()}
-_LACKING |= {"section_path": [], "token_count": 0}
+# Defaults for fields that nodes of older parsers lack; `extra` is stored only if it is not empty.
+_DEFAULTS = {name: field.default for name, field in NodeMetadata.model_fields.items() if not field.is_required()}
+_DEFAULTS |= {"section_path": [], "token_count": 0}
+del _DEFAULTS["extra"]
 
 
-def _node(row: Any) -> TextNode:
+def read_node(row: Any) -> TextNode:
+    """The node of a row of node_id, text and metadata_.
+
+    Raises:
+        StoreError: If it is no text node.
+    """
     node = metadata_dict_to_node(row.metadata_)
     if not isinstance(node, TextNode):
         raise StoreError(f"Row {row.node_id} is no text node.", hint="Run `footnote audit`.")
     node.set_content(row.text)
-    node.metadata = {**_LACKING, **node.metadata}
+    node.metadata = {**_DEFAULTS, **node.metadata}
     return node
 
 
@@ -313,7 +314,7 @@ _MOST_SECTIONS = 400
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A node's place: `document.text[start:end]`, and the headings above it, the outermost first."""
+    """A node's span `document.text[start:end]`, and the headings above it, the outermost first."""
 
     document_id: str
     title: str

@@ -1,8 +1,8 @@
-"""The shape of an embedding model's nodes: PGVectorStore's table, and a table of vectors beside it.
+"""The tables of an embedding model's nodes: PGVectorStore's, and a table of the vectors that are searched.
 
 A node that is longer than its model's window has several vectors. One row a vector finds more than one pooled vector
-a node (see the README's Decisions), so the vectors that are searched have a table and an HNSW index of their own;
-the pooled vector in PGVectorStore's table keeps that table whole for whoever opens it with LlamaIndex alone.
+a node (docs/decisions/several-vectors-a-node.md), so the vectors that are searched have their own table and HNSW index.
+The pooled vector in PGVectorStore's table keeps that table complete for a plain PGVectorStore.
 """
 
 import re
@@ -15,6 +15,7 @@ from llama_index.core.vector_stores.utils import node_to_metadata_dict
 from llama_index.vector_stores.postgres import PGVectorStore
 from numpy.typing import NDArray
 from pgvector.sqlalchemy import HALFVEC, Vector
+from pydantic import PrivateAttr
 from sqlalchemy import (
     Column,
     Connection,
@@ -32,12 +33,9 @@ from sqlalchemy import (
     table,
     text,
 )
-from sqlalchemy import table as sql_table
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import create_async_engine
-from sqlalchemy.pool import NullPool
 
 from pipelines.errors import ConfigError, StoreError
 from pipelines.observe import log
@@ -66,10 +64,10 @@ def hnsw_statement(table: str, dimension: int) -> str:
 
 
 def checked(table: str) -> str:
-    """The name, which goes into DDL unquoted.
+    """The name, which is part of SQL text.
 
     Raises:
-        StoreError: If it is not one that `node_table` makes.
+        StoreError: If it has a character that `node_table` does not use.
     """
     if not _NAME.fullmatch(table):
         raise StoreError(f"{table!r} is no node table.", hint="Run `footnote doctor`.")
@@ -84,9 +82,9 @@ def node_rows(name: str) -> Any:
 
 
 def window_rows(name: str, dimension: int | None = None) -> Any:
-    """The vectors of a node table by name; those that are to be read, or compared with one, need their dimension."""
-    held = column("embedding", None if dimension is None else _vector(dimension))
-    return table(f"{checked(name)}_windows", column("node_id"), held)
+    """The vectors of a node table by name; reading or comparing them needs their dimension."""
+    embedding = column("embedding", None if dimension is None else _vector(dimension))
+    return table(f"{checked(name)}_windows", column("node_id"), embedding)
 
 
 def _vector(dimension: int) -> HALFVEC | Vector:
@@ -99,37 +97,71 @@ def pooled(vectors: Vectors) -> NDArray[np.float32]:
     return np.asarray(mean / (np.linalg.norm(mean) or 1.0), dtype=np.float32)
 
 
-class NodeTable:
+class NodeTable(PGVectorStore):
     """The two tables of one model's nodes.
 
-    Attributes:
-        rows: PGVectorStore's mapped class: node_id, text, metadata_, embedding (pooled).
-        windows: node_id, place, embedding; deleted with their node.
+    PGVectorStore's own holds node_id, text, metadata_ and the pooled embedding; the other one holds the vectors that
+    are searched, which are deleted with their node.
     """
 
-    def __init__(self, engine: Engine, name: str, dimension: int) -> None:
-        self.engine = engine
-        self.name = checked(name)
-        self.dimension = dimension
-        self._pg = PGVectorStore(
-            table_name=name,
+    _windows: Table = PrivateAttr()
+
+    def __init__(self, engine: Engine, table: str, dimension: int) -> None:
+        super().__init__(
+            table_name=checked(table),
             embed_dim=dimension,
             perform_setup=False,
             use_jsonb=True,
             use_halfvec=dimension > HALFVEC_ABOVE,
-            engine=engine,
-            async_engine=create_async_engine(engine.url.set(drivername="postgresql+asyncpg"), poolclass=NullPool),
-            initialization_fail_on_error=True,
         )
-        self.rows: Any = self._pg._table_class
-        owner = ForeignKey(self.rows.__table__.c.node_id, ondelete="CASCADE")
-        self.windows = Table(
-            f"{name}_windows",
+        self._engine = engine
+        self._windows = Table(
+            f"{table}_windows",
             MetaData(),
-            Column("node_id", String, owner, primary_key=True),
+            Column("node_id", String, ForeignKey(self._nodes.c.node_id, ondelete="CASCADE"), primary_key=True),
             Column("place", SmallInteger, primary_key=True),
             Column("embedding", _vector(dimension), nullable=False),
         )
+
+    @classmethod
+    def class_name(cls) -> str:
+        """The name under which LlamaIndex knows the class."""
+        return cls.__name__
+
+    @classmethod
+    def from_params(cls, *args: Any, **kwargs: Any) -> PGVectorStore:
+        """Refused: a node table belongs to an embedding model in a migrated database.
+
+        Raises:
+            ConfigError: Always.
+        """
+        raise ConfigError("A Footnote store has no from_params.", hint="Use build_vector_store.")
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the database, which whoever opened the database disposes of."""
+        assert self._engine is not None
+        return self._engine
+
+    @property
+    def client(self) -> Engine:
+        """The engine, under LlamaIndex's name."""
+        return self.engine
+
+    @property
+    def table(self) -> str:
+        """The name of the node table, without PGVectorStore's `data_` prefix."""
+        return self.table_name
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of the vectors."""
+        return self.embed_dim
+
+    @property
+    def _nodes(self) -> Table:
+        nodes: Table = self._table_class.__table__
+        return nodes
 
     def append(self, connection: Connection, written: Sequence[tuple[TextNode, Vectors]], windows: Windows) -> None:
         """Add nodes, each under the mean of its windows' vectors, and the windows that are searched.
@@ -140,13 +172,13 @@ class NodeTable:
             {
                 "node_id": node.node_id,
                 "text": node.get_content(),
-                "metadata_": node_to_metadata_dict(node, remove_text=True, flat_metadata=self._pg.flat_metadata),
+                "metadata_": node_to_metadata_dict(node, remove_text=True, flat_metadata=self.flat_metadata),
                 "embedding": pooled(vectors),
             }
             for node, vectors in written
         ]
-        append_rows(connection, self.rows.__table__, nodes)
-        append_rows(connection, self.windows, windows)
+        append_rows(connection, self._nodes, nodes)
+        append_rows(connection, self._windows, windows)
 
     def ensure(self, provider: str, model: str) -> None:
         """Make the tables and their indexes when they are missing; safe from several processes.
@@ -154,21 +186,21 @@ class NodeTable:
         Raises:
             ConfigError: If they hold vectors of another dimension.
         """
-        held = self.rows.__tablename__
+        name = self._nodes.name
         with self.engine.begin() as connection:
-            if self._assert_dimension(connection, held):
+            if self._assert_dimension(connection):
                 return
-            connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:t, 0))"), {"t": held})
-            self.rows.__table__.create(connection, checkfirst=True)
-            connection.execute(text(f"CREATE UNIQUE INDEX IF NOT EXISTS {held}_id ON {held} (node_id)"))
-            self.windows.create(connection, checkfirst=True)
-            connection.execute(text(hnsw_statement(self.name, self.dimension)))
+            connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:t, 0))"), {"t": name})
+            self._nodes.create(connection, checkfirst=True)
+            connection.execute(text(f"CREATE UNIQUE INDEX IF NOT EXISTS {name}_id ON {name} (node_id)"))
+            self._windows.create(connection, checkfirst=True)
+            connection.execute(text(hnsw_statement(self.table, self.dimension)))
             for key in _FILTER_COLUMNS:
-                connection.execute(text(f"CREATE INDEX IF NOT EXISTS {held}_{key} ON {held} ((metadata_ ->> '{key}'))"))
+                connection.execute(text(f"CREATE INDEX IF NOT EXISTS {name}_{key} ON {name} ((metadata_ ->> '{key}'))"))
             connection.execute(
                 upsert(tables.embedding_models)
                 .values(
-                    node_table=self.name,
+                    node_table=self.table,
                     provider=provider,
                     model=model,
                     dimension=self.dimension,
@@ -177,47 +209,59 @@ class NodeTable:
                 .on_conflict_do_nothing()
             )
 
-    def _assert_dimension(self, connection: Any, held: str) -> bool:
-        dimension = connection.execute(
-            text("SELECT atttypmod FROM pg_attribute WHERE attrelid = to_regclass(:t) AND attname = 'embedding'"),
-            {"t": held},
-        ).scalar()
-        if dimension is not None and dimension != self.dimension:
+    def _assert_dimension(self, connection: Connection) -> bool:
+        """True if the table exists.
+
+        Raises:
+            ConfigError: If it holds vectors of another dimension.
+        """
+        stored = stored_dimension(connection, self.table)
+        if stored is not None and stored != self.dimension:
             raise ConfigError(
-                f"The table {held} holds vectors of {dimension} dimensions, and the model gives {self.dimension}.",
-                hint=f"Set FOOTNOTE_EMBEDDING__DIMENSION={dimension}, or change FOOTNOTE_EMBEDDING__MODEL.",
+                f"The table {self._nodes.name} holds vectors of {stored} dimensions, and the model gives "
+                f"{self.dimension}.",
+                hint=f"Set FOOTNOTE_EMBEDDING__DIMENSION={stored}, or change FOOTNOTE_EMBEDDING__MODEL.",
             )
-        return dimension is not None
+        return stored is not None
 
 
-_MANY = 256  # documents: fewer are added to the index that there is
-_MOST_HELD = 5000  # vectors, which are compared in a few milliseconds
-_PATIENCE = "1s"  # for searches that are under way to end
+def stored_dimension(connection: Connection, table: str) -> int | None:
+    """The dimension of a node table's vectors; None if there is no such table."""
+    dimension: int | None = connection.execute(
+        text("SELECT atttypmod FROM pg_attribute WHERE attrelid = to_regclass(:t) AND attname = 'embedding'"),
+        {"t": f"data_{table}"},
+    ).scalar()
+    return dimension
+
+
+_MANY = 256  # documents: fewer are added to the present index
+_FEW = 5000  # vectors, which are compared in a few milliseconds
+_PATIENCE = "1s"  # for searches to end
 
 
 def set_vector_index_aside(engine: Engine, table: str, coming: int) -> None:
-    """Drop the index when so many documents are coming that making it anew afterwards is cheaper than keeping it.
+    """Drop the index if so many documents are coming that building it afterwards is cheaper than keeping it.
 
-    It stays where the table holds much already, and where somebody goes on reading it.
+    It stays if the table holds many vectors already, or if a search goes on reading it.
     """
     if coming < _MANY:
         return
     try:
         with engine.begin() as connection:
-            some = select(literal(1)).select_from(sql_table(f"{checked(table)}_windows")).limit(_MOST_HELD + 1)
-            held = connection.execute(select(func.count()).select_from(some.subquery())).scalar_one()
-            if held <= min(coming, _MOST_HELD) and _is_there(connection, table):
+            some = select(literal(1)).select_from(window_rows(table)).limit(_FEW + 1)
+            stored = connection.execute(select(func.count()).select_from(some.subquery())).scalar_one()
+            if stored <= min(coming, _FEW) and _has_index(connection, table):
                 connection.execute(text(f"SET LOCAL lock_timeout = '{_PATIENCE}'"))
                 connection.execute(text(f"DROP INDEX IF EXISTS {table}_hnsw"))
-                log("info", "vector index set aside", table=table, vectors=held)
+                log("info", "vector index set aside", table=table, vectors=stored)
     except DBAPIError as error:
         log("info", "vector index kept", table=table, error=type(error.orig).__name__)
 
 
 def make_vector_index(engine: Engine, table: str, dimension: int) -> bool:
-    """Make the index where it is missing, whoever set it aside; whether it was missing. Searches go on meanwhile."""
+    """Build the index if it is missing, and return whether it was; searches go on meanwhile."""
     with writing(engine, "making the vector index") as connection:
-        if _is_there(connection, table):
+        if _has_index(connection, table):
             return False
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:t, 0))"), {"t": f"{table}_hnsw"})
         connection.execute(text(hnsw_statement(table, dimension)))
@@ -225,5 +269,5 @@ def make_vector_index(engine: Engine, table: str, dimension: int) -> bool:
     return True
 
 
-def _is_there(connection: Connection, table: str) -> bool:
+def _has_index(connection: Connection, table: str) -> bool:
     return connection.execute(text("SELECT to_regclass(:name)"), {"name": f"{table}_hnsw"}).scalar() is not None

@@ -1,4 +1,4 @@
-"""Files under FOOTNOTE_HOME: originals kept once each, paths and URIs, and how a full disk shows."""
+"""Files under FOOTNOTE_HOME: originals kept once each, paths and URIs, and the errors of a full disk."""
 
 import errno
 import os
@@ -15,14 +15,14 @@ HINT = "Free some space there; what was finished stays, and the next run goes on
 
 
 def is_full(error: object) -> bool:
-    """Whether an error of the system or of psycopg2 means that nothing more fits; some only say so."""
+    """True if an error of the system or of psycopg2 means a full disk; some say so only in their text."""
     if isinstance(error, OSError):
         return error.errno in _NUMBERS
     return getattr(error, "pgcode", None) == _POSTGRES or says_full(str(error))
 
 
 def says_full(text: str) -> bool:
-    """Whether a program's output says that nothing more fits."""
+    """True if a program's output says that the disk is full."""
     return any(words in text for words in _WORDS)
 
 
@@ -30,7 +30,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
 def keep_original(home: Path, sha: str, data: bytes, *, name: str) -> Path:
-    """Where the bytes of the document of that name are kept now; written whole or not at all, only when they are new.
+    """Keep the bytes of a document, written whole or not at all, unless they are kept already; returns their path.
 
     Raises:
         StoreError: If they cannot be written: the disk is full, or the folder is closed.
@@ -38,21 +38,20 @@ def keep_original(home: Path, sha: str, data: bytes, *, name: str) -> Path:
     target = original_path(home, sha)
     try:
         if is_kept(home, sha, len(data)):
-            os.utime(target)  # needed again: not to be swept now
+            os.utime(target)  # so that it is not swept now
             return target
         write_whole(target, data)
     except OSError as error:
-        said = error.strerror or str(error)
+        reason, hint = error.strerror or str(error), "Check the permissions of FOOTNOTE_HOME."
         if is_full(error):
-            full = f"The original of {name} cannot be kept: the disk of {home} is full ({said})."
+            full = f"The original of {name} cannot be kept: the disk of {home} is full ({reason})."
             raise StoreError(full, hint=HINT) from error
-        hint = "Check the permissions of FOOTNOTE_HOME."
-        raise StoreError(f"The original of {name} cannot be kept in {home}: {said}.", hint=hint) from error
+        raise StoreError(f"The original of {name} cannot be kept in {home}: {reason}.", hint=hint) from error
     return target
 
 
 def write_whole(target: Path, data: bytes) -> None:
-    """Write a file wholly or not at all; nobody else may read it.
+    """Write a file wholly or not at all, readable by its owner only.
 
     Raises:
         OSError: If it cannot be written.
@@ -76,32 +75,32 @@ def write_whole(target: Path, data: bytes) -> None:
 
 
 def original_path(home: Path, sha: str) -> Path:
-    """The place of the bytes with this SHA-256."""
+    """The path of the bytes with this SHA-256."""
     return home / "originals" / sha[:2] / sha
 
 
 def named_path(location: str) -> Path:
-    """The path that a person names; the `~` of a user who does not exist stays as it is, as in a shell."""
+    """The path of a location on the command line; the `~` of an unknown user stays as it is, as in a shell."""
     return Path(os.path.expanduser(location))
 
 
 def named_uri(location: str) -> str:
-    """The `file:` URI of what a person names, links followed as far as they lead; nothing has to be there."""
+    """The `file:` URI of a location on the command line, links resolved; it need not exist."""
     return Path(os.path.realpath(named_path(location))).as_uri()
 
 
 def path_of(uri: str) -> Path:
-    """The path that a `file:` URI names; of what lies in an archive (after a `#`), the archive's."""
+    """The path of a `file:` URI; for a member of an archive (after a `#`), the archive's."""
     return Path(os.fsdecode(unquote_to_bytes(uri.removeprefix("file://").partition("#")[0])))
 
 
 def named_place(source: str) -> str:
-    """A source as people name it on the command line: of a `file:` URI its path."""
+    """A source as on the command line: the path of a `file:` URI, else the source itself."""
     return str(path_of(source)).encode("utf-8", "replace").decode() if source.startswith("file://") else source
 
 
 def is_kept(home: Path, sha: str, length: int) -> bool:
-    """Whether bytes with this SHA-256 are kept in their whole length; what they are is checked when they are read."""
+    """True if a file for this SHA-256 is kept in full length; its bytes are checked when they are read."""
     try:
         return original_path(home, sha).stat().st_size == length
     except OSError:

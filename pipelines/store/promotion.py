@@ -1,42 +1,44 @@
-"""A node table takes over, and one is dropped; whoever searches or ingests meanwhile is not disturbed."""
+"""Make another node table the active one, or drop one, while searches and ingests go on."""
 
 import time
 from collections.abc import Callable
 
-from sqlalchemy import Connection, Engine, delete, func, insert, select, text, update
+from sqlalchemy import Connection, Engine, delete, func, select, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import aliased
 
 from pipelines.errors import ConfigError, ServiceUnavailable
 from pipelines.store import schema as tables
 from pipelines.store.audit import miscounted
-from pipelines.store.database import HELD_BY_OTHERS, reading, translate
-from pipelines.store.embedding_models import StoredModel, activate, count_missing, state_of
+from pipelines.store.database import LOCKED_BY_OTHERS, reading, translate
+from pipelines.store.embedding_models import StoredModel, activate, active_table, count_missing, state_of
 from pipelines.store.facts import write_facts
 from pipelines.store.near_duplicates import lock_families, members_of, write_families
 from pipelines.store.node_table import checked
-from pipelines.store.vector_store import NodeStore
+from pipelines.store.node_writer import raise_version
+from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import EmbeddingIdentity, Filters
 
-_PATIENCE = 60.0  # seconds that a drop waits for those who still read
+_ALL_NEIGHBOURS = 10**9
+_PATIENCE = 60.0  # seconds that a drop waits for readers
 _LOCK_WAIT = "300ms"  # less than Postgres waits before it ends one of two who wait for each other
 
 
 def promote(
-    store: NodeStore, model: EmbeddingIdentity, warm: Callable[[], None], adopt: Callable[[int], None]
+    store: FootnoteVectorStore, model: EmbeddingIdentity, warm: Callable[[], None], adopt: Callable[[int], None]
 ) -> int | None:
-    """Make this store's table the one that serves, in one statement; the corpus version that it has then.
+    """Make this store's table the active one in one statement, and return the corpus version since which it is.
 
-    Nobody is kept from searching; who ingests waits for moments.
+    Searches go on; ingests wait for a short time.
 
     Args:
-        store: Of the table that is to serve.
+        store: The store of the table.
         model: Its embedding model, for messages.
         warm: Builds what a first search needs from what the table holds.
-        adopt: Makes that what serves from the corpus version on that it is given.
+        adopt: Called with the corpus version from which on the table is active, to use what `warm` built.
 
     Returns:
-        None where it serves already.
+        None if it is active already.
 
     Raises:
         ConfigError: If it lacks the current content of a stored document; nothing is changed then.
@@ -47,13 +49,13 @@ def promote(
     warm()
     try:
         with store.engine.begin() as connection:
-            if not _hold_still(connection, store.table, model):
+            if not _lock_all(connection, store.table, model):
                 return None
             _assert_complete(connection, store.table, model)
             if state_of(connection, store.table) != before:
                 warm()
-            _rewrite_what_hangs_on_nodes(connection, store)
-            version = _raise_version(connection)
+            _rewrite_derived(connection, store)
+            version = raise_version(connection, [""])  # no document changed
             activate(connection, store.table, version)
             adopt(version)
             return version
@@ -61,12 +63,12 @@ def promote(
         raise translate(error, f"promoting {model.label}") from error
 
 
-def _hold_still(connection: Connection, table: str, model: EmbeddingIdentity) -> bool:
-    """Lock, in the order in which all writers do, whatever could change before the switch; False where it serves."""
+def _lock_all(connection: Connection, table: str, model: EmbeddingIdentity) -> bool:
+    """Lock what could change before the switch, in the order of all writers; False if the table is active already."""
     lock_families(connection)
-    held = tables.embedding_models.c
+    models = tables.embedding_models.c
     row = connection.execute(
-        select(held.active).where(held.node_table == table).with_for_update(key_share=True)
+        select(models.active).where(models.node_table == table).with_for_update(key_share=True)
     ).one_or_none()
     if row is None:
         raise ConfigError(f"{model.label} was dropped meanwhile.", hint=f"Run `footnote models add {model.label}`.")
@@ -88,49 +90,34 @@ def _assert_complete(connection: Connection, table: str, model: EmbeddingIdentit
         )
 
 
-def _rewrite_what_hangs_on_nodes(connection: Connection, store: NodeStore) -> None:
-    """Make facts and families those of the new nodes, where a document was cut otherwise for this model."""
+def _rewrite_derived(connection: Connection, store: FootnoteVectorStore) -> None:
+    """Make facts and families from the new nodes of each document that was parsed under another recipe."""
     new, old = aliased(tables.document_indexes), aliased(tables.document_indexes)
     d, n, o = tables.documents.c, new.c, old.c
-    serves = select(tables.embedding_models.c.node_table).where(tables.embedding_models.c.active).scalar_subquery()
-    otherwise = (
+    differing = (
         select(d.id, d.mime)
         .join(new, (n.document_id == d.id) & (n.node_table == store.table))
-        .outerjoin(old, (o.document_id == d.id) & (o.node_table == serves))
+        .outerjoin(old, (o.document_id == d.id) & (o.node_table == active_table(connection)))
         .where(o.recipe.is_distinct_from(n.recipe))
         .order_by(d.id)
     )
-    for row in connection.execute(otherwise).all():
-        nodes = store.window(row.id, 0, _ALL, filters=Filters(), audience="owner")
+    for row in connection.execute(differing).all():
+        nodes = store.window(row.id, 0, _ALL_NEIGHBOURS, filters=Filters(), audience="owner")
         write_facts(connection, {row.id: nodes})
         write_families(connection, [row.id], list(members_of(row.id, row.mime, nodes)))
 
 
-_ALL = 10**9  # more neighbours than a document has
-
-
-def _raise_version(connection: Connection) -> int:
-    """Raise the corpus version; no document changed."""
-    version = tables.corpus_version.c.version
-    raised = connection.execute(update(tables.corpus_version).values(version=version + 1).returning(version))
-    number = int(raised.scalar_one())
-    connection.execute(insert(tables.corpus_changes).values(version=number, document_id=""))
-    return number
-
-
 def drop(engine: Engine, model: StoredModel, *, cached: bool = False) -> None:
-    """Drop a table that does not serve with all that is derived from it; `cached`: also the cached vectors.
-
-    Whoever reads it still is waited for.
+    """Drop an inactive table with all that is derived from it; waits for its readers.
 
     Args:
         engine: Of the database.
-        model: Whose table.
-        cached: Whether the vectors go too that would spare adding it again.
+        model: The model whose table is dropped.
+        cached: Also delete the cached vectors, from which it could be filled again.
 
     Raises:
-        ConfigError: If it serves.
-        ServiceUnavailable: If others went on reading it for a minute.
+        ConfigError: If it is active.
+        ServiceUnavailable: If others still read it after a minute.
     """
     patience = time.monotonic() + _PATIENCE
     while True:
@@ -139,7 +126,7 @@ def drop(engine: Engine, model: StoredModel, *, cached: bool = False) -> None:
                 _drop(connection, model, cached=cached)
             break
         except OperationalError as error:
-            if getattr(error.orig, "pgcode", "") not in HELD_BY_OTHERS:
+            if getattr(error.orig, "pgcode", "") not in LOCKED_BY_OTHERS:
                 raise translate(error, f"dropping {model.identity.label}") from error
             if time.monotonic() > patience:
                 raise ServiceUnavailable(f"{model.identity.label} is still being read.", hint="Try again.") from error
@@ -150,8 +137,8 @@ def drop(engine: Engine, model: StoredModel, *, cached: bool = False) -> None:
 
 def _drop(connection: Connection, model: StoredModel, *, cached: bool) -> None:
     connection.execute(text("SELECT set_config('lock_timeout', :wait, true)"), {"wait": _LOCK_WAIT})
-    held, table = tables.embedding_models, checked(model.table)
-    active = connection.execute(select(held.c.active).where(held.c.node_table == table).with_for_update()).scalar()
+    models, table = tables.embedding_models, checked(model.table)
+    active = connection.execute(select(models.c.active).where(models.c.node_table == table).with_for_update()).scalar()
     if active:
         raise ConfigError(
             f"{model.identity.label} serves, so it stays.", hint="`footnote models promote` another one first."
@@ -161,5 +148,5 @@ def _drop(connection: Connection, model: StoredModel, *, cached: bool) -> None:
     if cached:
         slug, cache = model.identity.slug, tables.embedding_cache
         connection.execute(delete(cache).where(cache.c.model.in_((slug, f"{slug}?questions"))))
-    connection.execute(delete(held).where(held.c.node_table == table))
+    connection.execute(delete(models).where(models.c.node_table == table))
     connection.execute(text(f"DROP TABLE IF EXISTS data_{table}, {table}_windows"))

@@ -1,4 +1,4 @@
-"""The query log: what was asked and answered with which settings, and the readers' feedback on it."""
+"""The query log: questions, answers and their settings, and the readers' feedback on them."""
 
 import hashlib
 import json
@@ -28,9 +28,9 @@ def save_query(
     usage: Mapping[str, int] | None = None,
     cost: float | None = None,
 ) -> None:
-    """Write a query's ledger, with its answer if there was one; a crash may lose the last moment's.
+    """Write a query's ledger with its answer, if there is one; a crash of the server may lose the last ones.
 
-    `usage` and `cost` are those of all models that were asked for it, as in Answer.
+    `usage` and `cost` are those of all models that were called for it, as in Answer.
     """
     with reading(engine, "logging a query") as connection, connection.begin():
         connection.execute(text("SET LOCAL synchronous_commit = off"))
@@ -71,7 +71,7 @@ def latest_queries(engine: Engine, limit: int) -> list[dict[str, Any]]:
 
 
 def read_query(engine: Engine, named: str) -> dict[str, Any]:
-    """One logged query with its `trace` and `answer`, by its id or by the beginning of one, if no other begins so.
+    """One logged query with its `trace` and `answer`, by its id or by a unique beginning of one.
 
     Raises:
         RetrievalError: If there is none, or there are several.
@@ -95,7 +95,7 @@ def read_query(engine: Engine, named: str) -> dict[str, Any]:
 def jsonable(value: Any) -> Any:
     """A value type as what `json.dumps` takes: dataclasses become objects, tuples lists, dates ISO strings."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: jsonable(item) for name, item in _shallow(value).items()}
+        return {name: jsonable(getattr(value, name)) for name in value.__dataclass_fields__}
     if isinstance(value, Mapping):
         return {str(key): jsonable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -103,12 +103,8 @@ def jsonable(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
-def _shallow(value: Any) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in value.__dataclass_fields__}
-
-
 def fingerprint(settings: Mapping[str, Any]) -> str:
-    """Twelve hex digits that tell two settings apart."""
+    """A hash of settings, of twelve hex digits."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()[:12]
 
 
@@ -119,13 +115,13 @@ _PLACES = ("", "sentence", "list")
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """One piece of feedback; of each kind, and of each source, an answer has one in a session.
+    """One piece of feedback; a session has one for each answer, kind and source.
 
     Attributes:
         kind: `opened` is a footnote or a row of the list of sources that was opened.
-        value: A thumb is 1 (up) or -1 (down); 0 takes a thumb or a report back.
+        value: A thumb is 1 (up) or -1 (down); 0 withdraws a thumb or a report.
         source: The number of the source that is wrong or was opened; else 0.
-        words: For `text`; without any it is taken back.
+        words: For `text`; empty words withdraw it.
         place: For `opened`: where it was opened the first time, `sentence` or `list`.
     """
 
@@ -139,18 +135,18 @@ class Feedback:
 def save_feedback(
     engine: Engine, query_id: str, given: Feedback, *, session: str, audience: Audience, limit: int
 ) -> None:
-    """Keep a piece of feedback with the query, the nodes of its sources and its settings; the last word counts.
+    """Store a piece of feedback with the query, the nodes of its sources and its settings; it replaces an earlier one.
 
     Args:
         engine: Of the database.
         query_id: The whole id of a logged answer.
-        given: What is said. Opening a source again counts how often.
-        session: Tells readers apart, and nothing else of them.
-        audience: Who says it; a visitor can only speak of what a visitor asked.
-        limit: How many pieces a session may leave in all.
+        given: The feedback. Opening a source again is counted.
+        session: An id of the reader's session.
+        audience: The reader; a visitor can give feedback only on what a visitor asked.
+        limit: The most pieces of one session.
 
     Raises:
-        RetrievalError: If there is no such answer or source, the words are too long, or the session said enough.
+        RetrievalError: If there is no such answer or source, the words are too long, or the session is at its limit.
     """
     words = "".join(char for char in given.words if char.isprintable() or char == "\n").strip()
     if len(words) > MOST_WORDS:
@@ -162,7 +158,7 @@ def save_feedback(
         if given.source not in sources and given.kind in ("wrong_source", "opened"):
             numbers = ", ".join(map(str, sources)) or "none"
             raise RetrievalError(f"The answer has no source {given.source}.", hint=f"It has {numbers}.")
-        meant = sources.get(given.source, {})
+        source = sources.get(given.source, {})
         key = {"query_id": query_id, "session": session, "kind": given.kind, "source": given.source}
         if not given.value or (given.kind == "text" and not words):
             connection.execute(delete(feedback).where(*(feedback.c[name] == value for name, value in key.items())))
@@ -175,11 +171,16 @@ def save_feedback(
             "words": words,
             "audience": audience,
             "settings": settings,
-            "document_id": meant.get("document_id", ""),
-            "node_ids": list(meant.get("node_ids", ())),
-            "shown": [node for source in sources.values() for node in source["node_ids"]],
+            "document_id": source.get("document_id", ""),
+            "node_ids": list(source.get("node_ids", ())),
+            "shown": [node for each in sources.values() for node in each["node_ids"]],
         }
-        _write(connection, row)
+        given_now = upsert(feedback).values(row)
+        new = given_now.excluded
+        changed: dict[str, Any] = {"at": func.now(), "value": new.value, "words": new.words}
+        if given.kind == "opened":
+            changed = {"value": feedback.c.value + 1}
+        connection.execute(given_now.on_conflict_do_update(constraint="feedback_once", set_=changed))
 
 
 def _check(given: Feedback) -> None:
@@ -202,7 +203,7 @@ def _answer(connection: Connection, query_id: str, audience: Audience) -> tuple[
 
 
 def _sources(answer: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
-    """What a reader was shown, by number: the sources, or the nearest passages of an abstention."""
+    """The sources of an answer by number; the nearest passages of an abstention."""
     return {source["n"]: source for source in answer.get("sources") or answer.get("nearest") or ()}
 
 
@@ -215,24 +216,16 @@ def _assert_not_flooded(connection: Connection, key: Mapping[str, Any], limit: i
         raise RetrievalError("This session has said a lot already; thank you.", hint="Begin a new one later.")
 
 
-def _write(connection: Connection, row: Mapping[str, Any]) -> None:
-    said = upsert(feedback).values(row)
-    changed: dict[str, Any] = {"at": func.now(), "value": said.excluded.value, "words": said.excluded.words}
-    if row["kind"] == "opened":
-        changed = {"value": feedback.c.value + 1}
-    connection.execute(said.on_conflict_do_update(constraint="feedback_once", set_=changed))
-
-
 def latest_feedback(engine: Engine, limit: int, audience: Audience) -> list[dict[str, Any]]:
-    """What was said last, newest first; a visitor sees what was said by visitors, of what visitors asked.
+    """The latest feedback, newest first; a visitor sees that of visitors on what visitors asked.
 
     Each has `at`, `query_id`, `question`, `answered`, `kind`, `value`, `source` (0 = none), `document` (its name;
-    empty for one that is gone or not to be seen), `place`, `words`, `session`, `audience`, `settings`, `node_ids`.
+    empty if it is gone or may not be seen), `place`, `words`, `session`, `audience`, `settings`, `node_ids`.
     """
-    told = ("at", "query_id", "kind", "value", "source", "document_id", "place", "words", "session", "audience",
-            "settings", "node_ids")  # fmt: skip
+    columns = ("at", "query_id", "kind", "value", "source", "document_id", "place", "words", "session", "audience",
+               "settings", "node_ids")  # fmt: skip
     statement = (
-        select(*(feedback.c[name] for name in told), queries.c.question, queries.c.answered)
+        select(*(feedback.c[name] for name in columns), queries.c.question, queries.c.answered)
         .join(queries, queries.c.id == feedback.c.query_id)
         .order_by(feedback.c.at.desc(), feedback.c.id.desc())
         .limit(limit)
@@ -251,10 +244,10 @@ class AnswerFeedback:
     """A logged answer and all feedback on it.
 
     Attributes:
-        question: As asked; `alone` is what was searched for, which for a follow-up holds what it left unsaid.
-        filtered: Whether it was asked within filters.
+        question: As asked; `alone` is the question that was searched for, a follow-up made standalone.
+        filtered: True if filters narrowed it.
         sources: By number, as the answer shows them.
-        quotes: By number, the words that the answer cites of it; none for a source that no sentence cites.
+        quotes: By number, the words that the answer cites; none for a source that no sentence cites.
         given: The feedback, each with `kind`, `value`, `source`, `words`, `session`.
     """
 
@@ -269,7 +262,7 @@ class AnswerFeedback:
 
 
 def answers_with_feedback(engine: Engine, audience: Audience) -> list[AnswerFeedback]:
-    """Every answer that someone said something of, oldest first; for a visitor only those that visitors asked for."""
+    """Every answer with feedback, oldest first; for a visitor only those that visitors asked for."""
     statement = (
         select(queries.c.id, queries.c.question, queries.c.trace["intent"].label("intent"), queries.c.answer,
                queries.c.trace["filters"].label("filters"), feedback.c.kind, feedback.c.value, feedback.c.source,
@@ -279,16 +272,16 @@ def answers_with_feedback(engine: Engine, audience: Audience) -> list[AnswerFeed
     )  # fmt: skip
     if audience != "owner":
         statement = statement.where(queries.c.audience == audience)
-    said: dict[str, AnswerFeedback] = {}
+    found: dict[str, AnswerFeedback] = {}
     with reading(engine, "reading feedback") as connection:
         for row in connection.execute(statement):
             one = {name: getattr(row, name) for name in ("kind", "value", "source", "words", "session")}
-            before = said.get(row.id) or _said(row)
-            said[row.id] = replace(before, given=(*before.given, one))
-    return list(said.values())
+            before = found.get(row.id) or _answer_feedback(row)
+            found[row.id] = replace(before, given=(*before.given, one))
+    return list(found.values())
 
 
-def _said(row: Any) -> AnswerFeedback:
+def _answer_feedback(row: Any) -> AnswerFeedback:
     answer = row.answer
     quotes: dict[int, dict[str, None]] = {}
     for sentence in answer.get("sentences") or ():

@@ -1,4 +1,4 @@
-"""Read snapshots: one state of the corpus, which every read of one question sees; and which documents changed since."""
+"""Read snapshots: one state of the corpus for every read of a question; and the documents that changed since."""
 
 import threading
 from collections.abc import Callable, Hashable, Iterator
@@ -12,13 +12,13 @@ from sqlalchemy.exc import DBAPIError
 
 from pipelines.store.schema import corpus_changes, corpus_version
 
-_KEPT = 100_000  # rows; what lies further back is made anew
+_KEPT = 100_000  # rows; indexes that are further behind are built again
 
 
 class Mark(NamedTuple):
-    """A corpus version, and when it was made, in microseconds since 1970.
+    """A corpus version and its time, in microseconds since 1970.
 
-    The version alone may come again, in a database that was reset or restored; both together do not.
+    The version alone may recur in a database that was reset or restored; both together do not.
     """
 
     version: int
@@ -26,7 +26,7 @@ class Mark(NamedTuple):
 
 
 def read_mark(connection: Connection) -> Mark:
-    """Where the corpus stands."""
+    """The mark of the corpus now."""
     changes = corpus_changes.c
     row = connection.execute(
         select(corpus_version.c.version, changes.at).outerjoin(
@@ -37,9 +37,9 @@ def read_mark(connection: Connection) -> Mark:
 
 
 def changed_since(connection: Connection, since: Mark, until: Mark) -> frozenset[str] | None:
-    """The ids of the documents that changed after one mark, up to another; None when that is not known.
+    """The ids of the documents that changed after one mark, up to another; None if that is not known.
 
-    Every version has a row, so that a row that is missing (pruned, or of another database) never hides a change.
+    Every version has a row, so that a missing row (pruned, or of another database) never hides a change.
     """
     changes = corpus_changes.c
     rows = connection.execute(
@@ -66,13 +66,13 @@ def _microseconds(at: datetime | None) -> int:
 
 
 class ReadSnapshot:
-    """One state of the corpus, and what was derived of it.
+    """One state of the corpus, and what was derived from it.
 
     Attributes:
-        mark: Which state.
-        connection: Whose open transaction sees it.
-        failed: Whether a statement failed in it. Postgres takes no other then, and what is read after that is read
-            outside, of the state as it is by then.
+        mark: The mark of the state.
+        connection: The connection with the transaction that sees it.
+        failed: True if a statement failed in the transaction. Postgres refuses others then, and later reads go outside
+            and see the corpus as it is by then.
     """
 
     def __init__(self, mark: Mark, connection: Connection | None = None) -> None:
@@ -83,7 +83,7 @@ class ReadSnapshot:
         self._made: dict[Hashable, Any] = {}
 
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """What was made under this key, made now if it was not."""
+        """The value of a key; computed the first time."""
         with self._lock:
             if key not in self._made:
                 self._made[key] = make()
@@ -111,27 +111,27 @@ def read_snapshot(engine: Engine) -> Iterator[ReadSnapshot]:
     This holds for the caller and for threads that run in a copy of its context. The snapshot is one connection with one
     read-only REPEATABLE READ transaction. Inside an open snapshot of the same engine, the same snapshot is returned.
     """
-    held = open_snapshot(engine)
-    if held is not None:
-        yield held
+    if (present := open_snapshot(engine)) is not None:
+        yield present
         return
-    still = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-    with engine.connect().execution_options(**still) as connection:
-        begun = ReadSnapshot(read_mark(connection), connection)
-        token = _opened_snapshot.set(begun)
+    options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+    with engine.connect().execution_options(**options) as connection:
+        snapshot = ReadSnapshot(read_mark(connection), connection)
+        token = _opened_snapshot.set(snapshot)
         try:
-            yield begun
+            yield snapshot
         finally:
             _opened_snapshot.reset(token)
 
 
 def open_snapshot(engine: Engine) -> ReadSnapshot | None:
     """The snapshot of this engine that is open in this context."""
-    held = _opened_snapshot.get()
-    return held if held is not None and held.connection is not None and held.connection.engine is engine else None
+    snapshot = _opened_snapshot.get()
+    is_of_it = snapshot is not None and snapshot.connection is not None and snapshot.connection.engine is engine
+    return snapshot if is_of_it else None
 
 
 def connected(engine: Engine) -> AbstractContextManager[Connection]:
     """A connection for reading: that of the open snapshot, else a new one."""
-    held = open_snapshot(engine)
-    return engine.connect() if held is None or held.failed else held.reading()
+    snapshot = open_snapshot(engine)
+    return engine.connect() if snapshot is None or snapshot.failed else snapshot.reading()

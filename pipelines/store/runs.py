@@ -1,4 +1,4 @@
-"""The run log: when each run began and ended, what became of which document, and which failures are current."""
+"""The run log: the start and end of each run, the outcome of each document, and the current failures."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -31,11 +31,11 @@ def open_run(
     undoes: int | None = None,
     looked: float = 0.0,
 ) -> Iterator[int]:
-    """The id of a new run, open as long as the block works; a run that ends by an error is `stopped`.
+    """The id of a new run, which is open during the block; an error makes it `stopped`.
 
-    It started when it began to look at its sources: `looked` seconds ago.
+    It started when it began to list its sources: `looked` seconds ago.
 
-    A connection of its own holds a lock meanwhile, so that a run whose process was killed is known by its absence.
+    Another connection holds a lock during the run, so that a run whose process was killed is known by the missing lock.
 
     Raises:
         ServiceUnavailable: If the database cannot be reached.
@@ -45,29 +45,29 @@ def open_run(
     row = insert(ingest_runs).values(
         sources=listed, counts={}, kind=kind, state="running", undoes=undoes, started_at=started
     )
-    own, run_id = _opened(engine, row.returning(ingest_runs.c.id))
+    session, run_id = _opened(engine, row.returning(ingest_runs.c.id))
     try:
         yield run_id
     except BaseException:
         _stop(engine, run_id)
         raise
     finally:
-        own.close()
+        session.close()
 
 
 def _opened(engine: Engine, row: Executable) -> tuple[Connection, int]:
     """(a connection that holds the lock of a new run until it is closed, the run's id)."""
     try:
         with ExitStack() as opening:
-            own = opening.enter_context(engine.connect())
-            own.detach()  # so that closing it really ends the session, and its lock
-            run_id = int(own.execute(row).scalar_one())
-            own.execute(text("SELECT pg_advisory_lock(:lock, :run)"), {"lock": LOCK, "run": run_id})
-            own.commit()
+            session = opening.enter_context(engine.connect())
+            session.detach()  # so that closing it really ends the session, and its lock
+            run_id = int(session.execute(row).scalar_one())
+            session.execute(text("SELECT pg_advisory_lock(:lock, :run)"), {"lock": LOCK, "run": run_id})
+            session.commit()
             opening.pop_all()
     except DBAPIError as error:
         raise translate(error, "opening a run") from error
-    return own, run_id
+    return session, run_id
 
 
 def _stop(engine: Engine, run_id: int) -> None:
@@ -87,7 +87,7 @@ def _stop(engine: Engine, run_id: int) -> None:
 
 
 def _storable(text: str) -> str:
-    """The text without halves of characters, which file names may hold and the database may not."""
+    """The text without lone surrogates, which file names can have and the database cannot."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -95,7 +95,7 @@ _DONE = tuple(field.name for field in fields(IngestItem))
 
 
 class LoggedItem(NamedTuple):
-    """What became of a document, and the version that it took the place of."""
+    """The outcome of a document, and the version that it replaced."""
 
     collection: str
     item: SourceItem
@@ -104,7 +104,7 @@ class LoggedItem(NamedTuple):
 
 
 def write_items(connection: Connection, run_id: int, logged: Sequence[LoggedItem]) -> None:
-    """Write what became of documents, in the transaction that made it so."""
+    """Write the outcomes of documents, in the transaction that wrote the documents."""
     rows = [
         {"run_id": run_id, "collection": collection, "source": item.source, "source_uri": item.uri,
          "version_id": version_id, **{name: getattr(done, name) for name in _DONE}}
@@ -117,7 +117,7 @@ def write_items(connection: Connection, run_id: int, logged: Sequence[LoggedItem
 
 
 def logged_items(connection: Connection, run_id: int, uris: Sequence[str]) -> dict[str, IngestItem]:
-    """What became of these documents in a run so far, by URI; those that it has not come to are missing."""
+    """The outcomes of these documents in a run so far, by URI; those without one are missing."""
     row = ingest_items.c
     columns = [row[field.name] for field in fields(IngestItem)]
     found = connection.execute(
@@ -127,7 +127,7 @@ def logged_items(connection: Connection, run_id: int, uris: Sequence[str]) -> di
 
 
 def finish_run(engine: Engine, report: IngestReport, counts: Mapping[str, int], *, state: RunState = "done") -> None:
-    """Close a run with its counts, and whether it was done or stopped; then take the day's snapshot, if that can be."""
+    """Close a run with its counts and its state; then take the day's snapshot, if that succeeds."""
     with writing(engine, "closing a run") as connection:
         connection.execute(
             update(ingest_runs)
@@ -141,7 +141,7 @@ def finish_run(engine: Engine, report: IngestReport, counts: Mapping[str, int], 
 
 
 def documents_per_second(counts: Mapping[str, int], seconds: float | None) -> float | None:
-    """How many documents a run added or changed a second; None where it did neither."""
+    """The documents per second that a run added or changed; None if it did neither."""
     made = sum(counts.get(outcome, 0) for outcome in ("added", "updated", "metadata"))
     return round(made / seconds, 2) if made and seconds else None
 
@@ -159,10 +159,10 @@ def counts_by_outcome(connection: Connection, run_ids: Sequence[int]) -> dict[in
 def list_runs(engine: Engine, limit: int) -> list[dict[str, Any]]:
     """The last runs, newest first.
 
-    Each has `id`, `kind`, `state` (running, done, stopped; interrupted = its process died; failed = it came to its end,
-    and all that it tried failed), `started_at`,
-    `finished_at`, `seconds`, `sources`, `counts` (documents by outcome), `nodes` and `embedded` of the documents it
-    made, `documents_per_second`, `undoes` (the run that it undid) and `undone_by` (the runs that undid it).
+    Each has `id`, `kind`, `state` (running, done, stopped; interrupted = its process died; failed = it ended, and every
+    document failed), `started_at`, `finished_at`, `seconds`, `sources`, `counts` (documents by outcome), `nodes` and
+    `embedded` of the documents it wrote, `documents_per_second`, `undoes` (the run that it undid) and `undone_by` (the
+    runs that undid it).
     """
     with reading(engine, "reading the run log") as connection:
         newest = select(ingest_runs.c.id).order_by(ingest_runs.c.id.desc()).limit(limit)
@@ -170,7 +170,7 @@ def list_runs(engine: Engine, limit: int) -> list[dict[str, Any]]:
 
 
 def find_run(engine: Engine, run_id: int) -> dict[str, Any]:
-    """A run as `list_runs` gives it.
+    """A run in the form of `list_runs`.
 
     Raises:
         RetrievalError: If there is no such run.
@@ -183,11 +183,11 @@ def find_run(engine: Engine, run_id: int) -> dict[str, Any]:
 
 
 def read_run(engine: Engine, run_id: int) -> dict[str, Any]:
-    """A run as `list_runs` gives it, with its `items` in the order in which they ended.
+    """A run in the form of `list_runs`, with its `items` in the order in which they ended.
 
     Each has `document`, `document_id`, `collection`, `source_uri`, `outcome`, `stage`, `error`, `error_class`, `hint`,
-    `nodes`, `embedded`, `seconds`, `version` (the kept version that it took the place of) and `at`. Documents that a
-    plan left alone have none.
+    `nodes`, `embedded`, `seconds`, `version` (the kept version that it replaced) and `at`. Documents that a plan left
+    unchanged have none.
 
     Raises:
         RetrievalError: If there is no such run.
@@ -239,19 +239,19 @@ def _read_runs(connection: Connection, run_ids: Sequence[int]) -> list[dict[str,
 
 
 def _working(connection: Connection) -> set[int]:
-    """The runs whose processes are at work."""
-    held = text(
+    """The ids of the runs whose processes are alive."""
+    locks = text(
         "SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid = :lock AND objsubid = 2 "
         "AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
     )
-    return set(connection.execute(held, {"lock": LOCK}).scalars())
+    return set(connection.execute(locks, {"lock": LOCK}).scalars())
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A document whose last attempt failed, and why; `stored` says whether an older version serves.
+    """A document whose last attempt failed, with the reason; `stored` is True if an older version is stored.
 
-    What could not be listed is one, too: a source, or a part of it.
+    A source, or a part of one, that could not be listed is a failure, too.
     """
 
     collection: str
@@ -267,22 +267,22 @@ class Failure:
 
     @property
     def is_listing(self) -> bool:
-        """Whether it is no document, but a source that could not be listed, or a part of one."""
+        """True if it is a source, or a part of one, that could not be listed."""
         return self.stage == "list"
 
 
 def current_failures(connection: Connection, collection: str | None = None) -> list[Failure]:
-    """What failed the last time it was tried, by name and address; of every collection unless one is named.
+    """What failed in its last attempt, by name and address; of all collections if none is given.
 
-    What could not be listed stands until its source is looked at and does not say so again. A rollback tries no file.
+    A listing's failure is current until its source is listed without it. A rollback is no attempt.
     """
-    item, later, held = ingest_items.c, ingest_items.alias().c, documents.c
+    item, later, d = ingest_items.c, ingest_items.alias().c, documents.c
     rollbacks = select(ingest_runs.c.id).where(ingest_runs.c.kind == "rollback")
     tried_again = exists().where(
         later.collection == item.collection, later.source_uri == item.source_uri, later.id > item.id,
         later.run_id.not_in(rollbacks),
     )  # fmt: skip
-    stored = exists().where(held.collection == item.collection, held.source_uri == item.source_uri)
+    stored = exists().where(d.collection == item.collection, d.source_uri == item.source_uri)
     wanted = (item[name] for name in Failure.__slots__ if name != "stored")
     statement = (
         select(*wanted, stored.label("stored"))
@@ -295,12 +295,12 @@ def current_failures(connection: Connection, collection: str | None = None) -> l
 
 
 def unstored_failures(connection: Connection) -> list[Failure]:
-    """What failed of which nothing is stored, by name; of every collection."""
+    """The current failures of documents that are not stored, by name; of all collections."""
     return [failure for failure in current_failures(connection) if not failure.stored]
 
 
 def failures_named(failures: Iterable[Failure], named: str) -> list[Failure]:
-    """Those of one document, by its name or address; of each collection where it failed.
+    """The failures of one document, by its name or address, in all collections.
 
     Raises:
         RetrievalError: If it could be several documents.
@@ -308,13 +308,14 @@ def failures_named(failures: Iterable[Failure], named: str) -> list[Failure]:
     found = [failure for failure in failures if named in (failure.document, failure.source_uri)]
     if len(addresses := dict.fromkeys(failure.source_uri for failure in found)) > 1:
         listed = ", ".join(list(addresses)[:5])
-        said = f"{named!r} could be {len(addresses)} documents that failed: {listed}."
-        raise RetrievalError(said, hint="Give the address.")
+        raise RetrievalError(
+            f"{named!r} could be {len(addresses)} documents that failed: {listed}.", hint="Give the address."
+        )
     return found
 
 
 def failures_from(failures: Iterable[Failure], location: str) -> list[Failure]:
-    """Those of a file, of a folder with all below it, or of a remote source; GitHub's in any case of letters."""
+    """The failures of a file, a folder with all below it, or a remote source; GitHub's names without case."""
     uri = named_uri(location)
     places = {normalised_source(location), uri}
     return [
@@ -326,7 +327,7 @@ def failures_from(failures: Iterable[Failure], location: str) -> list[Failure]:
 
 
 def settle_failures(engine: Engine, run_id: int, collection: str, settled: Mapping[SourceItem, str]) -> None:
-    """Write of documents that failed before why that holds no longer; nothing else is changed."""
+    """Log documents that failed before as unchanged, with the reason; nothing else is written."""
     with writing(engine, "settling past failures") as connection:
         rows = [
             LoggedItem(collection, item, IngestItem(item.name, "unchanged", message=why))

@@ -1,4 +1,4 @@
-"""Statistics: daily volumes of the corpus, and what the query log and the feedback add up to."""
+"""Statistics: daily volumes of the corpus, and sums over the query log and the feedback."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -7,25 +7,23 @@ from sqlalchemy import Connection, Engine, delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from pipelines.store.database import reading, writing
-from pipelines.store.schema import document_indexes, documents, embedding_models, snapshots
+from pipelines.store.embedding_models import active_table, table_bytes
+from pipelines.store.schema import document_indexes, documents, snapshots
 
 ALL = ""  # the category under which a day's totals stand
 
 
 def take_snapshot(engine: Engine, documents_per_second: float | None, day: date | None = None) -> None:
-    """Write what the model that serves holds now as the (UTC) day's snapshot, one row a category and one for all.
+    """Write the volumes of the active model as the (UTC) day's snapshot: one row a category and one for all.
 
-    `bytes` is what both node tables take on disk with their indexes (text, metadata, vectors), shared among the
-    categories by their nodes: an estimate. Characters are counted without spaces. Documents per second are those of the
-    day's last run that added or changed one.
+    `bytes` is the size on disk of both node tables with their indexes, divided among the categories by their nodes: an
+    estimate. Characters are counted without spaces. Documents per second are those of the day's last run that added or
+    changed one.
     """
     day = day or datetime.now(UTC).date()
     with writing(engine, "writing the day's snapshot") as connection:
-        serves = connection.execute(
-            select(embedding_models.c.node_table).where(embedding_models.c.active)
-        ).scalar_one_or_none()
-        rows = _volumes(connection, serves or "")
-        total = _bytes(connection, serves or "")
+        table = active_table(connection)
+        rows, total = _volumes(connection, table), table_bytes(connection, table)
         nodes = sum(row["nodes"] for row in rows)
         for row in rows:
             row["bytes"] = round(total * row["nodes"] / nodes) if nodes else 0
@@ -38,27 +36,15 @@ def take_snapshot(engine: Engine, documents_per_second: float | None, day: date 
 
 
 def _volumes(connection: Connection, node_table: str) -> list[dict[str, Any]]:
-    d, held = documents.c, document_indexes.c
+    d, i = documents.c, document_indexes.c
+    sums = (func.coalesce(func.sum(i[name]), 0).label(name) for name in ("nodes", "characters"))
     counted = (
-        select(
-            d.category,
-            func.count().label("documents"),
-            func.coalesce(func.sum(held.nodes), 0).label("nodes"),
-            func.coalesce(func.sum(held.characters), 0).label("characters"),
-        )
-        .outerjoin(document_indexes, (held.document_id == d.id) & (held.node_table == node_table))
+        select(d.category, func.count().label("documents"), *sums)
+        .outerjoin(document_indexes, (i.document_id == d.id) & (i.node_table == node_table))
         .group_by(d.category)
         .order_by(d.category)
     )
     return [dict(row._mapping) for row in connection.execute(counted)]
-
-
-def _bytes(connection: Connection, node_table: str) -> int:
-    sizes = [
-        func.coalesce(func.pg_total_relation_size(func.to_regclass(name)), 0)
-        for name in (f"data_{node_table}", f"{node_table}_windows")
-    ]
-    return int(connection.execute(select(sizes[0] + sizes[1])).scalar_one())
 
 
 def _write(connection: Connection, row: dict[str, Any]) -> None:
@@ -102,7 +88,7 @@ _BY_DAY = text("""
     FROM queries WHERE asked_at >= :since GROUP BY 1, 2, 3 ORDER BY 1 DESC, 2, 3
 """)
 _BANDS = text("""
-    SELECT answer ->> 'confidence' AS said, count(*) AS answers FROM queries
+    SELECT answer ->> 'confidence' AS band, count(*) AS answers FROM queries
     WHERE asked_at >= :since AND answered GROUP BY 1 ORDER BY 1
 """)
 _LATENCY = text("""
@@ -153,10 +139,10 @@ _CLICKS_BY = {
 
 
 def statistics(engine: Engine, days: int, *, today: date | None = None) -> dict[str, Any]:
-    """What was asked in the last so many (UTC) days, today's included, and what there was to ask at the end of each.
+    """Sums over the query log of the last `days` (UTC) days, today included, and the volumes at the end of each.
 
-    Latencies are milliseconds, costs US dollars; percentiles are interpolated, and None of nothing. A cost sums the
-    answers whose price is known, and `unpriced` counts the others. Of the log it takes numbers only, never words.
+    Latencies are milliseconds, costs US dollars; percentiles are interpolated, and None if there is no value. A cost
+    sums the answers whose price is known, and `unpriced` counts the others. No words of the log are read.
     """
     first = (today or datetime.now(UTC).date()) - timedelta(days=days - 1)
     given = {"since": datetime.combine(first, time(), UTC), "shares": list(PERCENTILES)}
@@ -169,7 +155,7 @@ def statistics(engine: Engine, days: int, *, today: date | None = None) -> dict[
             "days": days,
             **counted,
             "by_day": [{**row, "day": row["day"].isoformat()} for row in _rows(connection, _BY_DAY, given)],
-            "confidence": {row["said"]: row["answers"] for row in _rows(connection, _BANDS, given)},
+            "confidence": {row["band"]: row["answers"] for row in _rows(connection, _BANDS, given)},
             "latency_ms": {row["kind"]: _measured(row) for row in _rows(connection, _LATENCY, given)},
             "stages_ms": {row["stage"]: _measured(row) for row in stages},
             "usage": {"per_answer": _per_answer(connection, given), "by_day": daily},
@@ -188,8 +174,8 @@ def _measured(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _named(values: list[float] | None, digits: int) -> dict[str, float | None]:
-    held: list[float | None] = [*values] if values else [None] * len(_NAMES)
-    return {name: None if value is None else round(value, digits) for name, value in zip(_NAMES, held, strict=True)}
+    each: list[float | None] = [*values] if values else [None] * len(_NAMES)
+    return {name: None if value is None else round(value, digits) for name, value in zip(_NAMES, each, strict=True)}
 
 
 def _per_answer(connection: Connection, given: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The sources of what is stored: what each holds, when it was looked at last, and what came of that."""
+"""The sources of the stored documents: their counts, when each was listed last, and with which result."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,14 +11,15 @@ from sqlalchemy import Connection, func, select
 from pipelines.errors import RetrievalError
 from pipelines.store.database import Database, reading
 from pipelines.store.documents import StoredDocument, describe_partial, stored_documents
+from pipelines.store.embedding_models import active_table
 from pipelines.store.fetch_cache import normalised_source
 from pipelines.store.originals import named_place, named_uri
 from pipelines.store.runs import Failure, current_failures
-from pipelines.store.schema import documents, embedding_models, ingest_runs
+from pipelines.store.schema import documents, ingest_runs
 
 
 def last_looks(connection: Connection) -> dict[str, datetime]:
-    """By source, when a run that read sources looked at it last."""
+    """By source, when an ingest listed it last."""
     run = ingest_runs.c
     each = select(func.jsonb_array_elements_text(run.sources).label("source"), run.started_at)
     looks = each.where(run.kind == "ingest").subquery().c
@@ -29,30 +30,30 @@ def last_looks(connection: Connection) -> dict[str, datetime]:
 def source_rows(
     stored: Sequence[StoredDocument], standing: Sequence[Failure], looks: Sequence[Mapping[str, datetime]]
 ) -> list[dict[str, Any]]:
-    """What is known of each source, by name; each once, in whatever case of letters GitHub's was written.
+    """One row a source, by name; GitHub's names are compared without case.
 
-    A file or page that was named itself is a document, and not among them.
+    A file or page that was ingested by its own address is a document, and no source.
 
     Args:
-        stored: The documents, of every collection.
-        standing: What failed the last time it was tried.
-        looks: By source, when it was looked at, from different records; the latest counts.
+        stored: The documents of every collection.
+        standing: The current failures.
+        looks: By source, when it was listed, from different records; the latest counts.
     """
     latest: dict[str, datetime] = {}
     for source, at in (look for record in looks for look in record.items()):
         latest[normalised_source(source)] = max(at, latest.get(normalised_source(source), at))
-    held, failed = defaultdict[str, set[str]](set), defaultdict[str, list[Failure]](list)
+    uris, failed = defaultdict[str, set[str]](set), defaultdict[str, list[Failure]](list)
     names: dict[str, str] = {}
     for document in stored:
         names.setdefault(normalised_source(document.source), document.source)
-        held[normalised_source(document.source)].add(document.source_uri)
+        uris[normalised_source(document.source)].add(document.source_uri)
     for failure in standing:
         names.setdefault(normalised_source(failure.source), failure.source)
         failed[normalised_source(failure.source)].append(failure)
     return [
-        _source_row(name, len(held[key]), failed[key], latest.get(key))
+        _source_row(name, len(uris[key]), failed[key], latest.get(key))
         for key, name in sorted(names.items())
-        if held[key] | {failure.source_uri for failure in failed[key]} != {name}
+        if uris[key] | {failure.source_uri for failure in failed[key]} != {name}
     ]
 
 
@@ -77,24 +78,24 @@ def coverage(
     outdated: Callable[[StoredDocument], str] = lambda _: "",
     looks: Mapping[str, datetime] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """`documents`, by name and address, `sources` and `totals`, as the model that serves holds them; loads no model.
+    """`documents`, by name and address, `sources` and `totals`, of the active model's nodes; loads no model.
 
-    A document's `state` is `indexed`; `stale` where the last attempt failed and an older version serves; `unindexed`
-    where it is stored but has no nodes; `failed` where nothing of it is stored. `coverage` is the share of characters,
-    0 to 1, that stand in a node. What could not be listed, a source or a part of it, has a row of `stage` `list`; it
-    counts as failed, and as no document.
+    A document's `state` is `indexed`; `stale` if the last attempt failed and an older version is stored; `unindexed`
+    if it is stored but has no nodes; `failed` if nothing of it is stored. `coverage` is the share of its characters (0
+    to 1) that is in a node. A source, or a part of one, that could not be listed has a row with the `stage` `list`; it
+    counts as failed, and not as a document.
 
-    A row of `sources` has `source`, `documents` (how many are stored), `failed` (of its rows here), `last_look` (when a
-    run or one of `looks` looked at it last; None where no run is left) and `result` (ok, failed; unlisted = all or a
-    part of it could not be listed). A file or page that was named itself is a document, and not among them.
+    A row of `sources` has `source`, `documents` (stored ones), `failed` (of these rows), `last_look` (when a run or one
+    of `looks` listed it last; None if no run is left) and `result` (ok, failed; unlisted = all or a part of it could
+    not be listed). A file or page that was ingested by its own address is a document, and no source.
 
     Args:
-        database: Whose documents; of every collection.
-        outdated: Why a document's nodes are not as today's rules would make them; empty where they are.
-        looks: By source, when it was looked at though no run had anything to do.
+        database: The database; its documents of every collection count.
+        outdated: Returns why a document's nodes differ from what today's rules would make; empty if they do not.
+        looks: By source, when it was listed though no run had anything to do.
     """
     with reading(database.engine, "reading the documents") as connection:
-        stored = stored_documents(connection, _serving_table(connection))
+        stored = stored_documents(connection, active_table(connection))
         standing = current_failures(connection)
         looked = last_looks(connection)
     failures = {(each.collection, each.source_uri): each for each in standing}
@@ -119,7 +120,7 @@ def coverage(
 
 
 def from_source(connection: Connection, location: str) -> list[str]:
-    """The ids of the documents that came from a file, a folder or a remote source; GitHub's in any case of letters."""
+    """The ids of the documents from a file, a folder or a remote source; GitHub's names are compared without case."""
     uri = named_uri(location)
     d = documents.c
     below = func.left(d.source_uri, len(uri) + 1) == f"{uri}/"
@@ -129,16 +130,11 @@ def from_source(connection: Connection, location: str) -> list[str]:
 
 
 def nothing_from(location: str, sources: Iterable[str]) -> RetrievalError:
-    """The error of a source that no document came from, with some of those that documents did come from."""
+    """The error for a source without documents; it names some sources that have some."""
     places = list(dict.fromkeys(map(named_place, sources)))
     more = f" and {len(places) - _MOST_PLACES:,} more" if len(places) > _MOST_PLACES else ""
     known = f"Documents came from {', '.join(places[:_MOST_PLACES])}{more}." if places else "Nothing is stored."
     return RetrievalError(f"No document came from {location}.", hint=known)
-
-
-def _serving_table(connection: Connection) -> str:
-    """The node table of the embedding model that serves; empty while there is none."""
-    return connection.execute(select(embedding_models.c.node_table).where(embedding_models.c.active)).scalar() or ""
 
 
 def _row(document: StoredDocument, failure: Failure | None, outdated: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ TOKENISER_VERSION = 3
 _WORD = r"(?:(?<![\w.])\.[a-z]{2,}\b|\w+(?:[.\-'’#@:]\w+)*(?:\+\+|#)?)"
 _RAW = re.compile(rf"{_WORD}(?:[/&+]{_WORD})*", re.IGNORECASE)
 _SIDE = re.compile(_WORD, re.IGNORECASE)
-# Digits between letters (k8s, i18n) are no part.
+# Digits between letters (k8s, i18n) are not a part.
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|(?<![^\W_])\d+|\d+(?![^\W_])|[^\W\d_]+")
 _MAX_RAW = 64  # longer runs (base64, minified code) count by their parts only
 STOP_WORDS = frozenset(
@@ -84,7 +84,7 @@ def _all_terms(raw: str, aliases: bool) -> tuple[str, ...]:
 
 
 def _sides(raw: str) -> list[str]:
-    """The words of a run; a single letter beside `&` or `+` is none (R&D), beside `/` it is (Python/R)."""
+    """The words of a run; a single letter next to `&` or `+` is none (R&D), next to `/` it is (Python/R)."""
     sides: list[str] = []
     for group in raw.split("/"):
         words = _SIDE.findall(group)
@@ -117,15 +117,15 @@ def _parts(raw: str, whole: str) -> list[str]:
     return [_stem(part) for part in wanted if part != whole] + family
 
 
-_ONE_SLIP = 5  # letters of the word; among shorter ones too many are one slip from another real word
-_TWO_SLIPS = 9  # letters of its stem
+_ONE_EDIT = 5  # letters of the word; too many shorter ones are one edit from another real word
+_TWO_EDITS = 9  # letters of its stem
 _LONGEST = 32  # letters; a longer run is no word, and has too many spellings
 _MOST = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """A term, the spelling that led to it, and how like the word it is (0..1)."""
+    """A term, the spelling that leads to it, and its similarity to the word (0..1)."""
 
     term: str
     spelling: str
@@ -133,28 +133,28 @@ class Spelling:
 
 
 def nearest(word: str, frequency: Callable[[str], int], terms: Callable[[str], Sequence[str]]) -> list[Spelling]:
-    """The at most two terms that are one slip from a word, the likeliest first; two slips for a long word.
+    """At most two terms at one edit from a word, the likeliest first; at two edits for a long word.
 
-    A slip is a letter left out, added, wrong, or swapped with the next; the first letter is taken to be right. The
-    slips are undone before the stem is taken: most of them break the ending that stemming would have taken off.
+    An edit is a letter left out, added, wrong, or swapped with the next; the first letter counts as right. Edits are
+    undone before stemming, as most of them break the ending that the stemmer removes.
 
-    A word that is one cl100k token is no typo, and a spelling has to take fewer tokens than the word: so a right word
-    that the index merely lacks is seldom taken for another (2 to 6 in 100, by the size of the index, against 13 to 31).
+    A word of one cl100k token is no typo, and a spelling must have fewer tokens than the word, so that a correct word
+    which the index lacks is seldom respelt (2 to 6 in 100, by the size of the index, against 13 to 31).
 
     Args:
         word: In lower case.
-        frequency: In how many nodes a term stands.
-        terms: The terms that begin with a letter; those that no node holds any more are passed over.
+        frequency: Returns the number of nodes with a term.
+        terms: Returns the terms that begin with a letter; those without a node are skipped.
 
     Source: Damerau, CACM 1964, doi:10.1145/363958.363994.
     """
-    if not _ONE_SLIP <= len(word) <= _LONGEST or not (word.isascii() and word.isalpha()) or _tokens(word) == 1:
+    if not _ONE_EDIT <= len(word) <= _LONGEST or not (word.isascii() and word.isalpha()) or _tokens(word) == 1:
         return []
-    found = _one_slip(word, frequency) or _two_slips(word, frequency, terms)
+    found = _one_edit(word, frequency) or _two_edits(word, frequency, terms)
     return [spelling for spelling in found if _tokens(spelling.spelling) < _tokens(word)][:_MOST]
 
 
-def _one_slip(word: str, frequency: Callable[[str], int]) -> list[Spelling]:
+def _one_edit(word: str, frequency: Callable[[str], int]) -> list[Spelling]:
     spellings = list(dict.fromkeys(_undone(word)))
     found: dict[str, list[str]] = {}
     for spelling, stem in zip(spellings, stems(spellings), strict=True):
@@ -166,7 +166,7 @@ def _one_slip(word: str, frequency: Callable[[str], int]) -> list[Spelling]:
 
 
 def _undone(word: str) -> Iterator[str]:
-    """The word with one slip undone: first without a letter, then with one more, with two swapped, with another."""
+    """The word with one edit undone: first without a letter, then with one more, with two swapped, with another."""
     halves = [(word[:place], word[place:]) for place in range(1, len(word) + 1)]
     yield from (head + tail[1:] for head, tail in halves if tail)
     yield from (head + letter + tail for head, tail in halves for letter in ascii_lowercase)
@@ -174,12 +174,12 @@ def _undone(word: str) -> Iterator[str]:
     yield from (head + letter + tail[1:] for head, tail in halves if tail for letter in ascii_lowercase)
 
 
-def _two_slips(word: str, frequency: Callable[[str], int], terms: Callable[[str], Sequence[str]]) -> list[Spelling]:
+def _two_edits(word: str, frequency: Callable[[str], int], terms: Callable[[str], Sequence[str]]) -> list[Spelling]:
     from rapidfuzz import process
     from rapidfuzz.distance import OSA
 
     (stem,) = stems([word])
-    if len(stem) < _TWO_SLIPS:
+    if len(stem) < _TWO_EDITS:
         return []
     near = process.extract(stem, terms(word[0]), scorer=OSA.distance, score_cutoff=2, limit=None)
     ranked = sorted((distance, -times, term) for term, distance, _ in near if (times := frequency(term)))

@@ -1,86 +1,50 @@
-"""NodeStore: writes documents and nodes, each document in one transaction; `reads.py` has the reads."""
+"""FootnoteVectorStore: LlamaIndex's PGVectorStore, whose own methods read and write as the rest of Footnote does."""
 
 import hashlib
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from llama_index.core.schema import BaseNode, TextNode
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Engine,
-    Integer,
-    String,
-    case,
-    cast,
-    delete,
-    func,
-    text,
-    update,
+from llama_index.core.vector_stores.types import (
+    MetadataFilters,
+    VectorStoreQuery,
+    VectorStoreQueryMode,
+    VectorStoreQueryResult,
 )
-from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import ColumnElement, Connection, Engine, Integer, and_, cast, select, true
 
 from config.settings import Settings
-from pipelines.errors import StoreError
-from pipelines.facts import repository_of
+from pipelines.errors import RetrievalError, StoreError
 from pipelines.store import documents as document_rows
-from pipelines.store import schema as tables
-from pipelines.store.database import Database, append_rows, translate
-from pipelines.store.embedding_models import active_since, assert_active, assert_inactive, every_table, other_tables
+from pipelines.store.added_nodes import MADE_BY, Embedded, embedded, replacement, restored
+from pipelines.store.database import Database, writing
+from pipelines.store.embedding_models import active_since
 from pipelines.store.embedding_statistics import StatisticsCache
-from pipelines.store.facts import write_facts
 from pipelines.store.lexical_index import BM25Parameters
 from pipelines.store.lexical_snapshots import LexicalIndexes
-from pipelines.store.model_caches import forget_headers
-from pipelines.store.near_duplicates import Member, forget_families, members_of, write_families
-from pipelines.store.node_reader import NodeReader, segment
-from pipelines.store.node_table import Vectors, node_rows, node_table
-from pipelines.store.tokens import TOKENISER_VERSION
-from pipelines.types import Document, EmbeddingIdentity
+from pipelines.store.metadata_filters import metadata_condition
+from pipelines.store.node_reader import as_floats, read_node
+from pipelines.store.node_table import NodeTable, node_table, pooled
+from pipelines.store.node_writer import NodeRecipe, NodeWriter, Within, lock_documents
+from pipelines.store.runs import LoggedItem, finish_run, open_run, write_items
+from pipelines.store.schema import document_indexes, documents
+from pipelines.types import EmbeddingIdentity, IngestItem, IngestReport, Outcome, RunKind, SourceItem
 
-_NODE_METADATA_OF_DOCUMENT = ("collection", "category", "subcategory", "visibility", "source", "title")
-Within = Callable[[Connection, int | None], None]
-WithinAll = Callable[[Connection, Mapping[str, int | None]], None]  # told the version that was kept, by document
-Check = Callable[[Connection, Sequence[str]], None]  # asked of documents that are locked; refuses by an error
-
-
-@dataclass(frozen=True, slots=True)
-class NodeRecipe:
-    """What made a document's nodes: the parser's name, and the recipe of code versions and sizes."""
-
-    parser: str
-    recipe: str
+_LOOK = 100  # vectors that a query examines unless it says otherwise
+_UNSUPPORTED = ("output_fields", "embedding_field", "alpha", "mmr_threshold", "sparse_top_k", "hybrid_top_k")
+_NONE: Mapping[str, Embedded] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """A new version of a document, with its nodes.
-
-    Attributes:
-        nodes: In order, each a span of the document's text.
-        vectors: For each node, its windows' vectors, (windows, dimension), normalised.
-        made_by: What made the nodes; stored, and compared by the next plan.
-    """
-
-    document: Document
-    nodes: Sequence[TextNode]
-    vectors: Sequence[Vectors]
-    made_by: NodeRecipe
-
-    @property
-    def state(self) -> tuple[str, str]:
-        """The content, and the recipe of its nodes."""
-        return self.document.content_sha, self.made_by.recipe
-
-
-def build_node_store(settings: Settings, database: Database, identity: EmbeddingIdentity) -> "NodeStore":
+def build_vector_store(settings: Settings, database: Database, identity: EmbeddingIdentity) -> "FootnoteVectorStore":
     """The store of this embedding model's nodes, its table in place."""
-    store = NodeStore(
+    store = FootnoteVectorStore(
         database.engine,
         node_table(identity.slug),
         identity.dimension,
@@ -90,22 +54,22 @@ def build_node_store(settings: Settings, database: Database, identity: Embedding
     return store
 
 
-def build_lexical_indexes(settings: Settings, database: Database, store: "NodeStore") -> LexicalIndexes:
+def build_lexical_indexes(settings: Settings, database: Database, store: "FootnoteVectorStore") -> LexicalIndexes:
     """The BM25 snapshots of this store, kept under FOOTNOTE_HOME."""
     bm25 = settings.retrieval
     return LexicalIndexes(
         snapshot_folder(settings, database, store),
         store,
-        BM25Parameters(bm25.bm25_k1, bm25.bm25_b, bm25.header_weight, bm25.pair_weight),
+        BM25Parameters(b=bm25.bm25_b, header_weight=bm25.header_weight, pair_weight=bm25.pair_weight),
     )
 
 
-def build_statistics(settings: Settings, database: Database, store: "NodeStore") -> StatisticsCache:
+def build_statistics(settings: Settings, database: Database, store: "FootnoteVectorStore") -> StatisticsCache:
     """What the vectors of this store have in common, kept under FOOTNOTE_HOME."""
     return StatisticsCache(snapshot_folder(settings, database, store), store.some_vectors, store.version)
 
 
-def snapshot_folder(settings: Settings, database: Database, store: "NodeStore") -> Path:
+def snapshot_folder(settings: Settings, database: Database, store: "FootnoteVectorStore") -> Path:
     """The folder of what is derived from this store and kept between processes; another one once it was promoted."""
     since = active_since(store.engine, store.table)
     return snapshot_folder_of(settings, database, store.table if since is None else f"{store.table}-{since}")
@@ -117,329 +81,256 @@ def snapshot_folder_of(settings: Settings, database: Database, name: str) -> Pat
     return settings.home.resolve() / "lexical" / where / name
 
 
-class NodeStore(NodeReader):
-    """The nodes of one embedding model; what it adds to reading them are writes, each one transaction."""
+class FootnoteVectorStore(NodeWriter):
+    """A PGVectorStore on Footnote's tables: the store of our own flow, and alone that of any LlamaIndex program.
+
+    What `add` writes are whole documents: searched by vector and by BM25, audited, listed and undone as those that
+    Footnote ingests. Every `add`, `delete`, `delete_nodes` and `clear` is a run of the run log. The methods of
+    LlamaIndex see all documents (`Filters` and audiences are for `dense` and the other reads); keys and values of
+    MetadataFilters are bound parameters. The asynchronous methods call the synchronous ones.
+    """
 
     def __init__(self, engine: Engine, table: str, dimension: int, *, versions_kept: int = 5) -> None:
-        super().__init__(engine, table, dimension)
+        NodeTable.__init__(self, engine, table, dimension)  # to mypy's plugin, NodeWriter has PGVectorStore's arguments
         self._versions_kept = versions_kept
 
-    def ensure(self, provider: str, model: str) -> None:
-        """Make the tables of this model's nodes when they are missing.
+    def add(self, nodes: Sequence[BaseNode], **add_kwargs: Any) -> list[str]:
+        """Store nodes with their embeddings, one transaction a document; a node with a stored id replaces that node.
 
-        Raises:
-            ConfigError: If they hold vectors of another dimension.
-        """
-        self._shape.ensure(provider, model)
-
-    def replace(
-        self,
-        document: Document,
-        nodes: Sequence[TextNode],
-        vectors: Sequence[Vectors],
-        made_by: NodeRecipe,
-        within: Within | None = None,
-    ) -> bool:
-        """Make `nodes` the nodes of `document`, in one transaction; the old version is kept for undo.
-
-        Args:
-            document: The new version; its row is written in the same transaction.
-            nodes: In order, each a span of the document's text.
-            vectors: For each node, its windows' vectors, (windows, dimension), normalised.
-            made_by: What made the nodes; stored, and compared by the next plan.
-            within: Called with the open connection and the id of the version that was kept, before the commit, for
-                the run's own rows; not when nothing is written.
+        A node belongs to the document of its `ref_doc_id`, else to one of its own. The other nodes of a stored document
+        stay. Metadata keys that NodeMetadata does not know are kept under `extra`.
 
         Returns:
-            False when another process had already written just this version.
+            The ids of the nodes, in their order.
 
         Raises:
-            StoreError: If a span, an id or a vector breaks the contract, or the database refuses; nothing is written.
-            ServiceUnavailable: If the database cannot be reached; nothing is written.
-        """
-        one = Replacement(document, nodes, vectors, made_by)
-        told = None if within is None else _alone(within, document.id)
-        return bool(self.replace_all([one], told))
-
-    def replace_all(
-        self, new: Sequence[Replacement], within: WithinAll | None = None, check: Check | None = None
-    ) -> set[str]:
-        """Replace several documents, each once, in one transaction: all of them, or none where one is refused.
-
-        Args:
-            new: The new versions.
-            within: As for `replace`, with the version that was kept of each document that is written.
-            check: Whether those that are to be written may be.
-
-        Returns:
-            The ids of those that were written; the others another process had already written just so.
-
-        Raises:
-            StoreError, ServiceUnavailable: As for `replace`.
-        """
-        for one in new:
-            self._assert_contract(one)
-        # What takes long is worked out before anything is locked.
-        members = {one.document.id: list(_members(one)) for one in new}
-        segments = {one.document.id: self._segments(one) for one in new}
-        try:
-            with self.engine.begin() as connection:
-                _lock_documents(connection, list(members))
-                held = document_rows.index_states(connection, list(members), self.table)
-                written = [one for one in new if held.get(one.document.id) != one.state]
-                ids = [one.document.id for one in written]
-                if written:
-                    if check:
-                        check(connection, ids)
-                    versions = document_rows.write_documents(
-                        connection, [one.document for one in written], keep=self._versions_kept
-                    )
-                    self._drop_elsewhere(connection, ids)
-                    self._swap_nodes(connection, written, [row for each in ids for row in segments[each]])
-                    write_facts(connection, {one.document.id: one.nodes for one in written})
-                    write_families(connection, ids, [member for each in ids for member in members[each]])
-                    self._write_indexes(connection, written)
-                    if within:
-                        within(connection, versions)
-                    _bump(connection, ids)
-                    assert_active(connection, self.table)
-        except DBAPIError as error:
-            raise translate(error, f"writing {_named(new)}") from error
-        return set(ids)
-
-    def index(
-        self, document: Document, nodes: Sequence[TextNode], vectors: Sequence[Vectors], made_by: NodeRecipe
-    ) -> bool:
-        """Make `nodes` what this table, which does not serve, holds of a stored document, in one transaction.
-
-        The document's row, its facts and its families stay: they are those of the table that serves, until this one
-        is promoted. The corpus version stays too, as nothing changes for those who search.
-
-        Returns:
-            False, with nothing written, where the document is gone or no longer as it was read.
-
-        Raises:
-            ConfigError: If this table serves by now, or is gone.
-            StoreError: If a span, an id or a vector breaks the contract, or the database refuses.
+            StoreError: If a node has no text or no embedding of this model's dimension, or is not part of a document
+                that a source gave, or its id is that of another document's node; documents before it stay written.
+            ConfigError: If this embedding model is not the active one.
             ServiceUnavailable: If the database cannot be reached.
         """
-        one = Replacement(document, nodes, vectors, made_by)
-        self._assert_contract(one)
-        segments = self._segments(one)
-        try:
-            with self.engine.begin() as connection:
-                _lock_documents(connection, [document.id])
-                assert_inactive(connection, self.table)
-                if not document_rows.is_as_read(connection, document):
-                    return False
-                self._swap_nodes(connection, [one], segments)
-                self._write_indexes(connection, [one])
-        except DBAPIError as error:
-            raise translate(error, f"writing {document.name} for another embedding model") from error
-        return True
+        _refuse("add", add_kwargs)
+        by_document: dict[str, dict[str, Embedded]] = {}
+        for node in nodes:
+            by_document.setdefault(node.ref_doc_id or node.node_id, {})[node.node_id] = embedded(node)
+        if by_document:
+            with self._run("ingest", [document_rows.ADDED_SOURCE]) as run:
+                for document_id, added in by_document.items():
+                    self._revise(run, document_id, added=added)
+        return [node.node_id for node in nodes]
 
-    def _write_indexes(self, connection: Connection, new: Sequence[Replacement]) -> None:
-        """Note what this table holds of documents."""
-        rows = [
-            {"document_id": one.document.id, "node_table": self.table, "content_sha": one.document.content_sha,
-             "recipe": one.made_by.recipe, "parser": one.made_by.parser, "nodes": len(one.nodes),
-             "covered": covered_characters(one.document.text, one.nodes),
-             "characters": sum(map(len, one.document.text.split()))}
-            for one in new
-        ]  # fmt: skip
-        document_rows.write_indexes(connection, self.table, rows)
+    def delete(self, ref_doc_id: str, **delete_kwargs: Any) -> None:
+        """Delete a document with all its nodes; its version is kept, and `footnote rollback` brings it back."""
+        _refuse("delete", delete_kwargs)
+        self._delete_documents([ref_doc_id])
 
-    def _assert_contract(self, one: Replacement) -> None:
-        document, nodes, vectors = one.document, one.nodes, one.vectors
-        if not nodes:
-            raise StoreError(f"{document.name} has no nodes.", hint="A document without text is a failure, not empty.")
-        if len({node.node_id for node in nodes}) != len(nodes):
-            raise StoreError(f"Two nodes of {document.name} have the same id.")
-        for node, windows in zip(nodes, vectors, strict=True):
-            start, end, ordinal = (node.metadata[name] for name in ("start", "end", "ordinal"))
-            if node.metadata["document_id"] != document.id or document.text[start:end] != node.text:
-                raise StoreError(f"Node {ordinal} of {document.name} is not its span {start}:{end}.")
-            if windows.ndim != 2 or not len(windows) or windows.shape[1] != self.dimension:
-                raise StoreError(f"Node {ordinal} of {document.name} has no {self.dimension}-d vector.")
-            if not np.isfinite(windows).all():
-                raise StoreError(f"A vector of node {ordinal} of {document.name} is not finite.")
-
-    def _swap_nodes(
-        self, connection: Connection, new: Sequence[Replacement], segments: Sequence[Mapping[str, Any]]
+    def delete_nodes(
+        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None, **delete_kwargs: Any
     ) -> None:
-        self._delete_nodes(connection, [one.document.id for one in new], self.table)
-        written = [row for one in new for row in zip(one.nodes, one.vectors, strict=True)]
-        windows = [row for one in new for row in _placed(one.nodes, one.vectors)]
-        self._shape.append(connection, written, windows)
-        append_rows(connection, tables.lexical_segments, segments)
+        """Delete the nodes with these ids that pass the filters; a document without nodes is deleted.
 
-    def _segments(self, one: Replacement) -> list[dict[str, Any]]:
-        """The rows of the nodes' index terms."""
+        Nothing is deleted if neither is given.
+
+        Raises:
+            RetrievalError: If a filter is not supported.
+        """
+        _refuse("delete_nodes", delete_kwargs)
+        if not node_ids and not filters:
+            return
+        found: dict[str, set[str]] = {}
+        with self._reading("finding nodes to delete") as connection:
+            chosen = self._chosen(node_ids or None, filters)
+            for node_id, document_id in connection.execute(
+                select(self._nodes.c.node_id, self._key("document_id")).where(chosen)
+            ):
+                found.setdefault(document_id, set()).add(node_id)
+        if found:
+            with self._run("remove", [document_rows.ADDED_SOURCE]) as run:
+                for document_id, removed in sorted(found.items()):
+                    self._revise(run, document_id, removed=removed)
+
+    def clear(self) -> None:
+        """Delete every document that this table holds, in one transaction; their versions are kept."""
+        held = document_indexes.c
+        with self._reading("reading what is stored") as connection:
+            ids = connection.execute(select(held.document_id).where(held.node_table == self.table)).scalars().all()
+        self._delete_documents(ids)
+
+    def get_nodes(self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None) -> list[BaseNode]:
+        """The nodes with these ids that pass the filters, with their embeddings (of length 1), in document order.
+
+        Raises:
+            RetrievalError: If neither is given, or a filter is not supported.
+        """
+        if node_ids is None and filters is None:
+            raise RetrievalError("get_nodes needs node ids or filters.")
+        with self._reading("fetching nodes") as connection:
+            found = self._embedded(connection, self._chosen(node_ids, filters))
         return [
-            {
-                "node_table": self.table,
-                "node_id": node.node_id,
-                "document_id": one.document.id,
-                "tokeniser": TOKENISER_VERSION,
-                "tokens": segment(node, one.document.mime),
-            }
-            for node in one.nodes
+            restored(each.node).model_copy(update={"embedding": pooled(each.vectors).tolist()})
+            for each in found.values()
         ]
 
-    def _drop_elsewhere(self, connection: Connection, document_ids: Sequence[str]) -> None:
-        """Delete what other models' tables hold of documents that change here: it would be of an older text."""
-        for other in other_tables(connection, document_ids, but=self.table):
-            self._delete_nodes(connection, document_ids, other)
-            document_rows.delete_indexes(connection, document_ids, other)
+    def query(self, query: VectorStoreQuery, **kwargs: Any) -> VectorStoreQueryResult:
+        """The `similarity_top_k` nodes nearest to `query_embedding`, best first, with their cosine similarities.
 
-    def _delete_nodes(self, connection: Connection, document_ids: Sequence[str], node_table: str) -> Counter[str]:
-        """Delete the nodes of documents; how many each had."""
-        segments = tables.lexical_segments
-        connection.execute(
-            delete(segments).where(segments.c.document_id.in_(document_ids), segments.c.node_table == node_table)
-        )
-        rows = node_rows(node_table)
-        owner = rows.c.metadata_["document_id"].astext
-        return Counter(connection.execute(delete(rows).where(owner.in_(document_ids)).returning(owner)).scalars())
+        Args:
+            query: In the mode DEFAULT. `doc_ids`, `node_ids` (both unless empty) and `filters` narrow the search.
+            kwargs: `hnsw_ef_search`: how many vectors the index examines.
 
-    def remove(self, document_id: str, within: Within | None = None) -> int | None:
-        """Delete a document with its nodes in every table, in one transaction; returns its node count here.
-
-        None, with nothing written, where there is no such document.
+        Raises:
+            RetrievalError: If the query has another mode, no embedding of this model's dimension, or an option or a
+                filter that is not supported.
         """
-        told = None if within is None else _alone(within, document_id)
-        return self.remove_all([document_id], told).get(document_id)
+        look = int(kwargs.pop("hnsw_ef_search", _LOOK))
+        _refuse("query", kwargs)
+        if query.mode != VectorStoreQueryMode.DEFAULT:
+            raise RetrievalError(f"The query mode {query.mode.value} is not supported.", hint="Use the mode default.")
+        options = {name: getattr(query, name) for name in _UNSUPPORTED}
+        _refuse("query", {name: value for name, value in options.items() if value is not None})
+        vector = query.query_embedding
+        if vector is None or len(vector) != self.dimension:
+            given = "none" if vector is None else f"one of {len(vector)}"
+            raise RetrievalError(f"The query needs an embedding of {self.dimension} dimensions, and has {given}.")
+        chosen = self._chosen(query.node_ids or None, query.filters)
+        if query.doc_ids:
+            chosen = and_(chosen, self._key("document_id").in_(query.doc_ids))
+        narrow = bool(query.node_ids or query.doc_ids or query.filters)
+        hits = self._nearest(vector, query.similarity_top_k, look=look, condition=chosen, narrow=narrow)
+        nodes = [restored(hit.node) for hit in hits if isinstance(hit.node, TextNode)]
+        return VectorStoreQueryResult(nodes, [hit.score or 0.0 for hit in hits], [node.node_id for node in nodes])
 
-    def remove_all(
-        self, document_ids: Sequence[str], within: WithinAll | None = None, check: Check | None = None
-    ) -> dict[str, int]:
-        """Delete several documents in one transaction, if they may be; the node count here of each that there was."""
-        try:
-            with self.engine.begin() as connection:
-                _lock_documents(connection, document_ids)
-                there = document_rows.existing_ids(connection, document_ids)
-                if check:
-                    check(connection, there)
-                gone = {each: self._delete_nodes(connection, there, each) for each in every_table(connection)}
-                if there:
-                    forget_families(connection, there)
-                    forget_headers(connection, there)
-                    versions = {
-                        each: document_rows.delete_document(connection, each, keep=self._versions_kept)
-                        for each in there
-                    }
-                    if within:
-                        within(connection, versions)
-                    _bump(connection, there)
-        except DBAPIError as error:
-            what = f"document {document_ids[0]}" if len(document_ids) == 1 else f"{len(document_ids)} documents"
-            raise translate(error, f"removing {what}") from error
-        return {each: gone.get(self.table, Counter[str]())[each] for each in there}
+    async def async_add(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[str]:
+        """As `add`."""
+        return self.add(nodes, **kwargs)
 
-    def update_metadata(
-        self, document: Document, within: Within | None = None, check: Check | None = None
-    ) -> int | None:
-        """Write a document's facts, if they may be, to its row and its nodes, vectors untouched; the nodes changed.
+    async def adelete(self, ref_doc_id: str, **delete_kwargs: Any) -> None:
+        """As `delete`."""
+        self.delete(ref_doc_id, **delete_kwargs)
 
-        None, with nothing written, where another process had already written just this. Both copies of a node's
-        metadata are changed: the columns that filters read, and LlamaIndex's own node. Line numbers move with what
-        stands before the text.
+    async def adelete_nodes(
+        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None, **delete_kwargs: Any
+    ) -> None:
+        """As `delete_nodes`."""
+        self.delete_nodes(node_ids, filters, **delete_kwargs)
+
+    async def aclear(self) -> None:
+        """As `clear`."""
+        self.clear()
+
+    async def aget_nodes(
+        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
+    ) -> list[BaseNode]:
+        """As `get_nodes`."""
+        return self.get_nodes(node_ids, filters)
+
+    async def aquery(self, query: VectorStoreQuery, **kwargs: Any) -> VectorStoreQueryResult:
+        """As `query`."""
+        return self.query(query, **kwargs)
+
+    def _chosen(self, node_ids: Sequence[str] | None, filters: MetadataFilters | None) -> ColumnElement[bool]:
+        """The condition of these ids and filters; None sets none."""
+        nodes = self._nodes.c
+        ids = true() if node_ids is None else nodes.node_id.in_(node_ids)
+        return and_(ids, true() if filters is None else metadata_condition(filters, nodes.metadata_))
+
+    def _embedded(self, connection: Connection, condition: ColumnElement[bool]) -> dict[str, Embedded]:
+        """The nodes that meet a condition, with their vectors, in document order, by id.
+
+        A vector that several nodes share is stored with the first; the others have their pooled one.
         """
-        rows = self._rows.__table__
-        inner = cast(rows.c.metadata_["_node_content"].astext, JSONB)
-        try:
-            with self.engine.begin() as connection:
-                _lock_documents(connection, [document.id])
-                if document_rows.is_written(connection, document):
-                    return None
-                if check:
-                    check(connection, [document.id])
-                facts = self._facts_of(document, document_rows.first_line(connection, document.id))
-                patched = func.jsonb_set(inner, "{metadata}", inner["metadata"].op("||")(facts))
-                version = document_rows.write_document(connection, document, keep=self._versions_kept)
-                self._drop_elsewhere(connection, [document.id])
-                changed = connection.execute(
-                    update(rows)
-                    .where(self._key("document_id") == document.id)
-                    .values(
-                        metadata_=func.jsonb_set(
-                            rows.c.metadata_.op("||")(facts),
-                            "{_node_content}",
-                            func.to_jsonb(cast(patched, String)),
-                        )
-                    )
-                )
-                if within:
-                    within(connection, version)
-                _bump(connection, [document.id])
-                assert_active(connection, self.table)
-        except DBAPIError as error:
-            raise translate(error, f"updating {document.name}") from error
-        return int(changed.rowcount)
+        nodes, windows = self._nodes.c, self._windows.c
+        wanted = self._select().add_columns(nodes.embedding).where(condition)
+        rows = connection.execute(wanted.order_by(self._key("document_id"), cast(self._key("ordinal"), Integer))).all()
+        vectors: dict[str, list[Any]] = {row.node_id: [] for row in rows}
+        of_them = select(windows.node_id, windows.embedding).where(windows.node_id.in_(list(vectors)))
+        for node_id, vector in connection.execute(of_them.order_by(windows.node_id, windows.place)):
+            vectors[node_id].append(as_floats(vector))
+        return {
+            row.node_id: Embedded(
+                read_node(row), np.array(vectors[row.node_id] or [as_floats(row.embedding)], dtype=np.float32)
+            )
+            for row in rows
+        }
 
-    def _facts_of(self, document: Document, first_line: int) -> ColumnElement[Any]:
-        """What a node's metadata says of its document, as JSONB, where the text began at another line before.
+    def _revise(
+        self, run: "_Run", document_id: str, *, added: Mapping[str, Embedded] = _NONE, removed: Collection[str] = ()
+    ) -> None:
+        """Add nodes to a document and remove others, in one transaction."""
+        with writing(self.engine, f"writing document {document_id}") as connection:
+            lock_documents(connection, [document_id])
+            stored = document_rows.load_document(connection, document_id, "owner")
+            nodes, of_it = self._nodes.c, self._key("document_id") == document_id
+            taken = select(nodes.node_id).where(nodes.node_id.in_(list(added)), ~of_it).limit(1)
+            if other := connection.execute(taken).scalar():
+                raise StoreError(f"Node {other} belongs to another document than {document_id}.")
+            kept = {**self._embedded(connection, of_it), **added}
+            for node_id in removed:
+                kept.pop(node_id, None)
+            if not kept:
+                if stored:
+                    self._remove(connection, [document_id], run.recorder("removed", [stored]))
+                return
+            made = document_indexes.c
+            row = connection.execute(
+                select(made.parser, made.recipe).where(made.document_id == document_id, made.node_table == self.table)
+            ).one_or_none()
+            made_by = MADE_BY if row is None else NodeRecipe(row.parser, row.recipe)
+            new = replacement(document_id, stored, list(kept.values()), made_by)
+            record = run.recorder("updated" if stored else "added", [new.document], len(kept))
+            self._write(connection, [self._prepared(new)], record)
 
-        The facts of a repository are its document's; those of other kinds are the node's own.
+    def _delete_documents(self, document_ids: Sequence[str]) -> None:
+        d = documents.c
+        columns = (d.id, d.collection, d.name, d.source, d.source_kind, d.source_uri)
+        with self._reading("reading what is stored") as connection:
+            stored = connection.execute(select(*columns).where(d.id.in_(document_ids))).all()
+        if stored:
+            with self._run("remove", sorted({row.source for row in stored})) as run:
+                self.remove([row.id for row in stored], run.recorder("removed", stored))
+
+    @contextmanager
+    def _run(self, kind: RunKind, sources: Sequence[str]) -> Iterator["_Run"]:
+        """A run of the run log, which is `stopped` where the block raises an error."""
+        began = time.perf_counter()
+        with open_run(self.engine, sources, kind=kind) as run_id:
+            run = _Run(run_id, [])
+            yield run
+            seconds, nodes = time.perf_counter() - began, sum(item.nodes for item in run.items)
+            report = IngestReport(run_id, tuple(run.items), nodes, 0, round(seconds, 3))
+            finish_run(self.engine, report, Counter(item.outcome for item in run.items))
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """An open run and what became of its documents so far."""
+
+    id: int
+    items: list[IngestItem]
+
+    def recorder(self, outcome: Outcome, written: Sequence[Any], nodes: int = 0) -> Within:
+        """A function that logs what became of documents, in the transaction that made it so.
+
+        `written` are Documents, or rows with their id, collection, name, source, source_kind and source_uri.
         """
-        facts = {name: getattr(document, name) for name in _NODE_METADATA_OF_DOCUMENT}
-        held, moved = self._rows.__table__.c.metadata_, document.first_line - first_line
-        lines = [(name, cast(held[name].astext, Integer) + moved) for name in ("line_start", "line_end")]
-        told = cast(facts, JSONB).op("||")(func.jsonb_build_object(*(part for pair in lines for part in pair)))
-        if (repository := repository_of(document.metadata)) is None:
-            return told
-        whole = told.op("||")(cast({"facts": repository.model_dump(mode="json")}, JSONB))
-        is_its = held["facts"]["type"].astext == repository.type
-        return case((is_its, whole), else_=told)
+        by_id = {each.id: each for each in written}
+
+        def record(connection: Connection, versions: Mapping[str, int | None]) -> None:
+            for document_id, version in versions.items():
+                document = by_id[document_id]
+                item = SourceItem(document.source_uri, document.name, document.source, document.source_kind)
+                done = IngestItem(document.name, outcome, nodes=nodes, document_id=document_id)
+                write_items(connection, self.id, [LoggedItem(document.collection, item, done, version)])
+                self.items.append(done)
+
+        return record
 
 
-def _placed(nodes: Sequence[TextNode], vectors: Sequence[Vectors]) -> list[dict[str, Any]]:
-    """A row of windows for each distinct vector of a document, under the first node that has it.
+def _refuse(method: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that would be ignored.
 
-    Thousands of equal vectors (a log, a table of zeros) tear an HNSW graph apart: nothing else is found any more.
+    Raises:
+        RetrievalError: If there are any.
     """
-    rows: dict[bytes, dict[str, Any]] = {}
-    for node, windows in zip(nodes, vectors, strict=True):
-        for place, vector in enumerate(windows):
-            rows.setdefault(vector.tobytes(), {"node_id": node.node_id, "place": place, "embedding": vector})
-    return list(rows.values())
-
-
-def covered_characters(document_text: str, nodes: Sequence[BaseNode]) -> int:
-    """How many characters of the text, spaces apart, stand in at least one node."""
-    covered = 0
-    done = 0
-    for start, end in sorted((node.metadata["start"], node.metadata["end"]) for node in nodes):
-        begin = max(start, done)
-        if begin < end:
-            covered += sum(map(len, document_text[begin:end].split()))
-            done = end
-    return covered
-
-
-def _alone(within: Within, document_id: str) -> WithinAll:
-    return lambda connection, versions: within(connection, versions[document_id])
-
-
-def _members(one: Replacement) -> Iterator[Member]:
-    return members_of(one.document.id, one.document.mime, one.nodes)
-
-
-def _named(new: Sequence[Replacement]) -> str:
-    first = new[0].document.name
-    return first if len(new) == 1 else f"{first} and {len(new) - 1} other documents"
-
-
-def _lock_documents(connection: Connection, document_ids: Sequence[str]) -> None:
-    """Keep everyone else from writing these documents; in one order for all, so that nobody waits in a circle."""
-    lock = text("SELECT pg_advisory_xact_lock(hashtextextended(id, 0)) FROM unnest(CAST(:ids AS text[])) AS id")
-    connection.execute(lock, {"ids": sorted(document_ids)})
-
-
-def _bump(connection: Connection, document_ids: Sequence[str]) -> None:
-    """Raise the corpus version, and note which documents changed; last in a transaction: it makes the others wait."""
-    version, count = tables.corpus_version.c.version, len(document_ids)
-    raised = connection.execute(update(tables.corpus_version).values(version=version + count).returning(version))
-    first = raised.scalar_one() - count + 1
-    noted = [{"version": first + place, "document_id": each} for place, each in enumerate(document_ids)]
-    append_rows(connection, tables.corpus_changes, noted)
+    if options:
+        raise RetrievalError(f"FootnoteVectorStore.{method} does not support {', '.join(sorted(options))}.")

@@ -1,4 +1,4 @@
-"""The kept versions of documents: what a run did to each, and what logged answers quoted of which version."""
+"""The kept versions of documents: the changes of a run, and the quotations of logged answers by version."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,25 +14,24 @@ from pipelines.types import Audience, Document, Outcome, SourceItem
 
 _DATES = ("published_at", "modified_at", "ingested_at")
 Effect = Literal["stands", "covered", "undone"]
-State = Mapping[str, str]  # what tells two states of a document apart: the values of MAKES_A_VERSION
+State = Mapping[str, str]  # the values of MAKES_A_VERSION
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a run did to one document, and how the document stands now.
+    """What a run did to one document, and the document's state now.
 
     Attributes:
-        item: Where it was when the run wrote it.
-        collection: Where it belonged then.
-        document_id: Its identity.
-        outcome: What the run made of it.
-        version: The version that the run kept of it; None where there was none before or it was just this, 0 where no
-            versions were kept.
-        before: What that version holds; None where there is none any more.
-        now: What is stored now; None for a document that is gone.
-        effect: Whether what the run did still stands; `covered` where later runs changed it again.
-        covered_by: The run that would have to be undone first.
-        last: The row of the run log that last changed it.
+        item: Its place when the run wrote it.
+        collection: Its collection then.
+        document_id: Its id.
+        outcome: The outcome of the run.
+        version: The version that the run kept; None if there was none or it was equal, 0 if no versions are kept.
+        before: The state of that version; None if it is no longer kept.
+        now: The stored state; None if the document is gone.
+        effect: `stands` if the change is still in effect, `covered` if later runs changed the document again.
+        covered_by: The run that has to be undone first.
+        last: The row of the run log with its last change.
     """
 
     item: SourceItem
@@ -48,14 +47,14 @@ class Change:
 
 
 def changes_of(connection: Connection, run_id: int) -> list[Change]:
-    """What a run changed, the newest change first."""
+    """The changes of a run, the newest first."""
     item, d, v = ingest_items.c, documents.c, document_versions.c
     statement = (
         select(
             item.document_id, item.document, item.collection, item.source, item.source_uri, item.outcome,
             item.version_id,
             func.coalesce(d.source_kind, v.row["source_kind"].astext, "file").label("source_kind"),
-            v.id.label("kept"), d.id.label("held"),
+            v.id.label("kept"), d.id.label("stored"),
             *(v.row[name].astext.label(f"before_{name}") for name in MAKES_A_VERSION),
             *(d[name].label(f"now_{name}") for name in MAKES_A_VERSION),
         )
@@ -81,7 +80,7 @@ def _change(run_id: int, row: Any, history: list[tuple[int, int, int | None]]) -
         row.outcome,
         row.version_id,
         None if row.kept is None else {name: getattr(row, f"before_{name}") for name in MAKES_A_VERSION},
-        None if row.held is None else {name: getattr(row, f"now_{name}") for name in MAKES_A_VERSION},
+        None if row.stored is None else {name: getattr(row, f"now_{name}") for name in MAKES_A_VERSION},
         effect,
         covered_by,
         history[-1][0] if history else 0,
@@ -89,10 +88,10 @@ def _change(run_id: int, row: Any, history: list[tuple[int, int, int | None]]) -
 
 
 def _changing() -> ColumnElement[bool]:
-    """The rows of the run log after which a document was another than before."""
+    """The condition of the rows of the run log that changed their document."""
     item = ingest_items.c
-    anew = item.outcome.in_(("updated", "metadata")) & item.version_id.is_not(None)
-    return or_(item.outcome.in_(("added", "removed")), anew)
+    replaced = item.outcome.in_(("updated", "metadata")) & item.version_id.is_not(None)
+    return or_(item.outcome.in_(("added", "removed")), replaced)
 
 
 def _histories(connection: Connection, run_id: int) -> dict[str, list[tuple[int, int, int | None]]]:
@@ -111,11 +110,11 @@ def _histories(connection: Connection, run_id: int) -> dict[str, list[tuple[int,
 
 
 def effect_of(run_id: int, changes: Sequence[tuple[int, int | None]]) -> tuple[Effect, int]:
-    """(whether what a run did to a document still stands, the run to be undone first where others came on top).
+    """(the effect of a run on a document, the run that has to be undone first if others came after it).
 
-    Each change makes a new state of the document, but for one that undoes a run: that goes back to the state before the
-    run. So the states are a tree. A run that went on to another state stands while the present one comes from that; a
-    run that went back stands while the present state does not come from the one that it left.
+    Each change makes a new state of the document, except that undoing a run goes back to the state before it. So the
+    states are a tree. A run that went forward is in effect while the present state descends from its state; a run that
+    went back is in effect while the present state does not descend from the state that it left.
 
     Args:
         run_id: A run among the changes.
@@ -143,7 +142,7 @@ def effect_of(run_id: int, changes: Sequence[tuple[int, int | None]]) -> tuple[E
 
 
 def _lineage(state: int, parents: Sequence[int]) -> set[int]:
-    """A state and all that it came from."""
+    """A state and its ancestors."""
     found: set[int] = set()
     while state >= 0:
         found.add(state)
@@ -152,7 +151,7 @@ def _lineage(state: int, parents: Sequence[int]) -> set[int]:
 
 
 def last_change(connection: Connection, document_id: str) -> tuple[int, int]:
-    """(row of the run log, run) of the last change of a document; zeros for one that never changed."""
+    """(row of the run log, run) of the last change of a document; zeros if it never changed."""
     item = ingest_items.c
     statement = select(item.id, item.run_id).where(item.document_id == document_id, _changing())
     row = connection.execute(statement.order_by(item.id.desc()).limit(1)).one_or_none()
@@ -160,7 +159,7 @@ def last_change(connection: Connection, document_id: str) -> tuple[int, int]:
 
 
 def read_version(connection: Connection, version_id: int) -> Document | None:
-    """The Document that a kept version holds; None when it is no longer kept."""
+    """The Document of a version; None if it is no longer kept."""
     row = connection.execute(
         select(document_versions.c.row).where(document_versions.c.id == version_id)
     ).scalar_one_or_none()
@@ -168,63 +167,63 @@ def read_version(connection: Connection, version_id: int) -> Document | None:
 
 
 def dated(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A version's row with moments instead of the texts that JSON has for them."""
-    moments = {name: datetime.fromisoformat(row[name]) for name in _DATES if row.get(name)}
-    return {**row, **moments}
+    """A version's row with its dates parsed, which are strings in JSON."""
+    return {**row, **{name: datetime.fromisoformat(row[name]) for name in _DATES if row.get(name)}}
 
 
 def taken_by(connection: Connection, collection: str, source_uri: str, document_id: str) -> str | None:
-    """The id of another document that stands at a URI; None where there is none."""
+    """The id of another document at a URI; None if there is none."""
     d = documents.c
     other = select(d.id).where(d.collection == collection, d.source_uri == source_uri, d.id != document_id)
     return connection.execute(other).scalar_one_or_none()
 
 
-# Citations stand below sentences and conflicts; what was shown to the writer, or came nearest, stands beside them.
-# The conflicts that older releases logged were only told: they are strings.
+# Citations are below sentences and conflicts, snippets below sources and nearest passages. Conflicts that older
+# releases logged are strings.
 _QUOTATIONS = text("""
-    WITH quoted AS (
-        SELECT id, 'citation' AS kind, own.value AS held, own.value ->> 'quote' AS said
+    WITH quotation AS (
+        SELECT id, 'citation' AS kind, quoted.value AS place, quoted.value ->> 'quote' AS words
         FROM queries, jsonb_array_elements(coalesce(answer -> 'sentences', '[]')) AS sentence,
-             jsonb_array_elements(coalesce(sentence.value -> 'evidence', '[]')) AS own
+             jsonb_array_elements(coalesce(sentence.value -> 'evidence', '[]')) AS quoted
         UNION ALL
-        SELECT id, 'citation', own.value, own.value ->> 'quote'
+        SELECT id, 'citation', quoted.value, quoted.value ->> 'quote'
         FROM queries, jsonb_array_elements(coalesce(answer -> 'conflicts', '[]')) AS conflict,
-             jsonb_array_elements(coalesce(conflict.value -> 'sides', '[]')) AS own
+             jsonb_array_elements(coalesce(conflict.value -> 'sides', '[]')) AS quoted
         UNION ALL
-        SELECT id, 'snippet', own.value, own.value ->> 'snippet'
+        SELECT id, 'snippet', quoted.value, quoted.value ->> 'snippet'
         FROM queries,
-             jsonb_array_elements(coalesce(answer -> 'sources', '[]') || coalesce(answer -> 'nearest', '[]')) AS own
+             jsonb_array_elements(coalesce(answer -> 'sources', '[]') || coalesce(answer -> 'nearest', '[]')) AS quoted
     )
-    SELECT quoted.id AS query, kind, said, held ->> 'document_id' AS document_id, held ->> 'content_sha' AS content_sha,
-           (held ->> 'start')::integer AS start, (held ->> 'end')::integer AS "end", documents.name AS name,
-           count(*) OVER () AS total
-    FROM quoted LEFT JOIN documents ON documents.id = held ->> 'document_id'
+    SELECT quotation.id AS query, kind, words,
+           place ->> 'document_id' AS document_id, place ->> 'content_sha' AS content_sha,
+           (place ->> 'start')::integer AS start, (place ->> 'end')::integer AS "end",
+           documents.name AS name, count(*) OVER () AS total
+    FROM quotation LEFT JOIN documents ON documents.id = place ->> 'document_id'
     ORDER BY document_id, content_sha, query
 """)
 
 
 def quotations(connection: Connection) -> Iterator[Row[Any]]:
-    """Every citation and snippet of the logged answers, one version of a document after the other.
+    """Every citation and snippet of the logged answers, ordered by version of document.
 
-    Each has `query`, `kind` (citation or snippet), `said` (the words), `document_id`, `content_sha`, `start`, `end`,
-    the document's `name`, None for one that is gone, and the `total` of them all.
+    Each has `query`, `kind` (citation or snippet), `words`, `document_id`, `content_sha`, `start`, `end`, the
+    document's `name` (None if it is gone), and the `total` number of them.
     """
     yield from connection.execute(_QUOTATIONS.execution_options(yield_per=1000))
 
 
 def version_text(connection: Connection, document_id: str, content_sha: str) -> str | None:
-    """The text of a version of a document, stored or kept; None when it is no longer kept."""
+    """The text of a version of a document; None if it is no longer kept."""
     d, v = documents.c, document_versions.c
     now = select(d.text).where(d.id == document_id, d.content_sha == content_sha)
     before = select(v.row["text"].astext).where(v.document_id == document_id, v.content_sha == content_sha).limit(1)
-    held: str | None = connection.execute(now).scalar() or connection.execute(before).scalar()
-    return held
+    found: str | None = connection.execute(now).scalar() or connection.execute(before).scalar()
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class Hashes:
-    """Which version of a document is stored: the hashes of its text and of its file, and when it was last added."""
+    """The hashes of a stored version's text and file, and when the document was last added."""
 
     name: str
     content_sha: str
@@ -233,7 +232,7 @@ class Hashes:
 
 
 def hashes_of(connection: Connection, document_ids: Collection[str], audience: Audience) -> dict[str, Hashes]:
-    """The versions of these documents that are stored now; those that this audience cannot see are missing."""
+    """The stored versions of these documents, by id; those that this audience may not see are missing."""
     d, item = documents.c, ingest_items.c
     added = (
         select(func.max(item.at)).where(item.document_id == d.id, item.outcome == "added").correlate(documents)

@@ -23,8 +23,9 @@ def refusal() -> str:
         ),
         ("FOOTNOTE_WEB__XYZ", "1", "There is no setting FOOTNOTE_WEB__XYZ. See .env.example."),
         ("FOOTNOTE_INGESTION__POLL_MINUTES", "soon", "POLL_MINUTES is wrong: it has to be a number. See"),
-        ("FOOTNOTE_WEB__REDIRECTS", "1.5", "FOOTNOTE_WEB__REDIRECTS is wrong: it has to be a whole number. See"),
-        ("FOOTNOTE_WEB__REDIRECTS", "-1", "FOOTNOTE_WEB__REDIRECTS is wrong: it has to be at least 0. See"),
+        ("FOOTNOTE_WEB__REDIRECTS", "5", "WEB__REDIRECTS is no setting any more. It is a constant now: remove it."),
+        ("FOOTNOTE_EMBEDDING__RETRIES", "1.5", "EMBEDDING__RETRIES is wrong: it has to be a whole number. See"),
+        ("FOOTNOTE_EMBEDDING__RETRIES", "-1", "EMBEDDING__RETRIES is wrong: it has to be at least 0. See"),
         ("FOOTNOTE_WEB__ROBOTS", "perhaps", "FOOTNOTE_WEB__ROBOTS is wrong: it has to be true or false. See"),
         ("FOOTNOTE_LOG__LEVEL", "x", "is wrong: it has to be 'debug', 'info', 'warning' or 'error'. See"),
     ],
@@ -62,7 +63,7 @@ def test_every_way_to_write_a_setting_that_there_is_goes_on_working(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / ".env").write_text('GITHUB_TOKEN=x\nSOMETHING_ELSE=1\nfootnote_web={"redirects": 2}\n')
+    (tmp_path / ".env").write_text('GITHUB_TOKEN=x\nSOMETHING_ELSE=1\nfootnote_web={"max_bytes": 2}\n')
     monkeypatch.setenv("footnote_collection", "notes")
     monkeypatch.setenv("FOOTNOTE_INGESTION__SOURCES", '["github:ann"]')
     monkeypatch.setenv("FOOTNOTE_FAULT_SEEDS", "500")
@@ -70,7 +71,7 @@ def test_every_way_to_write_a_setting_that_there_is_goes_on_working(
     monkeypatch.setenv("FOOTNOTE_PORT", "tcp://10.0.0.1:8501")
     monkeypatch.setenv("FOOTNOTE_PORT_8501_TCP_ADDR", "10.0.0.1")
     settings = read_settings()
-    assert (settings.collection, settings.ingestion.sources, settings.web.redirects) == ("notes", ("github:ann",), 2)
+    assert (settings.collection, settings.ingestion.sources, settings.web.max_bytes) == ("notes", ("github:ann",), 2)
 
 
 @pytest.mark.parametrize(

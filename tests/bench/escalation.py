@@ -13,7 +13,7 @@ from pipelines.errors import SourceError
 from pipelines.evaluation.answers import portfolio_engine, right_quote
 from pipelines.evaluation.datasets import Topic, load_topics
 from pipelines.evaluation.experiment import Progress, no_progress
-from pipelines.query.engine import Engine
+from pipelines.query.engine import QueryEngine
 from pipelines.types import SearchReport
 from tests.bench import show
 
@@ -95,7 +95,7 @@ def load_replies(path: Path) -> list[Reply]:
 
 
 def evaluate_replies(
-    engine: Engine, topics: Path, replies: Path, *, on_progress: Progress = no_progress
+    engine: QueryEngine, topics: Path, replies: Path, *, on_progress: Progress = no_progress
 ) -> dict[str, Any]:
     """`kinds` (and `all`): what was kept of good and bad replies, and what that did; `wrong`: each that was misjudged.
 
@@ -154,7 +154,7 @@ def summary(done: Sequence[Replayed]) -> dict[str, float]:
     }
 
 
-def _replay(plain: Engine, speaking: Engine, topic: Topic, reply: Reply) -> Replayed:
+def _replay(plain: QueryEngine, speaking: QueryEngine, topic: Topic, reply: Reply) -> Replayed:
     before = plain.search(topic.question, top_n=_TOP, record=False)
     after = speaking.search(topic.question, top_n=_TOP, record=False)
     tried = [attempt for attempt in after.trace.attempts if attempt.name == reply.kind]

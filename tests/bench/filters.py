@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from config.settings import Settings, get_settings
 from pipelines.evaluation.corpus import evaluation_database
 from pipelines.ingestion.change_detection import content_sha, meta_sha
-from pipelines.ingestion.parsers import make_node
+from pipelines.ingestion.parsers.nodes import make_nodes
+from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.run import Ingestion, build_ingestion
 from pipelines.store.node_reader import EXACT_BELOW
-from pipelines.store.vector_store import NodeRecipe, NodeStore
+from pipelines.store.node_writer import NodeRecipe, Replacement
+from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import CATEGORIES, Audience, Document, Filters
 from tests.bench import show
 
@@ -114,11 +116,10 @@ def _write(ingestion: Ingestion, documents: list[Document], vectors: Vectors, on
     for number, document in enumerate(documents):
         if document.id not in held:
             starts = range(0, len(document.text), size)
-            of: dict[str, Any] = {"total": len(starts), "parser": "lines", "parser_version": 1}
-            nodes = [make_node(document, (at, at + size - 1), ordinal=n, **of) for n, at in enumerate(starts)]
+            nodes = make_nodes(document, [Piece(at, at + size - 1) for at in starts], "lines", 1)
             first = number * _NODES_EACH
             windows = [vectors[first + place : first + place + 1] for place in range(len(nodes))]
-            ingestion.store.replace(document, nodes, windows, NodeRecipe("lines", "lines@1"))
+            ingestion.store.replace([Replacement(document, nodes, windows, NodeRecipe("lines", "lines@1"))])
         if on_progress:
             on_progress(number + 1, len(documents))
 
@@ -152,7 +153,7 @@ def _filters(documents: list[Document], drawn: np.random.Generator) -> Filters:
     return Filters(**{name: value for kind in chosen for name, value in kinds[kind].items()})
 
 
-def _agreement(store: NodeStore, case: Case) -> dict[str, Any]:
+def _agreement(store: FootnoteVectorStore, case: Case) -> dict[str, Any]:
     began = time.perf_counter()
     found = store.dense(case.vector.tolist(), TOP, look=LOOK, filters=case.filters, audience=case.audience)
     middle = time.perf_counter()

@@ -15,7 +15,8 @@ from pipelines.evaluation.corpus import QueryCache, document_id, index_dataset, 
 from pipelines.evaluation.datasets import Item
 from pipelines.evaluation.measures import compare, means, per_topic
 from pipelines.models.llm import build_llm
-from pipelines.query.engine import Engine
+from pipelines.query.engine import QueryEngine
+from pipelines.types import MAX_QUESTION_CHARACTERS
 from tests.bench import show, silent
 
 MEASURES = ("nDCG@10", "recall@5", "recall@10", "RR@10")
@@ -60,11 +61,10 @@ def measure_follow_ups(
     return {"questions": len(asked), "by": _counted(made.values()), "groups": _groups(asked, runs, made)}
 
 
-def _ranked(engine: Engine, question: LabelledQuestion) -> tuple[Ranks, str]:
+def _ranked(engine: QueryEngine, question: LabelledQuestion) -> tuple[Ranks, str]:
     """(the documents found with their scores, how the question was condensed: empty when it was not)."""
-    limit = engine.settings.analysis.max_question_characters
     try:
-        found = engine.examine(question.question[:limit], history=question.history, top_n=_TOP_N)
+        found = engine.examine(question.question[:MAX_QUESTION_CHARACTERS], history=question.history, top_n=_TOP_N)
     except RetrievalError:
         return {}, ""
     ids = [hit.node.metadata["document_id"] for hit in found.ranked]

@@ -65,17 +65,17 @@ def live_chat() -> Iterator[LiveChat]:
         )
         try:
             assert process.stdout
-            yield LiveChat(_address(process.stdout, home / "chat.log"), log)
-            code = _stop(process)
+            yield LiveChat(read_address(process.stdout, home / "chat.log"), log)
+            code = stop(process)
             assert (code, read_log(log)) == (0, [])
             assert "Traceback" not in (home / "chat.log").read_text()
             assert not (home / "var" / "postgres" / "data" / "postmaster.pid").exists()
         finally:
-            _stop(process)
+            stop(process)
             shutil.rmtree(home, ignore_errors=True)
 
 
-def _stop(process: subprocess.Popen[str]) -> int:
+def stop(process: subprocess.Popen[str]) -> int:
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
     try:
@@ -86,7 +86,7 @@ def _stop(process: subprocess.Popen[str]) -> int:
     return process.returncode
 
 
-def _address(output: TextIO, errors: Path) -> str:
+def read_address(output: TextIO, errors: Path) -> str:
     for line in output:
         found = re.search(r"http://\S+", line)
         if found:

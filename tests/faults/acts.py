@@ -18,7 +18,7 @@ from pipelines.query.active_index import IndexPreparation
 from pipelines.store.database import open_database
 from pipelines.store.embedding_models import find_model, stored_models
 from pipelines.store.promotion import drop, promote
-from pipelines.store.vector_store import build_node_store
+from pipelines.store.vector_store import build_vector_store
 from pipelines.types import EmbeddingIdentity, IngestReport
 from tests.faults.worlds import World
 
@@ -99,7 +99,7 @@ def promote_it(settings: Settings, _: World) -> dict[str, Any]:
     """Make the other model the one that serves."""
     database = open_database(settings)
     try:
-        store = build_node_store(settings, database, OTHER)
+        store = build_vector_store(settings, database, OTHER)
         ready = IndexPreparation(settings, database, store)
         promote(store, OTHER, ready.prepare, ready.adopt)
         return {"outcomes": {}, "embedded": 0, "failed": []}

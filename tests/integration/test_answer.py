@@ -1,3 +1,4 @@
+import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -5,17 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from llama_index.core.embeddings import MockEmbedding
+from llama_index.core.llms import MockLLM
+from llama_index.core.schema import QueryBundle
 from pydantic import SecretStr
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from config.prompts import NO_ANSWER
 from config.settings import EmbeddingSettings, LLMSettings, Settings
-from pipelines.errors import RetrievalError, ServiceUnavailable
+from pipelines.errors import ConfigError, RetrievalError, ServiceUnavailable
 from pipelines.ingestion.run import Overrides, ingest
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.models.embedding import build_embed_model
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.documents import load_document
-from pipelines.store.schema import queries
+from pipelines.store.schema import documents, queries
 from pipelines.types import Answer, Filters, Footnote, Token, Turn, Verdict
 from tests.conftest import Ingested, MakeSettings
 from tests.fake_openai import FakeOpenAI, Fault
@@ -27,6 +32,7 @@ POSTS = {
     "The search engine runs on Kubernetes.\n",
     "garden.md": "# Garden\n\nTomatoes need sun. Water them every morning and never at noon.\n",
 }
+CRANE = "How many containers did the harbour crane move?"
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +47,12 @@ def taken_in(ingested: Ingested) -> Settings:
 
 
 @pytest.fixture
-def engine(taken_in: Settings, make_settings: MakeSettings) -> Engine:
+def engine(taken_in: Settings, make_settings: MakeSettings) -> QueryEngine:
     return build_query_engine(make_settings(taken_in))
 
 
 @pytest.fixture
-def talking(taken_in: Settings, make_settings: MakeSettings, openai: FakeOpenAI) -> Engine:
+def talking(taken_in: Settings, make_settings: MakeSettings, openai: FakeOpenAI) -> QueryEngine:
     """An engine whose answers a fake model writes."""
     llm = LLMSettings(provider="openai", model="fake", api_base=openai.url, retries=0, timeout_seconds=5)
     return build_query_engine(make_settings(taken_in, llm=llm))
@@ -58,14 +64,14 @@ def openai() -> Iterator[FakeOpenAI]:
         yield fake
 
 
-def stored(engine: Engine, document_id: str) -> str:
+def stored(engine: QueryEngine, document_id: str) -> str:
     with engine.database.engine.connect() as connection:
         document = load_document(connection, document_id, "owner")
     assert document is not None
     return document.text
 
 
-def assert_checked(engine: Engine, answer: Answer) -> None:
+def assert_checked(engine: QueryEngine, answer: Answer) -> None:
     """Every citation points at a source, and every snippet and quote is the stored text at its offsets."""
     numbers = {source.n for source in answer.sources}
     for source in answer.sources:
@@ -76,7 +82,7 @@ def assert_checked(engine: Engine, answer: Answer) -> None:
             assert stored(engine, citation.document_id)[citation.start : citation.end] == citation.quote
 
 
-def test_an_extractive_answer_is_verbatim_cited_and_supported(engine: Engine) -> None:
+def test_an_extractive_answer_is_verbatim_cited_and_supported(engine: QueryEngine) -> None:
     answer = engine.ask("How many containers did the harbour crane move?")
     assert answer.answered
     assert answer.mode == "extractive"
@@ -86,14 +92,14 @@ def test_an_extractive_answer_is_verbatim_cited_and_supported(engine: Engine) ->
     assert_checked(engine, answer)
 
 
-def test_events_come_as_tokens_and_footnotes_then_verdicts_then_the_answer(engine: Engine) -> None:
+def test_events_come_as_tokens_and_footnotes_then_verdicts_then_the_answer(engine: QueryEngine) -> None:
     events = list(engine.answer("How many containers did the harbour crane move?"))
     kinds = [type(event) for event in events]
     assert kinds[-1] is Answer
     assert kinds.index(Verdict) > max(index for index, kind in enumerate(kinds) if kind in (Token, Footnote))
 
 
-def test_without_evidence_it_abstains_says_what_was_searched_and_cites_nothing(engine: Engine) -> None:
+def test_without_evidence_it_abstains_says_what_was_searched_and_cites_nothing(engine: QueryEngine) -> None:
     answer = engine.ask("Which submarine volcanoes erupted near Kamchatka?")
     assert not answer.answered
     assert answer.answer == NO_ANSWER
@@ -108,7 +114,7 @@ def test_an_empty_database_abstains(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize(("question", "said"), [("", "empty"), (" \n\x00", "empty"), ("x" * 1_000_000, "2,000")])
-def test_a_question_that_cannot_be_asked_is_a_typed_error(engine: Engine, question: str, said: str) -> None:
+def test_a_question_that_cannot_be_asked_is_a_typed_error(engine: QueryEngine, question: str, said: str) -> None:
     with pytest.raises(RetrievalError, match=said):
         engine.ask(question)
 
@@ -117,17 +123,17 @@ def test_a_question_that_cannot_be_asked_is_a_typed_error(engine: Engine, questi
     "question",
     ["What's O'Neil's? :foo %s %(x)s", "'; DROP TABLE documents; --", "a & b | !c <-> d", "\ud800?", "🜁" * 300],
 )
-def test_a_hostile_question_is_only_a_question(engine: Engine, question: str) -> None:
+def test_a_hostile_question_is_only_a_question(engine: QueryEngine, question: str) -> None:
     before = engine.store.count()
     engine.ask(question)
     assert engine.store.count() == before
 
 
-def test_a_question_with_a_nul_is_asked_without_it(engine: Engine) -> None:
+def test_a_question_with_a_nul_is_asked_without_it(engine: QueryEngine) -> None:
     assert engine.ask("How many containers did the har\x00bour crane move?").answered
 
 
-def test_filters_reach_both_legs(engine: Engine) -> None:
+def test_filters_reach_both_legs(engine: QueryEngine) -> None:
     report = engine.search("harbour crane Marit", filters=Filters(document=("search.md",)))
     assert {result.document_name for result in report.results} == {"search.md"}
 
@@ -142,26 +148,26 @@ def test_private_documents_answer_the_owner_only(corpus: Path, settings: Setting
 
 
 @pytest.mark.parametrize("mode", ["dense", "sparse", "hybrid"])
-def test_each_mode_finds_the_passage_with_the_scores_of_its_legs(engine: Engine, mode: Any) -> None:
+def test_each_mode_finds_the_passage_with_the_scores_of_its_legs(engine: QueryEngine, mode: Any) -> None:
     best = engine.search("harbour crane controller", mode=mode).results[0]
     assert best.document_name == "harbour.md"
     assert (best.dense is not None, best.sparse is not None) == (mode != "sparse", mode != "dense")
 
 
-def test_a_short_follow_up_is_searched_with_the_question_before_it(engine: Engine) -> None:
+def test_a_short_follow_up_is_searched_with_the_question_before_it(engine: QueryEngine) -> None:
     turn = Turn("Where did Marit move in 2023?", "To Garboard Systems.")
     found = engine.ask("And how many people does she lead?", history=[turn])
     assert "five people" in found.answer
 
 
-def test_search_reports_every_candidate_with_its_fate(engine: Engine) -> None:
+def test_search_reports_every_candidate_with_its_fate(engine: QueryEngine) -> None:
     report = engine.search("harbour crane", top_n=1)
     fates = {candidate.fate for candidate in report.trace.candidates}
     assert "kept" in fates
     assert all(fates)
 
 
-def test_queries_are_logged_with_their_ledger_and_answer(engine: Engine) -> None:
+def test_queries_are_logged_with_their_ledger_and_answer(engine: QueryEngine) -> None:
     answer = engine.ask("How many containers did the harbour crane move?")
     with engine.database.engine.connect() as connection:
         row = connection.execute(select(queries).where(queries.c.id == answer.trace_id)).one()
@@ -170,14 +176,14 @@ def test_queries_are_logged_with_their_ledger_and_answer(engine: Engine) -> None
     assert row.answer["answer"] == answer.answer
 
 
-def test_the_audit_checks_the_citations_of_past_answers(engine: Engine) -> None:
+def test_the_audit_checks_the_citations_of_past_answers(engine: QueryEngine) -> None:
     engine.ask("How many containers did the harbour crane move?")
     report = audit(engine.database.engine)
     assert report["citations"] > 0
     assert report["violations"] == []
 
 
-def test_the_audit_finds_a_span_that_was_tampered_with(engine: Engine) -> None:
+def test_the_audit_finds_a_span_that_was_tampered_with(engine: QueryEngine) -> None:
     engine.ask("How many containers did the harbour crane move?")
     with engine.database.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE documents SET text = replace(text, '40 containers', '41 containers')")
@@ -185,9 +191,63 @@ def test_the_audit_finds_a_span_that_was_tampered_with(engine: Engine) -> None:
     assert kinds == {"span", "citation", "snippet"}
 
 
-def test_the_engine_is_a_tool_for_llamaindex_agents(engine: Engine) -> None:
-    output = engine.as_tool()(input="How many containers did the harbour crane move?")
+def test_the_engine_is_a_tool_for_llamaindex_agents(engine: QueryEngine) -> None:
+    output = engine.as_tool()(input=CRANE)
     assert "40 containers" in str(output)
+    assert output.raw_output.source_nodes
+    apart = engine.as_tool(filters=Filters(document=("garden.md",)))(input=CRANE)
+    assert not apart.raw_output.metadata["answered"]
+
+
+def test_a_response_cites_the_stored_spans_with_their_scores_and_verdicts(engine: QueryEngine) -> None:
+    answer, response = engine.ask(CRANE), engine.query(QueryBundle(CRANE))
+    assert response.response == answer.answer
+    assert asyncio.run(engine.aquery(CRANE)).response == answer.answer
+    cited = {n for sentence in answer.sentences for n in sentence.citations}
+    assert [hit.metadata["n"] for hit in response.source_nodes] == sorted(cited)
+    for hit in response.source_nodes:
+        source, meta = answer.sources[hit.metadata["n"] - 1], hit.metadata
+        assert stored(engine, meta["document_id"])[meta["start"] : meta["end"]] == hit.text == source.snippet
+        assert (meta["page"], meta["title"], hit.node.ref_doc_id) == (source.page, source.title, source.document_id)
+        assert meta["verdicts"] == [s.verdict for s in answer.sentences if source.n in s.citations]
+        assert hit.score > 0
+
+
+def test_an_abstention_has_no_source_nodes(engine: QueryEngine) -> None:
+    response = engine.query("Which submarine volcanoes erupted near Kamchatka?")
+    assert (response.response, response.source_nodes) == (NO_ANSWER, [])
+
+
+def test_the_whole_search_is_a_retriever_of_copies(engine: QueryEngine) -> None:
+    report, retriever = engine.search(CRANE, top_n=2), engine.as_retriever(similarity_top_k=2)
+    found = retriever.retrieve(CRANE)
+    assert [(hit.node.node_id, hit.score) for hit in found] == [(one.node_id, one.score) for one in report.results]
+    for hit in found:
+        hit.node.metadata.clear()
+    assert all(hit.metadata for hit in asyncio.run(retriever.aretrieve(CRANE)))
+
+
+def test_a_bound_engine_reads_for_its_audience_wherever_a_call_names_none(engine: QueryEngine) -> None:
+    bound = engine.as_tool(filters=Filters(document=("garden.md",)), audience="visitor").query_engine
+    assert not bound.ask(CRANE).answered
+    assert {hit.metadata["title"] for hit in bound.as_retriever().retrieve(CRANE)} <= {"Garden"}
+    assert {one.title for one in bound.search(CRANE).results} <= {"Garden"}
+    assert bound.ask(CRANE, filters=Filters()).answered
+    with engine.database.engine.begin() as connection:
+        connection.execute(update(documents).values(visibility="private"))
+    assert not bound.ask(CRANE, filters=Filters()).answered
+
+
+def test_the_caller_s_models_replace_those_of_the_settings(taken_in: Settings, make_settings: MakeSettings) -> None:
+    settings = make_settings(taken_in)
+    engine = build_query_engine(settings, llm=MockLLM())
+    answer = engine.ask(CRANE)
+    assert (answer.mode, answer.model, answer.cost) == ("llm", "unknown", None)
+    embed_model = build_embed_model(settings)
+    assert build_query_engine(settings, embed_model=embed_model).embed_model is embed_model
+    assert build_query_engine(settings, embed_model=embed_model).search(CRANE).results
+    with pytest.raises(ConfigError, match=r"has 8 dimensions; the stored nodes, of hashed.*, have 256"):
+        build_query_engine(settings, embed_model=MockEmbedding(8))
 
 
 # With a language model
@@ -200,7 +260,7 @@ def cite_first(body: Any) -> str:
     return f"It moved 40 containers an hour [{n}][99]. The crane was painted pink [{n}]."
 
 
-def test_a_model_s_answer_is_streamed_cited_and_verified(talking: Engine, openai: FakeOpenAI) -> None:
+def test_a_model_s_answer_is_streamed_cited_and_verified(talking: QueryEngine, openai: FakeOpenAI) -> None:
     openai.reply = cite_first
     events = list(talking.answer("How many containers did the harbour crane move?"))
     answer = events[-1]
@@ -214,7 +274,7 @@ def test_a_model_s_answer_is_streamed_cited_and_verified(talking: Engine, openai
     assert_checked(talking, answer)
 
 
-def test_a_model_that_says_no_answer_abstains(talking: Engine, openai: FakeOpenAI) -> None:
+def test_a_model_that_says_no_answer_abstains(talking: QueryEngine, openai: FakeOpenAI) -> None:
     openai.reply = NO_ANSWER
     answer = talking.ask("How many containers did the harbour crane move?")
     assert (answer.answered, answer.sources, answer.mode) == (False, (), "llm")
@@ -222,7 +282,7 @@ def test_a_model_that_says_no_answer_abstains(talking: Engine, openai: FakeOpenA
 
 @pytest.mark.parametrize("fault", [Fault("status", 429), Fault("status", 500), Fault("status", 401), Fault("garbage")])
 def test_a_failing_model_is_replaced_by_extraction_and_the_answer_says_so(
-    talking: Engine, openai: FakeOpenAI, fault: Fault
+    talking: QueryEngine, openai: FakeOpenAI, fault: Fault
 ) -> None:
     openai.fail(fault)
     answer = talking.ask("How many containers did the harbour crane move?")
@@ -232,7 +292,7 @@ def test_a_failing_model_is_replaced_by_extraction_and_the_answer_says_so(
     assert "40 containers" in answer.answer
 
 
-def test_a_cut_stream_keeps_what_came_and_says_that_it_was_cut(talking: Engine, openai: FakeOpenAI) -> None:
+def test_a_cut_stream_keeps_what_came_and_says_that_it_was_cut(talking: QueryEngine, openai: FakeOpenAI) -> None:
     openai.reply = cite_first
     openai.fail(Fault("cut", after=5))
     answer = talking.ask("How many containers did the harbour crane move?")
@@ -240,7 +300,9 @@ def test_a_cut_stream_keeps_what_came_and_says_that_it_was_cut(talking: Engine, 
     assert answer.answer.startswith("It moved 40 containers")
 
 
-def test_sources_are_shown_between_delimiters_that_no_document_can_guess(talking: Engine, openai: FakeOpenAI) -> None:
+def test_sources_are_shown_between_delimiters_that_no_document_can_guess(
+    talking: QueryEngine, openai: FakeOpenAI
+) -> None:
     openai.reply = cite_first
     for _ in range(2):
         talking.ask("How many containers did the harbour crane move?")

@@ -14,7 +14,7 @@ from config.prompts import NO_DOCUMENTS, NOTHING_PASSES
 from config.settings import EmbeddingSettings, LLMSettings, Settings
 from pipelines.errors import RetrievalError, ServiceUnavailable
 from pipelines.ingestion.run import Overrides, ingest
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.embedded import EmbeddedServer
 from pipelines.types import Answer, Filters
 from tests.conftest import Ingested, MakeSettings
@@ -44,8 +44,8 @@ def stored(ingested: Ingested) -> Settings:
 
 
 @pytest.fixture
-def make_engine(stored: Settings, make_settings: MakeSettings) -> Callable[..., Engine]:
-    def make(url: str = "", seconds: float = 5.0, **changes: Any) -> Engine:
+def make_engine(stored: Settings, make_settings: MakeSettings) -> Callable[..., QueryEngine]:
+    def make(url: str = "", seconds: float = 5.0, **changes: Any) -> QueryEngine:
         model = LLMSettings(provider="openai", model="fake", api_base=url, retries=0, timeout_seconds=seconds)
         more = {"llm": model} if url else {}
         return build_query_engine(make_settings(stored, **more, openai_api_key=SecretStr("sk-secret"), **changes))
@@ -79,7 +79,7 @@ def test_a_visitor_of_private_documents_alone_is_told_that_there_are_none(corpus
     assert build_query_engine(settings).ask(QUESTION, audience="visitor").answer == NO_DOCUMENTS
 
 
-def test_where_no_document_passes_the_filters_the_answer_says_so(make_engine: Callable[..., Engine]) -> None:
+def test_where_no_document_passes_the_filters_the_answer_says_so(make_engine: Callable[..., QueryEngine]) -> None:
     answer = make_engine().ask(QUESTION, filters=Filters(year=(1900,)))
     assert (answer.answered, answer.answer) == (False, NOTHING_PASSES)
 
@@ -97,7 +97,7 @@ def test_the_command_line_says_that_there_are_no_documents(shell: Shell) -> None
     [("   ", "The question is empty. Write"), ("x" * 2_001, "2,000 is the limit. Ask it more briefly")],
 )
 def test_a_question_that_cannot_be_asked_says_why_and_ends_the_command_with_2(
-    make_engine: Callable[..., Engine], shell: Shell, question: str, said: str
+    make_engine: Callable[..., QueryEngine], shell: Shell, question: str, said: str
 ) -> None:
     with pytest.raises(RetrievalError, match=said):
         make_engine().ask(question)
@@ -122,7 +122,7 @@ FAILURES = [
 
 @pytest.mark.parametrize(("fault", "said"), FAILURES, ids=[f"{f.kind}-{f.status}" for f, _ in FAILURES])
 def test_each_failure_of_the_language_model_has_its_sentence_and_sentences_are_quoted_instead(
-    make_engine: Callable[..., Engine], openai: FakeOpenAI, fault: Fault, said: str
+    make_engine: Callable[..., QueryEngine], openai: FakeOpenAI, fault: Fault, said: str
 ) -> None:
     engine = make_engine(openai.url, seconds=0.5)
     openai.fail(fault)
@@ -135,14 +135,14 @@ def test_each_failure_of_the_language_model_has_its_sentence_and_sentences_are_q
     assert note.startswith("The language model did not answer, so sentences are quoted instead.")
 
 
-def test_a_language_model_that_is_down_is_told_with_its_address(make_engine: Callable[..., Engine]) -> None:
+def test_a_language_model_that_is_down_is_told_with_its_address(make_engine: Callable[..., QueryEngine]) -> None:
     answer = make_engine(NOBODY).ask(QUESTION, record=False)
     assert answer.mode == "extractive"
     assert f"{NOBODY} cannot be reached" in answer.fallback_reason
     assert "Check the address, the network and whether it runs." in answer.fallback_reason
 
 
-def test_a_model_that_is_down_leaves_what_is_answered_without_one(make_engine: Callable[..., Engine]) -> None:
+def test_a_model_that_is_down_leaves_what_is_answered_without_one(make_engine: Callable[..., QueryEngine]) -> None:
     few = {"retrieval": {"top_n": 1}, "answer": {"passages": 3}}
     down, bare = make_engine(NOBODY, **few), make_engine(**few)
     answer, told = down.ask(QUESTION, record=False), bare.ask(QUESTION, record=False)
@@ -151,7 +151,7 @@ def test_a_model_that_is_down_leaves_what_is_answered_without_one(make_engine: C
     assert (answer.answer, answer.answered) == (told.answer, True)
 
 
-def test_an_abstention_for_want_of_a_model_says_how_it_failed(make_engine: Callable[..., Engine]) -> None:
+def test_an_abstention_for_want_of_a_model_says_how_it_failed(make_engine: Callable[..., QueryEngine]) -> None:
     engine = make_engine(NOBODY)
     answer = engine.ask("Who won the harbour crane regatta of 1921?", record=False)
     assert not answer.answered
@@ -171,7 +171,7 @@ def test_the_command_line_tells_why_sentences_are_quoted(
     assert f"{NOBODY} cannot be reached" in shell.json("ask", QUESTION)["fallback_reason"]
 
 
-def test_a_stream_that_broke_is_told_as_such(make_engine: Callable[..., Engine], openai: FakeOpenAI) -> None:
+def test_a_stream_that_broke_is_told_as_such(make_engine: Callable[..., QueryEngine], openai: FakeOpenAI) -> None:
     engine = make_engine(openai.url)
     openai.fail(Fault("drop", after=3))
     answer = engine.ask(QUESTION, record=False)
@@ -203,7 +203,7 @@ def test_when_the_embedding_server_is_down_the_words_are_searched_and_the_answer
 
 
 @pytest.fixture
-def cut(server: EmbeddedServer) -> Iterator[Callable[[Engine], None]]:
+def cut(server: EmbeddedServer) -> Iterator[Callable[[QueryEngine], None]]:
     """Ends every connection to an engine's database, and allows no new one until the test is over."""
     names: list[str] = []
 
@@ -213,7 +213,7 @@ def cut(server: EmbeddedServer) -> Iterator[Callable[[Engine], None]]:
         connection.cursor().execute(statement, (name,) if "%s" in statement else None)
         connection.close()
 
-    def end(engine: Engine) -> None:
+    def end(engine: QueryEngine) -> None:
         name = str(engine.database.engine.url.database)
         names.append(name)
         administer(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false', name)
@@ -225,7 +225,7 @@ def cut(server: EmbeddedServer) -> Iterator[Callable[[Engine], None]]:
 
 
 def test_a_database_that_is_gone_is_a_sentence_that_says_what_to_do(
-    make_engine: Callable[..., Engine], cut: Callable[[Engine], None]
+    make_engine: Callable[..., QueryEngine], cut: Callable[[QueryEngine], None]
 ) -> None:
     engine = make_engine()
     cut(engine)
@@ -238,7 +238,7 @@ def test_a_database_that_is_gone_is_a_sentence_that_says_what_to_do(
 
 
 def test_a_database_that_goes_while_the_model_writes_does_not_take_the_answer_along(
-    make_engine: Callable[..., Engine], openai: FakeOpenAI, cut: Callable[[Engine], None]
+    make_engine: Callable[..., QueryEngine], openai: FakeOpenAI, cut: Callable[[QueryEngine], None]
 ) -> None:
     engine = make_engine(openai.url)
 

@@ -9,7 +9,7 @@ import pytest
 
 from config.settings import LLMSettings, Settings
 from pipelines.ingestion.run import ingest
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.documents import load_document
 from pipelines.types import Answer
@@ -83,12 +83,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def engine(folder: Path, settings: Settings) -> Engine:
+def engine(folder: Path, settings: Settings) -> QueryEngine:
     ingest(settings, [str(folder)])
     return build_query_engine(settings)
 
 
-def assert_cited(engine: Engine, answer: Answer) -> None:
+def assert_cited(engine: QueryEngine, answer: Answer) -> None:
     """Every side's quote is the stored text at its offsets, and its number is a source of the answer."""
     assert [source.n for source in answer.sources] == list(range(1, len(answer.sources) + 1))
     numbers = {source.n: source.document_id for source in answer.sources}
@@ -107,7 +107,7 @@ def assert_cited(engine: Engine, answer: Answer) -> None:
     "question",
     ["When was Ann at Acme Robotics?", "How long did she work at Acme Robotics?", "What was her job in 2020?"],
 )
-def test_dates_that_differ_are_shown_with_both_sides(engine: Engine, question: str) -> None:
+def test_dates_that_differ_are_shown_with_both_sides(engine: QueryEngine, question: str) -> None:
     answer = engine.ask(question)
     (dates,) = [conflict for conflict in answer.conflicts if conflict.kind == "dates"]
     assert dates.said.startswith("Acme Robotics: January 2019 - March 2021 [")
@@ -116,14 +116,14 @@ def test_dates_that_differ_are_shown_with_both_sides(engine: Engine, question: s
     assert_cited(engine, answer)
 
 
-def test_what_nobody_disputes_has_no_conflict(engine: Engine) -> None:
+def test_what_nobody_disputes_has_no_conflict(engine: QueryEngine) -> None:
     answer = engine.ask("How long did she work at Beta?")
     assert answer.answered
     assert answer.conflicts == ()
 
 
 def test_a_sentence_of_another_document_that_dates_a_job_otherwise_is_shown(
-    folder: Path, engine: Engine, settings: Settings
+    folder: Path, engine: QueryEngine, settings: Settings
 ) -> None:
     (folder / "news.md").write_text("# News\n\nAnn Lee joined Beta AS in June 2021 as a consultant.\n")
     ingest(settings, [str(folder)])
@@ -135,7 +135,7 @@ def test_a_sentence_of_another_document_that_dates_a_job_otherwise_is_shown(
 
 
 @pytest.fixture
-def talking(folder: Path, make_settings: Callable[..., Settings], openai: FakeOpenAI) -> Engine:
+def talking(folder: Path, make_settings: Callable[..., Settings], openai: FakeOpenAI) -> QueryEngine:
     """An engine whose answers a fake model writes."""
     llm = LLMSettings(provider="openai", model="fake", api_base=openai.url, retries=0, timeout_seconds=5)
     settings = make_settings(llm=llm)
@@ -167,7 +167,7 @@ def citing(words: str, said: str) -> Callable[[Mapping[str, Any]], str]:
     ],
 )  # fmt: skip
 def test_an_answer_of_a_language_model_shows_what_its_sources_dispute_and_nothing_else(
-    talking: Engine, openai: FakeOpenAI, question: str, words: str, said: str, kind: str
+    talking: QueryEngine, openai: FakeOpenAI, question: str, words: str, said: str, kind: str
 ) -> None:
     openai.reply = citing(words, said)
     answer = talking.ask(question)

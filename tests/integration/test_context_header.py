@@ -15,7 +15,7 @@ from app import cli
 from config.prompts import HEADER_VERSION
 from config.settings import HeaderSettings, LLMSettings, ParsingSettings, Settings, get_settings
 from pipelines.errors import ConfigError
-from pipelines.ingestion.context_header import RateLimit, shortened
+from pipelines.ingestion.context_header import HEADER_TOKENS, RateLimit, shortened
 from pipelines.ingestion.preview import preview
 from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion
 from pipelines.store.schema import headers
@@ -79,7 +79,7 @@ def test_a_language_model_adds_a_line_to_the_deterministic_header(
     }
     for request in openai.requests:
         assert all(text in request.body["messages"][1]["content"] for text in SECTIONS.values())
-        assert request.body["max_tokens"] == HeaderSettings().max_tokens
+        assert request.body["max_tokens"] == HEADER_TOKENS
 
 
 def test_what_was_written_is_kept_by_document_node_prompt_and_model(
@@ -179,7 +179,7 @@ def test_the_plan_says_how_often_the_model_would_be_asked(
     monkeypatch.setenv("FOOTNOTE_LLM__PRICE", "2.5")
     get_settings.cache_clear()
     shown = json.loads(CliRunner().invoke(cli.app, ["ingest", str(folder), "--plan", "--json"]).stdout)
-    most = shown["header_tokens"] + HeaderSettings().max_tokens
+    most = shown["header_tokens"] + HEADER_TOKENS
     assert shown["cost"]["headers"] == pytest.approx(most * 2.5 / 1_000_000, abs=1e-6)
     assert run(ingestion, folder).embedded == 1
 

@@ -17,8 +17,9 @@ from pipelines.store.audit import damaged_documents
 from pipelines.store.database import open_database
 from pipelines.store.health import Finding, examine
 from pipelines.store.node_table import node_table
+from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.store.originals import original_path
-from pipelines.store.vector_store import NodeRecipe, build_node_store
+from pipelines.store.vector_store import build_vector_store
 from pipelines.types import Document
 
 TABLE = node_table("hashed_hashed_256")
@@ -89,10 +90,10 @@ def test_a_file_of_repeated_text_takes_time_by_its_length(settings: Settings) ->
         place = {"start": number * len(paragraph), "end": (number + 1) * len(paragraph), "ordinal": number}
         told = {"metadata": first.metadata | place, "relationships": first.relationships}
         nodes.append(TextNode(id_=f"n{number}", text=paragraph, **told))
-    store = build_node_store(settings, open_database(settings), identity(settings))
+    store = build_vector_store(settings, open_database(settings), identity(settings))
     vector = np.zeros((1, store.dimension), dtype=np.float32)
     vector[0, 0] = 1
-    store.replace(made, nodes, [vector] * count, NodeRecipe("generic", "r"))
+    store.replace([Replacement(made, nodes, [vector] * count, NodeRecipe("generic", "r"))])
     begun = time.monotonic()
     with store.engine.connect() as connection:
         assert damaged_documents(connection, store.table) == []

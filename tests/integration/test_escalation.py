@@ -10,7 +10,7 @@ from llama_index.core.schema import QueryBundle
 from config.settings import ParsingSettings, Settings
 from pipelines.errors import SourceError
 from pipelines.ingestion.run import ingest
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.query.search import Search, SearchOutcome
 from pipelines.query.trace import Ledger
 from pipelines.types import Filters, SearchReport
@@ -40,11 +40,11 @@ def stored(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Set
 
 
 @pytest.fixture
-def engine(stored: Settings, make_settings: MakeSettings) -> Engine:
+def engine(stored: Settings, make_settings: MakeSettings) -> QueryEngine:
     return build_query_engine(make_settings(stored))
 
 
-def asked(engine: Engine, reply: str = "", question: str = QUESTION, **changes: Any) -> SearchReport:
+def asked(engine: QueryEngine, reply: str = "", question: str = QUESTION, **changes: Any) -> SearchReport:
     given = {"mode": "always", "kinds": ("rewrite",), "seconds": 30.0, **changes}
     tuned = engine.with_changes({f"escalation.{name}": value for name, value in given.items()})
     return replace(tuned, llm=ScriptedLLM(reply=reply) if reply else None).search(question)
@@ -54,7 +54,7 @@ def order(report: SearchReport) -> list[tuple[str, float]]:
     return [(result.node_id, result.score) for result in report.results]
 
 
-def test_a_good_rewrite_is_kept_and_the_trace_says_why(engine: Engine) -> None:
+def test_a_good_rewrite_is_kept_and_the_trace_says_why(engine: QueryEngine) -> None:
     report = asked(engine, f"Sure! Here is the question:\n\n1. {GOOD}")
     base, rewrite = report.trace.attempts
     assert rewrite.kept
@@ -64,7 +64,7 @@ def test_a_good_rewrite_is_kept_and_the_trace_says_why(engine: Engine) -> None:
     assert report.results[0].document_name == "buoys.md"
 
 
-def test_a_rewrite_about_something_else_leaves_the_search_as_it_was(engine: Engine) -> None:
+def test_a_rewrite_about_something_else_leaves_the_search_as_it_was(engine: QueryEngine) -> None:
     report, plain = asked(engine, FAR), asked(engine, mode="off")
     assert not report.trace.attempts[1].kept
     assert order(report) == order(plain)
@@ -73,12 +73,12 @@ def test_a_rewrite_about_something_else_leaves_the_search_as_it_was(engine: Engi
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("reply", ["", "]", "'; DROP TABLE documents; --", "\x00\ud800", "%s %(x)s {0}", "a" * 20_000])
-def test_no_reply_breaks_a_search(engine: Engine, kind: str, reply: str) -> None:
+def test_no_reply_breaks_a_search(engine: QueryEngine, kind: str, reply: str) -> None:
     report = asked(engine, reply or " ", f"{QUESTION} and why", kinds=(kind,))
     assert order(report) == order(asked(engine, question=f"{QUESTION} and why", mode="off"))
 
 
-def test_several_wordings_are_one_ranking_whose_scores_are_explained(engine: Engine) -> None:
+def test_several_wordings_are_one_ranking_whose_scores_are_explained(engine: QueryEngine) -> None:
     report = asked(engine, f"- {GOOD}\n- how did the battery of the buoys stay alive so long at sea", kinds=("multi",))
     assert [attempt.name for attempt in report.trace.attempts] == ["base", "multi"]
     ids = [result.node_id for result in report.results]
@@ -86,7 +86,7 @@ def test_several_wordings_are_one_ranking_whose_scores_are_explained(engine: Eng
     assert set(ids) <= {candidate.node_id for candidate in report.trace.candidates}
 
 
-def test_wordings_are_searched_once_each(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wordings_are_searched_once_each(engine: QueryEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[str] = []
     plain = Search.attempt
 
@@ -117,7 +117,9 @@ def test_a_merged_ranking_has_its_neighbours(tmp_path: Path, make_settings: Call
 
 
 @pytest.mark.parametrize("mode", ["auto", "always"])
-def test_without_a_language_model_weak_evidence_is_searched_for_once_and_abstained(engine: Engine, mode: str) -> None:
+def test_without_a_language_model_weak_evidence_is_searched_for_once_and_abstained(
+    engine: QueryEngine, mode: str
+) -> None:
     tuned = engine.with_changes({"escalation.mode": mode, "retrieval.cache_entries": 0})
     question = "Which submarine volcanoes erupted near Kamchatka?"
     assert [attempt.name for attempt in tuned.search(question).trace.attempts] == ["base"]
@@ -126,7 +128,7 @@ def test_without_a_language_model_weak_evidence_is_searched_for_once_and_abstain
     assert [question.strip("?") in searched for searched in answer.searched] == [True]
 
 
-def test_the_vectors_of_nodes_are_unit_vectors_and_gone_nodes_are_missing(engine: Engine) -> None:
+def test_the_vectors_of_nodes_are_unit_vectors_and_gone_nodes_are_missing(engine: QueryEngine) -> None:
     ids = sorted(engine.store.matching_ids(Filters(), "owner"))
     vectors = engine.store.vectors([*ids, "gone"])
     assert sorted(vectors) == ids
@@ -137,7 +139,7 @@ def test_the_vectors_of_nodes_are_unit_vectors_and_gone_nodes_are_missing(engine
 # The replay
 
 
-def test_a_replay_counts_the_good_that_were_kept_and_the_bad_that_were_not(engine: Engine, tmp_path: Path) -> None:
+def test_a_replay_counts_the_good_that_were_kept_and_the_bad_that_were_not(engine: QueryEngine, tmp_path: Path) -> None:
     topics, replies = tmp_path / "topics.jsonl", tmp_path / "replies.jsonl"
     quotes = [{"document": "buoys.md", "text": "cut the average current from 41 mA to 18 mA"}]
     topic = {"id": "t", "question": QUESTION, "answerable": True, "kind": "how", "quotes": quotes, "facts": []}

@@ -14,10 +14,10 @@ from pipelines.ingestion.parsers.nodes import make_nodes
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.models.embedding import build_embed_model, window_vectors
 from pipelines.query.careers.people import group_people
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.facts import read_facts
-from pipelines.store.vector_store import NodeRecipe
+from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.types import Document, Filters
 from tests.fake_openai import FakeOpenAI
 
@@ -59,7 +59,7 @@ def placed(text: str, records: list[tuple[Any, str]]) -> SeveralFacts:
     )
 
 
-def put(engine: Engine, name: str, text: str, records: list[tuple[Any, str]], **facts: Any) -> Document:
+def put(engine: QueryEngine, name: str, text: str, records: list[tuple[Any, str]], **facts: Any) -> Document:
     """A stored document of one node, which states the records."""
     made = Document(
         id=f"id-{name}", text=text, source_uri=f"file:///{name}", source="file:///", source_kind="file", name=name,
@@ -69,14 +69,14 @@ def put(engine: Engine, name: str, text: str, records: list[tuple[Any, str]], **
     pieces = [Piece(0, len(text), ("Career",), facts=placed(text, records))]
     nodes = make_nodes(made, pieces, "generic", 1)
     vectors = window_vectors(build_embed_model(engine.settings), [text])
-    engine.store.replace(made, nodes, vectors, NodeRecipe("generic", "r"))
+    engine.store.replace([Replacement(made, nodes, vectors, NodeRecipe("generic", "r"))])
     engine.indexes.refresh("owner")
     engine.indexes.refresh("visitor")
     return made
 
 
 @pytest.fixture
-def engine(settings: Settings) -> Engine:
+def engine(settings: Settings) -> QueryEngine:
     made = build_query_engine(settings)
     put(made, "resume.txt", RESUME, RECORDS, category="resume", year=2024)
     return made
@@ -85,7 +85,7 @@ def engine(settings: Settings) -> Engine:
 # Reading
 
 
-def test_a_fact_is_read_with_the_place_that_states_it(engine: Engine) -> None:
+def test_a_fact_is_read_with_the_place_that_states_it(engine: QueryEngine) -> None:
     put(engine, "paged.txt", RESUME, RECORDS, pages=(0, RESUME.index("Beta")), first_line=3)
     facts = read_facts(engine.store, Filters(document=("paged.txt",)), "owner")
     acme, beta = facts[1:3]
@@ -94,7 +94,7 @@ def test_a_fact_is_read_with_the_place_that_states_it(engine: Engine) -> None:
     assert (beta.page, beta.line_start, beta.line_end) == (2, 8, 9)
 
 
-def test_a_company_that_stands_once_above_several_jobs_is_part_of_the_passage(engine: Engine) -> None:
+def test_a_company_that_stands_once_above_several_jobs_is_part_of_the_passage(engine: QueryEngine) -> None:
     text = "Ann Lee\n\nKeel AS\n\nCaptain, 2020 - 2022, Python\n\nMate, 2018 - 2020"
     put(engine, "linkedin.txt", text, [
         (JobFacts(company="Keel AS", position="Captain", date_range="2020 - 2022", start_month="2020",
@@ -111,7 +111,7 @@ def test_a_company_that_stands_once_above_several_jobs_is_part_of_the_passage(en
     assert audit(engine.database.engine)["violations"] == []
 
 
-def test_facts_are_read_for_filters_and_an_audience(engine: Engine) -> None:
+def test_facts_are_read_for_filters_and_an_audience(engine: QueryEngine) -> None:
     put(engine, "secret.txt", RESUME, RECORDS, visibility="private", category="linkedin", year=2020, collection="own")
 
     def documents(audience: Any = "owner", **filters: Any) -> set[str]:
@@ -123,14 +123,14 @@ def test_facts_are_read_for_filters_and_an_audience(engine: Engine) -> None:
     assert documents("visitor", collection=("own",)) == documents(phrase=("no such words",)) == set()
 
 
-def test_a_document_that_is_replaced_states_only_its_new_facts(engine: Engine) -> None:
+def test_a_document_that_is_replaced_states_only_its_new_facts(engine: QueryEngine) -> None:
     put(engine, "resume.txt", "Ann Lee, sailor", [(PersonFacts(name="Ann Lee"), "Ann Lee")])
     assert [fact.record.type for fact in read_facts(engine.store, Filters(), "owner")] == ["person"]
-    engine.store.remove("id-resume.txt")
+    engine.store.remove(["id-resume.txt"])
     assert read_facts(engine.store, Filters(), "owner") == []
 
 
-def test_companies_and_projects_that_are_stated_are_known_by_name(engine: Engine) -> None:
+def test_companies_and_projects_that_are_stated_are_known_by_name(engine: QueryEngine) -> None:
     assert engine.search("What happened at Kafkaesque?").intent.names == ("Kafkaesque",)
     assert engine.search("Did Acme Ltd build it?").intent.documents == ("id-resume.txt",)
     put(engine, "secret.txt", RESUME.replace("Beta", "Zebrafrog"),
@@ -142,7 +142,7 @@ def test_companies_and_projects_that_are_stated_are_known_by_name(engine: Engine
 # Answers
 
 
-def test_a_duration_is_computed_and_cites_the_spans_that_were_summed(engine: Engine) -> None:
+def test_a_duration_is_computed_and_cites_the_spans_that_were_summed(engine: QueryEngine) -> None:
     answer = engine.ask("How long did she work at Acme?")
     assert answer.sentences[0].text == (
         "5 years 4 months at Acme Ltd: Data Engineer at Acme Ltd (Jan 2018 - Apr 2023)."
@@ -154,20 +154,20 @@ def test_a_duration_is_computed_and_cites_the_spans_that_were_summed(engine: Eng
     assert audit(engine.database.engine)["violations"] == []
 
 
-def test_a_count_is_computed(engine: Engine) -> None:
+def test_a_count_is_computed(engine: QueryEngine) -> None:
     answer = engine.ask("How many companies has Ann worked for?")
     assert answer.sentences[0].text == "2 companies: Beta; Acme Ltd."
     assert answer.sentences[0].citations == (1, 2)
     assert engine.ask("How many languages does Ann speak?").sentences[0].text == "2 languages: Norwegian; English."
 
 
-def test_the_job_of_a_year_is_looked_up(engine: Engine) -> None:
+def test_the_job_of_a_year_is_looked_up(engine: QueryEngine) -> None:
     assert engine.ask("What was her job in 2019?").sentences[0].text == (
         "In 2019: Data Engineer at Acme Ltd (Jan 2018 - Apr 2023)."
     )
 
 
-def test_facts_that_an_audience_or_a_filter_may_not_see_are_not_counted(engine: Engine) -> None:
+def test_facts_that_an_audience_or_a_filter_may_not_see_are_not_counted(engine: QueryEngine) -> None:
     question = "How many companies has Ann worked for?"
     put(engine, "resume.txt", RESUME, RECORDS, visibility="private", category="resume")
     put(engine, "cv.txt", "Ann Lee worked at Gamma.", [
@@ -178,7 +178,7 @@ def test_facts_that_an_audience_or_a_filter_may_not_see_are_not_counted(engine: 
     assert engine.ask(question, filters=Filters(document=("cv.txt",))).sentences[0].text == "1 company: Gamma."
 
 
-def test_documents_that_disagree_are_both_shown(engine: Engine) -> None:
+def test_documents_that_disagree_are_both_shown(engine: QueryEngine) -> None:
     twin = "Ann Lee\nAcme Ltd, Data Engineer, Feb 2018 - Apr 2023"
     put(engine, "linkedin.txt", twin, [
         (PersonFacts(name="Ann Lee"), "Ann Lee"),
@@ -198,7 +198,7 @@ def test_documents_that_disagree_are_both_shown(engine: Engine) -> None:
     assert (report["violations"], report["citations"]) == ([], 1 + len(conflict.sides))
 
 
-def test_an_old_present_of_the_same_position_is_one_job_and_a_disagreement(engine: Engine) -> None:
+def test_an_old_present_of_the_same_position_is_one_job_and_a_disagreement(engine: QueryEngine) -> None:
     other = "Ann Lee\nData Engineer, Acme Ltd, Jan 2018 - Present"
     put(engine, "old.txt", other, [
         (PersonFacts(name="Ann Lee"), "Ann Lee"),
@@ -211,13 +211,13 @@ def test_an_old_present_of_the_same_position_is_one_job_and_a_disagreement(engin
     assert "Jan 2018 - Apr 2023" in conflict.said
 
 
-def test_a_source_names_the_documents_that_state_the_same(engine: Engine) -> None:
+def test_a_source_names_the_documents_that_state_the_same(engine: QueryEngine) -> None:
     put(engine, "resume.docx", RESUME, RECORDS, category="resume")
     (source,) = engine.ask("How long did she work at Acme?").sources
     assert (source.documentName, source.also_in) == ("resume.docx", ("resume.txt",))
 
 
-def test_a_document_that_states_a_job_and_not_the_skill_is_not_named_as_saying_it(engine: Engine) -> None:
+def test_a_document_that_states_a_job_and_not_the_skill_is_not_named_as_saying_it(engine: QueryEngine) -> None:
     short = "Ann Lee\n\nAcme Ltd, Data Engineer, January 2018 to April 2023"
     put(engine, "profile.txt", short, [
         (PersonFacts(name="Ann Lee"), "Ann Lee"),
@@ -239,7 +239,7 @@ def test_a_language_model_is_not_asked_what_is_computed(make_settings: Callable[
         assert fake.requests == []
 
 
-def test_other_questions_and_a_switched_off_setting_change_nothing(engine: Engine, make_settings: Any) -> None:
+def test_other_questions_and_a_switched_off_setting_change_nothing(engine: QueryEngine, make_settings: Any) -> None:
     assert not any("career fact" in note for note in engine.ask("How long did the Python pipelines run?").notes)
     off = build_query_engine(make_settings(answer=AnswerSettings(facts=False)))
     put(off, "resume.txt", RESUME, RECORDS)
@@ -249,7 +249,7 @@ def test_other_questions_and_a_switched_off_setting_change_nothing(engine: Engin
 # The command
 
 
-def test_a_career_as_data_has_durations_and_where_each_entry_stands(engine: Engine) -> None:
+def test_a_career_as_data_has_durations_and_where_each_entry_stands(engine: QueryEngine) -> None:
     (person,) = group_people(read_facts(engine.store, Filters(), "owner"), TODAY)
     career = describe_person(person)
     assert (career["name"], career["experience"]["duration"]) == ("Ann Lee", "6 years 5 months")

@@ -13,11 +13,11 @@ from pipelines.ingestion.change_detection import content_sha, meta_sha
 from pipelines.ingestion.parsers import parse
 from pipelines.models.embedding import build_embed_model, window_vectors
 from pipelines.query.cited_documents import with_identical_documents
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.query.trace import Ledger
 from pipelines.store.near_duplicates import families_of
+from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.store.schema import families
-from pipelines.store.vector_store import NodeRecipe
 from pipelines.text import searchable
 from pipelines.types import Document
 from tests.unit.query.builders import hit
@@ -32,11 +32,11 @@ def prose(seed: int, words: int = 60) -> str:
 
 
 @pytest.fixture
-def engine(settings: Settings) -> Engine:
+def engine(settings: Settings) -> QueryEngine:
     return build_query_engine(settings)
 
 
-def put(engine: Engine, name: str, body: str, **facts: Any) -> None:
+def put(engine: QueryEngine, name: str, body: str, **facts: Any) -> None:
     made = Document(
         id=name, text=body, source_uri=f"file:///{name}", source="file:///", source_kind="file", name=f"{name}.md",
         title=name, mime="text/markdown", bytes=len(body), file_sha="f", **facts,
@@ -44,12 +44,11 @@ def put(engine: Engine, name: str, body: str, **facts: Any) -> None:
     made = made.with_(content_sha=content_sha(made, "markdown"), meta_sha=meta_sha(made))
     nodes = parse(made, "markdown")
     texts = [searchable(node.metadata["header"], node.text, made.mime) for node in nodes]
-    engine.store.replace(
-        made, nodes, window_vectors(build_embed_model(engine.settings), texts), NodeRecipe("markdown", "r")
-    )
+    vectors = window_vectors(build_embed_model(engine.settings), texts)
+    engine.store.replace([Replacement(made, nodes, vectors, NodeRecipe("markdown", "r"))])
 
 
-def groups(engine: Engine, kind: str = "document") -> set[frozenset[str]]:
+def groups(engine: QueryEngine, kind: str = "document") -> set[frozenset[str]]:
     """The documents that have a member in each family of a kind, with their family's members counted."""
     with engine.database.engine.connect() as connection:
         rows = connection.execute(select(families).where(families.c.kind == kind)).all()
@@ -63,51 +62,51 @@ def groups(engine: Engine, kind: str = "document") -> set[frozenset[str]]:
 # Families
 
 
-def test_versions_of_a_document_are_one_family_and_others_are_alone(engine: Engine) -> None:
+def test_versions_of_a_document_are_one_family_and_others_are_alone(engine: QueryEngine) -> None:
     put(engine, "a", prose(1))
     put(engine, "b", prose(1) + " And a few more words.")
     put(engine, "c", prose(2))
     assert groups(engine) == groups(engine, "node") == {frozenset("ab"), frozenset("c")}
 
 
-def test_a_passage_that_two_documents_share_makes_a_family_of_nodes_only(engine: Engine) -> None:
+def test_a_passage_that_two_documents_share_makes_a_family_of_nodes_only(engine: QueryEngine) -> None:
     put(engine, "a", f"# One\n\n{prose(1, 200)}\n\n# Note\n\n{prose(9)}")
     put(engine, "b", f"# Two\n\n{prose(2, 200)}\n\n# Note\n\n{prose(9)}")
     assert groups(engine) == {frozenset("a"), frozenset("b")}
     assert frozenset("ab") in groups(engine, "node")
 
 
-def test_a_text_of_a_few_words_has_no_family(engine: Engine) -> None:
+def test_a_text_of_a_few_words_has_no_family(engine: QueryEngine) -> None:
     put(engine, "a", "Just a few words.")
     put(engine, "b", "Just a few words.")
     assert groups(engine) == groups(engine, "node") == set()
 
 
-def test_a_bridge_joins_two_families_and_its_removal_parts_them(engine: Engine) -> None:
+def test_a_bridge_joins_two_families_and_its_removal_parts_them(engine: QueryEngine) -> None:
     left, middle, right = (prose(1, 100).split()[cut : cut + 80] for cut in (0, 10, 20))
     put(engine, "z", " ".join(left))
     put(engine, "y", " ".join(right))
     assert groups(engine) == {frozenset("z"), frozenset("y")}
     put(engine, "b", " ".join(middle))
     assert groups(engine) == {frozenset("zby")}
-    engine.store.remove("b")
+    engine.store.remove(["b"])
     assert groups(engine) == {frozenset("z"), frozenset("y")}
 
 
-def test_a_document_that_is_replaced_leaves_its_family(engine: Engine) -> None:
+def test_a_document_that_is_replaced_leaves_its_family(engine: QueryEngine) -> None:
     put(engine, "a", prose(1))
     put(engine, "b", prose(1))
     put(engine, "b", prose(3))
     assert groups(engine) == {frozenset("a"), frozenset("b")}
 
 
-def test_families_do_not_depend_on_what_came_and_went_before(engine: Engine, make_settings: Any) -> None:
+def test_families_do_not_depend_on_what_came_and_went_before(engine: QueryEngine, make_settings: Any) -> None:
     chosen = random.Random(11)
     now: dict[str, str] = {}
     for _ in range(40):
         name = chosen.choice("abcdefgh")
         if name in now and chosen.random() < 0.3:
-            engine.store.remove(name)
+            engine.store.remove([name])
             now.pop(name)
         else:
             cut = chosen.randrange(0, 40, 8)
@@ -121,7 +120,7 @@ def test_families_do_not_depend_on_what_came_and_went_before(engine: Engine, mak
     assert any(len(group) > 1 for group in groups(engine))
 
 
-def test_families_are_read_for_members_that_are_known(engine: Engine) -> None:
+def test_families_are_read_for_members_that_are_known(engine: QueryEngine) -> None:
     put(engine, "a", prose(1))
     put(engine, "b", prose(1))
     assert families_of(engine.database.engine, ["b", "gone"]) == {"b": "a"}
@@ -134,7 +133,7 @@ SHIP = "The ship search shows the page of the manual on which each of its answer
 
 
 @pytest.fixture
-def versions(engine: Engine) -> Engine:
+def versions(engine: QueryEngine) -> QueryEngine:
     put(engine, "resume", f"# Work\n\n{CRANE} {SHIP}")
     put(engine, "resume-docx", f"# Work\n\n{CRANE} {SHIP} References on request.")
     put(engine, "other", "# Garden\n\nTomatoes need sun, and harbour cranes need oil.")
@@ -142,7 +141,7 @@ def versions(engine: Engine) -> Engine:
     return engine
 
 
-def test_a_search_shows_one_version_and_names_the_others(versions: Engine) -> None:
+def test_a_search_shows_one_version_and_names_the_others(versions: QueryEngine) -> None:
     report = versions.search("How many containers did the harbour crane move?")
     shown = {result.document_name: result.near_copies for result in report.results}
     first = report.results[0]
@@ -153,7 +152,7 @@ def test_a_search_shows_one_version_and_names_the_others(versions: Engine) -> No
     assert fates == {"cut: duplicate"}
 
 
-def test_an_answer_cites_the_version_that_is_shown_and_names_the_others(versions: Engine) -> None:
+def test_an_answer_cites_the_version_that_is_shown_and_names_the_others(versions: QueryEngine) -> None:
     answer = versions.ask("How many containers did the harbour crane move an hour?")
     cited = answer.sources[answer.sentences[0].citations[0] - 1]
     assert len(cited.also_in) == 1
@@ -166,7 +165,7 @@ WEATHER = (
 )
 
 
-def test_a_near_copy_that_differs_just_in_what_is_cited_is_not_named_as_saying_it(engine: Engine) -> None:
+def test_a_near_copy_that_differs_just_in_what_is_cited_is_not_named_as_saying_it(engine: QueryEngine) -> None:
     for number in range(3):
         put(engine, f"slow-{number}", WEATHER.format(f"Slow station {number} measures snow."))
     put(engine, "reprint", WEATHER.format("Slow station 2\nMEASURES snow.").replace(" before ", "\nBEFORE "))
@@ -192,7 +191,7 @@ def test_a_near_copy_that_differs_just_in_what_is_cited_is_not_named_as_saying_i
     assert [source.also_in for source in visitors.sources] == [()]
 
 
-def test_a_source_that_is_not_cited_names_no_document_that_says_the_same(versions: Engine) -> None:
+def test_a_source_that_is_not_cited_names_no_document_that_says_the_same(versions: QueryEngine) -> None:
     question = "How many containers did the harbour crane move an hour?"
     answer = versions.ask(question)
     assert [source.also_in != () for source in answer.sources] == [
@@ -202,7 +201,7 @@ def test_a_source_that_is_not_cited_names_no_document_that_says_the_same(version
     assert [source.also_in for source in nearest] == [() for _ in nearest]
 
 
-def test_an_answer_names_no_other_document_where_what_it_says_cannot_be_read(versions: Engine) -> None:
+def test_an_answer_names_no_other_document_where_what_it_says_cannot_be_read(versions: QueryEngine) -> None:
     answer = versions.ask("How many containers did the harbour crane move an hour?")
     unread = replace(answer, sources=tuple(replace(source, also_in=()) for source in answer.sources))
     ledger, cited = Ledger(), answer.sources[answer.sentences[0].citations[0] - 1]
@@ -217,7 +216,7 @@ def test_an_answer_names_no_other_document_where_what_it_says_cannot_be_read(ver
     assert with_identical_documents(unread, ledger, nowhere, "owner") == unread
 
 
-def test_a_version_that_an_audience_may_not_see_is_not_named(versions: Engine) -> None:
+def test_a_version_that_an_audience_may_not_see_is_not_named(versions: QueryEngine) -> None:
     put(versions, "resume-docx", f"# Work\n\n{CRANE} {SHIP} References on request.", visibility="private", year=2020)
     versions.indexes.refresh("visitor")
     report = versions.search("How many containers did the harbour crane move?", audience="visitor")

@@ -10,7 +10,7 @@ from config.settings import Settings
 from pipelines.errors import RetrievalError, SourceError
 from pipelines.evaluation.feedback_export import export
 from pipelines.ingestion.run import Overrides, ingest
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.query_log import MOST_WORDS, Feedback, latest_feedback, save_feedback
 from pipelines.types import Answer, Audience, Filters, Turn
 from tests.conftest import MakeSettings
@@ -43,17 +43,17 @@ def settings(stored: Settings, make_settings: MakeSettings) -> Settings:
 
 
 @pytest.fixture
-def engine(settings: Settings) -> Engine:
+def engine(settings: Settings) -> QueryEngine:
     return build_query_engine(settings)
 
 
 @pytest.fixture
-def answer(engine: Engine) -> Answer:
+def answer(engine: QueryEngine) -> Answer:
     return engine.ask(CRANE)
 
 
 @pytest.fixture
-def say(engine: Engine, answer: Answer) -> Say:
+def say(engine: QueryEngine, answer: Answer) -> Say:
     """Says something of the answer, as a reader of the session `s` does."""
 
     def say(kind: str, value: int = 1, source: int = 0, *, of: Answer = answer, session: str = "s", limit: int = 100,
@@ -64,14 +64,14 @@ def say(engine: Engine, answer: Answer) -> Say:
     return say
 
 
-def kept(engine: Engine, columns: str = "kind, value, source, session") -> list[tuple[Any, ...]]:
+def kept(engine: QueryEngine, columns: str = "kind, value, source, session") -> list[tuple[Any, ...]]:
     return rows(engine.database.engine, f"SELECT {columns} FROM feedback ORDER BY id")
 
 
 # What is kept
 
 
-def test_feedback_is_kept_with_its_query_nodes_and_settings(engine: Engine, answer: Answer, say: Say) -> None:
+def test_feedback_is_kept_with_its_query_nodes_and_settings(engine: QueryEngine, answer: Answer, say: Say) -> None:
     say("wrong_source", source=1)
     (source,) = [source for source in answer.sources if source.n == 1]
     shown = [node for each in answer.sources for node in each.node_ids]
@@ -81,7 +81,7 @@ def test_feedback_is_kept_with_its_query_nodes_and_settings(engine: Engine, answ
     ]
 
 
-def test_a_thumb_replaces_the_one_before_and_can_be_taken_back(engine: Engine, say: Say) -> None:
+def test_a_thumb_replaces_the_one_before_and_can_be_taken_back(engine: QueryEngine, say: Say) -> None:
     say("thumb", 1)
     say("thumb", 1, session="another")
     say("thumb", -1)
@@ -90,7 +90,7 @@ def test_a_thumb_replaces_the_one_before_and_can_be_taken_back(engine: Engine, s
     assert kept(engine) == [("thumb", 1, 0, "another")]
 
 
-def test_words_replace_those_before_and_none_take_them_back(engine: Engine, say: Say) -> None:
+def test_words_replace_those_before_and_none_take_them_back(engine: QueryEngine, say: Say) -> None:
     say("text", words=" The year\x00 is wrong. ")
     say("text", words="The year is \x1b[2Jwrong;\nit \ud800was 2015.")
     assert kept(engine, "words") == [("The year is [2Jwrong;\nit was 2015.",)]
@@ -98,14 +98,14 @@ def test_words_replace_those_before_and_none_take_them_back(engine: Engine, say:
     assert kept(engine) == []
 
 
-def test_opening_a_source_again_is_counted_and_keeps_where_it_was_opened_first(engine: Engine, say: Say) -> None:
+def test_opening_a_source_again_is_counted_and_keeps_where_it_was_opened_first(engine: QueryEngine, say: Say) -> None:
     say("opened", source=1, place="sentence")
     say("opened", source=1, place="list")
     say("opened", source=2, place="list")
     assert kept(engine, "source, value, place") == [(1, 2, "sentence"), (2, 1, "list")]
 
 
-def test_the_nearest_passages_of_an_abstention_can_be_opened(engine: Engine, say: Say) -> None:
+def test_the_nearest_passages_of_an_abstention_can_be_opened(engine: QueryEngine, say: Say) -> None:
     silent = engine.ask("Which submarine museum lends violins to astronauts?")
     assert not silent.answered
     say("opened", source=1, of=silent, place="list")
@@ -124,20 +124,20 @@ def test_the_nearest_passages_of_an_abstention_can_be_opened(engine: Engine, say
         (Feedback("opened", source=1, place="elsewhere"), "no feedback"),
     ],
 )
-def test_what_is_no_feedback_is_refused(engine: Engine, answer: Answer, given: Feedback, said: str) -> None:
+def test_what_is_no_feedback_is_refused(engine: QueryEngine, answer: Answer, given: Feedback, said: str) -> None:
     with pytest.raises(RetrievalError, match=said):
         save_feedback(engine.database.engine, answer.trace_id, given, session="s", audience="owner", limit=10)
     assert kept(engine) == []
 
 
-def test_what_was_never_answered_cannot_be_spoken_of(engine: Engine) -> None:
+def test_what_was_never_answered_cannot_be_spoken_of(engine: QueryEngine) -> None:
     searched = engine.search(CRANE).trace.id
     for query in (searched, "0123456789abcdef", "'; DROP TABLE feedback; --"):
         with pytest.raises(RetrievalError, match="no answer"):
             save_feedback(engine.database.engine, query, Feedback("thumb"), session="s", audience="owner", limit=10)
 
 
-def test_a_session_can_say_only_so_much_but_still_change_its_mind(engine: Engine, say: Say) -> None:
+def test_a_session_can_say_only_so_much_but_still_change_its_mind(engine: QueryEngine, say: Say) -> None:
     say("thumb", 1, limit=2)
     say("opened", source=1, limit=2)
     with pytest.raises(RetrievalError, match="said a lot"):
@@ -148,7 +148,7 @@ def test_a_session_can_say_only_so_much_but_still_change_its_mind(engine: Engine
     say("opened", source=2, limit=2, session="another")
 
 
-def test_feedback_goes_with_its_query_and_outlives_its_document(engine: Engine, say: Say) -> None:
+def test_feedback_goes_with_its_query_and_outlives_its_document(engine: QueryEngine, say: Say) -> None:
     say("opened", source=1)
     with engine.database.engine.begin() as connection:
         connection.execute(text("DELETE FROM documents"))
@@ -162,7 +162,7 @@ def test_feedback_goes_with_its_query_and_outlives_its_document(engine: Engine, 
 # Who may see it
 
 
-def test_a_visitor_speaks_and_reads_only_of_what_visitors_asked(engine: Engine, say: Say) -> None:
+def test_a_visitor_speaks_and_reads_only_of_what_visitors_asked(engine: QueryEngine, say: Say) -> None:
     public = engine.ask(CRANE, audience="visitor")
     with pytest.raises(RetrievalError, match="no answer"):
         say("thumb", 1, audience="visitor")  # of what the owner asked
@@ -175,7 +175,7 @@ def test_a_visitor_speaks_and_reads_only_of_what_visitors_asked(engine: Engine, 
     ]  # fmt: skip
 
 
-def test_a_visitor_is_not_told_the_name_of_a_document_that_became_private(engine: Engine, say: Say) -> None:
+def test_a_visitor_is_not_told_the_name_of_a_document_that_became_private(engine: QueryEngine, say: Say) -> None:
     public = engine.ask(CRANE, audience="visitor")
     say("opened", source=1, of=public, audience="visitor")
     with engine.database.engine.begin() as connection:
@@ -189,13 +189,13 @@ def test_a_visitor_is_not_told_the_name_of_a_document_that_became_private(engine
 
 
 def exported(
-    engine: Engine, folder: Path, audience: Audience = "owner", **how: bool
+    engine: QueryEngine, folder: Path, audience: Audience = "owner", **how: bool
 ) -> tuple[dict[str, Any], list[Any]]:
     report = export(engine.database.engine, folder, audience, **how)
     return report, [json.loads(line) for line in (folder / "topics.jsonl").read_text().splitlines()]
 
 
-def test_the_export_quotes_what_the_answer_cites(engine: Engine, answer: Answer, say: Say, tmp_path: Path) -> None:
+def test_the_export_quotes_what_the_answer_cites(engine: QueryEngine, answer: Answer, say: Say, tmp_path: Path) -> None:
     say("thumb", 1)
     say("text", words="Good, my phone is 555-0199.")
     report, topics = exported(engine, tmp_path / "out")
@@ -213,7 +213,7 @@ def test_the_export_quotes_what_the_answer_cites(engine: Engine, answer: Answer,
 
 
 def test_a_question_asked_twice_is_one_topic_and_readers_who_disagree_cancel_out(
-    engine: Engine, say: Say, tmp_path: Path
+    engine: QueryEngine, say: Say, tmp_path: Path
 ) -> None:
     say("thumb", 1)
     again = engine.ask(f"  {CRANE.upper()} ")
@@ -226,14 +226,16 @@ def test_a_question_asked_twice_is_one_topic_and_readers_who_disagree_cancel_out
     assert [topic["question"] for topic in exported(engine, tmp_path / "more")[1]] == [CRANE]
 
 
-def test_an_abstention_with_a_thumb_up_is_a_topic_without_an_answer(engine: Engine, say: Say, tmp_path: Path) -> None:
+def test_an_abstention_with_a_thumb_up_is_a_topic_without_an_answer(
+    engine: QueryEngine, say: Say, tmp_path: Path
+) -> None:
     silent = engine.ask("Which submarine museum lends violins to astronauts?")
     say("thumb", 1, of=silent)
     report, (topic,) = exported(engine, tmp_path / "out")
     assert (topic["answerable"], topic["quotes"], report["unanswerable"]) == (False, [], 1)
 
 
-def test_a_follow_up_is_exported_as_it_was_made_whole(engine: Engine, say: Say, tmp_path: Path) -> None:
+def test_a_follow_up_is_exported_as_it_was_made_whole(engine: QueryEngine, say: Say, tmp_path: Path) -> None:
     turn = Turn(CRANE, "It moved 40 containers an hour.", ("Crane",))
     followed = engine.ask("And when was it built?", history=[turn])
     say("thumb", 1, of=followed)
@@ -241,7 +243,7 @@ def test_a_follow_up_is_exported_as_it_was_made_whole(engine: Engine, say: Say, 
     assert {"built", "crane"} <= set(topic["question"].casefold().replace("?", "").split())
 
 
-def test_what_cannot_be_judged_any_more_is_left_out_and_counted(engine: Engine, say: Say, tmp_path: Path) -> None:
+def test_what_cannot_be_judged_any_more_is_left_out_and_counted(engine: QueryEngine, say: Say, tmp_path: Path) -> None:
     filtered = engine.ask(CRANE, filters=Filters(document=("crane.md",)))
     say("thumb", 1, of=filtered)
     say("thumb", 1)
@@ -253,7 +255,9 @@ def test_what_cannot_be_judged_any_more_is_left_out_and_counted(engine: Engine, 
     assert report["left_out"] == {"asked within filters": 1, "nothing is known of what is relevant": 1}
 
 
-def test_a_public_export_holds_nothing_that_a_visitor_may_not_see(engine: Engine, say: Say, tmp_path: Path) -> None:
+def test_a_public_export_holds_nothing_that_a_visitor_may_not_see(
+    engine: QueryEngine, say: Say, tmp_path: Path
+) -> None:
     say("thumb", 1, of=engine.ask("How wide is the lock chamber?"))
     public = engine.ask(CRANE, audience="visitor")
     say("thumb", 1, of=public, audience="visitor")
@@ -264,7 +268,7 @@ def test_a_public_export_holds_nothing_that_a_visitor_may_not_see(engine: Engine
     assert "gates were renewed" in (exported(engine, tmp_path / "all"), (tmp_path / "all/corpus.jsonl").read_text())[1]
 
 
-def test_an_export_never_overwrites(engine: Engine, tmp_path: Path) -> None:
+def test_an_export_never_overwrites(engine: QueryEngine, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(SourceError, match="not empty"):
         export(engine.database.engine, tmp_path, "owner")
@@ -279,7 +283,7 @@ def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("own_databases")
-def test_eval_reads_the_export_as_it_is(engine: Engine, say: Say, shell: Shell) -> None:
+def test_eval_reads_the_export_as_it_is(engine: QueryEngine, say: Say, shell: Shell) -> None:
     say("thumb", 1)
     garden = engine.ask("When should tomatoes get water?")
     say("thumb", 1, of=garden)
@@ -314,5 +318,5 @@ def test_saying_nothing_or_both_is_refused(answer: Answer, shell: Shell, words: 
     assert shell("feedback", "add", answer.trace_id, *words)[0] == 2
 
 
-def test_an_empty_list_says_how_to_begin(engine: Engine, shell: Shell) -> None:
+def test_an_empty_list_says_how_to_begin(engine: QueryEngine, shell: Shell) -> None:
     assert "footnote feedback add" in shell("feedback")[1]

@@ -5,7 +5,7 @@ import pytest
 
 from config.settings import AnswerSettings, LLMSettings, Settings
 from pipelines.ingestion.run import Overrides, ingest
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.types import Answer, Filters, Turn
 from tests.fake_openai import FakeOpenAI, Fault
 
@@ -58,11 +58,11 @@ def patient(corpus: Path, make_settings: Callable[..., Settings]) -> Settings:
 
 
 @pytest.fixture
-def engine(patient: Settings) -> Engine:
+def engine(patient: Settings) -> QueryEngine:
     return build_query_engine(patient)
 
 
-def test_what_is_suggested_is_answered_when_it_is_asked_next(engine: Engine) -> None:
+def test_what_is_suggested_is_answered_when_it_is_asked_next(engine: QueryEngine) -> None:
     answer = engine.ask(QUESTION)
     assert 1 <= len(answer.follow_ups) <= 3
     for question in answer.follow_ups:
@@ -71,7 +71,7 @@ def test_what_is_suggested_is_answered_when_it_is_asked_next(engine: Engine) -> 
         assert engine.ask(question, record=False).answered, question
 
 
-def test_nothing_that_was_asked_in_the_conversation_is_suggested_again(engine: Engine) -> None:
+def test_nothing_that_was_asked_in_the_conversation_is_suggested_again(engine: QueryEngine) -> None:
     history: tuple[Turn, ...] = ()
     asked: list[str] = []
     question = QUESTION
@@ -85,7 +85,7 @@ def test_nothing_that_was_asked_in_the_conversation_is_suggested_again(engine: E
         question = answer.follow_ups[0]
 
 
-def test_a_follow_up_is_taken_for_asked_as_it_was_read(engine: Engine) -> None:
+def test_a_follow_up_is_taken_for_asked_as_it_was_read(engine: QueryEngine) -> None:
     first = engine.ask("What did Ann Bell do at Reed Works?", record=False)
     history = (Turn("What did Ann Bell do at Reed Works?", first.answer, ("Ann Bell",)),)
     answer = engine.ask("And at Brass Bros?", history=history)
@@ -94,13 +94,13 @@ def test_a_follow_up_is_taken_for_asked_as_it_was_read(engine: Engine) -> None:
     assert answer.condensed not in answer.follow_ups
 
 
-def test_what_is_not_recorded_suggests_nothing_and_searches_once(engine: Engine) -> None:
+def test_what_is_not_recorded_suggests_nothing_and_searches_once(engine: QueryEngine) -> None:
     answer = engine.ask(QUESTION, record=False)
     assert answer.follow_ups == ()
     assert "follow_ups" not in answer.timings_ms
 
 
-def test_the_settings_switch_suggestions_off_and_bound_their_time(engine: Engine) -> None:
+def test_the_settings_switch_suggestions_off_and_bound_their_time(engine: QueryEngine) -> None:
     none = engine.with_changes({"answer.follow_ups": 0}).ask(QUESTION)
     late = engine.with_changes({"answer.follow_up_seconds": 1e-9}).ask(QUESTION)
     one = engine.with_changes({"answer.follow_ups": 1}).ask(QUESTION)
@@ -109,17 +109,17 @@ def test_the_settings_switch_suggestions_off_and_bound_their_time(engine: Engine
     assert one.timings_ms["follow_ups"] > 0
 
 
-def test_a_greeting_suggests_nothing(engine: Engine) -> None:
+def test_a_greeting_suggests_nothing(engine: QueryEngine) -> None:
     assert engine.ask("Hello!").follow_ups == ()
 
 
-def test_an_abstention_suggests_what_stands_near_the_nearest_passages(engine: Engine) -> None:
+def test_an_abstention_suggests_what_stands_near_the_nearest_passages(engine: QueryEngine) -> None:
     answer = engine.ask("Which submarine volcano heated the reeds of Kamchatka?")
     assert (answer.answered, bool(answer.nearest)) == (False, True)
     assert answer.follow_ups
 
 
-def test_a_computed_answer_is_followed_up_by_the_rest_of_the_career(engine: Engine) -> None:
+def test_a_computed_answer_is_followed_up_by_the_rest_of_the_career(engine: QueryEngine) -> None:
     answer = engine.ask("How long did Ann work at Brass Bros?")
     assert answer.model == "career facts"
     assert any("Reed Works" in question or "Leith College" in question for question in answer.follow_ups)
@@ -136,13 +136,13 @@ def test_a_visitor_is_not_told_of_what_is_private(corpus: Path, make_settings: C
             assert not [name for name in ("whistle", "Ann", "Reed Works", "Brass", "Leith") if name in suggested]
 
 
-def test_suggestions_stay_inside_the_filters(engine: Engine) -> None:
+def test_suggestions_stay_inside_the_filters(engine: QueryEngine) -> None:
     answer = engine.ask(QUESTION, filters=Filters(document=("reeds.md",)))
     assert answer.follow_ups
     assert not [question for question in answer.follow_ups if "reeds" not in question.casefold()]
 
 
-def proposing(corpus: Path, make_settings: Callable[..., Settings], fake: FakeOpenAI) -> Engine:
+def proposing(corpus: Path, make_settings: Callable[..., Settings], fake: FakeOpenAI) -> QueryEngine:
     llm = LLMSettings(provider="openai", model="fake", api_base=fake.url, retries=0)
     settings = make_settings(llm=llm, answer=PATIENT.model_copy(update={"follow_ups_by": "llm"}))
     ingest(settings, [str(corpus)])

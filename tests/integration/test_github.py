@@ -11,6 +11,7 @@ from app.wording import link, place, result_source
 from config.settings import GitHubSettings, IngestionSettings, Settings
 from pipelines.ingestion.reindex import plan_reindex
 from pipelines.ingestion.run import build_ingestion
+from pipelines.ingestion.sources.base import Reporter
 from pipelines.query.engine import build_query_engine
 from pipelines.query.pack import pack_answer
 from pipelines.query.search import Request
@@ -65,7 +66,7 @@ def test_an_owner_of_two_pages_comes_in_over_a_rate_limit_and_costs_nothing_the_
     github.owners, github.limit = {"Ann": many(130)}, 70
     said: list[str] = []
     far: list[str] = []
-    first = run(settings, say=said.append, far=far.append)
+    first = run(settings, reporter=Reporter(said.append, far.append))
     assert (first.count("added"), len(first.items)) == (130, 130)
     assert [line for line in said if "asks to wait" in line] == ["GitHub asks to wait 0 s (its rate limit) ..."]
     assert far[0] == "github:Ann: 100 repositories listed"

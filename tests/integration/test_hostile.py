@@ -11,7 +11,7 @@ from sqlalchemy import text
 from config.settings import Settings
 from pipelines.errors import FootnoteError
 from pipelines.ingestion.run import ingest
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.types import Filters
 
 QUESTIONS, FILTERS = 300, 200
@@ -61,14 +61,14 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def engine(settings: Settings, _folder: Path) -> Iterator[Engine]:
+def engine(settings: Settings, _folder: Path) -> Iterator[QueryEngine]:
     assert ingest(settings, [str(_folder)]).count("added") == 2
     engine = build_query_engine(settings)
     yield engine
     engine.database.engine.dispose()
 
 
-def state(engine: Engine) -> list[object]:
+def state(engine: QueryEngine) -> list[object]:
     """Everything that a question must not change: documents, nodes, terms, the corpus version, the tables there are."""
     with engine.database.engine.connect() as connection:
         held = [
@@ -85,7 +85,7 @@ def state(engine: Engine) -> list[object]:
     return [*held, tables]
 
 
-def asked(engine: Engine, question: str, filters: Filters, *, whole: bool) -> str:
+def asked(engine: QueryEngine, question: str, filters: Filters, *, whole: bool) -> str:
     try:
         if whole:
             engine.ask(question, filters=filters)
@@ -97,7 +97,7 @@ def asked(engine: Engine, question: str, filters: Filters, *, whole: bool) -> st
         return type(error).__name__ if error.message else "a silent error"
 
 
-def test_hostile_questions_return_results_or_a_typed_error_and_change_nothing(engine: Engine) -> None:
+def test_hostile_questions_return_results_or_a_typed_error_and_change_nothing(engine: QueryEngine) -> None:
     before, seeded = state(engine), random.Random(20)
     came = [asked(engine, hostile(seeded), Filters(), whole=n % 6 == 0) for n in range(QUESTIONS)]
     assert {"searched", "answered", "RetrievalError"} == set(came)
@@ -105,13 +105,13 @@ def test_hostile_questions_return_results_or_a_typed_error_and_change_nothing(en
     assert state(engine) == before
 
 
-def test_hostile_filters_return_results_or_a_typed_error_and_change_nothing(engine: Engine) -> None:
+def test_hostile_filters_return_results_or_a_typed_error_and_change_nothing(engine: QueryEngine) -> None:
     before, seeded = state(engine), random.Random(21)
     came = [asked(engine, "How many containers?", hostile_filters(seeded), whole=False) for _ in range(FILTERS)]
     assert {"searched", "RetrievalError"} == set(came)
     assert state(engine) == before
 
 
-def test_a_filter_matches_a_name_full_of_special_characters_exactly(engine: Engine) -> None:
+def test_a_filter_matches_a_name_full_of_special_characters_exactly(engine: QueryEngine) -> None:
     found = engine.search("odd", filters=Filters(document=('it\'s 100% "odd".md',)))
     assert {result.document_name for result in found.results} == {'it\'s 100% "odd".md'}

@@ -14,7 +14,7 @@ from llama_index.core.llms import CompletionResponse, CompletionResponseGen, Cus
 
 from config.settings import LLMSettings, Settings
 from pipelines.ingestion.run import ingest
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.documents import load_document
 from pipelines.types import Answer, Footnote, Token
 from tests.fake_openai import FakeOpenAI
@@ -77,7 +77,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def engine(corpus: Path, settings: Settings) -> Engine:
+def engine(corpus: Path, settings: Settings) -> QueryEngine:
     ingest(settings, [str(corpus)])
     return build_query_engine(settings)
 
@@ -101,7 +101,7 @@ def assert_resolves(answer: Answer, stored: Callable[[str], str]) -> None:
             assert citation.quote == stored(citation.document_id)[citation.start : citation.end]
 
 
-def read(engine: Engine) -> Callable[[str], str]:
+def read(engine: QueryEngine) -> Callable[[str], str]:
     @cache
     def text_of(document_id: str) -> str:
         with engine.database.engine.connect() as connection:
@@ -112,7 +112,7 @@ def read(engine: Engine) -> Callable[[str], str]:
     return text_of
 
 
-def test_every_marker_of_500_hostile_answers_resolves_and_every_quote_stands(engine: Engine) -> None:
+def test_every_marker_of_500_hostile_answers_resolves_and_every_quote_stands(engine: QueryEngine) -> None:
     random_, stored, cited = random.Random(7), read(engine), 0
     as_json = engine.with_changes({"answer.output": "json"})
     for number in range(ANSWERS):
@@ -131,7 +131,7 @@ def test_every_marker_of_500_hostile_answers_resolves_and_every_quote_stands(eng
     assert cited > ANSWERS
 
 
-def test_quotations_that_hold_brackets_with_numbers_make_no_footnotes_of_them(engine: Engine) -> None:
+def test_quotations_that_hold_brackets_with_numbers_make_no_footnotes_of_them(engine: QueryEngine) -> None:
     answer = engine.ask("How many containers an hour did the crane move?")
     assert "[12]" not in answer.answer
     assert "40 containers an hour" in answer.answer

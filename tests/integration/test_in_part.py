@@ -12,7 +12,7 @@ from app.conversation import Exchange
 from config.settings import NotionSettings, Settings
 from pipelines.ingestion.run import Overrides, ingest
 from pipelines.query.cited_documents import note_partial_documents
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.query.trace import Ledger
 from pipelines.store.query_log import read_query
 from pipelines.types import Answer, Audience, Citation, Conflict, Sentence
@@ -48,34 +48,36 @@ def root(notion: FakeNotion) -> str:
 
 
 @pytest.fixture
-def engine(settings: Settings, root: str) -> Engine:
+def engine(settings: Settings, root: str) -> QueryEngine:
     ingest(settings, [f"notion:{root}"])
     return build_query_engine(settings)
 
 
 @pytest.fixture
-def shell(engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+def shell(engine: QueryEngine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
     return Shell(engine.settings, monkeypatch, tmp_path)
 
 
-def documents(engine: Engine) -> dict[str, str]:
+def documents(engine: QueryEngine) -> dict[str, str]:
     """The id of each page by its title."""
     return {each.title: each.document_id for each in engine.search("crane tomatoes", top_n=9).results}
 
 
-def test_an_answer_and_its_ledger_name_the_page_that_it_cites_also_when_what_was_found_was_kept(engine: Engine) -> None:
+def test_an_answer_and_its_ledger_name_the_page_that_it_cites_also_when_what_was_found_was_kept(
+    engine: QueryEngine,
+) -> None:
     for _ in range(2):
         answer = engine.ask(QUESTION)
         assert (answer.answer, answer.notes) == (f"{FACT} [1]", (NOTE,))
         assert read_query(engine.database.engine, answer.trace_id)["trace"]["notes"] == [NOTE]
 
 
-def test_a_page_that_is_read_and_not_cited_is_not_named(engine: Engine) -> None:
+def test_a_page_that_is_read_and_not_cited_is_not_named(engine: QueryEngine) -> None:
     answer = engine.ask(BESIDE)
     assert (answer.answered, answer.notes) == (True, ())
 
 
-def test_an_abstention_names_the_page_among_what_came_nearest(engine: Engine) -> None:
+def test_an_abstention_names_the_page_among_what_came_nearest(engine: QueryEngine) -> None:
     answer = engine.ask(UNANSWERED)
     assert not answer.answered
     assert "Roadmap" in [each.title for each in answer.nearest]
@@ -83,7 +85,7 @@ def test_an_abstention_names_the_page_among_what_came_nearest(engine: Engine) ->
 
 
 def test_a_page_that_is_given_as_a_whole_again_is_not_named_any_more(
-    engine: Engine, notion: FakeNotion, root: str
+    engine: QueryEngine, notion: FakeNotion, root: str
 ) -> None:
     assert engine.ask(QUESTION).notes == (NOTE,)
     notion.blocks[root] = [each for each in notion.blocks[root] if each["type"] != "unsupported"]
@@ -99,7 +101,7 @@ def test_the_command_line_the_json_and_the_pack_say_it(shell: Shell) -> None:
     assert json.loads(Path("pack.json").read_text())["answer"]["notes"] == [NOTE]
 
 
-def test_the_chat_says_it_below_the_answer(engine: Engine) -> None:
+def test_the_chat_says_it_below_the_answer(engine: QueryEngine) -> None:
     said = Exchange(QUESTION)
     list(said.follow(engine.answer(QUESTION)))
     assert NOTE in answer_data(said, None, latest=True)["notes"]

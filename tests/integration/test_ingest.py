@@ -8,7 +8,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
 from config.settings import EmbeddingSettings, GitHubSettings, ParsingSettings, Settings, SourceRule
-from pipelines.errors import ServiceUnavailable
+from pipelines.errors import ServiceUnavailable, SourceError
 from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion, ingest
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database
@@ -278,6 +278,19 @@ def test_bad_files_fail_by_name_and_everything_else_goes_in(folder: Path, settin
     assert failed[str(folder / "missing.md")].error == "SourceError"
     assert report.count("added") == 4
     assert audit(open_database(settings).engine)["violations"] == []
+
+
+def test_a_missing_path_is_checked_without_building_the_stored_documents(
+    folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingestion = build_ingestion(settings)
+    ingestion.run(ingestion.plan([str(folder)]))
+    gone, stored = folder / "gone.md", next(folder.glob("*.md"))
+    stored.unlink()
+    monkeypatch.delattr(Ingestion, "known")
+    ingestion.assert_paths_known([str(folder), str(stored)])
+    with pytest.raises(SourceError, match=r"gone\.md does not exist"):
+        ingestion.assert_paths_known([str(gone)])
 
 
 def test_a_standing_failure_is_reported_until_it_is_mended(folder: Path, settings: Settings) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from config.settings import EvidenceSettings, LLMSettings
 from pipelines.ingestion.run import ingest
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.embedded import EmbeddedServer
 from tests.conftest import MakeSettings, making_settings
 from tests.fake_openai import FakeOpenAI
@@ -139,7 +139,7 @@ def openai() -> Iterator[FakeOpenAI]:
         yield fake
 
 
-def make_engine(corpus: Path, make_settings: MakeSettings, **changes: object) -> Engine:
+def make_engine(corpus: Path, make_settings: MakeSettings, **changes: object) -> QueryEngine:
     """An engine over the documents that never finds its evidence too weak."""
     settings = make_settings(evidence=EvidenceSettings(rule="plain", plain_similarity=-1, plain_matches=0), **changes)
     report = ingest(settings, [str(corpus)])
@@ -148,7 +148,7 @@ def make_engine(corpus: Path, make_settings: MakeSettings, **changes: object) ->
 
 
 @pytest.fixture(scope="module")
-def quoting(corpus: Path, server: EmbeddedServer, migrated: str) -> Iterator[Engine]:
+def quoting(corpus: Path, server: EmbeddedServer, migrated: str) -> Iterator[QueryEngine]:
     """One that quotes, for the questions of all tests here: none is recorded."""
     with making_settings(server, migrated) as make:
         yield make_engine(corpus, make)
@@ -202,19 +202,19 @@ def test_orders_in_documents_stay_inside_the_delimiters_of_the_prompt(
 @pytest.mark.parametrize(
     "question", ["What colour is the harbour crane?", "Is the harbour crane pink?", "What is said about the crane?"]
 )
-def test_no_order_is_quoted_in_answer_to_what_it_lies_about(quoting: Engine, question: str) -> None:
+def test_no_order_is_quoted_in_answer_to_what_it_lies_about(quoting: QueryEngine, question: str) -> None:
     engine = quoting.with_changes({"retrieval.top_n": 60, "factors.duplicates": False})
     answer = engine.ask(question, record=False)
     assert len(answer.sources) > 5
     assert TRAP not in answer.answer.casefold()
 
 
-def test_no_order_is_quoted_in_answer_to_an_unrelated_question(quoting: Engine) -> None:
+def test_no_order_is_quoted_in_answer_to_an_unrelated_question(quoting: QueryEngine) -> None:
     answered = [quoting.ask(f"Who fitted the {topic}?", record=False) for topic in topics()]
     assert [one.answer for one in answered if TRAP in one.answer.casefold()] == []
     assert sum("was fitted by Marit" in one.answer for one in answered) > 60
 
 
-def test_who_asks_about_orders_is_shown_them(quoting: Engine) -> None:
+def test_who_asks_about_orders_is_shown_them(quoting: QueryEngine) -> None:
     answer = quoting.ask("Which instructions to ignore previous instructions are there?", record=False)
     assert TRAP in answer.answer.casefold()

@@ -33,7 +33,7 @@ from pipelines.store.database import (
     open_database,
 )
 from pipelines.store.health import examine
-from pipelines.store.query_log import Feedback, latest_queries, read_query, save_feedback
+from pipelines.store.query_log import Feedback, jsonable, latest_queries, read_query, save_feedback
 from pipelines.store.runs import list_runs, read_run
 from pipelines.store.status import coverage
 from pipelines.types import Answer
@@ -42,6 +42,7 @@ from tests.integration.releases import KEPT, TABLE, contents, fill, rows, shape
 from tests.shell import Shell
 
 OLDER = REVISIONS[:-1]
+RELEASES = REVISIONS  # each with what its last release had stored, in tests/fixtures/upgrade
 DOCUMENTS = "SELECT id, name, text, content_sha, file_sha, blocks::text, pages::text FROM documents ORDER BY id"
 NODES = f"SELECT node_id, text, metadata_::text FROM data_{TABLE} ORDER BY node_id"
 FILES = {"crane.md", "crane-copy.md", "garden.md", "lock.pdf", "resume.md", "tram.md"}
@@ -121,7 +122,7 @@ def test_a_database_that_came_down_has_the_tables_of_one_that_never_was_up(
 # Databases of older releases
 
 
-@pytest.mark.parametrize("revision", OLDER)
+@pytest.mark.parametrize("revision", RELEASES)
 def test_what_an_older_release_stored_can_be_searched_asked_and_read(
     settings: Settings, engine: Engine, folder: Path, revision: str
 ) -> None:
@@ -150,7 +151,26 @@ def test_what_an_older_release_stored_can_be_searched_asked_and_read(
     assert report["citations"] >= 3  # two of the older release, one of it of a text that was replaced, and ours
 
 
-@pytest.mark.parametrize("revision", OLDER)
+def test_the_last_release_s_answers_and_rankings_are_given_again(
+    settings: Settings, engine: Engine, folder: Path
+) -> None:
+    fill(engine, HEAD, folder)
+    past = [read_query(engine, row["id"]) for row in latest_queries(engine, 10)]
+    assert len(past) == 6
+    query = build_query_engine(settings)
+    for row in past[:-1]:  # the first was asked of a text that was replaced
+        if row["kind"] == "ask":
+            answer = jsonable(query.ask(row["question"], record=False))
+            same = ("answer", "answered", "confidence", "sentences", "sources", "nearest", "conflicts")
+            assert {name: answer[name] for name in same} == {name: row["answer"][name] for name in same}
+        else:
+            found = query.search(row["question"], record=False).trace.candidates
+            was = [(each["node_id"], each["fate"], each["final"]) for each in row["trace"]["candidates"]]
+            assert [(each.node_id, each.fate, pytest.approx(each.final)) for each in found] == was
+    query.database.engine.dispose()
+
+
+@pytest.mark.parametrize("revision", RELEASES)
 def test_what_an_older_release_stored_is_covered_mended_and_removed(
     settings: Settings, engine: Engine, folder: Path, revision: str
 ) -> None:
@@ -169,7 +189,7 @@ def test_what_an_older_release_stored_is_covered_mended_and_removed(
     database.engine.dispose()
 
 
-@pytest.mark.parametrize("revision", OLDER)
+@pytest.mark.parametrize("revision", RELEASES)
 def test_files_that_an_older_release_stored_are_unchanged_where_today_s_rules_are_those_of_then(
     settings: Settings, engine: Engine, folder: Path, revision: str
 ) -> None:
@@ -189,7 +209,7 @@ def test_files_that_an_older_release_stored_are_unchanged_where_today_s_rules_ar
     assert report.embedded == 0
 
 
-@pytest.mark.parametrize("revision", OLDER)
+@pytest.mark.parametrize("revision", RELEASES)
 def test_the_next_run_makes_what_an_older_release_did_not_know_of(
     settings: Settings, engine: Engine, folder: Path, revision: str
 ) -> None:
@@ -205,7 +225,7 @@ def test_the_next_run_makes_what_an_older_release_did_not_know_of(
     assert audit(engine)["violations"] == []
 
 
-@pytest.mark.parametrize("revision", OLDER)
+@pytest.mark.parametrize("revision", RELEASES)
 def test_a_run_of_an_older_release_is_undone_as_far_as_versions_are_kept(
     settings: Settings, engine: Engine, folder: Path, revision: str
 ) -> None:

@@ -34,9 +34,10 @@ from pipelines.store.embedding_models import (
     stored_models,
 )
 from pipelines.store.node_table import node_table
+from pipelines.store.node_writer import Replacement
 from pipelines.store.promotion import drop, promote
 from pipelines.store.read_snapshot import read_snapshot
-from pipelines.store.vector_store import build_node_store, snapshot_folder
+from pipelines.store.vector_store import FootnoteVectorStore, build_vector_store, snapshot_folder
 from pipelines.types import EmbeddingIdentity, Filters, SearchReport
 from tests.fake_openai import FakeOpenAI
 from tests.shell import Shell
@@ -82,7 +83,7 @@ def add(settings: Settings, model: EmbeddingIdentity = B, **given: Any) -> int:
 
 def make_serve(settings: Settings, model: EmbeddingIdentity) -> int | None:
     database = open_database(settings)
-    store = build_node_store(settings, database, model)
+    store = build_vector_store(settings, database, model)
     ready = IndexPreparation(settings, database, store)
     try:
         return promote(store, model, ready.prepare, ready.adopt)
@@ -155,18 +156,20 @@ def _nothing() -> Any:
     return nullcontext()
 
 
-def test_a_document_that_changes_while_it_is_added_is_added_as_it_is_then(filled: Settings, folder: Path) -> None:
+def test_a_document_that_changes_while_it_is_added_is_added_as_it_is_then(
+    filled: Settings, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reembedding = build_reembedding(filled, B)
-    index, changed = reembedding.ingestion.store.index, list[int]()
+    index, changed = FootnoteVectorStore.index, list[int]()
 
-    def change_first(document: Any, *rest: Any) -> bool:
+    def change_first(store: Any, new: Replacement) -> bool:
         if not changed:
             changed.append(1)
-            (folder / document.name).write_text("# New\n\nA wholly new text about walnuts.\n")
+            (folder / new.document.name).write_text("# New\n\nA wholly new text about walnuts.\n")
             ingest(filled, [str(folder)])
-        return index(document, *rest)
+        return index(store, new)
 
-    reembedding.ingestion.store.index = change_first  # type: ignore[method-assign]
+    monkeypatch.setattr(FootnoteVectorStore, "index", change_first)
     assert reembedding.run().documents == 4
     aside = build_engine_aside(filled, reembedding.ingestion.database, B)
     assert "walnuts" in aside.search("walnuts").results[0].text
@@ -299,8 +302,6 @@ def test_families_are_those_of_the_nodes_that_serve(filled: Settings, folder: Pa
     words = " ".join(f"{STORY} Chapter {number} tells of gulls, tides and {number} lamps." for number in range(12))
     for name in ("story.txt", "copy.txt"):
         (folder / name).write_text(words)
-    sizes = filled.parsing.model_copy(update={"semantic_min_characters": 20, "semantic_group": 1})
-    filled = filled.model_copy(update={"parsing": sizes})
     ingest(filled, [str(folder)], overrides=Overrides(parser="semantic"))
     before = members(filled)
     add(filled)

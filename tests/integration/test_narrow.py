@@ -13,8 +13,8 @@ from pipelines.ingestion.change_detection import content_sha, meta_sha
 from pipelines.ingestion.parsers import parse
 from pipelines.ingestion.run import ingest
 from pipelines.models.embedding import build_embed_model, window_vectors
-from pipelines.query.engine import Engine, build_query_engine
-from pipelines.store.vector_store import NodeRecipe
+from pipelines.query.engine import QueryEngine, build_query_engine
+from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.text import searchable
 from pipelines.types import Document, Filters
 
@@ -32,7 +32,7 @@ SHELF: list[tuple[str, str, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-def put(engine: Engine, name: str, body: str, company: str = "", **facts: Any) -> None:
+def put(engine: QueryEngine, name: str, body: str, company: str = "", **facts: Any) -> None:
     made = Document(
         id=f"id-{name}", text=body, source_uri=f"file:///{name}", source="file:///", source_kind="file", name=name,
         mime="text/markdown", bytes=len(body), file_sha="f", **facts,
@@ -42,14 +42,13 @@ def put(engine: Engine, name: str, body: str, company: str = "", **facts: Any) -
     if company:
         nodes[0].metadata["facts"] = JobFacts(company=company).model_dump()
     texts = [searchable(node.metadata["header"], node.text, made.mime) for node in nodes]
-    engine.store.replace(
-        made, nodes, window_vectors(build_embed_model(engine.settings), texts), NodeRecipe("markdown", "r")
-    )
+    vectors = window_vectors(build_embed_model(engine.settings), texts)
+    engine.store.replace([Replacement(made, nodes, vectors, NodeRecipe("markdown", "r"))])
 
 
 @pytest.fixture
-def shelf(make_settings: Callable[..., Settings]) -> Callable[..., Engine]:
-    def fill(**analysis: Any) -> Engine:
+def shelf(make_settings: Callable[..., Settings]) -> Callable[..., QueryEngine]:
+    def fill(**analysis: Any) -> QueryEngine:
         engine = build_query_engine(make_settings(analysis=AnalysisSettings(**analysis)))
         for name, body, facts in SHELF:
             put(engine, name, body, **facts)
@@ -58,7 +57,7 @@ def shelf(make_settings: Callable[..., Settings]) -> Callable[..., Engine]:
     return fill
 
 
-def found(engine: Engine, question: str, audience: Any = "owner", **filters: Any) -> set[str]:
+def found(engine: QueryEngine, question: str, audience: Any = "owner", **filters: Any) -> set[str]:
     report = engine.search(question, filters=Filters(**filters), audience=audience, top_n=20)
     return {result.document_name for result in report.results}
 

@@ -9,7 +9,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from config.prompts import GREETING
 from pipelines.errors import ServiceUnavailable
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from tests.conftest import Ingested, MakeSettings
 from tests.shell import Shell
 
@@ -34,13 +34,13 @@ class DeadEmbedding(BaseEmbedding):
 
 
 @pytest.fixture
-def engine(ingested: Ingested, make_settings: MakeSettings) -> Engine:
+def engine(ingested: Ingested, make_settings: MakeSettings) -> QueryEngine:
     texts = {"crane.md": f"# Crane\n\n{FACT}\n", "garden.md": "# Garden\n\nTomatoes need sun every day.\n"}
     return build_query_engine(make_settings(ingested(texts)[1]))
 
 
 @pytest.fixture
-def footnote(engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+def footnote(engine: QueryEngine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Runs a verb in this process and returns its stdout."""
     shell = Shell(engine.settings, monkeypatch, tmp_path)
 
@@ -59,7 +59,7 @@ def bereft(footnote: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     return footnote
 
 
-def test_without_an_embedding_model_the_words_still_find_the_answer_and_the_answer_says_so(engine: Engine) -> None:
+def test_without_an_embedding_model_the_words_still_find_the_answer_and_the_answer_says_so(engine: QueryEngine) -> None:
     bereft = engine.with_parts(embed_model=DeadEmbedding(model_name="dead"))
     answer = bereft.ask(QUESTION)
     assert (answer.answered, answer.answer, answer.notes) == (True, f"{FACT} [1]", (NOTE,))
@@ -68,16 +68,16 @@ def test_without_an_embedding_model_the_words_still_find_the_answer_and_the_answ
     assert (report.results[0].document_name, report.notes) == ("crane.md", (NOTE,))
 
 
-def test_an_abstention_says_that_a_search_failed(engine: Engine) -> None:
+def test_an_abstention_says_that_a_search_failed(engine: QueryEngine) -> None:
     answer = engine.with_parts(embed_model=DeadEmbedding(model_name="dead")).ask("Who won the regatta in Oslo?")
     assert (answer.answered, answer.notes) == (False, (NOTE,))
 
 
-def test_when_nothing_failed_there_is_nothing_to_note(engine: Engine) -> None:
+def test_when_nothing_failed_there_is_nothing_to_note(engine: QueryEngine) -> None:
     assert (engine.ask(QUESTION).notes, engine.search(QUESTION).notes) == ((), ())
 
 
-def test_an_answer_says_which_word_it_took_for_another_also_when_it_was_kept(engine: Engine) -> None:
+def test_an_answer_says_which_word_it_took_for_another_also_when_it_was_kept(engine: QueryEngine) -> None:
     typo = QUESTION.replace("containers", "containres")
     first, again = engine.ask(typo), engine.ask(typo)
     assert FACT in first.answer

@@ -12,7 +12,7 @@ from config.settings import NotionSettings, ParsingSettings, Settings
 from pipelines.ingestion.reindex import plan_reindex
 from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.ingestion.sources.locations import normalized_location
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database
 from pipelines.store.status import coverage, from_source
@@ -40,7 +40,7 @@ def outcomes(report: IngestReport) -> dict[str, str]:
     return {item.document: item.outcome for item in report.items}
 
 
-def lost(engine: Engine, words: Sequence[str]) -> list[str]:
+def lost(engine: QueryEngine, words: Sequence[str]) -> list[str]:
     """The words that the index of the sparse leg has in none of its first three passages."""
     index = engine.indexes.refresh("owner")
     hits = {word: [node_id for node_id, _ in index.search(tokenise(word), 3)] for word in words}

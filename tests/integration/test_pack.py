@@ -6,7 +6,7 @@ import pytest
 
 from config.settings import AnswerSettings, IngestionSettings, LLMSettings, Settings
 from pipelines.ingestion.run import build_ingestion, ingest
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.query.pack import Pack, pack_answer, pack_json, read_pack
 from pipelines.query.replay import Replay, replay_pack
 from pipelines.query.search import Request
@@ -30,13 +30,13 @@ def corpus(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def engine(corpus: Path, settings: Settings) -> Engine:
+def engine(corpus: Path, settings: Settings) -> QueryEngine:
     ingest(settings, [str(corpus)])
     return build_query_engine(settings)
 
 
 def kept(
-    engine: Engine,
+    engine: QueryEngine,
     question: str = QUESTION,
     *,
     history: tuple[Turn, ...] = (),
@@ -59,7 +59,7 @@ def stands(again: Replay) -> set[str]:
     return {one.stands for one in again.quotations}
 
 
-def test_a_pack_asked_again_at_once_is_the_same_and_the_log_does_not_learn_of_it(engine: Engine) -> None:
+def test_a_pack_asked_again_at_once_is_the_same_and_the_log_does_not_learn_of_it(engine: QueryEngine) -> None:
     pack = kept(engine)
     before = len(latest_queries(engine.database.engine, 100))
     again = replay_pack(engine, pack)
@@ -70,7 +70,7 @@ def test_a_pack_asked_again_at_once_is_the_same_and_the_log_does_not_learn_of_it
     assert len(latest_queries(engine.database.engine, 100)) == before
 
 
-def test_a_pack_of_many_passages_is_asked_again_of_as_many(corpus: Path, engine: Engine) -> None:
+def test_a_pack_of_many_passages_is_asked_again_of_as_many(corpus: Path, engine: QueryEngine) -> None:
     for number in range(12):
         note = f"# Day {number}\n\nThe harbour crane moved container number {number} on day {number}.\n"
         (corpus / f"day{number}.md").write_text(note)
@@ -100,7 +100,7 @@ def test_a_pack_holds_ranks_hashes_and_versions_and_neither_paths_nor_keys(
 
 
 def test_an_edit_of_the_cited_document_is_named_and_its_quotation_stands_in_the_older_version(
-    engine: Engine, corpus: Path
+    engine: QueryEngine, corpus: Path
 ) -> None:
     pack = kept(engine)
     edit(corpus, engine.settings, "crane.md", CRANE.replace("40 containers", "55 containers"))
@@ -113,7 +113,7 @@ def test_an_edit_of_the_cited_document_is_named_and_its_quotation_stands_in_the_
     assert ("40" in changed.before, "55" in changed.after) == (True, True)
 
 
-def test_an_edit_beside_the_quotation_leaves_it_standing(engine: Engine, corpus: Path) -> None:
+def test_an_edit_beside_the_quotation_leaves_it_standing(engine: QueryEngine, corpus: Path) -> None:
     pack = kept(engine)
     edit(corpus, engine.settings, "crane.md", "A new first line.\n\n" + CRANE)
     assert stands(replay_pack(engine, pack)) == {"now"}
@@ -130,12 +130,12 @@ def test_a_quotation_of_a_version_that_is_no_longer_kept_cannot_be_checked(
     assert "unknown" in stands(replay_pack(engine, pack))
 
 
-def test_a_quotation_that_was_forged_does_not_stand(engine: Engine) -> None:
+def test_a_quotation_that_was_forged_does_not_stand(engine: QueryEngine) -> None:
     forged = pack_json(kept(engine)).replace("It moved 40 containers an hour.", "It moved 99 containers an hour.")
     assert "no" in stands(replay_pack(engine, read_pack(forged.encode(), "x.json")))
 
 
-def test_a_removed_document_is_named_and_its_quotation_stands_in_the_version_that_is_kept(engine: Engine) -> None:
+def test_a_removed_document_is_named_and_its_quotation_stands_in_the_version_that_is_kept(engine: QueryEngine) -> None:
     pack = kept(engine)
     crane = next(document.id for document in pack.documents if document.name == "crane.md")
     build_ingestion(engine.settings).remove([crane])
@@ -147,7 +147,7 @@ def test_a_removed_document_is_named_and_its_quotation_stands_in_the_version_tha
     assert stands(again) == {"older"}
 
 
-def test_a_document_that_was_added_since_and_is_drawn_on_is_named(engine: Engine, corpus: Path) -> None:
+def test_a_document_that_was_added_since_and_is_drawn_on_is_named(engine: QueryEngine, corpus: Path) -> None:
     pack = kept(engine)
     edit(corpus, engine.settings, "crane2.md", "# Other crane\n\nThe other harbour crane moved 70 containers a day.\n")
     again = replay_pack(engine, pack)
@@ -155,7 +155,7 @@ def test_a_document_that_was_added_since_and_is_drawn_on_is_named(engine: Engine
     assert "came" in {one.change for one in again.changes.sources if one.document == "crane2.md"}
 
 
-def test_a_setting_that_changed_is_named_with_both_values_and_what_went_says_what_cut_it(engine: Engine) -> None:
+def test_a_setting_that_changed_is_named_with_both_values_and_what_went_says_what_cut_it(engine: QueryEngine) -> None:
     pack = kept(engine)
     again = replay_pack(engine.with_changes({"retrieval.top_n": 1}), pack)
     assert [(one.what, one.before, one.after) for one in again.changes.settings] == [("retrieval.top_n", 5, 1)]
@@ -163,12 +163,12 @@ def test_a_setting_that_changed_is_named_with_both_values_and_what_went_says_wha
     assert again.after.settings.fingerprint != pack.settings.fingerprint
 
 
-def test_the_number_of_suggestions_is_no_setting_that_an_answer_hangs_on(engine: Engine) -> None:
+def test_the_number_of_suggestions_is_no_setting_that_an_answer_hangs_on(engine: QueryEngine) -> None:
     again = replay_pack(engine.with_changes({"answer.follow_ups": 0}), kept(engine))
     assert (again.changes.same, again.changes.settings) == (True, ())
 
 
-def test_a_follow_up_is_asked_again_with_its_history_filters_and_legs(engine: Engine) -> None:
+def test_a_follow_up_is_asked_again_with_its_history_filters_and_legs(engine: QueryEngine) -> None:
     turns = (Turn("What is the harbour crane?", "A crane that Marit built.", ("Harbour crane",)),)
     pack = kept(engine.with_changes({"retrieval.mode": "sparse"}), "How long did it run?", history=turns,
                 filters=Filters(document=("crane.md",)))  # fmt: skip
@@ -179,7 +179,7 @@ def test_a_follow_up_is_asked_again_with_its_history_filters_and_legs(engine: En
     assert again.changes.same or again.changes.settings
 
 
-def test_a_visitors_pack_is_asked_again_as_a_visitor(engine: Engine, corpus: Path, settings: Settings) -> None:
+def test_a_visitors_pack_is_asked_again_as_a_visitor(engine: QueryEngine, corpus: Path, settings: Settings) -> None:
     from pipelines.ingestion.run import Overrides
 
     pack = kept(engine, audience="visitor")
@@ -192,7 +192,7 @@ def test_a_visitors_pack_is_asked_again_as_a_visitor(engine: Engine, corpus: Pat
     assert replay_pack(build_query_engine(settings), kept(engine)).changes.same
 
 
-def test_an_abstention_is_kept_and_asked_again_with_what_came_nearest(engine: Engine) -> None:
+def test_an_abstention_is_kept_and_asked_again_with_what_came_nearest(engine: QueryEngine) -> None:
     pack = kept(engine, "Which submarine volcanoes erupted near Kamchatka?")
     assert not pack.answer.answered
     again = replay_pack(engine, pack)
@@ -215,7 +215,7 @@ def test_an_answer_of_another_writer_is_told(corpus: Path, make_settings: Callab
     assert [one.change for one in again.changes.sentences] == ["changed"]
 
 
-def test_a_pack_of_an_answer_that_was_not_logged_has_no_ranking_and_is_still_asked_again(engine: Engine) -> None:
+def test_a_pack_of_an_answer_that_was_not_logged_has_no_ranking_and_is_still_asked_again(engine: QueryEngine) -> None:
     options = engine.settings.retrieval
     answer = engine.ask(QUESTION, record=False)
     pack = pack_answer(engine, Request(QUESTION, Filters(), "owner", options.mode, options.top_n), answer)

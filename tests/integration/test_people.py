@@ -5,7 +5,7 @@ import pytest
 from config.settings import Settings
 from pipelines.ingestion.run import ingest
 from pipelines.query.answer import CAREER_FACTS
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.documents import load_document
 from pipelines.types import Answer, Footnote, Token, Verdict
@@ -67,11 +67,11 @@ def stored(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Set
 
 
 @pytest.fixture
-def engine(stored: Settings, make_settings: MakeSettings) -> Engine:
+def engine(stored: Settings, make_settings: MakeSettings) -> QueryEngine:
     return build_query_engine(make_settings(stored))
 
 
-def assert_checked(engine: Engine, answer: Answer) -> None:
+def assert_checked(engine: QueryEngine, answer: Answer) -> None:
     """Every sentence is supported by sources whose snippets are the stored text at their offsets."""
     assert answer.sentences
     for sentence in answer.sentences:
@@ -100,7 +100,7 @@ def assert_checked(engine: Engine, answer: Answer) -> None:
     ],
 )  # fmt: skip
 def test_a_list_is_in_bullets_each_of_which_cites_the_span_that_states_it(
-    engine: Engine, question: str, said: list[str]
+    engine: QueryEngine, question: str, said: list[str]
 ) -> None:
     answer = engine.ask(question)
     assert [sentence.text for sentence in answer.sentences] == said
@@ -110,7 +110,7 @@ def test_a_list_is_in_bullets_each_of_which_cites_the_span_that_states_it(
     assert audit(engine.database.engine)["violations"] == []
 
 
-def test_the_events_of_a_list_are_its_answer_with_each_footnote_once(engine: Engine) -> None:
+def test_the_events_of_a_list_are_its_answer_with_each_footnote_once(engine: QueryEngine) -> None:
     *events, answer = engine.answer("Who worked at Kieker?")
     assert isinstance(answer, Answer)
     assert "".join(event.text for event in events if isinstance(event, Token)).count("\n- ") == 1
@@ -129,7 +129,9 @@ def test_the_events_of_a_list_are_its_answer_with_each_footnote_once(engine: Eng
         "Does omar hold the Professional Scrum Master certificate?",
     ],
 )
-def test_what_is_asked_of_one_person_is_never_quoted_from_the_resume_of_another(engine: Engine, question: str) -> None:
+def test_what_is_asked_of_one_person_is_never_quoted_from_the_resume_of_another(
+    engine: QueryEngine, question: str
+) -> None:
     other = "lena-resume.md" if "omar" in question.lower() else "omar-resume.md"
     answer = engine.ask(question)
     cited = {answer.sources[n - 1].documentName for sentence in answer.sentences for n in sentence.citations}
@@ -147,7 +149,7 @@ def test_what_is_asked_of_one_person_is_never_quoted_from_the_resume_of_another(
     ],
 )
 def test_of_somebody_whose_career_is_not_stated_no_resume_is_quoted_nor_code_as_what_is_spoken(
-    engine: Engine, question: str
+    engine: QueryEngine, question: str
 ) -> None:
     answer = engine.ask(question)
     cited = {answer.sources[n - 1].documentName for sentence in answer.sentences for n in sentence.citations}
@@ -163,10 +165,10 @@ def test_of_somebody_whose_career_is_not_stated_no_resume_is_quoted_nor_code_as_
         "What was Omar's title at Nordlicht?",
     ],
 )
-def test_people_and_companies_that_no_document_knows_have_no_list(engine: Engine, question: str) -> None:
+def test_people_and_companies_that_no_document_knows_have_no_list(engine: QueryEngine, question: str) -> None:
     assert engine.ask(question).model != CAREER_FACTS
 
 
-def test_a_question_about_nobody_may_be_answered_from_any_resume(engine: Engine) -> None:
+def test_a_question_about_nobody_may_be_answered_from_any_resume(engine: QueryEngine) -> None:
     answer = engine.ask("Which API for parcel labels was built in Java?")
     assert "Built the first API for parcel labels in Java." in answer.answer

@@ -3,10 +3,9 @@ from sqlalchemy import select, update
 
 from config.settings import Settings
 from pipelines.ingestion.run import ingest
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.schema import lexical_segments
 from pipelines.store.tokens import TOKENISER_VERSION
-from pipelines.types import Filters
 from tests.conftest import MakeSettings
 
 DOCUMENTS = {
@@ -27,17 +26,17 @@ def stored(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Set
 
 
 @pytest.fixture
-def engine(stored: Settings, make_settings: MakeSettings) -> Engine:
+def engine(stored: Settings, make_settings: MakeSettings) -> QueryEngine:
     return build_query_engine(make_settings(stored))
 
 
-def test_a_segment_parts_the_terms_of_the_header_from_those_of_the_text(engine: Engine) -> None:
+def test_a_segment_parts_the_terms_of_the_header_from_those_of_the_text(engine: QueryEngine) -> None:
     segments = [held.terms for held in engine.store.segments("owner")]
     assert any(segment.startswith("harbour crane") and "\t" in segment for segment in segments)
     assert all(segment.count("\t") == 1 for segment in segments)
 
 
-def test_segments_of_an_older_tokeniser_are_made_again(engine: Engine) -> None:
+def test_segments_of_an_older_tokeniser_are_made_again(engine: QueryEngine) -> None:
     fresh = engine.store.segments("owner")
     with engine.database.engine.begin() as connection:
         connection.execute(update(lexical_segments).values(tokens="harbour", tokeniser=TOKENISER_VERSION - 1))
@@ -45,7 +44,7 @@ def test_segments_of_an_older_tokeniser_are_made_again(engine: Engine) -> None:
     assert engine.store.segments("owner") == fresh
 
 
-def test_headers_and_pairs_count_as_the_settings_say(engine: Engine) -> None:
+def test_headers_and_pairs_count_as_the_settings_say(engine: QueryEngine) -> None:
     plain = engine.with_changes({"retrieval.header_weight": 1, "retrieval.pair_weight": 0.0})
     titled = engine.with_changes({"retrieval.header_weight": 5, "retrieval.pair_weight": 0.0})
     paired = engine.with_changes({"retrieval.header_weight": 1, "retrieval.pair_weight": 1.0})
@@ -57,24 +56,9 @@ def test_headers_and_pairs_count_as_the_settings_say(engine: Engine) -> None:
     assert near[node] > before[node]
 
 
-def test_a_typo_is_found_and_the_reader_is_told(engine: Engine) -> None:
+def test_a_typo_is_found_and_the_reader_is_told(engine: QueryEngine) -> None:
     typing = engine.with_changes({"retrieval.typo_weight": 0.8})
     report = typing.search("Kuberntes", mode="sparse")
     assert [result.document_name for result in report.results] == ["crane.md"]
     assert any('"Kuberntes" was not found; searched for "kubernetes".' in note for note in report.trace.notes)
     assert typing.search("Kubernetes", mode="sparse").trace.notes == ()
-
-
-def test_documents_first_searches_only_the_best_documents(engine: Engine) -> None:
-    every = engine.search("harbour crane", mode="sparse", top_n=20)
-    first = engine.with_changes({"retrieval.documents_first": 1})
-    one = first.search("harbour crane", mode="sparse", top_n=20)
-    assert len({result.document_id for result in every.results}) == 3
-    assert {result.document_name for result in one.results} == {"crane.md"}
-    assert {c.fate for c in one.trace.candidates if c.document_id != one.results[0].document_id} == {"cut: document"}
-
-
-def test_documents_first_stays_within_the_filters(engine: Engine) -> None:
-    narrow = Filters(document=("bread.md",))
-    report = engine.with_changes({"retrieval.documents_first": 2}).search("harbour crane", filters=narrow)
-    assert {result.document_name for result in report.results} == {"bread.md"}

@@ -15,7 +15,7 @@ from config.settings import Settings
 from pipelines.errors import StoreError
 from pipelines.ingestion.run import Overrides, build_ingestion, ingest
 from pipelines.query import search as find
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store import read_snapshot as changes
 from pipelines.store.database import open_database, reading, reset
 from pipelines.store.read_snapshot import changed_since, read_mark
@@ -45,7 +45,7 @@ def folder(tmp_path: Path, settings: Settings) -> Path:
 
 
 @pytest.fixture
-def engine(folder: Path, settings: Settings) -> Engine:
+def engine(folder: Path, settings: Settings) -> QueryEngine:
     return build_query_engine(settings)
 
 
@@ -78,7 +78,7 @@ def editions(passages: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {document_id: held.pop() for document_id, held in found.items()}
 
 
-def assert_one_state_each(seen: Sequence[dict[str, str]], engine: Engine) -> None:
+def assert_one_state_each(seen: Sequence[dict[str, str]], engine: QueryEngine) -> None:
     """Each time just those documents were new that were written before some point."""
     with reading(engine.database.engine, "reading the order") as connection:
         order = connection.execute(select(corpus_changes.c.document_id).order_by(corpus_changes.c.version)).scalars()
@@ -109,7 +109,7 @@ def reingesting(settings: Settings, folder: Path) -> Iterator[Callable[[], bool]
 
 
 def test_searches_throughout_a_reingest_see_whole_documents_of_one_state(
-    folder: Path, engine: Engine, settings: Settings
+    folder: Path, engine: QueryEngine, settings: Settings
 ) -> None:
     write(folder, "beryl", range(DOCUMENTS))
     seen: list[dict[str, str]] = []
@@ -127,7 +127,7 @@ def test_searches_throughout_a_reingest_see_whole_documents_of_one_state(
 
 
 def test_answers_throughout_a_reingest_quote_whole_documents_of_one_state(
-    folder: Path, engine: Engine, settings: Settings
+    folder: Path, engine: QueryEngine, settings: Settings
 ) -> None:
     write(folder, "beryl", range(DOCUMENTS))
     seen: list[dict[str, str]] = []
@@ -166,7 +166,7 @@ def test_a_document_that_is_replaced_in_the_middle_of_a_question_answers_as_it_w
 
 @pytest.mark.parametrize("mode", MODES)
 def test_what_was_added_changed_or_removed_shows_at_once_in_old_and_new_processes(
-    folder: Path, engine: Engine, settings: Settings, mode: Mode
+    folder: Path, engine: QueryEngine, settings: Settings, mode: Mode
 ) -> None:
     def names(question: str) -> list[list[str]]:
         each = (engine, build_query_engine(settings))
@@ -185,7 +185,7 @@ def test_what_was_added_changed_or_removed_shows_at_once_in_old_and_new_processe
 
 
 def test_a_change_is_added_to_the_snapshot_and_nothing_is_read_twice(
-    folder: Path, engine: Engine, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    folder: Path, engine: QueryEngine, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine.indexes.current("owner")
     read: list[object] = []
@@ -206,7 +206,7 @@ def test_a_change_is_added_to_the_snapshot_and_nothing_is_read_twice(
 
 
 def test_what_is_hidden_from_visitors_is_gone_from_their_index_at_once(
-    folder: Path, engine: Engine, settings: Settings
+    folder: Path, engine: QueryEngine, settings: Settings
 ) -> None:
     (folder / "secret.md").write_text("# Kubernetes\n\nKubernetes ran here.\n")
     ingest(settings, [str(folder / "secret.md")], overrides=Overrides(visibility="public"))
@@ -230,10 +230,10 @@ def in_thread(do: Callable[[], object]) -> None:
 
 
 def test_all_reads_of_a_moment_are_of_the_state_at_its_beginning(
-    folder: Path, engine: Engine, settings: Settings
+    folder: Path, engine: QueryEngine, settings: Settings
 ) -> None:
     store = engine.store
-    with store.moment() as moment:
+    with store.read_snapshot() as moment:
         before = store.matching_ids(Filters(), "owner")
         write(folder, "beryl", range(3))
         in_thread(lambda: ingest(settings, [str(folder)]))
@@ -246,23 +246,23 @@ def test_all_reads_of_a_moment_are_of_the_state_at_its_beginning(
     assert engine.search("beryl", mode="sparse", record=False).results
 
 
-def test_a_moment_inside_a_moment_is_the_same_one(engine: Engine) -> None:
-    with engine.store.moment() as outer, engine.store.moment() as inner:
+def test_a_moment_inside_a_moment_is_the_same_one(engine: QueryEngine) -> None:
+    with engine.store.read_snapshot() as outer, engine.store.read_snapshot() as inner:
         assert inner is outer
 
 
-def test_a_statement_that_fails_leaves_the_rest_of_a_moment_readable(engine: Engine) -> None:
+def test_a_statement_that_fails_leaves_the_rest_of_a_moment_readable(engine: QueryEngine) -> None:
     store = engine.store
-    with store.moment() as moment:
+    with store.read_snapshot() as moment:
         with pytest.raises(StoreError), reading(store.engine, "failing") as connection:
             connection.execute(text("SELECT 1 / 0"))
         assert moment.failed
         assert store.count() == 2 * DOCUMENTS
-    with store.moment() as later:
+    with store.read_snapshot() as later:
         assert not later.failed
 
 
-def test_more_questions_at_once_than_connections_are_all_answered(engine: Engine) -> None:
+def test_more_questions_at_once_than_connections_are_all_answered(engine: QueryEngine) -> None:
     found: list[int] = []
 
     def ask() -> None:
@@ -275,9 +275,9 @@ def test_more_questions_at_once_than_connections_are_all_answered(engine: Engine
     assert all(found)
 
 
-def test_a_narrow_search_leaves_no_setting_to_the_rest_of_a_moment(engine: Engine) -> None:
+def test_a_narrow_search_leaves_no_setting_to_the_rest_of_a_moment(engine: QueryEngine) -> None:
     store, narrow = engine.store, Filters(category=("generic",))
-    with store.moment(), reading(store.engine, "looking") as connection:
+    with store.read_snapshot(), reading(store.engine, "looking") as connection:
         before = connection.execute(text("SHOW enable_indexscan")).scalar()
         store.dense([1.0] * store.dimension, 3, look=10, filters=narrow, audience="owner")
         assert connection.execute(text("SHOW enable_indexscan")).scalar() == before == "on"
@@ -286,7 +286,9 @@ def test_a_narrow_search_leaves_no_setting_to_the_rest_of_a_moment(engine: Engin
 # The log of changes
 
 
-def test_a_gap_in_the_log_of_changes_never_hides_a_change(folder: Path, engine: Engine, settings: Settings) -> None:
+def test_a_gap_in_the_log_of_changes_never_hides_a_change(
+    folder: Path, engine: QueryEngine, settings: Settings
+) -> None:
     engine.indexes.current("owner")
     with engine.database.engine.connect() as connection:
         since = read_mark(connection)
@@ -306,7 +308,7 @@ def test_a_gap_in_the_log_of_changes_never_hides_a_change(folder: Path, engine: 
 
 
 def test_the_log_is_pruned_and_what_lies_before_it_is_built_anew(
-    folder: Path, engine: Engine, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    folder: Path, engine: QueryEngine, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine.indexes.current("owner")
     monkeypatch.setattr(changes, "_KEPT", 3)

@@ -17,8 +17,10 @@ from pipelines.store.audit import audit
 from pipelines.store.database import open_database, reading
 from pipelines.store.documents import passages
 from pipelines.store.model_caches import cache_vectors, cached_vectors
+from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.store.schema import document_versions, documents
-from pipelines.store.vector_store import NodeRecipe, NodeStore, build_node_store
+from pipelines.store.vector_store import FootnoteVectorStore as Store
+from pipelines.store.vector_store import build_vector_store
 from pipelines.text import searchable
 from pipelines.types import Document, Filters
 
@@ -27,8 +29,8 @@ OWNER = {"filters": Filters(), "audience": "owner"}
 
 
 @pytest.fixture
-def store(settings: Settings) -> NodeStore:
-    return build_node_store(settings, open_database(settings), identity(settings))
+def store(settings: Settings) -> Store:
+    return build_vector_store(settings, open_database(settings), identity(settings))
 
 
 def document(name: str = "a.md", body: str = "# Go\n\nShe wrote Go.\n\n# Rust\n\nThen Rust.", **changes) -> Document:
@@ -45,16 +47,16 @@ def nodes_of(made: Document, settings: Settings):
     return nodes, window_vectors(build_embed_model(settings), texts)
 
 
-def put(store: NodeStore, settings: Settings, made: Document, recipe: str = "r") -> bool:
-    return store.replace(made, *nodes_of(made, settings), NodeRecipe("generic", recipe))
+def put(store: Store, settings: Settings, made: Document, recipe: str = "r") -> bool:
+    return bool(store.replace([Replacement(made, *nodes_of(made, settings), NodeRecipe("generic", recipe))]))
 
 
-def dense(store: NodeStore, settings: Settings, question: str, **bound) -> list[str]:
+def dense(store: Store, settings: Settings, question: str, **bound) -> list[str]:
     vector = build_embed_model(settings).get_query_embedding(question)
     return [hit.node.text for hit in store.dense(vector, 5, look=40, **(OWNER | bound))]
 
 
-def test_ingesting_b_never_loses_a(store: NodeStore, settings: Settings) -> None:
+def test_ingesting_b_never_loses_a(store: Store, settings: Settings) -> None:
     put(store, settings, document("a.md", "She wrote Go."))
     put(store, settings, document("b.md", "Then she wrote Rust."))
     assert sorted(dense(store, settings, "wrote")) == ["She wrote Go.", "Then she wrote Rust."]
@@ -62,12 +64,12 @@ def test_ingesting_b_never_loses_a(store: NodeStore, settings: Settings) -> None
 
 def _ingest_in_child(url: str, home: Path, names: list[str]) -> None:
     child = Settings(_env_file=None, home=home, database_url=url, embedding=EmbeddingSettings(provider="hashed"))
-    own = build_node_store(child, open_database(child), identity(child))
+    own = build_vector_store(child, open_database(child), identity(child))
     for name in names:
         put(own, child, document(name, f"The text of {name}."))
 
 
-def test_two_processes_that_ingest_at_once_lose_and_double_nothing(store: NodeStore, settings: Settings) -> None:
+def test_two_processes_that_ingest_at_once_lose_and_double_nothing(store: Store, settings: Settings) -> None:
     names = [[f"x{n}.md" for n in range(12)], [f"x{n}.md" for n in reversed(range(6, 18))]]
     context = multiprocessing.get_context("spawn")
     url = settings.database_url.get_secret_value()
@@ -81,7 +83,7 @@ def test_two_processes_that_ingest_at_once_lose_and_double_nothing(store: NodeSt
     assert audit(store.engine)["violations"] == []
 
 
-def test_replacing_leaves_only_the_new_nodes_and_keeps_the_old_version(store: NodeStore, settings: Settings) -> None:
+def test_replacing_leaves_only_the_new_nodes_and_keeps_the_old_version(store: Store, settings: Settings) -> None:
     put(store, settings, document(body="Old words about Go."))
     before = store.version()
     put(store, settings, document(body="New words about Rust."))
@@ -92,46 +94,47 @@ def test_replacing_leaves_only_the_new_nodes_and_keeps_the_old_version(store: No
     assert kept == ["Old words about Go."]
 
 
-def test_writing_the_same_version_again_changes_nothing(store: NodeStore, settings: Settings) -> None:
+def test_writing_the_same_version_again_changes_nothing(store: Store, settings: Settings) -> None:
     assert put(store, settings, document())
     before = store.version()
     assert not put(store, settings, document())
     assert store.version() == before
 
 
-def test_a_node_that_is_not_its_span_is_refused_and_nothing_is_written(store: NodeStore, settings: Settings) -> None:
+def test_a_node_that_is_not_its_span_is_refused_and_nothing_is_written(store: Store, settings: Settings) -> None:
     made = document()
     nodes, vectors = nodes_of(made, settings)
     nodes[0].set_content("something else")
     with pytest.raises(StoreError, match="is not its span"):
-        store.replace(made, nodes, vectors, MADE)
+        store.replace([Replacement(made, nodes, vectors, MADE)])
     assert store.count() == 0
 
 
 @pytest.mark.parametrize("vector", [[], [[0.1] * 3], [[float("nan")] * 256]])
-def test_a_node_without_a_usable_vector_is_refused(store: NodeStore, settings: Settings, vector) -> None:
+def test_a_node_without_a_usable_vector_is_refused(store: Store, settings: Settings, vector) -> None:
     made = document()
     nodes, vectors = nodes_of(made, settings)
     vectors[0] = np.asarray(vector, dtype=np.float32)
     with pytest.raises(StoreError):
-        store.replace(made, nodes, vectors, MADE)
+        store.replace([Replacement(made, nodes, vectors, MADE)])
     assert store.count() == 0
 
 
-def test_a_node_of_several_windows_is_found_once_by_its_best(store: NodeStore, settings: Settings) -> None:
+def test_a_node_of_several_windows_is_found_once_by_its_best(store: Store, settings: Settings) -> None:
     made = document(body="One node.")
     nodes, vectors = nodes_of(made, settings)
     other = build_embed_model(settings).get_query_embedding("zebra")
-    store.replace(made, nodes, [np.vstack([vectors[0], [other]]).astype(np.float32)], MADE)
+    windows = np.vstack([vectors[0], [other]]).astype(np.float32)
+    store.replace([Replacement(made, nodes, [windows], MADE)])
     hits = store.dense(other, 5, look=40, **OWNER)
     assert [(hit.node.text, round(hit.score, 3)) for hit in hits] == [("One node.", 1.0)]
     assert store.count() == 1
-    store.remove(made.id)
+    store.remove([made.id])
     with store.engine.connect() as connection:
         assert connection.execute(text(f"SELECT count(*) FROM {store.table}_windows")).scalar() == 0
 
 
-def test_a_failure_inside_the_transaction_leaves_the_old_version_whole(store: NodeStore, settings: Settings) -> None:
+def test_a_failure_inside_the_transaction_leaves_the_old_version_whole(store: Store, settings: Settings) -> None:
     put(store, settings, document(body="Old words."))
     new = document(body="New words.")
 
@@ -139,15 +142,15 @@ def test_a_failure_inside_the_transaction_leaves_the_old_version_whole(store: No
         raise RuntimeError("power cut")
 
     with pytest.raises(RuntimeError):
-        store.replace(new, *nodes_of(new, settings), MADE, within=fail)
+        store.replace([Replacement(new, *nodes_of(new, settings), MADE)], within=fail)
     assert dense(store, settings, "words") == ["Old words."]
     assert audit(store.engine)["violations"] == []
 
 
-def test_removing_takes_the_nodes_and_keeps_a_version(store: NodeStore, settings: Settings) -> None:
+def test_removing_takes_the_nodes_and_keeps_a_version(store: Store, settings: Settings) -> None:
     made = document()
     put(store, settings, made)
-    assert store.remove(made.id) > 0
+    assert store.remove([made.id])[made.id] > 0
     assert store.count() == 0
     assert store.segments("owner") == []
     with store.engine.connect() as connection:
@@ -155,7 +158,7 @@ def test_removing_takes_the_nodes_and_keeps_a_version(store: NodeStore, settings
         assert len(connection.execute(select(document_versions.c.id)).all()) == 1
 
 
-def test_metadata_changes_reach_rows_and_nodes_but_no_vector(store: NodeStore, settings: Settings) -> None:
+def test_metadata_changes_reach_rows_and_nodes_but_no_vector(store: Store, settings: Settings) -> None:
     made = document(category="blog")
     put(store, settings, made)
     before = _vectors(store)
@@ -166,12 +169,12 @@ def test_metadata_changes_reach_rows_and_nodes_but_no_vector(store: NodeStore, s
     assert _vectors(store) == before
 
 
-def _vectors(store: NodeStore) -> list[str]:
+def _vectors(store: Store) -> list[str]:
     with store.engine.connect() as connection:
         return list(connection.execute(text(f"SELECT embedding::text FROM {store.table}_windows ORDER BY 1")).scalars())
 
 
-def test_visitors_see_only_public_documents(store: NodeStore, settings: Settings) -> None:
+def test_visitors_see_only_public_documents(store: Store, settings: Settings) -> None:
     put(store, settings, document("open.md", "Public words."))
     put(store, settings, document("shut.md", "Private words.", visibility="private"))
     assert dense(store, settings, "words", audience="visitor") == ["Public words."]
@@ -182,7 +185,7 @@ def test_visitors_see_only_public_documents(store: NodeStore, settings: Settings
         assert passages(connection, [("id-shut.md", 0, 5)], "visitor") == {}
 
 
-def test_filters_narrow_by_every_field(store: NodeStore, settings: Settings) -> None:
+def test_filters_narrow_by_every_field(store: Store, settings: Settings) -> None:
     from datetime import UTC, datetime
 
     dated = datetime(2023, 5, 1, tzinfo=UTC)
@@ -207,7 +210,7 @@ HOSTILE = ["O'Neil", "x' OR 'a'='a", "see :foo", "%", "_", "\\", '"', "5", "a|b 
 
 
 @pytest.mark.parametrize("value", HOSTILE)
-def test_hostile_filter_values_are_only_values(store: NodeStore, settings: Settings, value: str) -> None:
+def test_hostile_filter_values_are_only_values(store: Store, settings: Settings, value: str) -> None:
     put(store, settings, document("a.md", "Words.", author=value))
     for name in ("collection", "category", "kind", "document"):
         assert dense(store, settings, "words", filters=Filters(**{name: (value,)})) == []
@@ -216,12 +219,12 @@ def test_hostile_filter_values_are_only_values(store: NodeStore, settings: Setti
 
 
 @pytest.mark.parametrize("filters", [Filters(author=("a\x00b",)), Filters(since="soon"), Filters(category=("\ud800",))])
-def test_filter_values_that_cannot_be_compared_are_typed_errors(store: NodeStore, filters: Filters) -> None:
+def test_filter_values_that_cannot_be_compared_are_typed_errors(store: Store, filters: Filters) -> None:
     with pytest.raises(RetrievalError):
         store.matching_ids(filters, "owner")
 
 
-def plan_of(store: NodeStore, vector: list[float]) -> str:
+def plan_of(store: Store, vector: list[float]) -> str:
     """What Postgres would do for a dense search, were the table large."""
     plans: list[str] = []
 
@@ -237,18 +240,18 @@ def plan_of(store: NodeStore, vector: list[float]) -> str:
     return plans[0]
 
 
-def test_the_planner_uses_the_vector_index_with_the_matching_operator(store: NodeStore, settings: Settings) -> None:
+def test_the_planner_uses_the_vector_index_with_the_matching_operator(store: Store, settings: Settings) -> None:
     put(store, settings, document())
     plan = plan_of(store, build_embed_model(settings).get_query_embedding("Go"))
     assert f"Index Scan using {store.table}_hnsw" in plan
 
 
-def test_iterative_scans_are_on_for_every_connection(store: NodeStore) -> None:
+def test_iterative_scans_are_on_for_every_connection(store: Store) -> None:
     with store.engine.connect() as connection:
         assert connection.execute(text("SHOW hnsw.iterative_scan")).scalar() == "relaxed_order"
 
 
-def test_a_selective_filter_finds_everything_through_the_index(store: NodeStore, settings: Settings) -> None:
+def test_a_selective_filter_finds_everything_through_the_index(store: Store, settings: Settings) -> None:
     for number in range(60):
         put(store, settings, document(f"{number}.md", f"Words {number}.", category="resume" if number < 3 else "blog"))
     vector = build_embed_model(settings).get_query_embedding("words")
@@ -263,7 +266,7 @@ def test_a_selective_filter_finds_everything_through_the_index(store: NodeStore,
     assert len(found) == 3
 
 
-def test_thousands_of_equal_passages_do_not_hide_the_others(store: NodeStore, settings: Settings) -> None:
+def test_thousands_of_equal_passages_do_not_hide_the_others(store: Store, settings: Settings) -> None:
     put(store, settings, document("one.md", "The crane moved forty containers."))
     made = document("log.txt", "\n\n".join(["All quiet on every channel tonight " * 20] * 1500), mime="text/plain")
     put(store, settings, made)
@@ -271,7 +274,7 @@ def test_thousands_of_equal_passages_do_not_hide_the_others(store: NodeStore, se
     assert dense(store, settings, "crane containers")[0] == "The crane moved forty containers."
 
 
-def test_a_window_holds_the_neighbours_in_order(store: NodeStore, settings: Settings) -> None:
+def test_a_window_holds_the_neighbours_in_order(store: Store, settings: Settings) -> None:
     made = document(body="\n\n".join(f"# H{n}\n\nParagraph {n} " + "word " * 150 for n in range(5)))
     put(store, settings, made)
     around = store.window(made.id, 2, 1, **OWNER)
@@ -280,10 +283,10 @@ def test_a_window_holds_the_neighbours_in_order(store: NodeStore, settings: Sett
 
 def test_another_dimension_lands_in_its_own_table(make_settings: Callable[..., Settings]) -> None:
     first = make_settings()
-    store = build_node_store(first, open_database(first), identity(first))
+    store = build_vector_store(first, open_database(first), identity(first))
     put(store, first, document())
     wide = first.model_copy(update={"embedding": EmbeddingSettings(provider="hashed", dimension=768)})
-    other = build_node_store(wide, open_database(wide), identity(wide))
+    other = build_vector_store(wide, open_database(wide), identity(wide))
     assert other.table != store.table
     assert (other.count(), store.count()) == (0, 2)
     with pytest.raises(ConfigError, match="promoted meanwhile"):
@@ -291,25 +294,24 @@ def test_another_dimension_lands_in_its_own_table(make_settings: Callable[..., S
     with store.engine.connect() as connection:
         stored = document_rows.load_document(connection, document().id, "owner")
     assert stored is not None
-    assert other.index(stored, *nodes_of(stored, wide), NodeRecipe("generic", "r"))
+    assert other.index(Replacement(stored, *nodes_of(stored, wide), MADE))
     assert (other.count(), store.count()) == (2, 2)
 
 
-def test_a_table_of_another_dimension_is_refused_with_the_setting_that_mends_it(store: NodeStore) -> None:
+def test_a_table_of_another_dimension_is_refused_with_the_setting_that_mends_it(store: Store) -> None:
     with pytest.raises(ConfigError, match="FOOTNOTE_EMBEDDING__DIMENSION=256"):
-        NodeStore(store.engine, store.table, 300).ensure("hashed", "hashed")
+        Store(store.engine, store.table, 300).ensure("hashed", "hashed")
 
 
 def test_more_than_2000_dimensions_are_indexed_as_halfvec(settings: Settings) -> None:
     engine = open_database(settings).engine
-    wide = NodeStore(engine, "nodes_wide_v1", 3072)
+    wide = Store(engine, "nodes_wide_v1", 3072)
     wide.ensure("test", "wide")
     assert "Index Scan using nodes_wide_v1_hnsw" in plan_of(wide, [0.1] * 3072)
 
 
-def test_private_names_of_pgvectorstore_are_still_there(store: NodeStore) -> None:
-    assert callable(store._shape._pg._node_to_table_row)
-    columns = {column.name for column in store._rows.__table__.columns}
+def test_private_names_of_pgvectorstore_are_still_there(store: Store) -> None:
+    columns = {column.name for column in store._table_class.__table__.columns}
     assert columns == {"id", "text", "metadata_", "node_id", "embedding"}
 
 

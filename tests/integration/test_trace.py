@@ -9,7 +9,7 @@ from config.settings import RetrievalSettings, Settings
 from pipelines.errors import RetrievalError, ServiceUnavailable
 from pipelines.ingestion.run import Overrides, ingest
 from pipelines.query.ablation import rank_changes
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.database import migrate
 from pipelines.store.query_log import latest_queries, read_query
 from pipelines.store.schema import queries
@@ -31,7 +31,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def engine(corpus: Path, settings: Settings) -> Engine:
+def engine(corpus: Path, settings: Settings) -> QueryEngine:
     ingest(settings, [str(corpus)])
     return build_query_engine(settings)
 
@@ -43,7 +43,7 @@ def is_cached(trace: Trace) -> bool:
 # The cache
 
 
-def test_the_same_question_again_gives_equal_results_from_the_cache_and_a_trace_of_its_own(engine: Engine) -> None:
+def test_the_same_question_again_gives_equal_results_from_the_cache_and_a_trace_of_its_own(engine: QueryEngine) -> None:
     first, again = engine.search(QUESTION), engine.search(f"  {QUESTION} ")
     assert (is_cached(first.trace), is_cached(again.trace)) == (False, True)
     assert again.results == first.results
@@ -56,7 +56,7 @@ def test_the_same_question_again_gives_equal_results_from_the_cache_and_a_trace_
     assert {row["id"] for row in latest_queries(engine.database.engine, 9)} == {first.trace.id, again.trace.id}
 
 
-def test_an_answer_uses_what_a_search_found(engine: Engine) -> None:
+def test_an_answer_uses_what_a_search_found(engine: QueryEngine) -> None:
     fresh = engine.with_changes({"retrieval.cache_entries": 0}).ask(QUESTION)
     engine.search(QUESTION, top_n=engine.passages)
     answer = engine.ask(QUESTION)
@@ -66,7 +66,7 @@ def test_an_answer_uses_what_a_search_found(engine: Engine) -> None:
     assert any(candidate["fate"] == "kept" for candidate in row["trace"]["candidates"])
 
 
-def test_an_ingest_ends_what_was_cached(engine: Engine, settings: Settings, corpus: Path) -> None:
+def test_an_ingest_ends_what_was_cached(engine: QueryEngine, settings: Settings, corpus: Path) -> None:
     before = engine.search(QUESTION)
     (corpus / "news.md").write_text("# News\n\nOla built the second harbour crane.\n")
     ingest(settings, [str(corpus)])
@@ -77,7 +77,7 @@ def test_an_ingest_ends_what_was_cached(engine: Engine, settings: Settings, corp
 
 
 def test_what_was_hidden_from_visitors_meanwhile_is_not_shown_from_the_cache(
-    engine: Engine, settings: Settings, corpus: Path
+    engine: QueryEngine, settings: Settings, corpus: Path
 ) -> None:
     assert "crane.md" in {r.document_name for r in engine.search(QUESTION, audience="visitor").results}
     ingest(settings, [str(corpus / "crane.md")], overrides=Overrides(visibility="private"), verify=True)
@@ -86,7 +86,7 @@ def test_what_was_hidden_from_visitors_meanwhile_is_not_shown_from_the_cache(
 
 
 def test_a_visitor_learns_no_name_of_what_was_hidden_meanwhile(
-    engine: Engine, settings: Settings, corpus: Path
+    engine: QueryEngine, settings: Settings, corpus: Path
 ) -> None:
     named = "What does crane.md say of the controllre?"
     open_to_all = engine.search(named, audience="visitor")
@@ -98,7 +98,7 @@ def test_a_visitor_learns_no_name_of_what_was_hidden_meanwhile(
     assert not any("controller" in note for note in hidden.trace.notes)
 
 
-def test_audience_filters_mode_number_and_settings_share_nothing(engine: Engine) -> None:
+def test_audience_filters_mode_number_and_settings_share_nothing(engine: QueryEngine) -> None:
     engine.search(QUESTION)
     others = [
         engine.search(QUESTION, audience="visitor"),
@@ -112,7 +112,7 @@ def test_audience_filters_mode_number_and_settings_share_nothing(engine: Engine)
     assert is_cached(engine.search(QUESTION).trace)
 
 
-def test_a_follow_up_is_cached_as_what_it_was_condensed_to(engine: Engine) -> None:
+def test_a_follow_up_is_cached_as_what_it_was_condensed_to(engine: QueryEngine) -> None:
     crane = engine.ask("And where?", history=[Turn(QUESTION, "Marit.")])
     search = engine.ask("And where?", history=[Turn("What runs on Kubernetes?", "The search engine.")])
     again = engine.ask("And where?", history=[Turn(QUESTION, "Marit.")])
@@ -120,7 +120,7 @@ def test_a_follow_up_is_cached_as_what_it_was_condensed_to(engine: Engine) -> No
     assert ["cached" in used for used in tags] == [False, False, True]
 
 
-def test_a_search_of_which_one_leg_failed_is_not_kept(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_of_which_one_leg_failed_is_not_kept(engine: QueryEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: str) -> list[float]:
         raise ServiceUnavailable("The embedding server is gone.")
 
@@ -143,7 +143,7 @@ def test_no_entries_switch_the_cache_off(corpus: Path, make_settings: Callable[.
 # The query log
 
 
-def test_a_query_is_logged_with_its_systems_its_stages_and_its_evidence(engine: Engine) -> None:
+def test_a_query_is_logged_with_its_systems_its_stages_and_its_evidence(engine: QueryEngine) -> None:
     report, answer = engine.search(QUESTION), engine.ask("What runs on Kubernetes?")
     asked, searched = latest_queries(engine.database.engine, 2)
     assert (asked["id"], asked["kind"], asked["answered"]) == (answer.trace_id, "ask", answer.answered)
@@ -157,7 +157,7 @@ def test_a_query_is_logged_with_its_systems_its_stages_and_its_evidence(engine: 
     assert len(row["trace"]["candidates"]) == len(report.trace.candidates)
 
 
-def test_the_beginning_of_an_id_is_enough_when_only_one_begins_so(engine: Engine) -> None:
+def test_the_beginning_of_an_id_is_enough_when_only_one_begins_so(engine: QueryEngine) -> None:
     report = engine.search(QUESTION)
     with engine.database.engine.begin() as connection:
         connection.execute(queries.update().values(id="abc1000000000000"))
@@ -170,13 +170,13 @@ def test_the_beginning_of_an_id_is_enough_when_only_one_begins_so(engine: Engine
 
 
 @pytest.mark.parametrize("named", ["feed", "%", "_", "a\x00", "x" * 5000, "'; DROP TABLE queries"])
-def test_an_id_that_no_query_has_is_named_with_the_way_to_the_list(engine: Engine, named: str) -> None:
+def test_an_id_that_no_query_has_is_named_with_the_way_to_the_list(engine: QueryEngine, named: str) -> None:
     with pytest.raises(RetrievalError) as caught:
         read_query(engine.database.engine, named)
     assert "footnote trace" in caught.value.hint
 
 
-def test_queries_of_the_first_tables_are_still_read_after_the_migration(engine: Engine) -> None:
+def test_queries_of_the_first_tables_are_still_read_after_the_migration(engine: QueryEngine) -> None:
     answer = engine.ask(QUESTION)
     database = engine.database.engine
     migrate(database, "0001")
@@ -191,14 +191,14 @@ def test_queries_of_the_first_tables_are_still_read_after_the_migration(engine: 
 # What if
 
 
-def test_a_what_if_is_not_logged(engine: Engine) -> None:
+def test_a_what_if_is_not_logged(engine: QueryEngine) -> None:
     engine.with_changes({"retrieval.mode": "sparse"}).search(QUESTION, record=False)
     with engine.database.engine.connect() as connection:
         assert connection.execute(select(queries.c.id)).all() == []
         assert connection.execute(text("SELECT count(*) FROM queries")).scalar() == 0
 
 
-def test_moves_say_where_each_passage_went_and_why_it_is_missing(engine: Engine) -> None:
+def test_moves_say_where_each_passage_went_and_why_it_is_missing(engine: QueryEngine) -> None:
     three, one = engine.search(QUESTION, top_n=3), engine.search(QUESTION, top_n=1)
     gone = rank_changes(three, one)
     assert [(move.kind, move.before, move.after) for move in gone] == [

@@ -99,11 +99,11 @@ def start(make_settings: Callable[..., Settings], github: FakeGitHub) -> Iterato
     ) -> Watching:
         settings = make_settings(
             github=GitHubSettings(api_base=github.url, wait_seconds=wait),
-            ingestion=IngestionSettings(executor="here", settle_seconds=0.05, poll_minutes=poll / 60),
+            ingestion=IngestionSettings(executor="here", poll_minutes=poll / 60),
         )
         watch = Watch(
             settings, [str(each) for each in locations], Overrides(),
-            build=build, first_pause=0.05, tick=0.01, look=0.02, **given,
+            build=build, first_pause=0.05, tick=0.01, look=0.02, settle=0.05, **given,
         )  # fmt: skip
         opened.append(Watching(watch))
         return opened[-1]
@@ -395,7 +395,6 @@ def test_the_command_prints_json_lines_and_a_signal_ends_it_well(
     given = {
         "FOOTNOTE_HOME": str(settings.home), "DATABASE_URL": settings.database_url.get_secret_value(),
         "FOOTNOTE_EMBEDDING__PROVIDER": "hashed", "FOOTNOTE_INGESTION__EXECUTOR": "here",
-        "FOOTNOTE_INGESTION__SETTLE_SECONDS": "0.05",
     }  # fmt: skip
     process = subprocess.Popen(
         [sys.executable, "-c", run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | given

@@ -11,7 +11,7 @@ import pytest
 from config.prompts import NO_ANSWER, NO_MORE
 from config.settings import LLMSettings, PersonaSettings, Settings
 from pipelines.query.answer import answer_json, answer_schema, read_answer
-from pipelines.query.engine import Engine, build_query_engine
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.query_log import read_query
 from pipelines.text import count_tokens
 from pipelines.types import Answer, Token, Turn
@@ -38,8 +38,8 @@ def stored(ingested: Ingested) -> Settings:
 
 
 @pytest.fixture
-def make_engine(stored: Settings, make_settings: MakeSettings, openai: FakeOpenAI) -> Callable[..., Engine]:
-    def make(llm: dict[str, Any] | None = None, **changes: Any) -> Engine:
+def make_engine(stored: Settings, make_settings: MakeSettings, openai: FakeOpenAI) -> Callable[..., QueryEngine]:
+    def make(llm: dict[str, Any] | None = None, **changes: Any) -> QueryEngine:
         model = LLMSettings(provider="openai", model="fake", api_base=openai.url, retries=0, **(llm or {}))
         return build_query_engine(make_settings(stored, llm=model, **changes))
 
@@ -47,7 +47,7 @@ def make_engine(stored: Settings, make_settings: MakeSettings, openai: FakeOpenA
 
 
 @pytest.fixture
-def engine(make_engine: Callable[..., Engine]) -> Engine:
+def engine(make_engine: Callable[..., QueryEngine]) -> QueryEngine:
     return make_engine()
 
 
@@ -79,7 +79,7 @@ def crane(body: Any) -> str:
 )
 @pytest.mark.parametrize("output", ["prose", "json"])
 def test_json_however_broken_is_read_and_never_shown(
-    engine: Engine, openai: FakeOpenAI, reply: str, output: str
+    engine: QueryEngine, openai: FakeOpenAI, reply: str, output: str
 ) -> None:
     openai.reply = lambda body: reply.replace("@", TRUE).replace("#", crane(body))
     events = list(engine.with_changes({"answer.output": output}).answer(QUESTION, record=False))
@@ -94,7 +94,7 @@ def test_json_however_broken_is_read_and_never_shown(
 
 @pytest.mark.parametrize("reply", ['{"sources": [1]}', '{"answer": ""}', '{"answer": {"a": 1}}', '{"foo": "bar"}'])
 def test_json_without_an_answer_is_reported_and_sentences_are_quoted(
-    engine: Engine, openai: FakeOpenAI, reply: str
+    engine: QueryEngine, openai: FakeOpenAI, reply: str
 ) -> None:
     openai.reply = reply
     answer = engine.with_changes({"answer.output": "json"}).ask(QUESTION)
@@ -104,14 +104,14 @@ def test_json_without_an_answer_is_reported_and_sentences_are_quoted(
     assert "40 containers" in answer.answer
 
 
-def test_a_model_that_only_marks_is_reported(engine: Engine, openai: FakeOpenAI) -> None:
+def test_a_model_that_only_marks_is_reported(engine: QueryEngine, openai: FakeOpenAI) -> None:
     openai.reply = "[1] [2]"
     answer = engine.ask(QUESTION)
     assert (answer.mode, "wrote no sentence" in answer.fallback_reason) == ("extractive", True)
 
 
 def test_ask_json_asks_the_model_for_json_and_prints_what_the_schema_describes(
-    engine: Engine, openai: FakeOpenAI, shell: Shell, monkeypatch: pytest.MonkeyPatch
+    engine: QueryEngine, openai: FakeOpenAI, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", engine.settings.database_url.get_secret_value())
     for name, value in {"PROVIDER": "openai", "MODEL": "fake", "API_BASE": openai.url}.items():
@@ -131,7 +131,9 @@ def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("output", ["prose", "json"])
-def test_the_markdown_of_a_reply_survives_with_its_footnotes(engine: Engine, openai: FakeOpenAI, output: str) -> None:
+def test_the_markdown_of_a_reply_survives_with_its_footnotes(
+    engine: QueryEngine, openai: FakeOpenAI, output: str
+) -> None:
     def reply(body: Any) -> str:
         n = crane(body)
         text = f"## Crane\n\n- {TRUE} [{n}].\n- Marit built it in 2014 [{n}].\n\n```sh\ncrane --all\n```"
@@ -153,14 +155,14 @@ def half_true(body: Any) -> str:
     return f"{TRUE} [{crane(body)}]. {FALSE} [{crane(body)}]."
 
 
-def test_an_unsupported_sentence_is_marked(engine: Engine, openai: FakeOpenAI) -> None:
+def test_an_unsupported_sentence_is_marked(engine: QueryEngine, openai: FakeOpenAI) -> None:
     openai.reply = half_true
     answer = engine.ask(QUESTION)
     assert [sentence.verdict for sentence in answer.sentences] == ["supported", "unsupported"]
 
 
 def test_an_unsupported_sentence_is_removed_by_setting_and_the_answer_says_so(
-    engine: Engine, openai: FakeOpenAI
+    engine: QueryEngine, openai: FakeOpenAI
 ) -> None:
     openai.reply = half_true
     answer = engine.with_changes({"answer.unsupported": "remove"}).ask(QUESTION)
@@ -169,7 +171,9 @@ def test_an_unsupported_sentence_is_removed_by_setting_and_the_answer_says_so(
     assert any("1 sentence of the language model's answer was left out" in note for note in answer.notes)
 
 
-def test_a_sentence_that_names_no_source_cites_the_one_that_bears_it_out(engine: Engine, openai: FakeOpenAI) -> None:
+def test_a_sentence_that_names_no_source_cites_the_one_that_bears_it_out(
+    engine: QueryEngine, openai: FakeOpenAI
+) -> None:
     openai.reply = lambda body: f"## Answer\n{TRUE}. {FALSE} [{crane(body)}].\n\n## Sources\n[1] crane.md"
     answer = engine.with_changes({"answer.unsupported": "remove"}).ask(QUESTION)
     (sentence,) = answer.sentences
@@ -179,13 +183,13 @@ def test_a_sentence_that_names_no_source_cites_the_one_that_bears_it_out(engine:
 
 
 @pytest.mark.parametrize("said", ["I'm sorry, I cannot help with that.", "null", "<think>The crane? 40.</think>null"])
-def test_a_refusal_of_the_model_is_an_abstention(engine: Engine, openai: FakeOpenAI, said: str) -> None:
+def test_a_refusal_of_the_model_is_an_abstention(engine: QueryEngine, openai: FakeOpenAI, said: str) -> None:
     openai.reply = said
     answer = engine.ask(QUESTION)
     assert (answer.mode, answer.answered, answer.sentences) == ("llm", False, ())
 
 
-def test_thoughts_of_the_model_are_neither_shown_nor_judged(engine: Engine, openai: FakeOpenAI) -> None:
+def test_thoughts_of_the_model_are_neither_shown_nor_judged(engine: QueryEngine, openai: FakeOpenAI) -> None:
     openai.reply = lambda body: f"<think>Pink cranes fly.</think>\n{TRUE} [{crane(body)}]."
     events = list(engine.answer(QUESTION, record=False))
     assert "Pink" not in "".join(event.text for event in events if isinstance(event, Token))
@@ -193,7 +197,7 @@ def test_thoughts_of_the_model_are_neither_shown_nor_judged(engine: Engine, open
     assert [(one.text, one.verdict) for one in events[-1].sentences] == [(f"{TRUE}.", "supported")]
 
 
-def test_what_a_model_answers_stays_when_it_cannot_answer_the_rest(engine: Engine, openai: FakeOpenAI) -> None:
+def test_what_a_model_answers_stays_when_it_cannot_answer_the_rest(engine: QueryEngine, openai: FakeOpenAI) -> None:
     openai.reply = lambda body: f"{TRUE} [{crane(body)}]. {NO_ANSWER}"
     answer = engine.ask(QUESTION)
     assert ([sentence.text for sentence in answer.sentences], answer.answered) == ([f"{TRUE}."], True)
@@ -202,7 +206,7 @@ def test_what_a_model_answers_stays_when_it_cannot_answer_the_rest(engine: Engin
     assert not engine.ask(f"{QUESTION} Really?").answered
 
 
-def test_what_a_terminal_would_obey_is_taken_out_of_a_model_s_words(engine: Engine, openai: FakeOpenAI) -> None:
+def test_what_a_terminal_would_obey_is_taken_out_of_a_model_s_words(engine: QueryEngine, openai: FakeOpenAI) -> None:
     openai.reply = lambda body: f"\x1b[31mThe \x07{TRUE.removeprefix('The ')} [{crane(body)}].\x1b[0m"
     events = list(engine.answer(QUESTION))
     said = "".join(event.text for event in events if isinstance(event, Token))
@@ -210,14 +214,14 @@ def test_what_a_terminal_would_obey_is_taken_out_of_a_model_s_words(engine: Engi
     assert TRUE in said
 
 
-def test_an_answer_of_which_nothing_stays_abstains(engine: Engine, openai: FakeOpenAI) -> None:
+def test_an_answer_of_which_nothing_stays_abstains(engine: QueryEngine, openai: FakeOpenAI) -> None:
     openai.reply = lambda body: f"{FALSE} [{crane(body)}]."
     answer = engine.with_changes({"answer.unsupported": "remove"}).ask(QUESTION)
     assert (answer.answered, answer.answer, answer.sources) == (False, NO_ANSWER, ())
     assert answer.nearest
 
 
-def test_an_answer_is_repaired_once_with_the_verdicts_as_feedback(engine: Engine, openai: FakeOpenAI) -> None:
+def test_an_answer_is_repaired_once_with_the_verdicts_as_feedback(engine: QueryEngine, openai: FakeOpenAI) -> None:
     openai.reply = lambda body: half_true(body) if len(body["messages"]) == 2 else f"{TRUE} [{crane(body)}]."
     answer = engine.with_changes({"answer.unsupported": "repair"}).ask(QUESTION, record=False)
     assert [sentence.verdict for sentence in answer.sentences] == ["supported"]
@@ -230,7 +234,9 @@ def test_an_answer_is_repaired_once_with_the_verdicts_as_feedback(engine: Engine
 
 
 @pytest.mark.parametrize("second", ["worse", "fault"])
-def test_a_repair_that_does_not_help_leaves_the_answer_marked(engine: Engine, openai: FakeOpenAI, second: str) -> None:
+def test_a_repair_that_does_not_help_leaves_the_answer_marked(
+    engine: QueryEngine, openai: FakeOpenAI, second: str
+) -> None:
     openai.reply = half_true
     if second == "fault":
         openai.reply = lambda body: half_true(body) if len(body["messages"]) == 2 else '{"answer": 1}'
@@ -244,7 +250,7 @@ def test_a_repair_that_does_not_help_leaves_the_answer_marked(engine: Engine, op
 
 
 @pytest.mark.parametrize("kind", ["cut", "drop", "error"])
-def test_a_stream_that_breaks_keeps_what_came_and_says_so(engine: Engine, openai: FakeOpenAI, kind: Any) -> None:
+def test_a_stream_that_breaks_keeps_what_came_and_says_so(engine: QueryEngine, openai: FakeOpenAI, kind: Any) -> None:
     openai.reply = lambda body: f"{TRUE} [{crane(body)}]. And then [1, 2]."
     openai.fail(Fault(kind, after=9))
     answer = engine.ask(QUESTION)
@@ -253,14 +259,14 @@ def test_a_stream_that_breaks_keeps_what_came_and_says_so(engine: Engine, openai
     assert bool(answer.fallback_reason) == (kind != "cut")
 
 
-def test_a_stream_that_is_cut_in_a_marker_ends_before_it(engine: Engine, openai: FakeOpenAI) -> None:
+def test_a_stream_that_is_cut_in_a_marker_ends_before_it(engine: QueryEngine, openai: FakeOpenAI) -> None:
     openai.reply = f"{TRUE} [1, 2, 3]."
     openai.fail(Fault("cut", after=9))
     answer = engine.ask(QUESTION)
     assert "[" not in answer.sentences[0].text
 
 
-def test_a_model_that_runs_out_of_tokens_is_truncated(engine: Engine, openai: FakeOpenAI) -> None:
+def test_a_model_that_runs_out_of_tokens_is_truncated(engine: QueryEngine, openai: FakeOpenAI) -> None:
     openai.finish_reason = "length"
     assert engine.ask(QUESTION).truncated
 
@@ -268,7 +274,7 @@ def test_a_model_that_runs_out_of_tokens_is_truncated(engine: Engine, openai: Fa
 # What it is told
 
 
-def test_the_persona_of_the_settings_speaks(make_engine: Callable[..., Engine], openai: FakeOpenAI) -> None:
+def test_the_persona_of_the_settings_speaks(make_engine: Callable[..., QueryEngine], openai: FakeOpenAI) -> None:
     persona = PersonaSettings(voice="first", name="Marit Solheim", tone="dry", links=("https://marit.example",))
     make_engine(persona=persona).ask(QUESTION, record=False)
     rules = prompt_of(openai)[0]
@@ -278,7 +284,7 @@ def test_the_persona_of_the_settings_speaks(make_engine: Callable[..., Engine], 
 
 
 def test_a_small_window_leaves_sources_out_and_the_ledger_says_which(
-    make_engine: Callable[..., Engine], openai: FakeOpenAI
+    make_engine: Callable[..., QueryEngine], openai: FakeOpenAI
 ) -> None:
     openai.reply = f"{TRUE} [1]."
     make_engine().ask(QUESTION, record=False)
@@ -289,7 +295,7 @@ def test_a_small_window_leaves_sources_out_and_the_ledger_says_which(
     assert "<<source 2 " not in prompt_of(openai)[1]
 
 
-def test_a_window_that_holds_no_source_is_reported(make_engine: Callable[..., Engine], openai: FakeOpenAI) -> None:
+def test_a_window_that_holds_no_source_is_reported(make_engine: Callable[..., QueryEngine], openai: FakeOpenAI) -> None:
     answer = make_engine({"context_window": 1024, "max_tokens": 800}).ask(QUESTION, record=False)
     assert (answer.mode, openai.requests) == ("extractive", [])
     assert "FOOTNOTE_LLM__CONTEXT_WINDOW" in answer.fallback_reason
@@ -306,7 +312,9 @@ def condensing(said: str) -> Callable[[Any], str]:
     return lambda body: said if "follow-up" in body["messages"][0]["content"] else "She leads five people there [1]."
 
 
-def test_a_follow_up_is_made_whole_by_the_model_and_both_are_in_the_ledger(engine: Engine, openai: FakeOpenAI) -> None:
+def test_a_follow_up_is_made_whole_by_the_model_and_both_are_in_the_ledger(
+    engine: QueryEngine, openai: FakeOpenAI
+) -> None:
     openai.reply = condensing(f"Question: {WHOLE}")
     answer = engine.ask("And how many people does she lead?", history=TURNS)
     assert (answer.question, answer.condensed, answer.condensed_by) == (
@@ -322,7 +330,9 @@ def test_a_follow_up_is_made_whole_by_the_model_and_both_are_in_the_ledger(engin
 
 
 @pytest.mark.parametrize("said", ["She leads five people.", "How many people does Bob Smith lead?", "I'm sorry."])
-def test_a_reply_that_is_no_such_question_leaves_it_to_the_rules(engine: Engine, openai: FakeOpenAI, said: str) -> None:
+def test_a_reply_that_is_no_such_question_leaves_it_to_the_rules(
+    engine: QueryEngine, openai: FakeOpenAI, said: str
+) -> None:
     openai.reply = condensing(said)
     answer = engine.ask("And how many people does she lead?", history=TURNS)
     assert answer.condensed_by == "rules"
@@ -330,7 +340,7 @@ def test_a_reply_that_is_no_such_question_leaves_it_to_the_rules(engine: Engine,
 
 
 def test_a_model_that_fails_to_condense_leaves_it_to_the_rules_and_the_answer_says_so(
-    engine: Engine, openai: FakeOpenAI
+    engine: QueryEngine, openai: FakeOpenAI
 ) -> None:
     openai.fail(Fault("status", 500))
     answer = engine.ask("And how many people does she lead?", history=TURNS)
@@ -338,14 +348,14 @@ def test_a_model_that_fails_to_condense_leaves_it_to_the_rules_and_the_answer_sa
     assert any(note.startswith("The follow-up was made whole by rules") for note in answer.notes)
 
 
-def test_by_setting_the_rules_alone_condense(engine: Engine, openai: FakeOpenAI) -> None:
+def test_by_setting_the_rules_alone_condense(engine: QueryEngine, openai: FakeOpenAI) -> None:
     ruled = engine.with_changes({"answer.condense": "rules"})
     answer = ruled.ask("And how many people does she lead?", history=TURNS, record=False)
     assert answer.condensed_by == "rules"
     assert len(openai.requests) == 1
 
 
-def test_old_turns_beyond_the_budget_are_not_told(engine: Engine, openai: FakeOpenAI) -> None:
+def test_old_turns_beyond_the_budget_are_not_told(engine: QueryEngine, openai: FakeOpenAI) -> None:
     brief = engine.with_changes({"answer.history_tokens": 40, "answer.condense": "rules"})
     brief.ask(QUESTION, history=(Turn("Old?", "very old " * 40), *TURNS), record=False)
     asked = prompt_of(openai)[1]

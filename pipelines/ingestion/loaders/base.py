@@ -46,7 +46,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a loader reads from a file."""
+    """The text, structure and metadata that a loader reads from a file."""
 
     text: str
     blocks: tuple[Block, ...]

@@ -14,6 +14,7 @@ from pipelines.markup import INLINE_TAGS, without_comments
 from pipelines.text import canonical
 from pipelines.types import SourceItem
 
+LATIN_1 = ("iso-8859-1", "iso8859-1", "latin1", "latin-1")  # which browsers read as its superset windows-1252
 TAG = re.compile(r"<[/!?]?([a-zA-Z][a-zA-Z0-9:]*)?[^<>]{0,10000}>")
 
 _SKIPPED = ("script", "style", "template", "noscript")
@@ -75,14 +76,16 @@ def _decode(data: bytes, name: str) -> str:
     except UnicodeDecodeError:
         if declared is None:
             return canonical(decode(data, name)[0])
-    try:
-        return canonical(data.decode(declared[1].decode("ascii")))
-    except (LookupError, UnicodeDecodeError) as error:
-        encoding = declared[1].decode("ascii", "replace")
-        raise LoadError(
-            f"{name} declares the encoding {encoding} but is not in it.",
-            hint="Save it as UTF-8 and declare that in its <meta charset>.",
-        ) from error
+    encoding = declared[1].decode("ascii", "replace")
+    for codec in ("cp1252", encoding) if encoding.lower() in LATIN_1 else (encoding,):
+        try:
+            return canonical(data.decode(codec))
+        except (LookupError, UnicodeDecodeError):
+            continue
+    raise LoadError(
+        f"{name} declares the encoding {encoding} but is not in it.",
+        hint="Save it as UTF-8 and declare that in its <meta charset>.",
+    )
 
 
 def _meta(source: str) -> Iterator[tuple[str, str]]:

@@ -53,7 +53,7 @@ def load_notion(data: bytes, item: SourceItem, limits: Limits) -> Document:
 
 
 def _content(envelope: Envelope) -> Content:
-    facts, body = envelope.told, json.loads(envelope.body)
+    facts, body = envelope.facts, json.loads(envelope.body)
     rendering = Rendering()
     rendering.add(f"# {facts['title'] or 'Untitled'}", "heading", 1)
     rendering.add(facts.get("description", ""), "paragraph")

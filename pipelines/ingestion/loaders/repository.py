@@ -29,7 +29,7 @@ def load_repository(data: bytes, item: SourceItem, limits: Limits) -> Document:
         LoadError: If the bytes are damaged, too large, or no text.
     """
     envelope = unpack(data, item.name)
-    given, path = envelope.told, str(envelope.told["path"])
+    given, path = envelope.facts, str(envelope.facts["path"])
     check_size(item.name, len(envelope.body), limits, binary=False)
     is_file = item.uri.rpartition("#")[2] != "readme"
     named = replace(item, name=f"{given['full_name']}/{path}")

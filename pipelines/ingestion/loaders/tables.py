@@ -189,9 +189,9 @@ def _merges(sheet: bytes) -> Merges:
 
     found: Merges = {}
     for match in _MERGED.finditer(sheet):
-        left, right = (column_index_from_string(match[group].decode()) - 1 for group in (1, 3))
-        top, bottom = int(match[2]), int(match[4])
-        if 0 < (right - left + 1) * (bottom - top + 1) <= _MAX_MERGED_CELLS:
+        left, right = sorted(column_index_from_string(match[group].decode()) - 1 for group in (1, 3))
+        top, bottom = sorted((int(match[2]), int(match[4])))
+        if (right - left + 1) * (bottom - top + 1) <= _MAX_MERGED_CELLS:
             found.setdefault(top, []).append((left, right, top, bottom))
     return found
 
@@ -302,7 +302,7 @@ def _odf_value(cell: Any) -> Value:
 
 
 def _repeats(element: Any, attribute: str) -> int:
-    """How often a row or cell is repeated, capped just above the cell limit."""
+    """The number of repetitions of a row or cell, capped just above the cell limit."""
     stated = element.get(attribute, "1")
     return min(max(int(stated), 1), MAX_CELLS + 1) if stated.isdecimal() else 1
 

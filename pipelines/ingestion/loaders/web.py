@@ -13,7 +13,7 @@ from pipelines.ingestion.envelope import unpack
 from pipelines.ingestion.headings import MAX_TITLE
 from pipelines.ingestion.loaders.article import extract_article
 from pipelines.ingestion.loaders.base import Content, Limits, Loader, as_document, check_size
-from pipelines.ingestion.loaders.html import load_html
+from pipelines.ingestion.loaders.html import LATIN_1, load_html
 from pipelines.ingestion.loaders.rendering import Rendering
 from pipelines.ingestion.loaders.sniff import BINARY, HTML, PLAIN, sniff
 from pipelines.ingestion.loaders.text import decode
@@ -35,7 +35,7 @@ _BROKEN_SHARE = 0.01
 _MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # Browsers read these encodings as their supersets.
 _SUPERSETS = {
-    **dict.fromkeys(("ascii", "us-ascii", "iso-8859-1", "iso8859-1", "latin1", "latin-1"), "cp1252"),
+    **dict.fromkeys(("ascii", "us-ascii", *LATIN_1), "cp1252"),
     **dict.fromkeys(("gb2312", "gbk", "x-gbk"), "gb18030"),
     **dict.fromkeys(("shift_jis", "shift-jis", "sjis", "x-sjis"), "cp932"),
     **dict.fromkeys(("euc-kr", "ks_c_5601-1987", "ksc5601"), "cp949"),
@@ -64,14 +64,14 @@ def load_web(data: bytes, item: SourceItem, limits: Limits, loaders: Mapping[str
         LoadError: If it is damaged, too large, of a kind that no loader reads, or shows its text only by scripts.
     """
     envelope = unpack(data, item.name)
-    stated = str(envelope.told.get("type", ""))
+    stated = str(envelope.facts.get("type", ""))
     mime = stated if stated in loaders and stated != PLAIN else sniff(envelope.body, item.name)
     check_size(item.name, len(envelope.body), limits, binary=mime in BINARY)
-    address = str(envelope.told.get("url") or item.uri)
+    address = str(envelope.facts.get("url") or item.uri)
     if mime in BINARY:
         content = _with_metadata(loaders[mime](envelope.body, item, limits), {"url": address})
         return as_document(content, data, item, mime)
-    text = decode_page(envelope.body, item.name, str(envelope.told.get("charset", "")))
+    text = decode_page(envelope.body, item.name, str(envelope.facts.get("charset", "")))
     if mime == HTML:
         declared = _DECLARATION.match(text)
         content = _load_page(_WBR.sub("", text[declared.end() :] if declared else text), address, item, limits)
@@ -135,7 +135,7 @@ def _check_text(text: str, source: str, address: str, item: SourceItem, *, is_ar
 
 
 def _redirect_target(source: str, address: str, longest: float) -> str:
-    """Where a `refresh` within so many seconds leads; empty if there is none, or to the page itself.
+    """The target of a `refresh` within so many seconds; empty if there is none, or to the page itself.
 
     Those in comments, `noscript` and `template` do not count.
     """

@@ -11,14 +11,14 @@ from pipelines.ingestion.parsers.generic import GenericParser
 from pipelines.ingestion.parsers.journey import JourneyParser
 from pipelines.ingestion.parsers.linkedin import LinkedInParser
 from pipelines.ingestion.parsers.markdown import MarkdownParser
-from pipelines.ingestion.parsers.nodes import CarriedDocument, EmbedTexts, SpanParser, make_node
+from pipelines.ingestion.parsers.nodes import CarriedDocument, EmbedTexts, SpanParser
 from pipelines.ingestion.parsers.resume import ResumeParser
 from pipelines.ingestion.parsers.sections import SectionsParser
 from pipelines.ingestion.parsers.semantic import SemanticParser
 from pipelines.ingestion.parsers.window import WindowParser
 from pipelines.types import Document
 
-__all__ = ["PARSERS", "PARSER_OF_CATEGORY", "build_parser", "make_node", "parse", "parser_for"]
+__all__ = ["PARSERS", "PARSER_OF_CATEGORY", "build_parser", "parse", "parser_for"]
 
 PARSERS: dict[str, type[SpanParser]] = {
     "resume": ResumeParser,
@@ -63,7 +63,6 @@ def build_parser(name: str, sizes: object | None = None, embed: EmbedTexts | Non
         name: A key of PARSERS.
         sizes: Node sizes, as `Settings.parsing`; None = the parser's defaults.
         embed: Embeds texts, for the semantic parser.
-
 
     Raises:
         ConfigError: If there is no such parser.

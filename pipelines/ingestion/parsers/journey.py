@@ -11,48 +11,12 @@ from pipelines.facts import JourneyFacts
 from pipelines.ingestion.parsers.markdown import is_tiny, last_words
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Packing, Piece, Span, count_words, join_tiny, pack, sections_of
-from pipelines.ingestion.structure import blocks_of, fill_gaps, text_blocks
+from pipelines.ingestion.structure import blocks_of, fill_gaps
 from pipelines.months import fiscal_year
 from pipelines.text import count_tokens, sentences
 from pipelines.types import Block, Document
 
 _CHARACTERS_PER_WORD = 40
-
-
-def split_journey(
-    text: str,
-    blocks: Sequence[Block] | None = None,
-    *,
-    target_tokens: int = 450,
-    soft_tokens: int = 500,
-    hard_tokens: int = 600,
-    overlap_words: int = 30,
-    overlap_tokens: int = 50,
-) -> list[Piece]:
-    """Pack paragraphs into pieces by heading, in order, covering all of the text.
-
-    A piece is complete when it reaches `target_tokens`, or when one more paragraph would exceed `soft_tokens`; if it is
-    less than half full it takes a paragraph up to `hard_tokens`. A longer paragraph is cut at sentence ends. Within a
-    section, each further piece begins with the last sentences of the one before.
-
-    Args:
-        text: Canonical text.
-        blocks: Its blocks; None = those of plain text.
-        target_tokens: Target size of a piece in cl100k tokens.
-        soft_tokens: Limit for one more paragraph.
-        hard_tokens: Maximum size of a piece.
-        overlap_words: Maximum number of words that two pieces share.
-        overlap_tokens: Maximum number of tokens that two pieces share.
-    """
-    overlap = partial(last_sentences, words=overlap_words, tokens=min(overlap_tokens, hard_tokens // 4))
-    soft = min(soft_tokens, hard_tokens)
-    packing = Packing(min(target_tokens, soft), soft, hard_tokens, _size, overlap)
-    pieces: list[Piece] = []
-    for section in join_tiny(
-        sections_of(text, text_blocks(text) if blocks is None else blocks), partial(is_tiny, text)
-    ):
-        pieces.extend(pack(text, section.blocks, section.path, packing))
-    return pieces
 
 
 def last_sentences(text: str, span: Span, *, words: int, tokens: int) -> int | None:
@@ -82,7 +46,15 @@ def _size(text: str) -> int:
 
 
 class JourneyParser(SpanParser):
-    """Parse reflections into nodes of whole paragraphs with their paragraph numbers and fiscal year."""
+    """Parse reflections into nodes of whole paragraphs with their paragraph numbers and fiscal year.
+
+    Attributes:
+        target_tokens: A node is complete when it reaches this size in cl100k tokens.
+        soft_tokens: It is also complete if one more paragraph would exceed this size, unless it is less than half full.
+        hard_tokens: Maximum size; a longer paragraph is cut at sentence ends.
+        overlap_words: Maximum number of words that two nodes of a section share: the last whole sentences of the first.
+        overlap_tokens: Maximum number of tokens that they share.
+    """
 
     name: str = "journey"
     version: int = 2
@@ -99,7 +71,7 @@ class JourneyParser(SpanParser):
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document, each with its JourneyFacts."""
         text, blocks = document.text, blocks_of(document)
-        pieces = split_journey(text, blocks, **{name: getattr(self, name) for name in self.own_fields()})
+        pieces = self.pieces(text, blocks)
         paragraphs = [block for block in fill_gaps(text, blocks) if block.kind != "heading"] or list(blocks)
         starts, ends = [block.start for block in paragraphs], [block.end for block in paragraphs]
         return [
@@ -116,6 +88,15 @@ class JourneyParser(SpanParser):
             )
             for part, piece in enumerate(pieces, 1)
         ]
+
+    def pieces(self, text: str, blocks: Sequence[Block]) -> list[Piece]:
+        """The pieces of a text with these blocks, without facts."""
+        tokens = min(self.overlap_tokens, self.hard_tokens // 4)
+        overlap = partial(last_sentences, words=self.overlap_words, tokens=tokens)
+        soft = min(self.soft_tokens, self.hard_tokens)
+        packing = Packing(min(self.target_tokens, soft), soft, self.hard_tokens, _size, overlap)
+        sections = join_tiny(sections_of(text, blocks), partial(is_tiny, text))
+        return [piece for section in sections for piece in pack(text, section.blocks, section.path, packing)]
 
 
 def _fiscal_year(document: Document, path: Sequence[str]) -> int | None:

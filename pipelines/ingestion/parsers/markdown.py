@@ -28,40 +28,6 @@ _ENOUGH = 3_000
 _WORD = re.compile(r"(?<!\S)\S+")
 
 
-def split_markdown(
-    text: str,
-    blocks: Sequence[Block] | None = None,
-    *,
-    target_words: int = 600,
-    max_words: int = 800,
-    overlap_words: int = 25,
-) -> list[Piece]:
-    """Split a text by heading into pieces, in order, covering all of it.
-
-    A section of up to `max_words` is one piece. A longer one is cut between its blocks at about `target_words`; each
-    further piece begins with the last `overlap_words` words of the one before. A table or code block is cut (at line
-    ends) only if it alone exceeds `max_words`; later parts of a table have its head as their `lead`. A section with
-    fewer than 15 words below its heading is joined to the subsection that follows.
-
-    Args:
-        text: Canonical text.
-        blocks: Its blocks; None = those of CommonMark.
-        target_words: Target size of the pieces of a long section.
-        max_words: Maximum size of a piece.
-        overlap_words: Words that the pieces of one section share.
-    """
-    overlap = partial(last_words, count=min(overlap_words, max_words // 4))
-    packing = Packing(min(target_words, max_words), min(target_words, max_words), max_words, count_words, overlap)
-    pieces: list[Piece] = []
-    sections = sections_of(text, markdown_blocks(text) if blocks is None else blocks)
-    for section in join_tiny(sections, partial(is_tiny, text)):
-        if count_words(text[section.start : section.end]) <= max_words:
-            pieces.append(Piece(section.start, section.end, section.path, content_kind(section.body)))
-        else:
-            pieces.extend(pack(text, section.blocks, section.path, packing))
-    return pieces
-
-
 def is_tiny(text: str, section: Section) -> bool:
     """True if fewer than 15 words are below the headings; badges and comments do not count."""
     if section.end - section.start >= _ENOUGH:
@@ -83,7 +49,13 @@ def last_words(text: str, span: Span, count: int) -> int | None:
 
 
 class MarkdownParser(SpanParser):
-    """Parse Markdown, or text that was rendered as Markdown, into nodes by heading."""
+    """Parse Markdown, or text that was rendered as Markdown, into nodes by heading.
+
+    A section of up to `max_words` is one node. A longer one is cut between its blocks at about `target_words`; each
+    further node begins with the last `overlap_words` words of the one before. A table or code block is cut (at line
+    ends) only if it alone exceeds `max_words`; the header of a later part of a table repeats its head. A section with
+    fewer than 15 words below its heading is joined to the subsection that follows.
+    """
 
     name: str = "markdown"
     version: int = 3
@@ -96,11 +68,20 @@ class MarkdownParser(SpanParser):
         return count_words(text) <= self.max_words
 
     def split(self, document: Document) -> list[Piece]:
-        """The pieces of the document."""
-        return split_markdown(
-            document.text,
-            blocks_of(document) if document.blocks else None,
-            target_words=self.target_words,
-            max_words=self.max_words,
-            overlap_words=self.overlap_words,
+        """The pieces of the document; without blocks, it is read as CommonMark."""
+        text = document.text
+        return self.pieces(text, blocks_of(document) if document.blocks else markdown_blocks(text))
+
+    def pieces(self, text: str, blocks: Sequence[Block]) -> list[Piece]:
+        """The pieces of a text with these blocks."""
+        target, most = min(self.target_words, self.max_words), self.max_words
+        packing = Packing(
+            target, target, most, count_words, partial(last_words, count=min(self.overlap_words, most // 4))
         )
+        pieces: list[Piece] = []
+        for section in join_tiny(sections_of(text, blocks), partial(is_tiny, text)):
+            if self.fits(text[section.start : section.end]):
+                pieces.append(Piece(section.start, section.end, section.path, content_kind(section.body)))
+            else:
+                pieces.extend(pack(text, section.blocks, section.path, packing))
+        return pieces

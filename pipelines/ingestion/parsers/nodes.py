@@ -1,10 +1,13 @@
 """Nodes from pieces: ids, metadata, and SpanParser, the LlamaIndex NodeParser that all parsers extend."""
 
+import hashlib
 import re
 import uuid
 from abc import abstractmethod
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from llama_index.core.node_parser import NodeParser
@@ -14,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pipelines.errors import ParseError
-from pipelines.facts import Facts, repository_of
+from pipelines.facts import repository_of
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.text import count_tokens
 from pipelines.types import Document, NodeMetadata
@@ -22,7 +25,7 @@ from pipelines.types import Document, NodeMetadata
 # Texts to normalised vectors of shape (texts, dimension).
 EmbedTexts = Callable[[Sequence[str]], NDArray[Any]]
 
-_KEYS = list(NodeMetadata.model_fields)
+_OWN_KEYS = [key for key in NodeMetadata.model_fields if key != "extra"]
 
 
 class LineNumbers:
@@ -36,120 +39,82 @@ class LineNumbers:
         return self._first + bisect_right(self._ends, offset - 1)
 
 
-def make_node(
+def make_nodes(
     document: Document,
-    span: tuple[int, int],
-    *,
-    ordinal: int,
-    total: int,
+    pieces: Sequence[Piece],
     parser: str,
     parser_version: int,
-    section_path: Sequence[str] = (),
-    kind: str = "text",
-    header: str = "",
-    facts: Facts | None = None,
-    year: int | None = None,
-    lines: LineNumbers | None = None,
-) -> TextNode:
-    """Make the node of `document.text[start:end]`, with exactly the fields of NodeMetadata and a stable id.
+    extra: Mapping[str, Any] = MappingProxyType({}),
+) -> list[TextNode]:
+    """A node of `document.text[start:end]` for each piece, in order, with the fields of NodeMetadata and a stable id.
 
     Args:
-        document: Its `id` and `content_sha` are part of the node's id.
-        span: Start and end in `document.text`; no white space at either end.
-        ordinal: Index of the node in the document, from 0.
-        total: Number of nodes of the document.
+        document: Its `id` and `content_sha` are part of the node ids.
+        pieces: Spans without white space at either end.
         parser: The parser's name.
         parser_version: Increased whenever the parser's output changes.
-        section_path: Headings from the top level to the span's own.
-        kind: text, table, code, job ...
-        header: Lines that the parser repeats (a job line, a table head); `ContextHeader` puts them below its own.
-        facts: The facts of the span, as a typed record.
-        year: The span's own year; None = the document's.
-        lines: Line numbers of the text, computed once per document.
+        extra: The caller's own metadata, for a document of another LlamaIndex program.
 
     Raises:
-        ParseError: If the span is empty, outside the text, or has white space at an end.
+        ParseError: If a span is empty, outside the text, or has white space at an end.
     """
-    start, end = span
-    text = document.text[start:end]
-    if not (0 <= start < end <= len(document.text)) or text != text.strip():
-        raise ParseError(
-            f"{document.name}: {parser} made a node that is not an exact span ({start}-{end}).", hint="This is a bug."
+    lines, repository = LineNumbers(document.text, document.first_line), repository_of(document.metadata)
+    nodes = []
+    for ordinal, piece in enumerate(pieces):
+        start, end = piece.start, piece.end
+        text = document.text[start:end]
+        if not (0 <= start < end <= len(document.text)) or text != text.strip():
+            raise ParseError(
+                f"{document.name}: {parser} made a node that is not an exact span ({start}-{end}).",
+                hint="This is a bug.",
+            )
+        metadata = NodeMetadata(
+            document_id=document.id,
+            collection=document.collection,
+            source=document.source,
+            mime=document.mime,
+            title=document.title,
+            category=document.category,
+            subcategory=document.subcategory,
+            section=piece.section_path[-1] if piece.section_path else "",
+            section_path=piece.section_path,
+            kind=piece.kind,
+            page=bisect_right(document.pages, start) or None,
+            line_start=lines[start],
+            line_end=lines[end - 1],
+            year=piece.year or document.year,
+            visibility=document.visibility,
+            ordinal=ordinal,
+            total=len(pieces),
+            start=start,
+            end=end,
+            token_count=count_tokens(text),
+            parser=parser,
+            parser_version=parser_version,
+            header=piece.lead,
+            ingested_at=document.ingested_at.isoformat() if document.ingested_at else "",
+            facts=piece.facts or repository,
+            extra=dict(extra),
         )
-    metadata = _document_metadata(document, span, lines or LineNumbers(document.text, document.first_line)) | {
-        "section": section_path[-1] if section_path else "",
-        "section_path": tuple(section_path),
-        "kind": kind,
-        "ordinal": ordinal,
-        "total": total,
-        "token_count": count_tokens(text),
-        "parser": parser,
-        "parser_version": parser_version,
-        "header": header,
-        "facts": facts,
-    }
-    metadata["year"] = year or metadata["year"]
-    return TextNode(
-        id_=node_id(document, f"{parser}@{parser_version}", ordinal),
-        text=text,
-        metadata=NodeMetadata(**metadata).model_dump(mode="json"),
-        start_char_idx=start,
-        end_char_idx=end,
-        excluded_embed_metadata_keys=_KEYS,
-        excluded_llm_metadata_keys=_KEYS,
-        relationships={
-            NodeRelationship.SOURCE: RelatedNodeInfo(node_id=document.id, node_type=ObjectType.DOCUMENT, metadata={})
-        },
-    )
-
-
-def _document_metadata(document: Document, span: tuple[int, int], lines: LineNumbers) -> dict[str, Any]:
-    """The metadata of the document, and of the span's position in it."""
-    start, end = span
-    return {
-        "document_id": document.id,
-        "collection": document.collection,
-        "source": document.source,
-        "mime": document.mime,
-        "title": document.title,
-        "category": document.category,
-        "subcategory": document.subcategory,
-        "year": document.year,
-        "visibility": document.visibility,
-        "ingested_at": document.ingested_at.isoformat() if document.ingested_at else "",
-        "page": bisect_right(document.pages, start) or None,
-        "line_start": lines[start],
-        "line_end": lines[end - 1],
-        "start": start,
-        "end": end,
-    }
+        source = RelatedNodeInfo(node_id=document.id, node_type=ObjectType.DOCUMENT, metadata={})
+        nodes.append(
+            TextNode(
+                id_=node_id(document, f"{parser}@{parser_version}", ordinal),
+                text=text,
+                metadata=metadata.model_dump(mode="json", fallback=str),
+                start_char_idx=start,
+                end_char_idx=end,
+                excluded_embed_metadata_keys=_OWN_KEYS,
+                excluded_llm_metadata_keys=_OWN_KEYS,
+                relationships={NodeRelationship.SOURCE: source},
+            )
+        )
+    return nodes
 
 
 def node_id(document: Document, maker: str, ordinal: int) -> str:
     """The id of the document's node number `ordinal`; equal for equal content, parser and version."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{document.id}|{document.content_sha}|{maker}|{ordinal}"))
-
-
-def make_nodes(document: Document, pieces: Sequence[Piece], parser: str, parser_version: int) -> list[TextNode]:
-    """A node for each piece, in order."""
-    lines, repository = LineNumbers(document.text, document.first_line), repository_of(document.metadata)
-    return [
-        make_node(
-            document,
-            (piece.start, piece.end),
-            ordinal=ordinal,
-            total=len(pieces),
-            parser=parser,
-            parser_version=parser_version,
-            section_path=piece.section_path,
-            kind=piece.kind,
-            header=piece.lead,
-            facts=piece.facts or repository,
-            year=piece.year,
-            lines=lines,
-        )
-        for ordinal, piece in enumerate(pieces)
-    ]
 
 
 class CarriedDocument(LlamaDocument):
@@ -163,36 +128,50 @@ class CarriedDocument(LlamaDocument):
         return cls(id_=document.id, text=document.text, carried=document)
 
 
-def document_of(node: BaseNode) -> Document:
-    """The Document of a LlamaIndex node; a node without one becomes a plain text document."""
-    if isinstance(node, CarriedDocument) and isinstance(node.carried, Document):
-        return node.carried
-    text = node.get_content()
+def plain_document(node: BaseNode) -> Document:
+    """The Document of a LlamaIndex node that was made elsewhere: its text, and what its metadata states of the file.
+
+    Those are the keys of LlamaIndex's readers: `file_name`, `file_type`; and `title`.
+    """
+    text, stated = node.get_content(), node.metadata
+    sha = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return Document(
         id=node.node_id,
         text=text,
         source_uri=node.node_id,
         source=node.node_id,
         source_kind="text",
-        name=str(node.metadata.get("file_name", node.node_id)),
-        mime="text/plain",
-        bytes=len(text.encode()),
-        file_sha="",
+        name=str(stated.get("file_name") or node.node_id),
+        mime=str(stated.get("file_type") or "text/plain"),
+        bytes=len(text.encode("utf-8", "surrogatepass")),
+        file_sha=sha,
+        content_sha=sha,
+        title=str(stated.get("title") or stated.get("file_name") or ""),
     )
 
 
 class SpanParser(NodeParser):
     """A NodeParser whose nodes are exact spans; subclasses set a name, a version and `split`.
 
-    A parser that `embeds` uses vectors to find the cuts, and is built with `embed`.
+    In another LlamaIndex program a node has the fields of NodeMetadata, and the metadata of the document that it came
+    from: all of it under `extra`, and each key that is not one of NodeMetadata's also at the top level.
+
+    Attributes:
+        embed: Embeds texts; a parser that `embeds` uses vectors to find the cuts.
+        include_metadata: False = nodes without the document's metadata.
+        include_prev_next_rel: True = each node names the one before and the one after it.
+        embed_metadata_keys: The metadata that is embedded with a node's text, if the document does not exclude it; for
+            example `header`, as set by ContextHeader, or a key of the caller's.
+        llm_metadata_keys: The metadata that a language model sees, likewise.
     """
 
     embeds: ClassVar[bool] = False
     name: str = ""
     version: int = 0
-    include_metadata: bool = False
     include_prev_next_rel: bool = False
     embed: EmbedTexts | None = Field(default=None, exclude=True, repr=False)
+    embed_metadata_keys: tuple[str, ...] = ()
+    llm_metadata_keys: tuple[str, ...] = ()
 
     @classmethod
     def sized(cls, sizes: object, **given: Any) -> Self:
@@ -215,15 +194,39 @@ class SpanParser(NodeParser):
         """Split the document into pieces: ascending, trimmed, covering its text."""
 
     def _parse_nodes(self, nodes: Sequence[BaseNode], show_progress: bool = False, **kwargs: Any) -> list[BaseNode]:
-        documents = [document_of(node) for node in nodes]
-        return [
-            made
-            for document in documents
-            for made in make_nodes(document, self.split(document), self.name, self.version)
-        ]
+        return [made for node in nodes for made in self._nodes_of(node)]
+
+    def _nodes_of(self, given: BaseNode) -> list[TextNode]:
+        if isinstance(given, CarriedDocument) and isinstance(given.carried, Document):
+            return make_nodes(given.carried, self.split(given.carried), self.name, self.version)
+        document, extra = plain_document(given), given.metadata if self.include_metadata else {}
+        nodes = make_nodes(document, self.split(document), self.name, self.version, extra)
+        source = given.source_node or given.as_related_node_info()
+        for node in nodes:
+            node.metadata = {**extra, **node.metadata}
+            hidden = [*_OWN_KEYS, "extra", *extra]
+            node.excluded_embed_metadata_keys = _excluded(
+                hidden, self.embed_metadata_keys, given.excluded_embed_metadata_keys
+            )
+            node.excluded_llm_metadata_keys = _excluded(
+                hidden, self.llm_metadata_keys, given.excluded_llm_metadata_keys
+            )
+            node.metadata_template, node.metadata_separator = given.metadata_template, given.metadata_separator
+            node.relationships[NodeRelationship.SOURCE] = source
+        return nodes
 
     def _postprocess_parsed_nodes(
         self, nodes: list[BaseNode], parent_doc_map: dict[str, LlamaDocument]
     ) -> list[BaseNode]:
-        """Return the nodes unchanged: LlamaIndex would search each text and confuse equal passages."""
+        """Relate neighbours if wanted; LlamaIndex's own would search each text and confuse equal passages."""
+        if self.include_prev_next_rel:
+            for before, after in pairwise(nodes):
+                if before.ref_doc_id == after.ref_doc_id:
+                    before.relationships[NodeRelationship.NEXT] = after.as_related_node_info()
+                    after.relationships[NodeRelationship.PREVIOUS] = before.as_related_node_info()
         return nodes
+
+
+def _excluded(keys: Sequence[str], wanted: Sequence[str], unwanted: Sequence[str]) -> list[str]:
+    """The keys that are not wanted, and those that the document excludes, each once."""
+    return list(dict.fromkeys([*(key for key in keys if key not in wanted), *unwanted]))

@@ -9,7 +9,7 @@ from pydantic import Field
 from pipelines.ingestion.headings import trim_span
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, has_only_headings, join_tiny, sections_of
-from pipelines.ingestion.structure import blocks_of, text_blocks
+from pipelines.ingestion.structure import blocks_of
 from pipelines.text import sentences
 from pipelines.types import Block, Document
 
@@ -17,30 +17,10 @@ _WORD = re.compile(r"(?<=\s)\S")
 _NON_SPACE = re.compile(r"\S")
 
 
-def split_sections(
-    text: str, blocks: Sequence[Block] | None = None, *, characters: int = 400, overlap: int = 100
-) -> list[Piece]:
-    """Split a text into windows of at most `characters`, in order, each within one section, covering all of the text.
-
-    A heading begins the first window of its section; a heading with nothing below it is joined to its subsection.
-
-    Args:
-        text: Canonical text.
-        blocks: Its blocks; None = those of plain text.
-        characters: Maximum size of a window.
-        overlap: Maximum number of characters that two windows of one section share.
-    """
-    return [
-        Piece(*window, path)
-        for path, span in section_spans(text, blocks)
-        for window in windows(text, span, characters, overlap)
-    ]
-
-
-def section_spans(text: str, blocks: Sequence[Block] | None) -> Iterator[tuple[tuple[str, ...], Span]]:
+def section_spans(text: str, blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], Span]]:
     """The path and the span of each section; a section of headings alone is joined to its subsection."""
-    sections = sections_of(text, text_blocks(text) if blocks is None else blocks)
-    return ((section.path, (section.start, section.end)) for section in join_tiny(sections, has_only_headings))
+    sections = join_tiny(sections_of(text, blocks), has_only_headings)
+    return ((section.path, (section.start, section.end)) for section in sections)
 
 
 def sentence_spans(text: str, span: Span) -> list[Span]:
@@ -103,7 +83,14 @@ def _next_non_space(text: str, start: int) -> int:
 
 
 class SectionsParser(SpanParser):
-    """Parse text whose sections are dense with facts into short nodes."""
+    """Parse text whose sections are dense with facts into short nodes, each within one section.
+
+    A heading begins the first node of its section; a heading with nothing below it is joined to its subsection.
+
+    Attributes:
+        characters: Maximum size of a node.
+        overlap: Maximum number of characters that two nodes of one section share.
+    """
 
     name: str = "sections"
     version: int = 2
@@ -116,4 +103,12 @@ class SectionsParser(SpanParser):
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document."""
-        return split_sections(document.text, blocks_of(document), characters=self.characters, overlap=self.overlap)
+        return self.pieces(document.text, blocks_of(document))
+
+    def pieces(self, text: str, blocks: Sequence[Block]) -> list[Piece]:
+        """The pieces of a text with these blocks."""
+        return [
+            Piece(*window, path)
+            for path, span in section_spans(text, blocks)
+            for window in windows(text, span, self.characters, self.overlap)
+        ]

@@ -8,66 +8,15 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pipelines.errors import ConfigError
-from pipelines.ingestion.parsers.nodes import EmbedTexts, SpanParser
+from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, cut_span
-from pipelines.ingestion.parsers.sections import section_spans, sentence_spans, split_sections
+from pipelines.ingestion.parsers.sections import SectionsParser, section_spans, sentence_spans
 from pipelines.ingestion.structure import blocks_of
 from pipelines.types import Block, Document
 
 _MIN_SENTENCES = 5
 _FALLBACK_CHARACTERS = 1024
 _FALLBACK_OVERLAP = 128
-
-Grouped = tuple[tuple[str, ...], list[Span]]
-
-
-def split_semantic(
-    text: str,
-    embed: EmbedTexts,
-    blocks: Sequence[Block] | None = None,
-    *,
-    group: int = 3,
-    percentile: float = 25.0,
-    min_characters: int = 200,
-    max_characters: int = 2048,
-) -> list[Piece]:
-    """Split a text between its least similar neighbouring groups of sentences; pieces in order, covering all of it.
-
-    No piece crosses a heading. A text of fewer than five sentences is cut into windows of 1,024 characters that
-    overlap by 128.
-
-    Args:
-        text: Canonical text.
-        embed: Returns a normalised vector for each text; called once, with all groups.
-        blocks: The text's blocks; None = those of plain text.
-        group: Number of sentences that are embedded together.
-        percentile: Percentile (0 to 100) of the similarities in the text below which neighbours are separated.
-        min_characters: Minimum size of a piece, if its section is that long.
-        max_characters: Maximum size of a piece.
-
-    Source: after Kamradt, "5 Levels of Text Splitting", 2023, with groups in place of a sliding window.
-    """
-    grouped = sentence_groups(text, blocks, group=group, most=max_characters)
-    if not grouped:
-        size = min(_FALLBACK_CHARACTERS, max_characters)
-        return split_sections(text, blocks, characters=size, overlap=_FALLBACK_OVERLAP)
-    vectors = embed([text[start:end] for _, groups in grouped for start, end in groups])
-    alike = _similarities(vectors, [len(groups) for _, groups in grouped])
-    found = np.concatenate(alike)
-    below = np.percentile(found, percentile) if len(found) else 0.0
-    return [
-        Piece(*span, path)
-        for (path, groups), row in zip(grouped, alike, strict=True)
-        for span in _merge_groups(groups, (row < below).tolist(), min_characters, max_characters)
-    ]
-
-
-def sentence_groups(text: str, blocks: Sequence[Block] | None = None, *, group: int, most: int) -> list[Grouped]:
-    """The groups that `split_semantic` embeds, with the path of each section; empty for fewer than five sentences."""
-    found = [(path, sentence_spans(text, span)) for path, span in section_spans(text, blocks)]
-    if sum(len(sentences) for _, sentences in found) < _MIN_SENTENCES:
-        return []
-    return [(path, _groups(text, sentences, group, most)) for path, sentences in found]
 
 
 def _groups(text: str, found: Sequence[Span], group: int, limit: int) -> list[Span]:
@@ -99,7 +48,19 @@ def _merge_groups(groups: Sequence[Span], parts: Sequence[bool], least: int, mos
 
 
 class SemanticParser(SpanParser):
-    """Parse long text without headings into nodes of one topic each."""
+    """Parse long text without headings into nodes of one topic each.
+
+    The text is cut between its least similar neighbouring groups of sentences; no node crosses a heading. A text of
+    fewer than five sentences is cut into windows of 1,024 characters that overlap by 128.
+
+    Attributes:
+        group: Number of sentences that are embedded together.
+        percentile: Percentile (0 to 100) of the similarities in the text below which neighbours are separated.
+        min_characters: Minimum size of a node, if its section is that long.
+        max_characters: Maximum size of a node.
+
+    Source: after Kamradt, "5 Levels of Text Splitting", 2023, with groups in place of a sliding window.
+    """
 
     embeds: ClassVar[bool] = True
     name: str = "semantic"
@@ -115,11 +76,11 @@ class SemanticParser(SpanParser):
 
     def finest(self, document: Document) -> list[Piece]:
         """One piece for each group that `split` embeds: the maximum number of pieces; empty if it embeds nothing."""
-        grouped = sentence_groups(document.text, blocks_of(document), group=self.group, most=self.max_characters)
+        grouped = self._grouped(document.text, blocks_of(document))
         return [Piece(start, end, path) for path, groups in grouped for start, end in groups]
 
     def split(self, document: Document) -> list[Piece]:
-        """The pieces of the document.
+        """The pieces of the document; `embed` is called once, with all groups.
 
         Raises:
             ConfigError: If the parser was built without `embed`.
@@ -129,12 +90,24 @@ class SemanticParser(SpanParser):
                 f"{document.name}: the semantic parser needs an embedding model.",
                 hint="Give `embed`, or choose another parser.",
             )
-        return split_semantic(
-            document.text,
-            self.embed,
-            blocks_of(document),
-            group=self.group,
-            percentile=self.percentile,
-            min_characters=self.min_characters,
-            max_characters=self.max_characters,
-        )
+        text, blocks = document.text, blocks_of(document)
+        grouped = self._grouped(text, blocks)
+        if not grouped:
+            size = min(_FALLBACK_CHARACTERS, self.max_characters)
+            return SectionsParser(characters=size, overlap=_FALLBACK_OVERLAP).pieces(text, blocks)
+        vectors = self.embed([text[start:end] for _, groups in grouped for start, end in groups])
+        alike = _similarities(vectors, [len(groups) for _, groups in grouped])
+        found = np.concatenate(alike)
+        below = np.percentile(found, self.percentile) if len(found) else 0.0
+        return [
+            Piece(*span, path)
+            for (path, groups), row in zip(grouped, alike, strict=True)
+            for span in _merge_groups(groups, (row < below).tolist(), self.min_characters, self.max_characters)
+        ]
+
+    def _grouped(self, text: str, blocks: Sequence[Block]) -> list[tuple[tuple[str, ...], list[Span]]]:
+        """The path of each section with its groups of sentences; empty for fewer than five sentences."""
+        found = [(path, sentence_spans(text, span)) for path, span in section_spans(text, blocks)]
+        if sum(len(sentences) for _, sentences in found) < _MIN_SENTENCES:
+            return []
+        return [(path, _groups(text, sentences, self.group, self.max_characters)) for path, sentences in found]

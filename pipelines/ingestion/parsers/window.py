@@ -10,7 +10,7 @@ from pydantic import Field
 
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, cut_span, sections_of
-from pipelines.ingestion.structure import blocks_of, text_blocks
+from pipelines.ingestion.structure import blocks_of
 from pipelines.text import count_tokens
 from pipelines.types import Block, Document
 
@@ -24,27 +24,6 @@ class _Word(NamedTuple):
     end: int
     alone: int
     after: int
-
-
-def split_windows(
-    text: str, blocks: Sequence[Block] | None = None, *, tokens: int = 450, overlap: int = 75
-) -> list[Piece]:
-    """Split a text into windows of at most `tokens` cl100k tokens, in order, covering all of it.
-
-    A window begins and ends with a whole word, unless a word alone is too long; its section is that of its first word.
-
-    Args:
-        text: Canonical text.
-        blocks: Its blocks; None = those of plain text.
-        tokens: Maximum size of a window.
-        overlap: Maximum number of tokens that two windows share.
-    """
-    sections = sections_of(text, text_blocks(text) if blocks is None else blocks)
-    starts = [section.start for section in sections]
-    return [
-        Piece(start, end, sections[bisect_right(starts, start) - 1].path)
-        for start, end in _windows(text, tokens, min(overlap, tokens // 2))
-    ]
 
 
 def _windows(text: str, limit: int, overlap: int) -> Iterator[Span]:
@@ -85,7 +64,14 @@ def _words(text: str, most: int) -> Iterator[_Word]:
 
 
 class WindowParser(SpanParser):
-    """Parse text without structure into overlapping nodes of equal size."""
+    """Parse text without structure into overlapping nodes of equal size.
+
+    A node begins and ends with a whole word, unless a word alone is too long; its section is that of its first word.
+
+    Attributes:
+        tokens: Maximum size of a node in cl100k tokens.
+        overlap: Maximum number of tokens that two nodes share.
+    """
 
     name: str = "window"
     version: int = 1
@@ -98,4 +84,13 @@ class WindowParser(SpanParser):
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document."""
-        return split_windows(document.text, blocks_of(document), tokens=self.tokens, overlap=self.overlap)
+        return self.pieces(document.text, blocks_of(document))
+
+    def pieces(self, text: str, blocks: Sequence[Block]) -> list[Piece]:
+        """The pieces of a text with these blocks."""
+        sections = sections_of(text, blocks)
+        starts = [section.start for section in sections]
+        return [
+            Piece(start, end, sections[bisect_right(starts, start) - 1].path)
+            for start, end in _windows(text, self.tokens, min(self.overlap, self.tokens // 2))
+        ]

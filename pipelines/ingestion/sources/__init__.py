@@ -41,7 +41,7 @@ class Sources:
         declared = {location_key(location, hosts): location for location in self._access.declared}
         listed = [declared.get(location_key(location, hosts), location) for location in locations]
         return [
-            replace(self._source(kind_of(location)).list(location), asked=location_key(location, hosts))
+            replace(self._source(kind_of(location)).list(location), location_key=location_key(location, hosts))
             for location in listed
         ]
 

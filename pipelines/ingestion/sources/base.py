@@ -35,12 +35,12 @@ class Remark(NamedTuple):
     """The name of something at a source, and why it is skipped or taken in part; shown at every run."""
 
     name: str
-    said: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a source holds now.
+    """The items that a source holds now.
 
     Attributes:
         source: The URI of the source. It is a location too: listing it gives the same.
@@ -50,7 +50,7 @@ class Listing:
         skipped: What is there but not taken.
         problems: (name, error) of what should have been listed but could not be.
         unread: URIs of archives that could not be read whole: their stored documents stay.
-        asked: The `location_key` of the location that was listed; the source may have another name by now.
+        location_key: The key of the location that was listed; the source may have another name by now.
         partial: What is taken in part only, because the source gives no more.
     """
 
@@ -61,18 +61,18 @@ class Listing:
     skipped: tuple[Remark, ...] = ()
     problems: tuple[tuple[str, SourceError], ...] = ()
     unread: tuple[str, ...] = ()
-    asked: str = ""
+    location_key: str = ""
     partial: tuple[Remark, ...] = ()
 
     @property
     def places(self) -> frozenset[str]:
         """The keys by which this source is known."""
-        return frozenset({normalised_source(self.source), self.asked} - {""})
+        return frozenset({normalised_source(self.source), self.location_key} - {""})
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What an item holds now: the SHA-256 of its bytes, and whether they are among the originals already."""
+    """The SHA-256 of an item's bytes, and True if they are among the originals already."""
 
     sha: str
     kept: bool = False
@@ -80,7 +80,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What sources are read with.
+    """The settings and callbacks that sources are read with.
 
     Attributes:
         settings: Keys, addresses, limits, and the home where fetched bytes are kept.
@@ -89,7 +89,7 @@ class Access:
         verify: Read everything again, even what is known not to have changed.
         say: Receives messages for a person: why a listing waits, or what differs from the request.
         stop: Once set, waits end and listings stop, incomplete.
-        far: Receives the progress of a listing, at each document; see `throttled`.
+        progress: Receives the progress of a listing, at each document.
     """
 
     settings: Settings
@@ -98,7 +98,7 @@ class Access:
     verify: bool = False
     say: Callable[[str], None] = lambda message: None
     stop: threading.Event = field(default_factory=threading.Event)
-    far: Callable[[str], None] = lambda message: None
+    progress: Callable[[str], None] = lambda message: None
 
     def options(self, location: str) -> DeclaredSource:
         """The declared options of a location, else the defaults."""
@@ -121,6 +121,22 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Close connections and files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reporter:
+    """Receives the messages of a plan for a person.
+
+    Attributes:
+        say: Receives the reason whenever a source makes the run wait.
+        progress: Receives the progress at each document; None = `say` receives it every ten seconds.
+    """
+
+    say: Callable[[str], None] = lambda message: None
+    progress: Callable[[str], None] | None = None
+
+
+SILENT = Reporter()
 
 
 def throttled(say: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> Callable[[str], None]:

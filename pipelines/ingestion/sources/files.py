@@ -246,7 +246,7 @@ def _list_export(path: Path, above: str, source: str) -> _ExportListing | None:
     if export is None:
         return None
     stamp, items = _stamp(path), list[SourceItem]()
-    skipped = [Remark(printable(above + each.name), each.said) for each in export.skipped]
+    skipped = [Remark(printable(above + each.name), each.reason) for each in export.skipped]
     problems = [(above + place, error) for place, error in export.problems]
     for place, name in export.places():
         uri = inner_uri(path, place)

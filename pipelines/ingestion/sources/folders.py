@@ -32,7 +32,7 @@ class _Watched:
     path: Path
     identity: tuple[int, int] | None = None
     notifications: "Notifications | None" = None
-    held: Any = None
+    listing: Any = None
 
 
 class Folders:
@@ -43,7 +43,7 @@ class Folders:
         settle: Seconds without a change after which a location counts as changed.
         apart_from: A folder whose changes are our own.
         look: Least seconds between two comparisons of what is not notified.
-        told: Whether the operating system's notifications are used.
+        notified: Whether the operating system's notifications are used.
         now: A monotonic clock, in seconds.
     """
 
@@ -54,11 +54,11 @@ class Folders:
         settle: float,
         apart_from: Path,
         look: float = _LOOK_SECONDS,
-        told: bool = True,
+        notified: bool = True,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._settle, self._apart_from, self._look, self._now = settle, apart_from.resolve(), look, now
-        self._notified, self._touched = told, dict[str, tuple[float, float]]()
+        self._notified, self._touched = notified, dict[str, tuple[float, float]]()
         self._watched = [_Watched(location, named_path(location)) for location in locations]
         for watched in self._watched:
             self._attach(watched)
@@ -97,14 +97,14 @@ class Folders:
     def _attach(self, watched: _Watched) -> None:
         """Begin to watch a location, as it is now."""
         _stop(watched)
-        watched.identity, watched.held = _identity(watched.path), None
+        watched.identity, watched.listing = _identity(watched.path), None
         if self._notified and watched.path.is_dir() and not is_remote(watched.path):
             watched.notifications = _notifications(watched.path.resolve())
         if watched.notifications is None:
-            watched.held = _held(watched.location)
+            watched.listing = _listing(watched.location)
 
     def _was_notified(self, watched: _Watched) -> bool:
-        """Whether a change of the location was notified since the last call."""
+        """True if a change of the location was notified since the last call."""
         if watched.notifications is None:
             return False
         root = watched.path.resolve()
@@ -116,17 +116,17 @@ class Folders:
         return any(self._matters(change.raw_str(), Path(path), root) for change, path in changes)
 
     def _differs(self, watched: _Watched) -> bool:
-        """Whether a location is another folder than before, or its listing differs where nothing is notified."""
+        """True if a location is another folder than before, or its listing differs where nothing is notified."""
         if _identity(watched.path) != watched.identity:
             self._attach(watched)
             return True
         if watched.notifications:
             return False
-        held, watched.held = watched.held, _held(watched.location)
-        return bool(held != watched.held)
+        before, watched.listing = watched.listing, _listing(watched.location)
+        return bool(before != watched.listing)
 
     def _matters(self, change: str, path: Path, root: Path) -> bool:
-        """Whether a change can change the listing; a deleted path of no listed kind may have been a folder."""
+        """True if a change can change the listing; a deleted path of no listed kind may have been a folder."""
         if path.is_relative_to(self._apart_from) or not path.is_relative_to(root):
             return False
         is_file = path.suffix.lower() in _LISTED and not path.is_dir()
@@ -163,7 +163,7 @@ def _stop(watched: _Watched) -> None:
 
 
 def is_remote(path: Path, mounts: Path = Path("/proc/self/mounts")) -> bool:
-    """Whether a folder is on a file system that others can change without a notification on this machine."""
+    """True if a folder is on a file system that others can change without a notification on this machine."""
     try:
         rows = [line.split()[1:3] for line in mounts.read_text("utf-8", "replace").splitlines()]
     except OSError:
@@ -181,5 +181,5 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return info.st_dev, info.st_ino
 
 
-def _held(location: str) -> frozenset[tuple[str, str]]:
+def _listing(location: str) -> frozenset[tuple[str, str]]:
     return frozenset((item.uri, item.stamp) for item in list_files(location).items)

@@ -62,8 +62,8 @@ class ComputedAnswer:
         items: The facts that it was computed from.
         doubts: Disagreements of documents about them.
         undated: Number of facts without dates, which could not be summed.
-        exact: Whether all dates are exact to the month.
-        listed: Whether the items themselves are the answer, a sentence each.
+        exact: True if all dates are exact to the month.
+        listed: True if the items themselves are the answer, a sentence each.
     """
 
     value: str
@@ -137,7 +137,7 @@ def skill_mention(job: Job, skill: str) -> SkillMention | None:
 
 
 def _contains_form(text: str, form: str) -> bool:
-    """Whether a text holds a form of a skill; a very short form must match in case."""
+    """True if a text holds a form of a skill; a very short form must match in case."""
     return contains_phrase(text, fold(form)) and (len(form) > _SHORT or form in _TOKEN.findall(text))
 
 

@@ -1,4 +1,4 @@
-"""Where documents disagree on a career: dates, titles or employers of the same job or study."""
+"""Disagreements of documents on a career: dates, titles or employers of the same job or study."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -112,7 +112,7 @@ def _job_disagreements(person: Person) -> Iterator[Disagreement]:
 
 
 def _is_one_job_stated_twice(one: Job, other: Job, jobs: Sequence[Job]) -> bool:
-    """Whether two jobs must be one job with another title and other dates: same employer, overlapping times."""
+    """True if two jobs must be one job with another title and other dates: same employer, overlapping times."""
     if not (one.stretch and other.stretch and overlap_share(one.stretch, other.stretch) >= _LEAST_OVERLAP):
         return False
     if (
@@ -127,7 +127,7 @@ def _is_one_job_stated_twice(one: Job, other: Job, jobs: Sequence[Job]) -> bool:
 
 
 def _both_know_one_job(one: Fact, other: Fact, job: Job, jobs: Sequence[Job]) -> bool:
-    """Whether each of two documents knows one job at an employer."""
+    """True if each of two documents knows one job at an employer."""
     return job.stretch is not None and _knows_once(one, jobs) and _knows_once(other, jobs)
 
 
@@ -173,7 +173,7 @@ def _study_dates_differ(one: EducationFacts, other: EducationFacts) -> bool:
 
 
 def _other_employer(one: Job, other: Job, person: Person) -> bool:
-    """Whether two jobs must be one: same title, same months, and no document knows both companies."""
+    """True if two jobs must be one: same title, same months, and no document knows both companies."""
     mine, theirs = one.record, other.record
     if (
         not mine.position
@@ -198,13 +198,13 @@ def _other_employer(one: Job, other: Job, person: Person) -> bool:
 
 
 def _same_months(one: JobFacts, other: JobFacts) -> bool:
-    """Whether two records name the same start and end months."""
+    """True if two records name the same start and end months."""
     same_end = one.current == other.current and one.end_month == other.end_month
     return bool(one.start_month) and one.start_month == other.start_month and same_end
 
 
 def is_other_title(one: str, other: str) -> bool:
-    """Whether two titles name different work: neither is a shorter or an abbreviated form of the other."""
+    """True if two titles name different work: neither is a shorter or an abbreviated form of the other."""
     mine, theirs = _title_words(one), _title_words(other)
     if not mine or not theirs or mine <= theirs or theirs <= mine:
         return False

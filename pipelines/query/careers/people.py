@@ -78,7 +78,7 @@ def _merged_job(stated: Sequence[tuple[Fact, MonthRange | None]]) -> Job:
 
 
 def _likeness(fact: Fact, span: MonthRange | None, job: Sequence[tuple[Fact, MonthRange | None]]) -> float:
-    """How well (0..1) a statement fits a job of other documents; 0 = another job."""
+    """The fit (0..1) of a statement with a job of other documents; 0 = another job."""
     first, other = job[0]
     assert isinstance(fact.record, JobFacts)
     assert isinstance(first.record, JobFacts)
@@ -94,12 +94,12 @@ def _likeness(fact: Fact, span: MonthRange | None, job: Sequence[tuple[Fact, Mon
 
 
 def is_same_organisation(one: str, other: str) -> bool:
-    """Whether two names of an organisation are equal without their legal forms (`Acme, Inc.`)."""
+    """True if two names of an organisation are equal without their legal forms (`Acme, Inc.`)."""
     return organisation_words(one) == organisation_words(other)
 
 
 def is_similar_organisation(one: str, other: str) -> bool:
-    """Whether one name of an organisation is a longer form of the other (`Acme`, `Acme Robotics GmbH`)."""
+    """True if one name of an organisation is a longer form of the other (`Acme`, `Acme Robotics GmbH`)."""
     left, right = organisation_words(one), organisation_words(other)
     return left[:1] == right[:1] and (set(left) <= set(right) or set(right) <= set(left))
 
@@ -141,7 +141,7 @@ def agreeing_facts(job: Job) -> list[Fact]:
 
 
 def _months_agree(one: JobFacts, other: JobFacts) -> bool:
-    """Whether two statements agree on the months that both name."""
+    """True if two statements agree on the months that both name."""
     if not other.start_month and not other.end_month and not other.current:
         return True
     same_end = one.current == other.current and months_agree(one.end_month, other.end_month)
@@ -261,7 +261,7 @@ def name_words(name: str) -> frozenset[str]:
 
 
 def is_same_name(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether the words of one name, two at least, are among those of the other."""
+    """True if the words of one name, two at least, are among those of the other."""
     return bool(one) and (one == other or (min(len(one), len(other)) > 1 and (one <= other or other <= one)))
 
 

@@ -96,7 +96,7 @@ _MAX_SKILL = 4  # words
 
 
 def may_be_computable(intent: QueryIntent) -> bool:
-    """Whether career facts could answer the question; if not, they need not be read."""
+    """True if career facts could answer the question; if not, they need not be read."""
     text = fold(intent.search_text if intent.follow_up else intent.question)
     if intent.wants or (len(intent.years) == 1 and _JOB.search(text)) or asks_for_list(intent):
         return True
@@ -279,7 +279,7 @@ _MOST = 3  # people of whom one question is answered
 
 
 def asks_for_list(intent: QueryIntent) -> bool:
-    """Whether the question may ask for a list of career facts, or for who was at a company or school."""
+    """True if the question may ask for a list of career facts, or for who was at a company or school."""
     text = fold(intent.search_text)
     if intent.wants or intent.years or (_NO_LIST.search(text) and not _WHEN_STUDIED.search(text)):
         return False
@@ -383,7 +383,7 @@ def _work_list(person: Person, text: str, words: Sequence[str], spare: Collectio
 def _has_unknown_word(
     words: Sequence[str], used: Collection[int], spare: Collection[str], more: Collection[str]
 ) -> bool:
-    """Whether some word of the question is not understood."""
+    """True if some word of the question is not understood."""
     return any(word not in spare and word not in more for place, word in enumerate(words) if place not in used)
 
 

@@ -1,1 +1,1 @@
-"""Where sources disagree, with both sides."""
+"""Disagreements of sources, with both sides."""

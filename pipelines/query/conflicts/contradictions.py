@@ -62,8 +62,8 @@ def contradiction(one: str, other: str, *, same_subject: bool, same_time: bool =
     Args:
         one: A sentence.
         other: A sentence of another document.
-        same_subject: Whether the headings above both name one thing, so that the sentences need not name it.
-        same_time: Whether the documents may be about one year; of two years numbers may differ.
+        same_subject: True if the headings above both name one thing, so that the sentences need not name it.
+        same_time: True if the documents may be about one year; of two years numbers may differ.
     """
     mine, theirs = parse_statement(one), parse_statement(other)
     if mine is None or theirs is None or not _is_same_statement(mine, theirs, same_subject):
@@ -104,7 +104,7 @@ def _dates_differ(one: Statement, other: Statement) -> tuple[str, str] | None:
 
 
 def _dates_conflict(one: Date, other: Date) -> bool:
-    """Whether two dates differ as far as both are precise."""
+    """True if two dates differ as far as both are precise."""
     return any(mine != theirs for mine, theirs in zip(one, other, strict=True) if mine and theirs)
 
 
@@ -124,7 +124,7 @@ def _amounts_differ(one: Statement, other: Statement) -> list[tuple[str, str]]:
 
 
 def _may_be_rounded(one: Amount, other: Amount) -> bool:
-    """Whether one number may be a rounding of the other."""
+    """True if one number may be a rounding of the other."""
     if one.value == other.value:
         return True
     off = abs(one.value - other.value) / max(abs(one.value), abs(other.value))
@@ -134,7 +134,7 @@ def _may_be_rounded(one: Amount, other: Amount) -> bool:
 
 
 def _is_rounding(rounded: float, exact: float) -> bool:
-    """Whether a number is a rounding of another: 1.2 of 1.23, 1,200,000 of 1,234,567."""
+    """True if a number is a rounding of another: 1.2 of 1.23, 1,200,000 of 1,234,567."""
     if not rounded or not exact:
         return False
     text = f"{rounded:f}".rstrip("0").rstrip(".")
@@ -167,15 +167,15 @@ _MONTHS = frozenset(tokenise(" ".join(MONTHS)))
 
 
 def is_denial_of(one: str, other: str, *, same_subject: bool, told_apart: bool) -> bool:
-    """Whether one of two sentences denies what the other states; in doubt, no.
+    """True if one of two sentences denies what the other states; in doubt, no.
 
     The denial must have the same terms in the same order, about the same subject.
 
     Args:
         one: A sentence.
         other: A sentence of another document.
-        same_subject: Whether the headings above both name one thing.
-        told_apart: Whether they name different things.
+        same_subject: True if the headings above both name one thing.
+        told_apart: True if they name different things.
     """
     denies = [bool(DENIED.search(normalise(text))) for text in (one, other)]
     if denies[0] == denies[1]:
@@ -201,7 +201,7 @@ def terms_without_negation(sentence: str) -> frozenset[str]:
 
 
 def _is_plain_denial(denial: str, said: str) -> bool:
-    """Whether both sentences are plain and in the same tense, and the denial has one negation."""
+    """True if both sentences are plain and in the same tense, and the denial has one negation."""
     found = _NEGATION.search(denial)
     if found is None or len(DENIED.findall(denial)) != 1 or max(len(denial), len(said)) > _LONGEST:
         return False
@@ -225,7 +225,7 @@ def _name_terms(text: str) -> set[str]:
 
 
 def _in_order(few: Iterable[str], many: Iterable[str]) -> bool:
-    """Whether `few` is a subsequence of `many`."""
+    """True if `few` is a subsequence of `many`."""
     left = iter(many)
     return all(term in left for term in few)
 
@@ -256,9 +256,9 @@ def conflicting_relations(
     Args:
         one: A sentence.
         other: A sentence of another document.
-        same_subject: Whether the headings above both name one thing.
-        told_apart: Whether they name different things.
-        same_time: Whether the documents may be about one year.
+        same_subject: True if the headings above both name one thing.
+        told_apart: True if they name different things.
+        same_time: True if the documents may be about one year.
     """
     if not same_time:
         return None
@@ -305,7 +305,7 @@ def _values_differ(one: Relation, other: Relation) -> bool:
 
 
 def _sums_differ(one: str, other: str) -> bool:
-    """Whether sums of one currency differ by more than a rounding, or equal ones have another currency."""
+    """True if sums of one currency differ by more than a rounding, or equal ones have another currency."""
     (mine, currency), (theirs, second) = one.split(" "), other.split(" ")
     off = abs(float(mine) - float(theirs)) / max(float(mine), float(theirs), 1e-9)
     return off > _ROUNDED if currency == second else off == 0

@@ -66,7 +66,7 @@ def with_conflicts(answer: Answer, careers: Sequence[Disagreement] = ()) -> Answ
 
 
 def is_about_career(answer: Answer) -> bool:
-    """Whether career facts may contradict the answer: it names a year, or a date, title or employer is asked."""
+    """True if career facts may contradict the answer: it names a year, or a date, title or employer is asked."""
     question = fold(answer.question)
     asked = any(_ASKS_FOR[kind].search(question) for kind in ("dates", "title", "employer"))
     return answer.answered and (asked or any(_YEAR.search(sentence.text) for sentence in answer.sentences))
@@ -106,7 +106,7 @@ def _cite_side(side: ConflictSide, sources: list[Source]) -> Citation:
 
 
 def _is_relevant(found: Disagreement, answer: Answer) -> bool:
-    """Whether the question asks for the disputed value, or a sentence of the answer states one side."""
+    """True if the question asks for the disputed value, or a sentence of the answer states one side."""
     question = fold(answer.question)
     named = set(_WORD.findall(question)).issuperset(organisation_words(found.about))
     if named and _ASKS_FOR[found.kind].search(question) and may_be_asked(found, answer.question):
@@ -115,7 +115,7 @@ def _is_relevant(found: Disagreement, answer: Answer) -> bool:
 
 
 def _states_side(sentence: Sentence, side: ConflictSide, found: Disagreement) -> bool:
-    """Whether a sentence states a side's value about the same thing."""
+    """True if a sentence states a side's value about the same thing."""
     if found.kind == "dates":
         stated = any(year in sentence.text for year in _YEAR.findall(side.said))
     else:
@@ -128,7 +128,7 @@ def _states_side(sentence: Sentence, side: ConflictSide, found: Disagreement) ->
 
 
 def _is_covered_by(found: Disagreement, other: Disagreement) -> bool:
-    """Whether another disagreement of the same kind covers the documents of all sides."""
+    """True if another disagreement of the same kind covers the documents of all sides."""
     documents = {side.source.document_id for side in other.sides}
     return found.kind == other.kind and all(side.source.document_id in documents for side in found.sides)
 
@@ -181,7 +181,7 @@ def _states_value(one: ConflictSide) -> bool:
 
 
 def _may_be_alike(one: str, other: str) -> bool:
-    """Whether two sentences may be about one thing: they share words or a kind of relation."""
+    """True if two sentences may be about one thing: they share words or a kind of relation."""
     told = ({(each.kind, each.by) for each in find_relations(text)} for text in (one, other))
     return len(_word_beginnings(one) & _word_beginnings(other)) >= _LEAST_SHARED or bool(set.intersection(*told))
 
@@ -232,13 +232,13 @@ def _value_conflict(one: ConflictSide, other: ConflictSide, spoken: str) -> Conf
 
 
 def _name_different_things(one: Source, other: Source) -> bool:
-    """Whether the titles and headings of two sources name different things."""
+    """True if the titles and headings of two sources name different things."""
     mine, theirs = (_heading_words(source) | _words_of(source.title) for source in (one, other))
     return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
 def _same_subject(one: Source, other: Source) -> bool:
-    """Whether the innermost headings of two sources name one thing."""
+    """True if the innermost headings of two sources name one thing."""
     return not _heading_words(one).isdisjoint(_heading_words(other))
 
 
@@ -253,13 +253,13 @@ def _words_of(heading: str) -> set[str]:
 
 
 def _same_time(one: Source, other: Source) -> bool:
-    """Whether two sources name the same years in names and headings, or one names none."""
+    """True if two sources name the same years in names and headings, or one names none."""
     mine, theirs = _years_of(one), _years_of(other)
     return mine == theirs or not mine or not theirs
 
 
 def _is_own_year(value: str, source: Source) -> bool:
-    """Whether a date is the year that its own document is about."""
+    """True if a date is the year that its own document is about."""
     years = set(_YEAR.findall(value))
     return bool(years) and years <= _years_of(source)
 
@@ -295,7 +295,7 @@ def relevant_sentences(answer: Answer) -> tuple[Sentence, ...]:
 
 
 def may_be_asked(found: Disagreement, question: str) -> bool:
-    """Whether fewer than half of the question's terms are unknown to the sides of a disagreement."""
+    """True if fewer than half of the question's terms are unknown to the sides of a disagreement."""
     sides = " ".join(f"{side.source.snippet} {_headings_above(side.source)}" for side in found.sides)
     asked = {*tokenise(question)} - _ASKING
     strange = asked - {*tokenise(sides), *tokenise(found.about)} - {*tokenise(_capitalised_words(question))}

@@ -1,4 +1,4 @@
-"""What one sentence states in comparable form: dates, amounts, and relations that hold in one way only."""
+"""The statements of one sentence in comparable form: dates, amounts, and relations that hold in one way only."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -89,7 +89,7 @@ class Statement:
         when: Its date or range.
         amounts: Numbers by the term that they count.
         labels: Numbers that name something: a version, a page.
-        denies: Whether it has a negation.
+        denies: True if it has a negation.
     """
 
     terms: frozenset[str]
@@ -184,14 +184,14 @@ def _amounts(text: str) -> tuple[dict[str, Amount], frozenset[str], str] | None:
 
 
 def _is_named_by(word: str, *, first: bool) -> bool:
-    """Whether a number names what stands before it (`version 2`, `Python 3`) and is no amount."""
+    """True if a number names what stands before it (`version 2`, `Python 3`) and is no amount."""
     if word.casefold() in _LABELS:
         return True
     return word[0].isupper() and bool(tokenise(word)) and not (first and _PAST_VERB.fullmatch(word))
 
 
 def _opens_with_a_name(text: str) -> bool:
-    """Whether the first word must be a name: it is the subject of a verb and has no article."""
+    """True if the first word must be a name: it is the subject of a verb and has no article."""
     found = _SUBJECT.match(text)
     return bool(found and tokenise(found[1]) and (not found[2] or _PAST_VERB.fullmatch(found[2])))
 

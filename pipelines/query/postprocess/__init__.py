@@ -17,14 +17,14 @@ from pipelines.query.postprocess.cut import AdaptiveFloor, DocumentQuota, TopN
 from pipelines.query.postprocess.duplicates import DuplicateFilter, Families, no_families
 from pipelines.query.postprocess.neighbours import NeighbourExpansion, Window
 from pipelines.query.postprocess.rerank import Rerank
-from pipelines.query.trace import Ledger
+from pipelines.query.trace import Observer
 from pipelines.types import QueryIntent
 
 _CROWD = 2  # times top_n documents among the candidates, from which a quota spreads the places over them
 
 
 def build_factors(
-    settings: Settings, intent: QueryIntent, ledger: Ledger, *, today: date
+    settings: Settings, intent: QueryIntent, observer: Observer, *, today: date
 ) -> list[BaseNodePostprocessor]:
     """The boosts and the reranker that are switched on; they remove no node."""
     options, analysis = settings.factors, settings.analysis
@@ -34,16 +34,16 @@ def build_factors(
     by_recency = intent.recent if options.recency == "asked" else options.recency != "off"
     shape = "decay" if options.recency == "decay" else "steps"
     parts: list[tuple[bool, BaseNodePostprocessor]] = [
-        (by_category, CategoryBoost(ledger=ledger, asked=intent.categories, table=table)),
-        (by_recency, RecencyBoost(ledger=ledger, shape=shape, half_life=options.half_life_years, today=today)),
-        (by_year, YearBoost(ledger=ledger, asked=intent.years, factor=options.year)),
-        (options.quality, QualityBoost(ledger=ledger)),
-        (options.section != 1, SectionBoost(ledger=ledger, asked=intent.sections, factor=options.section)),
-        (options.named != 1, NamedDocumentBoost(ledger=ledger, named=intent.documents, factor=options.named)),
+        (by_category, CategoryBoost(observer=observer, asked=intent.categories, table=table)),
+        (by_recency, RecencyBoost(observer=observer, shape=shape, today=today)),
+        (by_year, YearBoost(observer=observer, asked=intent.years, factor=options.year)),
+        (options.quality, QualityBoost(observer=observer)),
+        (options.section != 1, SectionBoost(observer=observer, asked=intent.sections, factor=options.section)),
+        (options.named != 1, NamedDocumentBoost(observer=observer, named=intent.documents, factor=options.named)),
         (
             bool(options.rerank),
             Rerank(
-                ledger=ledger,
+                observer=observer,
                 named=options.rerank,
                 candidates=options.rerank_candidates,
                 seconds=options.rerank_seconds,
@@ -54,24 +54,24 @@ def build_factors(
 
 
 def build_cuts(
-    settings: FactorSettings, intent: QueryIntent, ledger: Ledger, *, top_n: int, families: Families = no_families
+    settings: FactorSettings, intent: QueryIntent, observer: Observer, *, top_n: int, families: Families = no_families
 ) -> list[BaseNodePostprocessor]:
     """The cuts that are switched on, down to `top_n`; `families` gives the near-duplicate families of nodes."""
-    floor = AdaptiveFloor(
-        ledger=ledger, least=settings.floor_score, gap=settings.floor_gap, candidates=settings.floor_candidates
-    )
+    floor = AdaptiveFloor(observer=observer)
     quota = DocumentQuota(
-        ledger=ledger, per_document=settings.per_document, among=_CROWD * top_n, named=intent.documents
+        observer=observer, per_document=settings.per_document, among=_CROWD * top_n, named=intent.documents
     )
     parts: list[tuple[bool, BaseNodePostprocessor]] = [
-        (settings.duplicates, DuplicateFilter(ledger=ledger, families=families)),
+        (settings.duplicates, DuplicateFilter(observer=observer, families=families)),
         (settings.per_document > 0, quota),
         (settings.floor, floor),
-        (True, TopN(ledger=ledger, top_n=top_n, named=intent.documents)),
+        (True, TopN(observer=observer, top_n=top_n, named=intent.documents)),
     ]
     return [part for is_on, part in parts if is_on]
 
 
-def build_additions(settings: FactorSettings, ledger: Ledger, *, reader: Window) -> list[BaseNodePostprocessor]:
-    """What adds nodes to the kept ones: their neighbours, if switched on."""
-    return [NeighbourExpansion(ledger=ledger, reader=reader, width=settings.neighbours)] if settings.neighbours else []
+def build_additions(settings: FactorSettings, observer: Observer, *, reader: Window) -> list[BaseNodePostprocessor]:
+    """The steps that add nodes to the kept ones: their neighbours, if switched on."""
+    return (
+        [NeighbourExpansion(observer=observer, reader=reader, width=settings.neighbours)] if settings.neighbours else []
+    )

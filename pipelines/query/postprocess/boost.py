@@ -8,7 +8,8 @@ from llama_index.core.bridge.pydantic import Field
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
-from pipelines.query.trace import Ledger
+from pipelines.query.postprocess.cut import document_of
+from pipelines.query.trace import SILENT, Observer
 from pipelines.store.tokens import tokenise
 
 
@@ -32,14 +33,14 @@ def boosted_ranking(ranking: Sequence[NodeWithScore], values: Mapping[str, float
 
 
 class Boost(BaseNodePostprocessor):
-    """Multiplies the score of each node by its `value`, and notes it in the ledger under `name`."""
+    """Multiplies the score of each node by its `value`, and reports it under `name`."""
 
     name: ClassVar[str]
-    ledger: Ledger = Field(exclude=True, repr=False)
+    observer: Observer = Field(SILENT, exclude=True, repr=False)
 
     # Not an abstract method: LlamaIndex wraps those in a span, which costs 0.1 ms a node.
     def value(self, node: BaseNode) -> float:
-        """What this node's score is multiplied by, above 0."""
+        """The factor of this node's score, above 0."""
         raise NotImplementedError
 
     def _postprocess_nodes(
@@ -47,7 +48,7 @@ class Boost(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         values = {hit.node.node_id: self.value(hit.node) for hit in nodes}
         for node_id, value in values.items():
-            self.ledger.factor(node_id, self.name, value)
+            self.observer.factor(node_id, self.name, value)
         return boosted_ranking(nodes, values)
 
 
@@ -65,7 +66,7 @@ class CategoryBoost(Boost):
 
     def value(self, node: BaseNode) -> float:
         """The factor of the node's category."""
-        return category_factor(node.metadata["category"], self.asked, self.table)
+        return category_factor(node.metadata.get("category", ""), self.asked, self.table)
 
 
 STEPS = (1.3, 1.2, 1.1)
@@ -86,6 +87,11 @@ def recency_decay(year: int | None, today: date, *, half_life: float) -> float:
     return 1.0 if age is None else 1.0 + (STEPS[0] - 1.0) * 0.5 ** (age / half_life)
 
 
+def _year(node: BaseNode) -> int | None:
+    year = node.metadata.get("year")
+    return year if isinstance(year, int) else None
+
+
 def _age(year: int | None, today: date) -> int | None:
     return None if year is None else max(today.year - year, 0)
 
@@ -94,16 +100,15 @@ class RecencyBoost(Boost):
     """Multiplies nodes by how new their year is, seen from `today`."""
 
     name: ClassVar[str] = "recency"
-    shape: Literal["steps", "decay"]
-    half_life: float
-    today: date
+    shape: Literal["steps", "decay"] = "steps"
+    half_life: float = 3.0
+    today: date = Field(default_factory=date.today)
 
     def value(self, node: BaseNode) -> float:
         """The factor of the node's year."""
-        year = node.metadata["year"]
         if self.shape == "decay":
-            return recency_decay(year, self.today, half_life=self.half_life)
-        return recency_steps(year, self.today)
+            return recency_decay(_year(node), self.today, half_life=self.half_life)
+        return recency_steps(_year(node), self.today)
 
 
 def year_factor(year: int | None, asked: Collection[int], factor: float) -> float:
@@ -120,7 +125,7 @@ class YearBoost(Boost):
 
     def value(self, node: BaseNode) -> float:
         """The factor of the node's year."""
-        return year_factor(node.metadata["year"], self.asked, self.factor)
+        return year_factor(_year(node), self.asked, self.factor)
 
 
 FEWEST, MOST, FACTOR = 100, 300, 1.1
@@ -160,7 +165,7 @@ class SectionBoost(Boost):
 
     def value(self, node: BaseNode) -> float:
         """The factor of the node's heading path."""
-        return section_factor(node.metadata["section_path"], self.asked, self.factor)
+        return section_factor(node.metadata.get("section_path", ()), self.asked, self.factor)
 
 
 def named_factor(document_id: str, named: Collection[str], factor: float) -> float:
@@ -177,4 +182,4 @@ class NamedDocumentBoost(Boost):
 
     def value(self, node: BaseNode) -> float:
         """The factor of the node's document."""
-        return named_factor(node.metadata["document_id"], self.named, self.factor)
+        return named_factor(document_of(node), self.named, self.factor)

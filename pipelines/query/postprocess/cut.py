@@ -6,13 +6,18 @@ from itertools import islice
 
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
-from pipelines.query.trace import Ledger
+from pipelines.query.trace import SILENT, Observer
+
+
+def document_of(node: BaseNode) -> str:
+    """The id of a node's document; of a node without one, its own."""
+    return str(node.metadata.get("document_id") or node.ref_doc_id or node.node_id)
 
 
 def above_floor(scores: Sequence[float], *, least: float, gap: float, candidates: int) -> int:
-    """How many of the first scores stay: those of at least max(least, 1 - gap) of the best; never none of some.
+    """The number of first scores that stay: those of at least max(least, 1 - gap) of the best; at least one.
 
     Args:
         scores: Best first; each is divided by the first, the largest.
@@ -30,10 +35,10 @@ def above_floor(scores: Sequence[float], *, least: float, gap: float, candidates
 class AdaptiveFloor(BaseNodePostprocessor):
     """Keeps the nodes above the adaptive floor, at most `candidates`; the best one always stays."""
 
-    least: float
-    gap: float
-    candidates: int
-    ledger: Ledger = Field(exclude=True, repr=False)
+    least: float = 0.25
+    gap: float = 0.15
+    candidates: int = 10
+    observer: Observer = Field(SILENT, exclude=True, repr=False)
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
@@ -41,7 +46,7 @@ class AdaptiveFloor(BaseNodePostprocessor):
         scores = [float(hit.score or 0.0) for hit in nodes]
         stay = above_floor(scores, least=self.least, gap=self.gap, candidates=self.candidates)
         for hit in nodes[stay:]:
-            self.ledger.cut(hit.node.node_id, "floor")
+            self.observer.cut(hit.node.node_id, "floor")
         return nodes[:stay]
 
 
@@ -70,15 +75,15 @@ class DocumentQuota(BaseNodePostprocessor):
     per_document: int
     among: int = 0
     named: tuple[str, ...] = ()
-    ledger: Ledger = Field(exclude=True, repr=False)
+    observer: Observer = Field(SILENT, exclude=True, repr=False)
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        documents = [hit.node.metadata["document_id"] for hit in nodes]
+        documents = [document_of(hit.node) for hit in nodes]
         over = over_quota(documents, quota=self.per_document, named=self.named, among=self.among)
         for place in over:
-            self.ledger.cut(nodes[place].node.node_id, "quota")
+            self.observer.cut(nodes[place].node.node_id, "quota")
         return [hit for place, hit in enumerate(nodes) if place not in over]
 
 
@@ -98,14 +103,14 @@ class TopN(BaseNodePostprocessor):
 
     top_n: int
     named: tuple[str, ...] = ()
-    ledger: Ledger = Field(exclude=True, repr=False)
+    observer: Observer = Field(SILENT, exclude=True, repr=False)
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        documents = [hit.node.metadata["document_id"] for hit in nodes]
+        documents = [document_of(hit.node) for hit in nodes]
         kept = set(top_places(documents, top_n=self.top_n, named=self.named))
         for place, hit in enumerate(nodes):
             if place not in kept:
-                self.ledger.cut(hit.node.node_id, "top_n")
+                self.observer.cut(hit.node.node_id, "top_n")
         return [hit for place, hit in enumerate(nodes) if place in kept]

@@ -7,7 +7,8 @@ from llama_index.core.bridge.pydantic import Field
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from pipelines.query.trace import Ledger
+from pipelines.query.postprocess.cut import document_of
+from pipelines.query.trace import SILENT, Observer
 from pipelines.store.near_duplicates import shingles
 
 Families = Callable[[Collection[str]], Mapping[str, str]]
@@ -39,7 +40,7 @@ def near_duplicates(texts: Sequence[str], *, threshold: float = THRESHOLD) -> di
 
 
 def _could_repeat(left: frozenset[str], right: frozenset[str], threshold: float) -> bool:
-    """Whether two sets are of like enough size: a cheap bound on their Jaccard similarity."""
+    """True if two sets are of like enough size: a cheap bound on their Jaccard similarity."""
     return min(len(left), len(right)) >= threshold * max(len(left), len(right))
 
 
@@ -78,10 +79,10 @@ class DuplicateFilter(BaseNodePostprocessor):
     """Drops every node whose words a better ranked one repeats, and of near-copies what a better ranked one says.
 
     Near-copies are nodes of one family, and nodes of other documents of one family (two versions of a resume). The
-    ledger notes under each kept node which documents it also stands for.
+    observer is told which documents each kept node also stands for.
     """
 
-    ledger: Ledger = Field(exclude=True, repr=False)
+    observer: Observer = Field(SILENT, exclude=True, repr=False)
     families: Families = Field(no_families, exclude=True)
 
     def _postprocess_nodes(
@@ -97,12 +98,12 @@ class DuplicateFilter(BaseNodePostprocessor):
             while kept_hit.node.node_id in stands_for:
                 kept_hit = stands_for[kept_hit.node.node_id]
             if kept_hit is not hit:
-                self.ledger.copied(hit.node.node_id, kept_hit.node.node_id)
+                self.observer.copied(hit.node.node_id, kept_hit.node.node_id)
         return [hit for hit in nodes if hit.node.node_id not in stands_for]
 
     def _kin(self, nodes: Sequence[NodeWithScore]) -> list[set[str]]:
         """The families of each node and of its document, of those that more than one document here has a part in."""
-        documents = [hit.node.metadata["document_id"] for hit in nodes]
+        documents = [document_of(hit.node) for hit in nodes]
         family = self.families({*documents, *(hit.node.node_id for hit in nodes)}) if len({*documents}) > 1 else {}
         kin = [
             {family[name] for name in (hit.node.node_id, document) if name in family}

@@ -7,7 +7,7 @@ from llama_index.core.bridge.pydantic import Field
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
-from pipelines.query.trace import Ledger
+from pipelines.query.trace import SILENT, Observer
 
 Window = Callable[[str, int, int], Sequence[NodeWithScore]]
 
@@ -42,7 +42,7 @@ class NeighbourExpansion(BaseNodePostprocessor):
     """
 
     width: int
-    ledger: Ledger = Field(exclude=True, repr=False)
+    observer: Observer = Field(SILENT, exclude=True, repr=False)
     reader: Window = Field(exclude=True)
 
     def _postprocess_nodes(
@@ -51,12 +51,17 @@ class NeighbourExpansion(BaseNodePostprocessor):
         taken = {hit.node.node_id for hit in nodes}
         block: list[NodeWithScore] = []
         for hit in nodes:
-            meta = hit.node.metadata
-            around = same_block(hit.node, self.reader(meta["document_id"], meta["ordinal"], self.width))
-            fresh = [NodeWithScore(node=own.node, score=hit.score) for own in around if own.node.node_id not in taken]
-            taken |= {own.node.node_id for own in fresh}
-            self.ledger.ranked(fresh)
+            near = [each.node for each in self._around(hit.node) if each.node.node_id not in taken]
+            fresh = [NodeWithScore(node=node, score=hit.score) for node in near]
+            taken |= {node.node_id for node in near}
+            self.observer.ranked(fresh)
             block += [hit, *fresh]
         if len(block) > len(nodes):
-            self.ledger.tag("neighbours")
+            self.observer.tag("neighbours")
         return block
+
+    def _around(self, node: BaseNode) -> list[NodeWithScore]:
+        """The neighbours of a node; none of one whose place in a document is unknown."""
+        if not {"document_id", "ordinal", "section_path"} <= node.metadata.keys():
+            return []
+        return same_block(node, self.reader(node.metadata["document_id"], node.metadata["ordinal"], self.width))

@@ -19,7 +19,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from pipelines.errors import ConfigError, ModelError
 from pipelines.models.cross_encoder import MODEL, TOKENIZER, PairModel
 from pipelines.observe import log_failure
-from pipelines.query.trace import Ledger
+from pipelines.query.trace import SILENT, Observer
 from pipelines.text import searchable
 
 
@@ -40,7 +40,7 @@ def reordered(ranking: Sequence[NodeWithScore], order: Sequence[str]) -> list[No
 
 
 def within(seconds: float, call: Callable[[], list[str]]) -> list[str]:
-    """What the call returns; one that takes longer is left to itself.
+    """The result of a call; one that takes longer is not waited for.
 
     Raises:
         TimeoutError: If it has not returned after so many seconds.
@@ -60,14 +60,14 @@ def within(seconds: float, call: Callable[[], list[str]]) -> list[str]:
 class Rerank(BaseNodePostprocessor):
     """Reorders the first `candidates`; past `seconds`, or when the reranker fails, the ranking stays as it was.
 
-    The time to load a reranker, once a process, does not count. The ledger notes a fall-back, and as the factor of a
-    node what its new place did to its score.
+    The time to load a reranker, once a process, does not count. It reports when the ranking stays, and else the change
+    of each score as a factor.
     """
 
     named: str
     candidates: int
     seconds: float
-    ledger: Ledger = Field(exclude=True, repr=False)
+    observer: Observer = Field(SILENT, exclude=True, repr=False)
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
@@ -76,11 +76,11 @@ class Rerank(BaseNodePostprocessor):
         if not order:
             return [NodeWithScore(node=hit.node, score=hit.score) for hit in nodes]
         moved = reordered(nodes, order)
-        self.ledger.tag("rerank")
+        self.observer.tag("rerank")
         before = {hit.node.node_id: float(hit.score or 0.0) for hit in nodes}
         for hit in moved:
             if before[hit.node.node_id] > 0:
-                self.ledger.factor(hit.node.node_id, "rerank", float(hit.score or 0.0) / before[hit.node.node_id])
+                self.observer.factor(hit.node.node_id, "rerank", float(hit.score or 0.0) / before[hit.node.node_id])
         return moved
 
     def _order(self, first: list[NodeWithScore], question: str) -> list[str]:
@@ -93,7 +93,7 @@ class Rerank(BaseNodePostprocessor):
             late = isinstance(error, TimeoutError)
             log_failure("reranking given up", error, reranker=self.named)
             why = f"was not done in {self.seconds:g} s" if late else f"failed ({type(error).__name__})"
-            self.ledger.lacking(f"The reranker {why}; the ranking stays as it was.")
+            self.observer.lacking(f"The reranker {why}; the ranking stays as it was.")
             return []
 
 
@@ -147,7 +147,7 @@ class CrossEncoder:
         return sorted(logits, key=lambda node_id: -logits[node_id])
 
     def logit(self, question: str, text: str) -> float:
-        """How relevant a passage is; any number, more is better. A class of its own for "irrelevant" is taken off."""
+        """The relevance of a passage, any number; the logit of a class "irrelevant", if there is one, is subtracted."""
         out = self._model.logits(question, text)
         if out.size not in {1, 2}:
             raise ModelError(f"The reranker gave {out[:3].tolist()} for a passage, which is no logit.")
@@ -155,9 +155,9 @@ class CrossEncoder:
 
 
 def passage(hit: NodeWithScore) -> str:
-    """What a reranker reads of a node: what is embedded of it."""
+    """The text of a node for a reranker: the one that is embedded."""
     meta = hit.node.metadata
-    return searchable(meta["header"], hit.node.get_content(), meta["mime"], meta["kind"])
+    return searchable(meta.get("header", ""), hit.node.get_content(), meta.get("mime", ""), meta.get("kind", "text"))
 
 
 def _postprocessor(named: str) -> type[BaseNodePostprocessor]:

@@ -1,1 +1,1 @@
-"""Whether sources bear a sentence out, and where."""
+"""Verification of a sentence against its sources."""

@@ -76,8 +76,8 @@ class Clause:
         terms: Its index terms.
         names: Its runs of capitalised words.
         subject: The terms before its verb; empty if the subject is a pronoun or missing.
-        says_subject: Whether it has a subject that is not a pronoun.
-        is_passive: Whether its verb is passive.
+        says_subject: True if it has a subject that is not a pronoun.
+        is_passive: True if its verb is passive.
         brought: Terms of earlier clauses that its pronouns or missing subject may refer to.
         before: The names among them.
     """

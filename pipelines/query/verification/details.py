@@ -65,7 +65,7 @@ def best_allowed_verdict(claim: str, passages: Passages) -> VerdictName:
 
 
 def _genders_differ(sentence: str, span: str) -> bool:
-    """Whether one side has only masculine and the other only feminine pronouns."""
+    """True if one side has only masculine and the other only feminine pronouns."""
     said, held = (
         [not gender.isdisjoint(_ANY_WORD.findall(fold(text))) for gender in _GENDERS] for text in (sentence, span)
     )
@@ -147,7 +147,7 @@ _LETTERS = re.compile(r"[a-z]+")
 
 
 def is_opposed(claim: str, passage: str) -> bool:
-    """Whether the claim has one word of a pair of opposites and the passage only another."""
+    """True if the claim has one word of a pair of opposites and the passage only another."""
     said, held = _words_and_phrases(claim), _words_and_phrases(passage)
     return any(_on_other_side(said, held, sides) for sides in _SIDES)
 
@@ -181,7 +181,7 @@ _RATE = re.compile(
 
 
 def rates_differ(claim: str, text: str) -> bool:
-    """Whether a rate of the claim has other units than the same number has in the text; both normalised."""
+    """True if a rate of the claim has other units than the same number has in the text; both normalised."""
     held: dict[str, set[str]] = {}
     for number, per in _rates(text):
         held.setdefault(number, set()).add(per)
@@ -231,7 +231,7 @@ _STEM = 4  # letters by which `build` and `built` are one
 
 
 def overstated(claim: str, passage: str) -> bool:
-    """Whether the claim states another share of the same things, or omits an exception or a doubt of the passage."""
+    """True if the claim states another share of the same things, or omits an exception or a doubt of the passage."""
     return _shares_differ(claim, passage) or _leaves_out_exception(claim, passage) or is_surer(claim, passage)
 
 
@@ -262,7 +262,7 @@ def _leaves_out_exception(claim: str, passage: str) -> bool:
 
 
 def is_surer(claim: str, passage: str) -> bool:
-    """Whether the claim states as fact what the passage says may be or is planned."""
+    """True if the claim states as fact what the passage says may be or is planned."""
     if _doubted_terms(claim):
         return False
     said = {term[:_STEM] for term in tokenise(claim)}
@@ -299,7 +299,7 @@ class OrderedPair(NamedTuple):
 
 
 def reversed_order(claim: str, passage: str) -> bool:
-    """Whether the passage orders two things only in the reverse of the claim's order."""
+    """True if the passage orders two things only in the reverse of the claim's order."""
     return any(
         (
             found := {
@@ -315,7 +315,7 @@ def reversed_order(claim: str, passage: str) -> bool:
 
 
 def _is_reversed_pair(one: OrderedPair, other: OrderedPair) -> bool | None:
-    """Whether one pair is the other reversed; None if they are about other things."""
+    """True if one pair is the other reversed; None if they are about other things."""
     straight = min(_shared(one.first, other.first), _shared(one.second, other.second))
     crossed = min(_shared(one.first, other.second), _shared(one.second, other.first))
     return None if straight == crossed else crossed > straight
@@ -376,7 +376,7 @@ _SIGNED_WORD = re.compile(r"\w+(?:[.'’-]\w+)*(?:\+\+|#)?")
 
 
 def is_swapped(sentence: str, span: str) -> bool:
-    """Whether two names or numbers of a clause change places around the same words (`Ann told Bo`, `Bo told Ann`).
+    """True if two names or numbers of a clause change places around the same words (`Ann told Bo`, `Bo told Ann`).
 
     A passive (`Bo was told by Ann`) turns the order of names round.
     """
@@ -385,7 +385,7 @@ def is_swapped(sentence: str, span: str) -> bool:
 
 
 def _swaps_in_clause(said: str, text: Sequence[str], common: frozenset[str]) -> bool:
-    """Whether two names or numbers of a clause are swapped; a word in lower case elsewhere is no name."""
+    """True if two names or numbers of a clause are swapped; a word in lower case elsewhere is no name."""
     claim = stemmed_words(said)
     numbers = list(dict.fromkeys(word for word in claim if word[0].isdigit()))[:_COMPARED]
     names = list(
@@ -399,7 +399,7 @@ def _swaps_in_clause(said: str, text: Sequence[str], common: frozenset[str]) -> 
 
 
 def _only_in_other_order(one: str, other: str, ignored: set[str], claim: Sequence[str], text: Sequence[str]) -> bool:
-    """Whether the text has the two words only in the reverse order around the same words."""
+    """True if the text has the two words only in the reverse order around the same words."""
     ignored = ignored | (STOP_WORDS - _DIRECTIONS)
     orders = {
         in_order == (("by" in said[-2:]) == ("by" in held[-2:]))

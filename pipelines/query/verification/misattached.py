@@ -23,7 +23,7 @@ _PREPOSITIONS = frozenset({"to", "from", "for", "with", "of", "as", "by", "into"
 
 
 def is_misattached(claim: str, aligned: Alignment) -> bool:
-    """Whether a claim attaches a detail to the wrong thing, or says the contrary of the clause that matches it best.
+    """True if a claim attaches a detail to the wrong thing, or says the contrary of the clause that matches it best.
 
     Such a claim joins a detail of one clause with the rest of another: `Priya will write the report` from `Tom will
     write the report. Priya will test it.` Possible antecedents of pronouns and missing subjects count with a clause. A
@@ -93,7 +93,7 @@ def _shares(
 
 
 def _belongs_to_other(detail: Sequence[ClaimWord], said: Clause, held: Sequence[Clause], shares: Array) -> bool:
-    """Whether a clause that matches the rest of the claim best has another name or number in place of the detail."""
+    """True if a clause that matches the rest of the claim best has another name or number in place of the detail."""
     if not (shares >= _REST_SHARE).any():
         return False
     has = [_has_detail(detail, said, clause) for clause in held]
@@ -105,7 +105,7 @@ def _belongs_to_other(detail: Sequence[ClaimWord], said: Clause, held: Sequence[
 
 
 def _has_detail(detail: Sequence[ClaimWord], said: Clause, clause: Clause) -> bool:
-    """Whether a clause has a detail, in its words or by reference if nothing else stands in that role."""
+    """True if a clause has a detail, in its words or by reference if nothing else stands in that role."""
     if any(contains_word(clause.terms, word) for word in detail):
         return True
     if not any(contains_word(clause.brought, word) for word in detail):
@@ -121,7 +121,7 @@ def _has_detail(detail: Sequence[ClaimWord], said: Clause, clause: Clause) -> bo
 
 
 def _is_subject(detail: Sequence[ClaimWord], said: Clause, clause: Clause) -> bool:
-    """Whether a detail of the claim corresponds to the subject of a clause, taking passives into account."""
+    """True if a detail of the claim corresponds to the subject of a clause, taking passives into account."""
     opens = any(word.terms[0] in said.subject for word in detail)
     if said.is_passive == clause.is_passive:
         return opens
@@ -134,7 +134,7 @@ def _word_before(detail: Sequence[ClaimWord], said: Clause) -> str:
 
 
 def _has_other_detail(detail: Sequence[ClaimWord], said: Clause, clause: Clause) -> bool:
-    """Whether a clause has another name or number in the role of the claim's detail."""
+    """True if a clause has another name or number in the role of the claim's detail."""
     if detail[0].detail == "number":
         return _has_other_number(detail[0].terms[0], said.text, clause.text)
     others = [name for name in clause.names if name.terms.isdisjoint(said.terms)]
@@ -151,7 +151,7 @@ def _preposition_class(lead: str) -> str:
 
 
 def _has_other_number(number: str, said: str, text: str) -> bool:
-    """Whether a text has another number in the same role: another year, or a number next to the same word."""
+    """True if a text has another number in the same role: another year, or a number next to the same word."""
     own, mine = numbers_in(said), _context_of_number(number, said)
     is_year = bool(_YEAR.fullmatch(number))
     return any(
@@ -189,7 +189,7 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 
 def _is_contrary(said: Clause, held: Sequence[Clause], shares: Array) -> bool:
-    """Whether every best-matching clause contradicts the claim's clause."""
+    """True if every best-matching clause contradicts the claim's clause."""
     most = shares.max(initial=0.0)
     nearest = (clause for clause, share in zip(held, shares, strict=True) if share == most)
     return bool(most >= _ABOUT_SAME) and all(
@@ -198,7 +198,7 @@ def _is_contrary(said: Clause, held: Sequence[Clause], shares: Array) -> bool:
 
 
 def _relabelled(claim: str, text: str) -> bool:
-    """Whether a thing labelled by a letter has another letter in the text (`group A`, `group B`)."""
+    """True if a thing labelled by a letter has another letter in the text (`group A`, `group B`)."""
     mine, theirs = _labels(claim), _labels(text)
     return any(noun in theirs and letters.isdisjoint(theirs[noun]) for noun, letters in mine.items())
 
@@ -211,7 +211,7 @@ def _labels(text: str) -> dict[str, set[str]]:
 
 
 def _is_mixed(said: Clause, words: Sequence[ClaimWord], held: Sequence[Clause], holding: Array, skip: Set[int]) -> bool:
-    """Whether a clause has other words between the same neighbours, while another clause has the claim's words.
+    """True if a clause has other words between the same neighbours, while another clause has the claim's words.
 
     `The landlord repairs the doors` of `The landlord repairs the roof, and tenants repair the doors`. Names and numbers
     are ignored.
@@ -241,7 +241,7 @@ def _is_mixed(said: Clause, words: Sequence[ClaimWord], held: Sequence[Clause], 
 def _stands_between(
     missing: Sequence[ClaimWord], spoken: Sequence[str], held: Sequence[str], terms: frozenset[str]
 ) -> bool:
-    """Whether the missing words are adjacent, and other words stand between the same neighbours."""
+    """True if the missing words are adjacent, and other words stand between the same neighbours."""
     absent = {term for word in missing for term in word.terms}
     at = [place for place, word in enumerate(spoken) if word in absent]
     if not at or at[-1] - at[0] >= _LONGEST_RUN or len(at) != at[-1] - at[0] + 1:

@@ -106,7 +106,7 @@ def ambiguous_number_words(text: str) -> Counter[str]:
 
 
 def units_differ(claim: str, text: str) -> bool:
-    """Whether a number of the claim has another unit than in the text; both normalised."""
+    """True if a number of the claim has another unit than in the text; both normalised."""
     held: dict[str, set[str]] = {}
     for number in re.finditer(rf"(?<![\w.]){_DIGITS}(?![\w.]\d)", text):
         measured = _MEASURED.match(text, number.start())
@@ -119,7 +119,7 @@ def units_differ(claim: str, text: str) -> bool:
 
 
 def dates_differ(claim: str, text: str) -> bool:
-    """Whether a date of the claim with a month is compatible with no date of the text; both normalised."""
+    """True if a date of the claim with a month is compatible with no date of the text; both normalised."""
     held = _dates(text)
     return bool(held) and any(not any(_compatible(date, other) for other in held) for date in _dates(claim) if date[1])
 
@@ -228,7 +228,7 @@ def folded_words(text: str) -> str:
 
 
 def contains_phrase(text: str, claim: str) -> bool:
-    """Whether a text holds a folded claim verbatim at word boundaries (`5` is not in `1.5`)."""
+    """True if a text holds a folded claim verbatim at word boundaries (`5` is not in `1.5`)."""
     body = folded_words(text)
     start = body.find(claim) if claim else -1
     while start >= 0:
@@ -272,7 +272,7 @@ def names_in(text: str) -> list[str]:
 
 
 def contains_name(name: str, terms: Set[str]) -> bool:
-    """Whether a name is among the terms of a text: whole, or by all its parts or its long form."""
+    """True if a name is among the terms of a text: whole, or by all its parts or its long form."""
     whole, *parts = tokenise(name)
     return whole in terms or (bool(parts) and terms >= set(parts))
 

@@ -58,7 +58,7 @@ class ClaimWord:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Which words of a claim stand in which lines.
+    """The words of a claim, aligned with the lines that hold them.
 
     Attributes:
         lines: The lines of all sources, source by source.
@@ -96,7 +96,7 @@ def align_claim(claim: str, sources: Sequence[Source]) -> Alignment:
 
 
 def contains_word(terms: frozenset[str], word: ClaimWord) -> bool:
-    """Whether a word is among terms: whole, or by all its parts or its long form."""
+    """True if a word is among terms: whole, or by all its parts or its long form."""
     whole, *parts = word.terms
     return whole in terms or (bool(parts) and terms.issuperset(parts))
 

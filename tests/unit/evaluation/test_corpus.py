@@ -4,6 +4,7 @@ import pytest
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import NodeWithScore, TextNode
+from sqlalchemy import create_engine
 
 from pipelines.evaluation.corpus import QueryCache, ReadOnceStore
 from pipelines.types import EmbeddingIdentity, Filters
@@ -30,6 +31,8 @@ class CountingEmbedding(BaseEmbedding):
 
 class CountingStore:
     """A store of two nodes that counts what it is asked."""
+
+    engine, table, dimension = create_engine("postgresql+psycopg2://"), "nodes_counting_v1", 2
 
     def __init__(self) -> None:
         self.asked: list[Any] = []

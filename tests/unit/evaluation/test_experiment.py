@@ -28,9 +28,9 @@ def test_a_plain_system_is_without_every_newer_part(name: str, part: str) -> Non
 @pytest.mark.parametrize("name", PLAIN)
 def test_a_plain_system_stays_as_it_is_when_the_defaults_of_retrieval_move(name: str) -> None:
     moved = RetrievalSettings(
-        mode="sparse", ann_factor=3, leg_factor=2, fusion="rrf", scale="z", complete=False, dense_weight=0.1, rrf_k=7,
-        rrf_dense_weight=0.9, whitening=0.3, bm25_k1=2.0, bm25_b=0.1, header_weight=4, pair_weight=0.9,
-        typo_weight=0.1, documents_first=9,
+        mode="sparse", ann_factor=3, leg_factor=2, fusion="rrf", scale="z", complete=False, dense_weight=0.1,
+        whitening=0.3, bm25_b=0.1, header_weight=4, pair_weight=0.9,
+        typo_weight=0.1,
     )  # fmt: skip
     elsewhere = change_settings(NOW.model_copy(update={"retrieval": moved}), SYSTEMS[name])
     assert elsewhere.retrieval == change_settings(NOW, SYSTEMS[name]).retrieval
@@ -40,7 +40,7 @@ def test_the_named_weights_are_what_the_names_say() -> None:
     weights = {name: change_settings(NOW, SYSTEMS[name]).retrieval for name in SYSTEMS}
     assert (weights["hybrid-40-60"].fusion, weights["hybrid-40-60"].dense_weight) == ("convex", 0.6)
     assert (weights["hybrid-50-50"].fusion, weights["hybrid-50-50"].dense_weight) == ("convex", 0.5)
-    assert (weights["hybrid-rrf"].fusion, weights["hybrid-rrf"].rrf_dense_weight) == ("rrf", 0.5)
+    assert (weights["hybrid-rrf"].fusion, weights["hybrid-rrf"].dense_weight) == ("rrf", 0.5)
     assert (weights["classic"].mode, weights["classic"].scale) == ("dense", "none")
 
 
@@ -50,7 +50,7 @@ def test_overrides_change_each_named_system() -> None:
 
 
 def test_overrides_alone_make_a_custom_system_beside_the_default() -> None:
-    assert choose_systems([], {"retrieval.rrf_k": "5"}) == {"default": {}, "custom": {"retrieval.rrf_k": "5"}}
+    assert choose_systems([], {"retrieval.top_n": "7"}) == {"default": {}, "custom": {"retrieval.top_n": "7"}}
 
 
 def test_the_baseline_comes_first_and_stays_as_it_is_unless_it_is_named() -> None:

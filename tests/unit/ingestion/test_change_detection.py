@@ -1,5 +1,6 @@
 """Headers, and the hashes that decide what is done with a document."""
 
+from collections import namedtuple
 from datetime import UTC, datetime
 
 import pytest
@@ -92,15 +93,20 @@ def test_the_parser_is_part_of_the_content() -> None:
     assert content_sha(NOTE, "markdown") != content_sha(NOTE, "generic")
 
 
+def sized(sizes: dict[str, float]) -> object:
+    return namedtuple("Sizes", sizes)(**sizes)
+
+
 @pytest.mark.parametrize("parser", PARSERS)
 def test_a_recipe_names_versions_and_sizes(parser: str) -> None:
-    usual = ParsingSettings()
-    other = ParsingSettings(**{name: 2 * size for name, size in usual if name.startswith(f"{parser}_")})
-    assert recipe(parser, usual) == recipe(parser, usual)
-    assert recipe(parser, usual) != recipe(parser, other)
-    assert recipe(parser, usual) == recipe(
-        parser, ParsingSettings(**{name: 2 * size for name, size in usual if not name.startswith(f"{parser}_")})
-    )
+    sizes = {
+        f"{name}_{field}": 2 * getattr(kind(), field) for name, kind in PARSERS.items() for field in kind.own_fields()
+    }
+    its_own = {name: size for name, size in sizes.items() if name.startswith(f"{parser}_")}
+    usual = recipe(parser, ParsingSettings())
+    assert recipe(parser, ParsingSettings()) == usual
+    assert recipe(parser, sized(its_own)) != usual
+    assert recipe(parser, sized({name: sizes[name] for name in sizes.keys() - its_own.keys()})) == usual
 
 
 def test_a_parser_that_is_no_more_has_a_recipe_of_its_own() -> None:

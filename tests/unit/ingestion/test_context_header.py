@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from llama_index.core.schema import TextNode
+
 from pipelines.facts import EducationFacts, JobFacts, SeveralFacts
 from pipelines.ingestion.context_header import PARTS, ContextHeader, jobs_of
 from pipelines.ingestion.parsers.nodes import make_nodes
@@ -52,3 +54,9 @@ def test_each_part_can_be_left_out() -> None:
     assert header(PARTS - {"path"}, facts=BETA) == "Ann Lee (2021)\nBeta"
     assert header(PARTS - {"year", "job"}, facts=BETA) == "Ann Lee > Experience"
     assert header(frozenset(), facts=BETA, lead="Beta") == ""
+
+
+def test_a_node_of_another_parser_gets_what_its_metadata_state() -> None:
+    nodes = [TextNode(text="Built boats."), TextNode(text="Sold them.", metadata={"title": "Ann Lee", "team": "A"})]
+    made = ContextHeader()(nodes)
+    assert [node.metadata for node in made] == [{"header": ""}, {"title": "Ann Lee", "team": "A", "header": "Ann Lee"}]

@@ -1,4 +1,4 @@
-"""Which folders changed, told by the operating system or found by looking."""
+"""Which folders changed, notified by the operating system or found by looking."""
 
 import os
 import time
@@ -20,8 +20,8 @@ def folder(tmp_path: Path) -> Path:
     return inside
 
 
-@pytest.fixture(params=[True, False], ids=["told", "looking"])
-def told(request: pytest.FixtureRequest) -> bool:
+@pytest.fixture(params=[True, False], ids=["notified", "looking"])
+def notified(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
@@ -35,8 +35,8 @@ def seen(folders: Folders, seconds: float = 3.0) -> set[str]:
     return set()
 
 
-def watching(*places: Path, told: bool, apart_from: Path = Path("/nowhere"), settle: float = 0.05) -> Folders:
-    return Folders([str(place) for place in places], settle=settle, apart_from=apart_from, look=0.02, told=told)
+def watching(*places: Path, notified: bool, apart_from: Path = Path("/nowhere"), settle: float = 0.05) -> Folders:
+    return Folders([str(place) for place in places], settle=settle, apart_from=apart_from, look=0.02, notified=notified)
 
 
 def grow(folder: Path) -> None:
@@ -44,8 +44,8 @@ def grow(folder: Path) -> None:
     (folder / "new" / "b.md").write_text("# B")
 
 
-def test_the_home_of_nobody_is_a_place_that_is_not_there(folder: Path, told: bool) -> None:
-    with watching(Path("~nobody-here/docs"), folder, told=told) as folders:
+def test_the_home_of_nobody_is_a_place_that_is_not_there(folder: Path, notified: bool) -> None:
+    with watching(Path("~nobody-here/docs"), folder, notified=notified) as folders:
         assert folders.changed() == set()
         (folder / "a.md").write_text("# A, changed")
         assert seen(folders) == {str(folder)}
@@ -62,8 +62,8 @@ def test_the_home_of_nobody_is_a_place_that_is_not_there(folder: Path, told: boo
     ],
     ids=["changed", "deleted", "moved", "added below", "added in a new folder"],
 )
-def test_what_changes_the_listing_is_seen(folder: Path, told: bool, act: Acts) -> None:
-    with watching(folder, told=told) as folders:
+def test_what_changes_the_listing_is_seen(folder: Path, notified: bool, act: Acts) -> None:
+    with watching(folder, notified=notified) as folders:
         assert folders.changed() == set()
         act(folder)
         assert seen(folders) == {str(folder)}
@@ -82,22 +82,22 @@ def test_what_changes_the_listing_is_seen(folder: Path, told: bool, act: Acts) -
 )
 def test_what_changes_no_listing_is_not(folder: Path, act: Acts) -> None:
     (folder / "var").mkdir()
-    with watching(folder, told=True, apart_from=folder / "var") as folders:
+    with watching(folder, notified=True, apart_from=folder / "var") as folders:
         act(folder)
         assert seen(folders, 0.15) == set()
 
 
-def test_a_named_file_is_seen_even_when_an_editor_puts_another_in_its_place(folder: Path, told: bool) -> None:
+def test_a_named_file_is_seen_even_when_an_editor_puts_another_in_its_place(folder: Path, notified: bool) -> None:
     file = folder / "a.md"
-    with watching(file, folder / "below", told=told) as folders:
+    with watching(file, folder / "below", notified=notified) as folders:
         (folder / "a.new").write_text("# A, again")
         os.replace(folder / "a.new", file)
         assert seen(folders) == {str(file)}
 
 
-def test_a_folder_that_goes_and_comes_back_is_watched_on(folder: Path, told: bool) -> None:
+def test_a_folder_that_goes_and_comes_back_is_watched_on(folder: Path, notified: bool) -> None:
     away = folder.with_name("away")
-    with watching(folder, told=told) as folders:
+    with watching(folder, notified=notified) as folders:
         folder.rename(away)
         assert seen(folders) == {str(folder)}
         away.rename(folder)
@@ -109,7 +109,7 @@ def test_a_folder_that_goes_and_comes_back_is_watched_on(folder: Path, told: boo
 
 
 def test_an_export_is_seen(folder: Path) -> None:
-    with watching(folder, told=True) as folders:
+    with watching(folder, notified=True) as folders:
         (folder / "export.zip").write_bytes(b"PK")
         assert seen(folders) == {str(folder)}
 
@@ -121,9 +121,9 @@ class Clock:
         return self.now
 
 
-def test_a_folder_is_told_of_once_it_is_quiet_or_after_ten_times_that(folder: Path) -> None:
+def test_a_folder_is_notified_of_once_it_is_quiet_or_after_ten_times_that(folder: Path) -> None:
     clock = Clock()
-    with Folders([str(folder)], settle=1, apart_from=Path("/nowhere"), look=0.1, told=False, now=clock) as folders:
+    with Folders([str(folder)], settle=1, apart_from=Path("/nowhere"), look=0.1, notified=False, now=clock) as folders:
         found = []
         for step in range(120):  # twelve seconds, the first eleven and a half with a change in each tenth
             clock.now = step / 10

@@ -6,7 +6,7 @@ import pytest
 
 from pipelines.ingestion.classify import classify
 from pipelines.ingestion.parsers import parse
-from pipelines.ingestion.parsers.journey import last_sentences, split_journey
+from pipelines.ingestion.parsers.journey import JourneyParser, last_sentences
 from pipelines.ingestion.structure import text_blocks
 from pipelines.text import canonical, count_tokens
 from pipelines.types import Document
@@ -34,7 +34,8 @@ def numbered(count: int, sentences: int = 6) -> str:
 
 
 def texts_of(text: str, **sizes) -> list[str]:
-    return [text[piece.start : piece.end] for piece in split_journey(text, **sizes)]
+    pieces = JourneyParser(**sizes).pieces(text, text_blocks(text))
+    return [text[piece.start : piece.end] for piece in pieces]
 
 
 def test_a_node_has_about_450_tokens_and_at_most_500() -> None:
@@ -64,7 +65,7 @@ def test_a_node_begins_with_the_last_whole_sentences_of_the_one_before() -> None
 
 def test_the_overlap_never_crosses_a_heading() -> None:
     text = f"FIRST\n\n{numbered(2)}\n\nSECOND\n\n{numbered(2)}"
-    first, second = split_journey(text)
+    first, second = JourneyParser().pieces(text, text_blocks(text))
     assert text[second.start : second.end].startswith("SECOND")
     assert (first.section_path, second.section_path) == (("FIRST",), ("SECOND",))
 

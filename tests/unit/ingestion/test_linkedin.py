@@ -17,7 +17,7 @@ from pipelines.facts import (
     SkillsFacts,
     records_of,
 )
-from pipelines.ingestion.parsers.linkedin import split_linkedin
+from pipelines.ingestion.parsers.linkedin import LinkedInParser
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.text import canonical, count_tokens
 from pipelines.types import Block, Document
@@ -133,7 +133,7 @@ def document(text: str, **fields) -> Document:
 
 
 def pieces(text: str, max_tokens: int = 800) -> list[Piece]:
-    return split_linkedin(document(text), max_tokens=max_tokens)
+    return LinkedInParser(max_tokens=max_tokens).split(document(text))
 
 
 def facts(text: str, kind: type[CareerRecord]) -> list:
@@ -240,7 +240,7 @@ def test_a_name_is_found_by_its_heading() -> None:
         Block(text.index(title), text.index(title) + len(title), "heading", 1 if title == "Jane Doe" else 3)
         for title in titles
     )
-    found = split_linkedin(document(text, blocks=blocks))
+    found = LinkedInParser().split(document(text, blocks=blocks))
     assert [record.name for record in records_of(found[4].facts)] == ["Jane Doe"]
 
 
@@ -396,7 +396,7 @@ def test_pieces_cover_the_text_within_the_limit_and_contain_their_facts(raw: str
     noted = document(raw)
     covered = bytearray(len(noted.text))
     last = 0
-    for piece in split_linkedin(noted, max_tokens=60):
+    for piece in LinkedInParser(max_tokens=60).split(noted):
         passage = noted.text[piece.start : piece.end]
         assert last <= piece.start < piece.end
         assert passage == passage.strip()

@@ -65,6 +65,12 @@ def test_the_declared_encoding_is_used(load_bytes) -> None:
     assert load_bytes(page, "a.html").text == "Łódź żyje"
 
 
+@pytest.mark.parametrize("declared", ["iso-8859-1", "Latin1"])
+def test_latin_1_is_read_as_browsers_do(load_bytes, declared: str) -> None:
+    page = f'<meta charset="{declared}"><p>Œuvre, Žižka: 5 €</p>'.encode("cp1252")
+    assert load_bytes(page, "a.html").text == "Œuvre, Žižka: 5 €"
+
+
 def test_a_figure_keeps_its_caption_and_alternative_text(load_bytes) -> None:
     page = b"<figure><img src=a alt='A red door'><figcaption>Figure 1: <b>the</b> door</figcaption></figure>"
     bare = b"<p>See <img src=b alt='a small oven'> here.</p>"

@@ -67,6 +67,15 @@ def test_a_merged_cell_repeats_in_every_row_it_spans(load_bytes, book: Workbook)
     ]
 
 
+def test_a_reversed_merged_range_is_the_same_cells_and_has_their_limit() -> None:
+    assert (
+        tables._merges(b'<mergeCell ref="B4:A3"/>')
+        == tables._merges(b'<mergeCell ref="A3:B4"/>')
+        == {3: [(0, 1, 3, 4)]}
+    )
+    assert tables._merges(b'<mergeCell ref="XFD9999:A3"/><mergeCell ref="A9999:XFD3"/>') == {}
+
+
 def test_a_header_of_two_rows_gives_both_names(load_bytes) -> None:
     book = Workbook()
     for row in (("City", 2023, None, 2024, None), (None, "Q1", "Q2", "Q1", "Q2"), ("Bern", 1, 2, 3, 4)):

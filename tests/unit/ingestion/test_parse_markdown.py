@@ -4,15 +4,19 @@ import itertools
 
 import pytest
 
-from pipelines.ingestion.parsers.markdown import split_markdown
+from pipelines.ingestion.parsers.markdown import MarkdownParser
 from pipelines.ingestion.parsers.pieces import count_words
+from pipelines.ingestion.structure import markdown_blocks
 from pipelines.text import searchable
 
 WORDS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
 
 
 def sections(text: str, **sizes) -> list[tuple[tuple[str, ...], str]]:
-    return [(piece.section_path, text[piece.start : piece.end]) for piece in split_markdown(text, **sizes)]
+    return [
+        (piece.section_path, text[piece.start : piece.end])
+        for piece in MarkdownParser(**sizes).pieces(text, markdown_blocks(text))
+    ]
 
 
 def test_each_section_is_a_node_under_its_own_path() -> None:
@@ -96,7 +100,7 @@ def test_only_headings_are_still_a_node() -> None:
 def test_a_long_section_is_cut_with_an_overlap() -> None:
     paragraphs = [" ".join(f"w{number}x{word}" for word in range(20)) + "." for number in range(12)]
     text = "# Top\n\n" + "\n\n".join(paragraphs)
-    pieces = split_markdown(text, target_words=60, max_words=80, overlap_words=5)
+    pieces = MarkdownParser(target_words=60, max_words=80, overlap_words=5).pieces(text, markdown_blocks(text))
     texts = [text[piece.start : piece.end] for piece in pieces]
     assert all(piece.section_path == ("Top",) for piece in pieces)
     assert all(count_words(part) <= 80 for part in texts)
@@ -106,7 +110,7 @@ def test_a_long_section_is_cut_with_an_overlap() -> None:
 
 def test_the_overlap_never_crosses_a_heading() -> None:
     text = f"# A\n\n{WORDS}\n\n# B\n\n{WORDS}"
-    first, second = split_markdown(text, target_words=20, max_words=30)
+    first, second = MarkdownParser(target_words=20, max_words=30).pieces(text, markdown_blocks(text))
     assert second.start > first.end
 
 
@@ -125,21 +129,21 @@ def test_a_table_just_under_the_limit_is_not_cut_for_an_overlap() -> None:
     table = "| a | b |\n|---|---|\n" + "\n".join(["| one | two |"] * 15)
     size = count_words(table)
     text = f"# Top\n\n{WORDS} {WORDS}.\n\n{table}\n\n{WORDS} {WORDS}."
-    pieces = split_markdown(text, target_words=size - 10, max_words=size, overlap_words=5)
+    pieces = MarkdownParser(target_words=size - 10, max_words=size, overlap_words=5).pieces(text, markdown_blocks(text))
     assert [text[piece.start : piece.end] for piece in pieces if piece.kind == "table"] == [table]
 
 
 def test_a_heading_is_a_piece_of_its_own_before_a_table_that_fills_the_limit() -> None:
     table = "| a | b |\n|---|---|\n" + "\n".join(["| one | two |"] * 15)
     text = f"# {WORDS}\n\n{table}"
-    pieces = split_markdown(text, max_words=count_words(table))
+    pieces = MarkdownParser(max_words=count_words(table)).pieces(text, markdown_blocks(text))
     assert [text[piece.start : piece.end] for piece in pieces] == [f"# {WORDS}", table]
 
 
 def test_a_table_over_the_limit_is_cut_between_rows_and_its_head_leads_the_later_parts() -> None:
     table = "| a | b |\n|---|---|\n" + "| one | two |\n" * 60
     text = f"# Top\n\n{table}\n\n{WORDS}."
-    pieces = split_markdown(text, target_words=60, max_words=80)
+    pieces = MarkdownParser(target_words=60, max_words=80).pieces(text, markdown_blocks(text))
     tables = [piece for piece in pieces if piece.kind == "table"]
     assert len(tables) > 3
     assert [piece.lead for piece in tables] == ["", *["| a | b |"] * (len(tables) - 1)]
@@ -150,7 +154,7 @@ def test_a_table_over_the_limit_is_cut_between_rows_and_its_head_leads_the_later
 def test_code_over_the_limit_is_cut_at_lines() -> None:
     lines = [f"value_{number} = {number} + 1" for number in range(60)]
     text = "# Top\n\n```python\n" + "\n".join(lines) + "\n```"
-    pieces = split_markdown(text, target_words=60, max_words=80, overlap_words=5)
+    pieces = MarkdownParser(target_words=60, max_words=80, overlap_words=5).pieces(text, markdown_blocks(text))
     found = [line for piece in pieces for line in text[piece.start : piece.end].split("\n")]
     assert len(pieces) > 3
     assert {piece.kind for piece in pieces} == {"code"}
@@ -169,7 +173,7 @@ def test_a_section_is_whole_up_to_800_words_and_a_longer_one_is_cut_at_600() -> 
 def test_badges_and_comments_are_in_the_span_but_not_in_the_indexed_text() -> None:
     badge = "[![Build](https://ci.example.com/one.svg)](https://ci.example.com)"
     text = f"# Top\n\n{badge}\n\n<!-- a note to ourselves -->\n\nSee [the guide](https://docs.example.com/x) {WORDS}."
-    (piece,) = split_markdown(text)
+    (piece,) = MarkdownParser().pieces(text, markdown_blocks(text))
     assert text[piece.start : piece.end] == text
     found = searchable("", text[piece.start : piece.end], "text/markdown")
     assert "the guide" in found

@@ -3,12 +3,15 @@
 import pickle
 import uuid
 from collections.abc import Sequence
+from datetime import date
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import Document as LlamaDocument
 from llama_index.core.schema import MetadataMode, NodeRelationship, TextNode
 from numpy.typing import NDArray
@@ -16,9 +19,13 @@ from numpy.typing import NDArray
 from config.settings import ParsingSettings
 from pipelines.errors import ConfigError, ParseError
 from pipelines.facts import records_of
+from pipelines.ingestion.context_header import ContextHeader
 from pipelines.ingestion.loaders.sniff import MARKDOWN, PDF, PLAIN
-from pipelines.ingestion.parsers import PARSER_OF_CATEGORY, PARSERS, build_parser, make_node, parse, parser_for
-from pipelines.ingestion.parsers.nodes import CarriedDocument
+from pipelines.ingestion.parsers import PARSER_OF_CATEGORY, PARSERS, build_parser, parse, parser_for
+from pipelines.ingestion.parsers.generic import GenericParser
+from pipelines.ingestion.parsers.markdown import MarkdownParser
+from pipelines.ingestion.parsers.nodes import CarriedDocument, make_nodes
+from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.structure import markdown_blocks, text_blocks
 from pipelines.text import canonical
 from pipelines.types import CATEGORIES, Block, Document, NodeMetadata
@@ -37,7 +44,7 @@ LONG_LINES = ["日本語。" * 200, "\n" * 400, "a" * 3_000, "👩‍👩‍👧
 NASTY = st.lists(st.sampled_from([*LINES, *ODD_LINES, *CAREER_LINES, *LONG_LINES]), max_size=25).map("\n".join)
 READERS = st.sampled_from([lambda text: (), text_blocks, markdown_blocks])
 
-SMALL = ParsingSettings(  # sizes that make short texts long
+SMALL = SimpleNamespace(  # sizes that make short texts long
     resume_max_tokens=60, linkedin_max_tokens=60, generic_characters=200, sections_characters=100, sections_overlap=20,
     journey_target_tokens=45, journey_soft_tokens=50, journey_hard_tokens=60, journey_overlap_words=5,
     journey_overlap_tokens=10, markdown_target_words=60, markdown_max_words=80, markdown_overlap_words=5,
@@ -129,7 +136,7 @@ def test_nodes_keep_the_contract(name: str) -> None:
     assert len({node.node_id for node in nodes}) == len(nodes) > 2
     for ordinal, node in enumerate(nodes):
         facts = NodeMetadata(**node.metadata)
-        assert node.metadata.keys() == NodeMetadata.model_fields.keys()
+        assert node.metadata.keys() == NodeMetadata.model_fields.keys() - {"extra"}
         assert (facts.ordinal, facts.total) == (ordinal, len(nodes))
         assert (facts.document_id, facts.parser, facts.parser_version) == ("doc-1", name, build_parser(name).version)
         assert facts.section == (facts.section_path[-1] if facts.section_path else "")
@@ -165,15 +172,72 @@ def test_a_parser_runs_in_a_pipeline_and_survives_pickling(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PARSERS)
-def test_every_size_of_a_parser_is_a_setting_with_the_same_default(name: str) -> None:
-    parser = build_parser(name)
+def test_a_plain_llama_index_document_keeps_its_metadata(name: str) -> None:
+    text = f"# Top\n\n{WORDS}.\n\n" + f"\n{WORDS}." * 40
+    stated = {"team": "A", "file_name": "notes.md", "title": "Notes", "day": date(2024, 5, 1), "kind": "memo"}
+    given = LlamaDocument(text=text, id_="p", metadata=stated)
+    parser = build_parser(name, SMALL, letters)
+    nodes = IngestionPipeline(transformations=[parser, ContextHeader()]).run(documents=[given])
+    assert [node.node_id for node in nodes] == [node.node_id for node in parser.get_nodes_from_documents([given])]
+    assert len(nodes) > 2
+    for node in nodes:
+        own = NodeMetadata(**{key: node.metadata[key] for key in NodeMetadata.model_fields})
+        assert node.text == text[own.start : own.end]
+        assert own.extra == {**stated, "day": "2024-05-01"}
+        assert own.kind != "memo"
+        assert own.header.startswith("Notes")
+        assert {key: node.metadata[key] for key in ("team", "file_name", "day")} == {
+            "team": "A", "file_name": "notes.md", "day": date(2024, 5, 1)
+        }  # fmt: skip
+        assert node.get_content(MetadataMode.EMBED) == node.get_content(MetadataMode.LLM) == node.text
+        assert node.relationships == {NodeRelationship.SOURCE: given.as_related_node_info()}
+    assert given.metadata == stated
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_what_a_caller_wants_embedded_is_embedded_unless_the_document_excludes_it(name: str) -> None:
+    given = LlamaDocument(
+        text="Text of a note.", metadata={"team": "A", "room": "2"}, excluded_embed_metadata_keys=["room"]
+    )
+    wanted = ("team", "room", "header")
+    parser = build_parser(name, SMALL, letters).model_copy(
+        update={"embed_metadata_keys": wanted, "llm_metadata_keys": wanted[:2]}
+    )
+    (node,) = ContextHeader()(parser.get_nodes_from_documents([given]))
+    node.metadata["header"] = "A note"
+    assert node.get_content(MetadataMode.EMBED) == "team: A\nheader: A note\n\nText of a note."
+    assert node.get_content(MetadataMode.LLM) == "team: A\nroom: 2\n\nText of a note."
+
+
+def test_a_parser_relates_neighbours_and_leaves_metadata_out_where_it_is_told_to() -> None:
+    first, second = (LlamaDocument(text=f"# Top\n\n{WORDS}.\n\n# Sub\n\n{WORDS}.", metadata={"n": n}) for n in (1, 2))
+    parser = MarkdownParser(include_prev_next_rel=True, include_metadata=False)
+    a, b, c, d = parser.get_nodes_from_documents([first, second])
+    assert (a.prev_node, a.next_node and a.next_node.node_id) == (None, b.node_id)
+    assert (b.prev_node and b.prev_node.node_id, b.next_node, c.prev_node) == (a.node_id, None, None)
+    assert c.next_node == d.as_related_node_info()
+    assert [node.ref_doc_id for node in (a, b, c, d)] == [first.id_] * 2 + [second.id_] * 2
+    assert "n" not in a.metadata
+    assert "extra" not in a.metadata
+
+
+def test_a_part_of_another_parser_s_node_belongs_to_the_same_document() -> None:
+    given = LlamaDocument(text=f"{WORDS}.\n\n{WORDS}.", id_="p", metadata={"team": "A"})
+    halves = SentenceSplitter(chunk_size=60, chunk_overlap=0).get_nodes_from_documents([given])
+    nodes = GenericParser(characters=50).get_nodes_from_documents(halves)
+    assert len(nodes) > len(halves) > 0
+    assert {(node.ref_doc_id, node.metadata["team"]) for node in nodes} == {("p", "A")}
+    assert len({node.node_id for node in nodes}) == len(nodes)
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_a_size_of_the_settings_is_a_parsers_field_with_the_same_default(name: str) -> None:
+    parser, small = build_parser(name), build_parser(name, SMALL)
     assert parser.name == name
-    known = {field: getattr(ParsingSettings(), f"{name}_{field}", None) for field in parser.own_fields()}
-    assert known == {field: getattr(parser, field) for field in parser.own_fields()}
-    told = build_parser(name, SMALL)
-    assert {field: getattr(told, field) for field in known} == {
-        field: getattr(SMALL, f"{name}_{field}") for field in known
-    }
+    fields = {f"{name}_{field}": field for field in parser.own_fields()}
+    usual = {size: value for size, value in ParsingSettings() if size.startswith(f"{name}_")}
+    assert usual == {size: getattr(parser, fields[size]) for size in usual}
+    assert all(getattr(small, field) == getattr(SMALL, size) for size, field in fields.items() if hasattr(SMALL, size))
 
 
 @pytest.mark.parametrize("name", [name for name in PARSERS if name not in ("resume", "linkedin")])
@@ -224,25 +288,23 @@ def test_blocks_are_trimmed_and_ascending_without_overlap(raw: str) -> None:
             last = block.end
 
 
-# make_node
+# make_nodes
 
 
 @pytest.mark.parametrize("span", [(0, 0), (0, 99), (3, 6), (-4, 2)])
-def test_make_node_rejects_spans_that_are_not_exact(span: tuple[int, int]) -> None:
+def test_make_nodes_rejects_spans_that_are_not_exact(span: tuple[int, int]) -> None:
     with pytest.raises(ParseError, match="not an exact span"):
-        make_node(document("one two"), span, ordinal=0, total=1, parser="p", parser_version=1)
+        make_nodes(document("one two"), [Piece(*span)], "p", 1)
 
 
-def test_make_node_sets_page_and_lines() -> None:
+def test_make_nodes_sets_page_and_lines() -> None:
     noted = document("a\nb\n\nc", pages=(0, 2, 5, 5), first_line=10)
-    nodes = [
-        make_node(noted, span, ordinal=0, total=1, parser="p", parser_version=1) for span in ((0, 1), (2, 6), (5, 6))
-    ]
+    nodes = make_nodes(noted, [Piece(0, 1), Piece(2, 6), Piece(5, 6)], "p", 1)
     assert [node.metadata["page"] for node in nodes] == [1, 2, 4]
     assert [(node.metadata["line_start"], node.metadata["line_end"]) for node in nodes] == [
         (10, 10),
         (11, 13),
         (13, 13),
     ]
-    unpaged = make_node(document("a"), (0, 1), ordinal=0, total=1, parser="p", parser_version=1)
+    (unpaged,) = make_nodes(document("a"), [Piece(0, 1)], "p", 1)
     assert unpaged.metadata["page"] is None

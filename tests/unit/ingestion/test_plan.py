@@ -323,10 +323,10 @@ def test_what_a_remote_source_refuses_to_have_removed_is_still_held_by_it(folder
     ]
     items = tuple(SourceItem(page.source_uri, page.name, "s", "web", page.stamp) for page in pages[3:])
     found = make_plan(
-        [Listing("s", "web", items, True)], pages, terms(held={"s": [page.source_uri for page in pages]})
+        [Listing("s", "web", items, True)], pages, terms(last_listed={"s": [page.source_uri for page in pages]})
     )  # fmt: skip
     assert found.refused == (("s", 3, 5),)
-    assert set(found.held["s"]) == {page.source_uri for page in pages}
+    assert set(found.listed["s"]) == {page.source_uri for page in pages}
 
 
 def test_a_failure_of_a_stored_document_stands_while_its_removal_is_refused(folder: Path) -> None:

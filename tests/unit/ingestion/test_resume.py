@@ -1,6 +1,7 @@
 """Resumes: sections, what they state beside jobs, columns, and all of the text kept."""
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -17,9 +18,9 @@ from pipelines.facts import (
     records_of,
 )
 from pipelines.ingestion.parsers.pieces import Piece
-from pipelines.ingestion.parsers.resume import split_resume
+from pipelines.ingestion.parsers.resume import ResumeParser
 from pipelines.ingestion.parsers.resume.entries import supported_facts
-from pipelines.ingestion.structure import markdown_blocks
+from pipelines.ingestion.structure import markdown_blocks, text_blocks
 from pipelines.text import canonical, count_tokens, plain
 from pipelines.types import Block, LineBox
 
@@ -54,8 +55,12 @@ Rowing.
 """
 
 
+def pieces_of(text: str, blocks: Sequence[Block] | None = None, boxes: Sequence[LineBox] = (), **sizes) -> list[Piece]:
+    return ResumeParser(**sizes).pieces(text, text_blocks(text) if blocks is None else blocks, boxes)
+
+
 def records(text: str, kind: type) -> list[Any]:
-    return [record for piece in split_resume(text) for record in records_of(piece.facts) if isinstance(record, kind)]
+    return [record for piece in pieces_of(text) for record in records_of(piece.facts) if isinstance(record, kind)]
 
 
 def words(text: str, pieces: list[Piece]) -> list[str]:
@@ -66,7 +71,7 @@ def words(text: str, pieces: list[Piece]) -> list[str]:
 
 
 def test_each_section_is_a_piece_that_begins_with_its_heading() -> None:
-    pieces = split_resume(RESUME)
+    pieces = pieces_of(RESUME)
     assert [(piece.kind, piece.section_path) for piece in pieces] == [
         ("contact", ()),
         ("summary", ("PROFILE",)),
@@ -84,18 +89,18 @@ def test_each_section_is_a_piece_that_begins_with_its_heading() -> None:
 
 def test_a_text_without_known_sections_is_split_like_a_generic_document() -> None:
     text = "Ana Brook wrote this.\n\nThere is nothing more to it."
-    assert split_resume(text) == [Piece(0, len(text))]
+    assert pieces_of(text) == [Piece(0, len(text))]
 
 
 def test_an_unknown_heading_in_the_style_of_the_others_is_a_section() -> None:
     text = "# Ana\n\n## Experience\n\nFathom | Engineer | 2019 – 2021\n\n## Invited talks\n\n- On things (2020)"
-    assert [piece.section_path for piece in split_resume(text)][1:] == [("Experience",), ("Invited talks",)]
+    assert [piece.section_path for piece in pieces_of(text)][1:] == [("Experience",), ("Invited talks",)]
 
 
 def test_a_heading_of_an_entry_opens_no_section() -> None:
     jobs = "FATHOM LABS\nEngineer, 2019 – 2021\n- a\n\nOAKLINE\nDeveloper, 2016 – 2019\n- b"
     text = f"EXPERIENCE\n\n{jobs}\n\nSKILLS\nGo, SQL"
-    assert [(piece.kind, piece.section_path) for piece in split_resume(text)] == [
+    assert [(piece.kind, piece.section_path) for piece in pieces_of(text)] == [
         ("job", ("EXPERIENCE",)),
         ("job", ("EXPERIENCE",)),
         ("skills", ("SKILLS",)),
@@ -105,12 +110,12 @@ def test_a_heading_of_an_entry_opens_no_section() -> None:
 def test_a_name_of_a_section_inside_a_job_opens_none() -> None:
     job = "Fathom | Engineer | 2019 – 2021\nTechnologies\n- Go\nAchievements\n- A prize"
     text = f"EXPERIENCE\n{job}\n\nEDUCATION\nHarlow College"
-    assert [piece.kind for piece in split_resume(text)] == ["job", "education"]
+    assert [piece.kind for piece in pieces_of(text)] == ["job", "education"]
 
 
 def test_headings_in_a_column_of_their_own_open_sections() -> None:
     text = "Ana Brook\n\nExperience\tFathom | Engineer | 2019 – 2021\n\nSkills\tGo, SQL"
-    assert [piece.kind for piece in split_resume(text)] == ["contact", "job", "skills"]
+    assert [piece.kind for piece in pieces_of(text)] == ["contact", "job", "skills"]
 
 
 def test_a_column_continues_its_section_on_the_next_page() -> None:
@@ -136,7 +141,7 @@ def test_a_column_continues_its_section_on_the_next_page() -> None:
         LineBox(start, start + len(part), page, x, y, x + 150, y + 10)
         for start, part, (page, x, y) in zip(starts, parts, places, strict=True)
     ]
-    pieces = split_resume(text, blocks, boxes)
+    pieces = pieces_of(text, blocks, boxes)
     assert [(piece.kind, piece.section_path[-1]) for piece in pieces] == [
         ("skills", "SKILLS"),
         ("job", "EXPERIENCE"),
@@ -252,7 +257,7 @@ NASTY = st.lists(st.sampled_from([*LINES, *ODD]) | st.text(max_size=30), max_siz
 @settings(max_examples=150)
 def test_pieces_cover_the_text_in_order_within_their_limit(raw: str, marked_up: bool) -> None:
     text = canonical(raw)
-    pieces = split_resume(text, markdown_blocks(text) if marked_up else None, max_tokens=60)
+    pieces = pieces_of(text, markdown_blocks(text) if marked_up else None, max_tokens=60)
     assert all(before.end <= after.start for before, after in itertools.pairwise(pieces))
     assert all(part == part.strip() != "" for part in words(text, pieces))
     assert all(count_tokens(part) <= 60 for part in words(text, pieces))
@@ -264,7 +269,7 @@ def test_pieces_cover_the_text_in_order_within_their_limit(raw: str, marked_up: 
 @settings(max_examples=100)
 def test_every_fact_occurs_in_its_piece_or_its_lead(raw: str) -> None:
     text = canonical(raw)
-    for piece in split_resume(text):
+    for piece in pieces_of(text):
         passage = text[piece.start : piece.end]
         source = "".join(f"{passage}{plain(passage)}{piece.lead}".split())
         for record in records_of(piece.facts):

@@ -5,9 +5,11 @@ from datetime import UTC, datetime
 import pytest
 
 from pipelines.facts import EducationFacts, JobFacts, records_of
-from pipelines.ingestion.parsers.resume import split_resume
+from pipelines.ingestion.parsers.pieces import Piece
+from pipelines.ingestion.parsers.resume import ResumeParser
 from pipelines.ingestion.parsers.resume.job_candidates import place_likeness
 from pipelines.ingestion.parsers.resume.lines import label_role, split_label
+from pipelines.ingestion.structure import text_blocks
 
 ENGINEER = JobFacts(
     company="Fathom",
@@ -63,8 +65,12 @@ LAYOUTS = {
 }
 
 
+def pieces_of(text: str, **sizes) -> list[Piece]:
+    return ResumeParser(**sizes).pieces(text, text_blocks(text))
+
+
 def jobs_of(text: str) -> list[JobFacts]:
-    pieces = split_resume(text)
+    pieces = pieces_of(text)
     return [record for piece in pieces for record in records_of(piece.facts) if isinstance(record, JobFacts)]
 
 
@@ -86,7 +92,7 @@ def test_every_layout_yields_each_job_once(name: str, heading: str) -> None:
 
 def test_a_job_has_its_own_span_items_and_year() -> None:
     text = f"EXPERIENCE\n{laid_out(LAYOUTS['three lines'])}"
-    pieces = [piece for piece in split_resume(text) if piece.kind == "job"]
+    pieces = [piece for piece in pieces_of(text) if piece.kind == "job"]
     assert [piece.year for piece in pieces[1:]] == [2019, 2016]
     assert pieces[0].year == datetime.now(UTC).year
     for piece in pieces:
@@ -124,7 +130,7 @@ def test_each_position_at_one_company_is_a_job() -> None:
         ("Fathom", "Engineer", "Berlin", "2019 – 2021"),
         ("Oakline", "Developer", "Porto", "2015 – 2019"),
     ]
-    assert [piece.lead for piece in split_resume(text)] == ["", "Fathom | Berlin", ""]
+    assert [piece.lead for piece in pieces_of(text)] == ["", "Fathom | Berlin", ""]
 
 
 def test_a_company_line_with_dates_is_not_a_job_of_its_own() -> None:
@@ -179,14 +185,14 @@ def test_projects_and_volunteering_are_not_jobs() -> None:
         "EXPERIENCE\nFathom | Engineer | 2019 – 2021\n- a\n\nPROJECTS\nCompass\t2020 – 2021\n- b\n\n"
         "VOLUNTEERING\nMentor, Code Club\t2018 – 2020\n- c"
     )
-    assert [piece.kind for piece in split_resume(text)] == ["job", "project", "volunteering"]
+    assert [piece.kind for piece in pieces_of(text)] == ["job", "project", "volunteering"]
     assert len(jobs_of(text)) == 1
 
 
 def test_a_long_job_is_cut_and_each_later_part_leads_with_the_job_line() -> None:
     items = "\n".join(f"- Item number {number} of a long list of things that were done there" for number in range(60))
     text = f"EXPERIENCE\nFathom | Engineer | Berlin | 2019 – 2021\n{items}"
-    first, *later = split_resume(text, max_tokens=200)
+    first, *later = pieces_of(text, max_tokens=200)
     assert first.lead == ""
     assert isinstance(first.facts, JobFacts)
     assert first.facts.span[1] == first.end
@@ -329,7 +335,7 @@ UNKNOWN_NAMES: dict[str, tuple[str, list[JobFields]]] = {
 
 
 def job_fields(text: str) -> list[JobFields]:
-    records = [record for piece in split_resume(text) for record in records_of(piece.facts)]
+    records = [record for piece in pieces_of(text) for record in records_of(piece.facts)]
     jobs = [record for record in records if isinstance(record, JobFacts)]
     return [(job.company, job.position, job.location, job.date_range) for job in jobs]
 
@@ -367,7 +373,7 @@ def test_a_label_inside_a_job_opens_no_section() -> None:
     ],
 )
 def test_the_school_is_the_part_that_is_not_degree_subject_or_grade(study: str, institution: str) -> None:
-    records = [record for piece in split_resume(f"EDUCATION\n{study}") for record in records_of(piece.facts)]
+    records = [record for piece in pieces_of(f"EDUCATION\n{study}") for record in records_of(piece.facts)]
     assert [record.institution for record in records if isinstance(record, EducationFacts)] == [institution]
 
 

@@ -14,10 +14,10 @@ from pipelines.errors import ConfigError
 from pipelines.ingestion.change_detection import recipe
 from pipelines.ingestion.parsers import build_parser, parse
 from pipelines.ingestion.parsers.pieces import Piece
-from pipelines.ingestion.parsers.semantic import SemanticParser, split_semantic
+from pipelines.ingestion.parsers.semantic import SemanticParser
 from pipelines.ingestion.structure import markdown_blocks
 from pipelines.text import canonical
-from pipelines.types import Document
+from pipelines.types import Block, Document
 
 SEA = "The ship sailed far across the wide grey sea. "
 LAND = "A farm of wheat and oats lay beyond the hill. "
@@ -36,22 +36,22 @@ class Subjects:
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def note(text: str) -> Document:
+def note(text: str, blocks: Sequence[Block] = ()) -> Document:
     return Document(
         id="d", text=text, source_uri="u", source="s", source_kind="file", name="n.txt", mime="text/plain", bytes=1,
-        file_sha="f", content_sha="c",
+        file_sha="f", content_sha="c", blocks=tuple(blocks),
     )  # fmt: skip
 
 
 def test_a_text_is_cut_where_its_topic_changes() -> None:
     text = (SEA * 9 + LAND * 9 + SEA * 9).strip()
-    found = [text[piece.start : piece.end] for piece in split_semantic(text, Subjects())]
+    found = [text[piece.start : piece.end] for piece in SemanticParser(embed=Subjects()).split(note(text))]
     assert found == [(SEA * 9).strip(), (LAND * 9).strip(), (SEA * 9).strip()]
 
 
 def test_a_text_on_one_topic_stays_whole() -> None:
     text = (SEA * 30).strip()
-    assert split_semantic(text, Subjects()) == [Piece(0, len(text))]
+    assert SemanticParser(embed=Subjects()).split(note(text)) == [Piece(0, len(text))]
 
 
 def test_all_groups_of_sentences_are_embedded_in_one_batch_and_a_plan_can_count_them() -> None:
@@ -66,18 +66,21 @@ def test_all_groups_of_sentences_are_embedded_in_one_batch_and_a_plan_can_count_
 
 def test_no_piece_crosses_a_heading_even_between_similar_texts() -> None:
     text = f"# One\n\n{SEA * 3}\n\n# Two\n\n{SEA * 3}".strip()
-    found = split_semantic(text, Subjects(), markdown_blocks(text))
+    found = SemanticParser(embed=Subjects()).split(note(text, markdown_blocks(text)))
     assert [(piece.section_path, text[piece.start]) for piece in found] == [(("One",), "#"), (("Two",), "#")]
 
 
 def test_a_short_part_is_joined_to_its_neighbour() -> None:
     text = (SEA * 6 + LAND * 3).strip()
-    assert split_semantic(text, Subjects(), min_characters=len(LAND) * 4) == [Piece(0, len(text))]
+    assert SemanticParser(embed=Subjects(), min_characters=len(LAND) * 4).split(note(text)) == [Piece(0, len(text))]
 
 
 def test_a_topic_over_the_limit_is_cut_at_sentences() -> None:
     text = (SEA * 60).strip()
-    found = [text[piece.start : piece.end] for piece in split_semantic(text, Subjects(), max_characters=500)]
+    found = [
+        text[piece.start : piece.end]
+        for piece in SemanticParser(embed=Subjects(), max_characters=500).split(note(text))
+    ]
     assert all(len(part) <= 500 and part.startswith("The ship") and part.endswith("sea.") for part in found)
     assert len(found) >= len(text) // 500
 
@@ -85,7 +88,7 @@ def test_a_topic_over_the_limit_is_cut_at_sentences() -> None:
 def test_fewer_than_five_sentences_are_cut_by_length_and_nothing_is_embedded() -> None:
     text = "word " * 500 + "end. " + SEA.strip()
     model = Subjects()
-    found = split_semantic(text, model)
+    found = SemanticParser(embed=model).split(note(text))
     assert model.asked == []
     assert len(found) == 3
     assert all(piece.end - piece.start <= 1024 for piece in found)
@@ -98,7 +101,7 @@ def test_fewer_than_five_sentences_are_cut_by_length_and_nothing_is_embedded() -
 def test_pieces_never_exceed_the_limit_and_do_not_overlap_if_embedded(raw: str, group: int) -> None:
     text = canonical(raw)
     model = Subjects()
-    found = split_semantic(text, model, group=group, min_characters=50, max_characters=300)
+    found = SemanticParser(embed=model, group=group, min_characters=50, max_characters=300).split(note(text))
     assert all(piece.end - piece.start <= 300 for piece in found)
     if model.asked:
         assert all(before.end <= after.start for before, after in pairwise(found))

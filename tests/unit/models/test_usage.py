@@ -233,24 +233,24 @@ def _nothing_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_before_a_model_reports_the_setting_holds() -> None:
     record_token_counts("one", counted=1000, reported=1300)
-    assert token_margin("another", 1.15) == 1.15
+    assert token_margin("another") == 1.15
 
 
 def test_the_margin_is_what_a_model_reports_and_a_little_more() -> None:
     record_token_counts("one", counted=1000, reported=1300)
-    assert token_margin("one", 1.15) == pytest.approx(1.05 * 1.3)
+    assert token_margin("one") == pytest.approx(1.05 * 1.3)
 
 
 def test_later_reports_weigh_more_than_earlier_ones() -> None:
     for reported in (1000, 2000):
         record_token_counts("one", counted=1000, reported=reported)
-    assert token_margin("one", 1.15) == pytest.approx(1.05 * (0.9 * 1000 + 2000) / (0.9 * 1000 + 1000))
+    assert token_margin("one") == pytest.approx(1.05 * (0.9 * 1000 + 2000) / (0.9 * 1000 + 1000))
 
 
 @pytest.mark.parametrize(("counted", "reported"), [(1000, 7), (1000, 90_000), (50, 60)])
 def test_a_report_that_cannot_be_of_the_same_text_or_is_of_a_short_one_is_left_out(counted: int, reported: int) -> None:
     record_token_counts("one", counted=counted, reported=reported)
-    assert token_margin("one", 1.15) == 1.15
+    assert token_margin("one") == 1.15
 
 
 class Reporting(CustomLLM):
@@ -273,4 +273,4 @@ class Reporting(CustomLLM):
 
 def test_what_an_endpoint_reports_of_a_request_is_learnt() -> None:
     assert list(complete(Reporting(), [("system", "Say yes."), ("user", "The crane ran. " * 200)])) == ["Yes"]
-    assert token_margin("twice", 1.15) == pytest.approx(1.05 * 2)
+    assert token_margin("twice") == pytest.approx(1.05 * 2)

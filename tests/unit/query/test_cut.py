@@ -45,7 +45,7 @@ def test_the_short_cut_to_duplicates_finds_what_comparing_all_pairs_finds(texts:
 def test_duplicates_keeps_the_best_ranked_and_tells_the_ledger() -> None:
     nodes = [hit("a", LONG), hit("b", LONG), hit("c", "other words")]
     ledger = ledger_of(nodes)
-    assert ids(DuplicateFilter(ledger=ledger).postprocess_nodes(nodes)) == ["a", "c"]
+    assert ids(DuplicateFilter(observer=ledger).postprocess_nodes(nodes)) == ["a", "c"]
     assert ledger.candidate("b").fate == "cut: duplicate"
 
 
@@ -56,7 +56,7 @@ OTHER = (
 
 def copies_of(nodes: list[NodeWithScore], **families: str) -> tuple[list[str], Ledger]:
     ledger = ledger_of(nodes)
-    return ids(DuplicateFilter(ledger=ledger, families=lambda _: families).postprocess_nodes(nodes)), ledger
+    return ids(DuplicateFilter(observer=ledger, families=lambda _: families).postprocess_nodes(nodes)), ledger
 
 
 def test_of_near_copies_the_best_ranked_is_shown_and_stands_for_the_others() -> None:
@@ -114,7 +114,7 @@ def test_the_ledger_keeps_where_the_copies_stand_that_a_node_stands_for() -> Non
 def test_quota_leaves_room_for_other_documents() -> None:
     nodes = [hit("a"), hit("b"), hit("c"), hit("x", document_id="e"), hit("y", document_id="e")]
     ledger = ledger_of(nodes)
-    assert ids(DocumentQuota(ledger=ledger, per_document=2).postprocess_nodes(nodes)) == ["a", "b", "x", "y"]
+    assert ids(DocumentQuota(observer=ledger, per_document=2).postprocess_nodes(nodes)) == ["a", "b", "x", "y"]
     assert ledger.candidate("c").fate == "cut: quota"
 
 
@@ -126,13 +126,17 @@ def test_there_is_no_quota_where_too_few_documents_share_the_places() -> None:
 
 def test_a_document_that_the_question_names_has_no_quota() -> None:
     nodes = [hit("a"), hit("b"), hit("x", document_id="e"), hit("y", document_id="e")]
-    assert ids(DocumentQuota(ledger=Ledger(), per_document=1, named=("d",)).postprocess_nodes(nodes)) == ["a", "b", "x"]
+    assert ids(DocumentQuota(observer=Ledger(), per_document=1, named=("d",)).postprocess_nodes(nodes)) == [
+        "a",
+        "b",
+        "x",
+    ]
 
 
 def test_what_is_past_the_number_asked_for_says_so() -> None:
     nodes = [hit("a"), hit("b"), hit("c")]
     ledger = ledger_of(nodes)
-    assert ids(TopN(ledger=ledger, top_n=2).postprocess_nodes(nodes)) == ["a", "b"]
+    assert ids(TopN(observer=ledger, top_n=2).postprocess_nodes(nodes)) == ["a", "b"]
     assert ledger.candidate("c").fate == "cut: top_n"
 
 
@@ -140,7 +144,7 @@ def test_of_several_named_documents_the_best_of_each_is_among_the_top() -> None:
     documents = ["x", "x", "y", "x", "z", "z"]
     nodes = [hit(str(place), document_id=document) for place, document in enumerate(documents)]
     for named, kept in [(("x", "z"), ["0", "1", "4"]), (("z",), ["0", "1", "2"]), (("x", "gone"), ["0", "1", "2"])]:
-        top = TopN(ledger=ledger_of(nodes), top_n=3, named=named)
+        top = TopN(observer=ledger_of(nodes), top_n=3, named=named)
         assert ids(top.postprocess_nodes(nodes)) == kept
     assert top_places(documents, top_n=2, named=("x", "y", "z")) == [0, 2]
 
@@ -171,7 +175,10 @@ def test_only_so_many_candidates_reach_the_floor() -> None:
 def test_the_floor_tells_the_ledger_what_it_cut() -> None:
     nodes = [hit("a", score=1.0), hit("b", score=0.9), hit("c", score=0.5)]
     ledger = ledger_of(nodes)
-    assert ids(AdaptiveFloor(ledger=ledger, least=0.25, gap=0.15, candidates=10).postprocess_nodes(nodes)) == ["a", "b"]
+    assert ids(AdaptiveFloor(observer=ledger, least=0.25, gap=0.15, candidates=10).postprocess_nodes(nodes)) == [
+        "a",
+        "b",
+    ]
     assert ledger.candidate("c").fate == "cut: floor"
 
 
@@ -189,7 +196,7 @@ def kept(ordinal: int, score: float) -> NodeWithScore:
 
 
 def with_neighbours(nodes: list[NodeWithScore], width: int = 5) -> list[tuple[str, float | None]]:
-    added = NeighbourExpansion(ledger=Ledger(), reader=read, width=width).postprocess_nodes(nodes)
+    added = NeighbourExpansion(observer=Ledger(), reader=read, width=width).postprocess_nodes(nodes)
     return [(one.node.node_id, one.score) for one in added]
 
 
@@ -204,7 +211,7 @@ def test_neighbours_never_cross_a_section_or_a_gap() -> None:
 
 def test_neighbours_are_as_many_as_the_width_on_each_side() -> None:
     near = [hit(f"m{n}", ordinal=n, score=0.0) for n in range(9)]
-    step = NeighbourExpansion(ledger=Ledger(), reader=lambda d, o, w: near[o - w : o + w + 1], width=2)
+    step = NeighbourExpansion(observer=Ledger(), reader=lambda d, o, w: near[o - w : o + w + 1], width=2)
     assert ids(step.postprocess_nodes([near[4]])) == ["m4", "m2", "m3", "m5", "m6"]
 
 
@@ -218,6 +225,6 @@ def test_a_node_whose_document_was_replaced_meanwhile_has_no_neighbours() -> Non
 
 def test_the_ledger_knows_the_neighbours_that_no_leg_found() -> None:
     ledger = Ledger()
-    NeighbourExpansion(ledger=ledger, reader=read, width=1).postprocess_nodes([kept(0, 0.9)])
+    NeighbourExpansion(observer=ledger, reader=read, width=1).postprocess_nodes([kept(0, 0.9)])
     assert ledger.candidate("n1").final == 0.9
     assert ledger.used("neighbours")

@@ -1,12 +1,15 @@
+import asyncio
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from pipelines.errors import RetrievalError, ServiceUnavailable
 from pipelines.query.fuse import (
     HybridRetriever,
-    ScoringRetriever,
     convex_fusion,
     min_max_scaled,
     reciprocal_rank_fusion,
@@ -16,16 +19,13 @@ from pipelines.query.trace import Ledger
 EVEN = {"dense": 1.0, "sparse": 1.0}
 
 
-class ListRetriever(ScoringRetriever):
+class ListRetriever(BaseRetriever):
     """Returns what it was given, or raises it."""
 
-    def __init__(self, found: list[tuple[str, float]] | Exception, others: dict[str, float] | None = None) -> None:
+    def __init__(self, found: list[tuple[str, float]] | Exception, name: str) -> None:
         super().__init__()
         self.found = found
-        self.others = others or {}
-
-    def score(self, node_ids) -> dict[str, float]:
-        return {node_id: self.others[node_id] for node_id in node_ids if node_id in self.others}
+        self.name = name
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         if isinstance(self.found, Exception):
@@ -34,14 +34,25 @@ class ListRetriever(ScoringRetriever):
         return [NodeWithScore(node=TextNode(id_=i, text="same", metadata=facts), score=s) for i, s in self.found]
 
 
+class Scoring(ListRetriever):
+    """Scores these nodes beside those that it found."""
+
+    def __init__(self, found: list[tuple[str, float]] | Exception, name: str, **others: float) -> None:
+        super().__init__(found, name)
+        self.others = others
+
+    def score(self, query_bundle: QueryBundle, node_ids: Sequence[str]) -> dict[str, float]:
+        return {node_id: self.others[node_id] for node_id in node_ids if node_id in self.others}
+
+
+def ids(ranking: list[NodeWithScore]) -> list[str]:
+    return [hit.node.node_id for hit in ranking]
+
+
 def rank(**legs: list[tuple[str, float]] | Exception) -> tuple[list[str], Ledger]:
     ledger = Ledger()
-    retriever = HybridRetriever(
-        {name: ListRetriever(found) for name, found in legs.items()},
-        lambda rankings: reciprocal_rank_fusion(rankings, EVEN),
-        ledger,
-    )
-    return [hit.node.node_id for hit in retriever.retrieve("q")], ledger
+    retrievers = [ListRetriever(found, name) for name, found in legs.items()]
+    return ids(HybridRetriever(retrievers, fusion=reciprocal_rank_fusion, observer=ledger).retrieve("q")), ledger
 
 
 def test_rrf_sums_reciprocal_ranks_of_shared_nodes() -> None:
@@ -136,41 +147,72 @@ def test_when_every_leg_fails_the_first_error_is_raised() -> None:
         rank(dense=RetrievalError("broken filter"), sparse=ServiceUnavailable("down"))
 
 
+def test_a_bug_in_a_leg_is_raised_where_a_ledger_listens_and_else_leaves_the_other_ranking() -> None:
+    with pytest.raises(ZeroDivisionError):
+        rank(dense=ZeroDivisionError("a bug"), sparse=[("b", 2.0)])
+    legs = [ListRetriever(ZeroDivisionError("of another package"), "dense"), ListRetriever([("b", 2.0)], "sparse")]
+    assert ids(HybridRetriever(legs).retrieve("q")) == ["b"]
+
+
 def test_completion_gives_a_node_its_true_score_in_the_leg_that_missed_it() -> None:
-    ledger = Ledger()
-    legs = {
-        "dense": ListRetriever([("a", 0.8)], {"b": 0.4}),
-        "sparse": ListRetriever([("b", 2.0)], {"a": 1.0}),
-    }
-    seen = {}
+    ledger, seen = Ledger(), {}
+    legs = [Scoring([("a", 0.8)], "dense", b=0.4), Scoring([("b", 2.0)], "sparse", a=1.0)]
 
-    def fusion(rankings):
+    def fusion(rankings, weights):
         seen.update(rankings)
-        return convex_fusion(rankings, {"dense": 0.6, "sparse": 0.4})
+        return convex_fusion(rankings, weights)
 
-    ranking = HybridRetriever(legs, fusion, ledger, complete=True).retrieve("q")
+    ranking = HybridRetriever(legs, weights=[0.6, 0.4], fusion=fusion, observer=ledger).retrieve("q")
     assert seen == {"dense": [("a", 0.8), ("b", 0.4)], "sparse": [("b", 2.0), ("a", 1.0)]}
     assert [(hit.node.node_id, hit.score) for hit in ranking] == [("a", 0.6 + 0.4 * 0.5), ("b", 0.6 * 0.5 + 0.4)]
     assert ledger.candidate("a").sparse is None
 
 
+def test_only_a_retriever_that_can_score_is_completed() -> None:
+    legs = [Scoring([("a", 0.8)], "dense", b=0.4), ListRetriever([("b", 2.0)], "sparse")]
+    ranking = HybridRetriever(legs, weights=[0.6, 0.4]).retrieve("q")
+    assert [(hit.node.node_id, hit.score) for hit in ranking] == [("b", 0.6 * 0.5 + 0.4), ("a", 0.6)]
+    apart = HybridRetriever(legs, weights=[0.6, 0.4], complete=False).retrieve("q")
+    assert [(hit.node.node_id, hit.score) for hit in apart] == [("a", 0.6), ("b", 0.4)]
+
+
 def test_a_leg_that_failed_completes_nothing() -> None:
-    legs = {"dense": ListRetriever(ServiceUnavailable("down")), "sparse": ListRetriever([("b", 2.0)])}
-    ranking = HybridRetriever(legs, lambda r: convex_fusion(r, EVEN), Ledger(), complete=True).retrieve("q")
-    assert [hit.node.node_id for hit in ranking] == ["b"]
+    legs = [Scoring(ServiceUnavailable("down"), "dense"), Scoring([("b", 2.0)], "sparse")]
+    assert ids(HybridRetriever(legs, observer=Ledger()).retrieve("q")) == ["b"]
 
 
-class Incomplete(ListRetriever):
+class Incomplete(Scoring):
     """Finds, but cannot score."""
 
-    def score(self, node_ids) -> dict[str, float]:
-        raise ServiceUnavailable("The database is gone.")
+    def score(self, query_bundle: QueryBundle, node_ids: Sequence[str]) -> dict[str, float]:
+        raise ServiceUnavailable("The database is gone.", hint="Start it.")
 
 
 def test_a_leg_that_cannot_complete_its_scores_leaves_its_ranking_and_a_note() -> None:
     ledger = Ledger()
-    legs = {"dense": Incomplete([("a", 0.9)]), "sparse": ListRetriever([("b", 2.0)], {"a": 1.0})}
-    retriever = HybridRetriever(legs, lambda found: convex_fusion(found, EVEN), ledger, complete=True)
-    assert {hit.node.node_id for hit in retriever.retrieve("q")} == {"a", "b"}
+    legs = [Incomplete([("a", 0.9)], "dense"), Scoring([("b", 2.0)], "sparse", a=1.0)]
+    assert set(ids(HybridRetriever(legs, observer=ledger).retrieve("q"))) == {"a", "b"}
     assert ledger.degraded
-    assert "could not be completed: The database is gone." in ledger.notes[0]
+    assert ledger.notes == ["The dense scores could not be completed: The database is gone."]
+
+
+def test_any_two_retrievers_are_fused_with_equal_weights_and_the_best_are_returned() -> None:
+    legs = [ListRetriever([("a", 5.0), ("b", 4.0)], "same"), ListRetriever([("b", 1.0), ("c", 0.5)], "same")]
+    hybrid = HybridRetriever(legs, similarity_top_k=2)
+    assert ids(hybrid.retrieve("q")) == ids(asyncio.run(hybrid.aretrieve("q"))) == ["b", "a"]
+    hybrid.similarity_top_k = 1
+    assert ids(hybrid.retrieve("q")) == ["b"]
+    with pytest.raises(ValueError, match="2 retrievers need as many weights, not 3"):
+        HybridRetriever(legs, weights=[1, 1, 1])
+
+
+def test_no_retriever_writes_into_the_question_of_another() -> None:
+    class Writing(ListRetriever):
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            assert query_bundle.embedding is None
+            query_bundle.embedding = [1.0]
+            return super()._retrieve(query_bundle)
+
+    query = QueryBundle("q")
+    HybridRetriever([Writing([("a", 1.0)], "one"), Writing([("b", 1.0)], "two")]).retrieve(query)
+    assert query.embedding is None

@@ -28,8 +28,6 @@ EVERYTHING = {
     "factors.section": 1.1,
     "factors.rerank": "llama_index.core.postprocessor.LongContextReorder",
     "factors.floor": True,
-    "factors.floor_score": 0.1,
-    "factors.floor_gap": 0.9,
     "factors.neighbours": 1,
 }
 
@@ -156,7 +154,9 @@ def test_all_parts_that_switch_a_postprocessor_off_are_known() -> None:
 
 
 def test_the_ledger_holds_each_factor_of_a_node_and_why_another_was_cut() -> None:
-    factors, cuts, ledger = built({**EVERYTHING, "factors.rerank": "", "factors.recency": "steps"})
+    factors, cuts, ledger = built(
+        {**EVERYTHING, "factors.rerank": "", "factors.recency": "steps", "factors.floor": False}
+    )
     others = [node(f"o{n}", 0.1, f"Other {n}", document_id=f"other{n}") for n in range(8)]  # enough for a quota
     ranked = [*ranking(), *others]
     ledger.fused(ranked)

@@ -122,7 +122,7 @@ def nodes() -> list[NodeWithScore]:
 def rerank(named: str, *, candidates: int = 3, seconds: float = 5.0) -> tuple[list[NodeWithScore], Ledger]:
     ledger = Ledger()
     ledger.fused(nodes())
-    step = Rerank(ledger=ledger, named=named, candidates=candidates, seconds=seconds)
+    step = Rerank(observer=ledger, named=named, candidates=candidates, seconds=seconds)
     return step.postprocess_nodes(nodes(), query_bundle=QueryBundle("cake crane")), ledger
 
 
@@ -169,7 +169,7 @@ def test_a_cross_encoder_stops_when_its_time_is_up(tmp_path: Path) -> None:
 
 def test_the_class_of_a_package_is_given_bare_copies_and_gives_back_all_candidates() -> None:
     given = nodes()
-    step = Rerank(ledger=Ledger(), named="fake_rerankers.Reversing", candidates=3, seconds=5)
+    step = Rerank(observer=Ledger(), named="fake_rerankers.Reversing", candidates=3, seconds=5)
     assert ids(step.postprocess_nodes(given, query_bundle=QueryBundle("q"))) == ["c", "b", "a", "d"]
     assert [one.model_dump() for one in given] == [one.model_dump() for one in nodes()]
 

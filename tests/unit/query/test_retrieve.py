@@ -3,17 +3,16 @@ from pathlib import Path
 import pytest
 from llama_index.core.embeddings import MockEmbedding
 from llama_index.core.schema import QueryBundle, TextNode
+from llama_index.retrievers.bm25 import BM25Retriever
 
 from pipelines.errors import ModelError
-from pipelines.observe import Timings
-from pipelines.query.retrieve import QueryEmbedder, SearchScope, SparseRetriever, WeightedQuery, best_documents
+from pipelines.query.retrieve import QueryEmbedder, SearchScope, SparseRetriever, WeightedQuery
+from pipelines.query.trace import Observer
 from pipelines.store.lexical_index import BM25Parameters, Segment
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.tokens import tokenise
 from pipelines.types import Filters
 from tests.fake_corpus import FakeCorpus
-
-from .builders import hit
 
 TEXTS = {
     "a": "Kubernetes operators in production",
@@ -38,10 +37,14 @@ def indexes(tmp_path: Path) -> LexicalIndexes:
     return LexicalIndexes(tmp_path, corpus, BM25Parameters(pair_weight=0.1))
 
 
+class Notes(Observer):
+    def __init__(self, notes: list[str]) -> None:
+        self.note = notes.append
+
+
 def sparse(indexes: LexicalIndexes, query: QueryBundle, *, typo_weight: float = 0.8):
     notes: list[str] = []
-    reach = SearchScope(10, Filters(), "owner", Timings())
-    leg = SparseRetriever(ListStore(), indexes, reach, typo_weight=typo_weight, note=notes.append)
+    leg = SparseRetriever(ListStore(), indexes, SearchScope(observer=Notes(notes)), typo_weight=typo_weight)
     return [(found.node.node_id, found.score) for found in leg.retrieve(query)], notes
 
 
@@ -81,18 +84,21 @@ def test_a_weighted_query_without_weights_is_the_question(indexes: LexicalIndexe
 
 
 def test_the_score_of_a_node_that_was_not_found_is_what_it_would_have_been(indexes: LexicalIndexes) -> None:
-    leg = SparseRetriever(ListStore(), indexes, SearchScope(1, Filters(), "owner", Timings()), typo_weight=0.8)
-    first = leg.retrieve(QueryBundle("bread operatrs"))
-    assert leg.score([first[0].node.node_id]) == {first[0].node.node_id: first[0].score}
+    leg, query = SparseRetriever(ListStore(), indexes, similarity_top_k=1), QueryBundle("bread operatrs")
+    first = leg.retrieve(query)
+    assert len(first) == 1
+    assert leg.score(query, [first[0].node.node_id]) == {first[0].node.node_id: first[0].score}
+    assert leg.score(QueryBundle("kubernetes"), "ab") == {"a": leg.retrieve("kubernetes")[0].score, "b": 0}
 
 
-def test_the_best_documents_are_those_of_the_best_nodes_and_their_halved_rest() -> None:
-    ranking = [hit("a", score=0.8, document_id="x"), *[hit(name, score=0.6, document_id="y") for name in "bc"]]
-    assert 0.6 + 0.6 / 2 > 0.8
-    assert best_documents(ranking, 1) == ("y",)
-    assert best_documents(ranking[:2], 2) == ("x", "y")
-    assert best_documents(ranking, 0) == ()
-    assert best_documents([], 3) == ()
+def test_the_sparse_retriever_is_llamaindexs_and_its_number_of_nodes_can_be_changed(indexes: LexicalIndexes) -> None:
+    leg = SparseRetriever(ListStore(), indexes)
+    assert isinstance(leg, BM25Retriever)
+    assert {hit.node.node_id for hit in leg.retrieve("bread")} == {"b", "c"}
+    leg.similarity_top_k = 1
+    assert len(leg.retrieve("bread")) == 1
+    with pytest.raises(NotImplementedError, match="FOOTNOTE_HOME"):
+        leg.persist("index")
 
 
 class Broken(MockEmbedding):
@@ -104,11 +110,11 @@ class Broken(MockEmbedding):
 
 def test_whatever_an_embedding_model_raises_is_a_model_error() -> None:
     with pytest.raises(ModelError, match="ZeroDivisionError: no light"):
-        QueryEmbedder(Broken(embed_dim=2), Timings()).vector(QueryBundle("bread"))
+        QueryEmbedder(Broken(embed_dim=2)).vector(QueryBundle("bread"))
 
 
 def test_a_text_is_embedded_once_a_request() -> None:
     model = MockEmbedding(embed_dim=2)
-    asked = QueryEmbedder(model, Timings())
+    asked = QueryEmbedder(model)
     assert asked.vector(QueryBundle("bread")) is asked.vector(QueryBundle("bread"))
     assert asked.vector(QueryBundle("bread", embedding=[1.0, 0.0])) == [1.0, 0.0]

@@ -5,7 +5,6 @@ import pytest
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from pipelines.observe import Timings
 from pipelines.query.proposals import Proposal
 from pipelines.query.retrieve import QueryEmbedder
 from pipelines.query.search import SearchOutcome
@@ -162,7 +161,7 @@ class CountingEmbedding(BaseEmbedding):
 
 def test_proposals_are_embedded_in_one_batch_and_other_texts_by_themselves() -> None:
     model = CountingEmbedding(batches=[])
-    embedder = QueryEmbedder(model, Timings())
+    embedder = QueryEmbedder(model)
     embedder.embed(["a", "bbb", "a"])
     assert model.batches == [2]
     assert embedder.vector(QueryBundle("bbb")) == [3.0, 1.0]

@@ -55,7 +55,7 @@ class DocumentStyle:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """How far right a column's lines reach, and the width, in type sizes, below which its lines may be items."""
+    """The right edge of a column's lines, and the width, in type sizes, below which its lines may be items."""
 
     right: float
     narrow: float

@@ -118,7 +118,7 @@ def _best_cut(lines: Sequence[Line], known: Sequence[float], total: int) -> Gutt
 
 
 def _starts(lines: Sequence[Line]) -> list[float]:
-    """Where a right column might begin: the most frequent left edges except the first."""
+    """The possible left edges of a right column: the most frequent left edges except the first."""
     if len(lines) > _MOST_LINES:
         return []
     counts = Counter(round(line.x0) for line in lines)
@@ -259,7 +259,7 @@ def _is_heading_like(row: Sequence[Line]) -> bool:
 
 
 def _crossings(left: Iterable[Line], right: Iterable[Line]) -> int:
-    """How often the drawing order switches between the sides."""
+    """The number of times that the drawing order switches between the sides."""
     sides = sorted([(line.order, 0) for line in left] + [(line.order, 1) for line in right])
     return sum(one[1] != other[1] for one, other in pairwise(sides))
 
@@ -285,7 +285,7 @@ def _read_rows(lines: Sequence[Line], column: int, known: Sequence[float] = ()) 
 
 
 def _body_edge(rows: Sequence[Sequence[Line]], known: Sequence[float] = ()) -> float | None:
-    """Where the text begins beside a column of side notes; None if there is none."""
+    """The left edge of the text beside a column of side notes; None if there is none."""
     pairs: dict[int, list[Line]] = {}
     for row in rows:
         if len(row) > 1 and len(row[0].text.split()) <= _MAX_NOTE_WORDS:

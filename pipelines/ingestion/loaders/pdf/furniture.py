@@ -75,7 +75,7 @@ def _edge(lines: Sequence[Line], size: float) -> Iterator[tuple[Line, list[Key]]
 
 
 def _apart(rows: Sequence[Sequence[Line]]) -> int:
-    """How many of the first two rows come before a gap; a lone row counts."""
+    """The number of the first two rows that come before a gap; a lone row counts."""
     for count in range(min(_OUTER_ROWS, len(rows) - 1), 0, -1):
         inner, outer = rows[count][0], rows[count - 1][0]
         if abs(outer.y - inner.y) > _GAP * max(outer.size, inner.size):

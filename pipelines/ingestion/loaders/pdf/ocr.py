@@ -47,7 +47,7 @@ class OcrBudget:
 
     @property
     def problem(self) -> str:
-        """Why no further page is recognised; empty while there is time."""
+        """The reason that no further page is recognised; empty while there is time."""
         problem = f"recognising its pages took longer than {self._seconds:g} seconds in all"
         return "" if self._left > 0 else f"{problem} (FOOTNOTE_INGESTION__OCR_SECONDS)"
 
@@ -62,7 +62,7 @@ class OcrBudget:
 
 
 def ocr_unavailable(limits: Limits) -> str:
-    """Why no image can be read; empty if one can."""
+    """The reason that no image can be read; empty if one can."""
     if limits.ocr == "off":
         return "text recognition is off (FOOTNOTE_INGESTION__OCR)"
     return "" if shutil.which(PROGRAM) else f"{PROGRAM} is not installed"

@@ -64,7 +64,7 @@ def main_heading(content: Content) -> str:
 
 
 def unread_pages(content: Content, name: str, problem: str) -> dict[str, str]:
-    """Why pages have no text, as metadata and a warning; empty if all have some or no reason is known."""
+    """The reason that pages have no text, as metadata and a warning; empty if all have some or no reason is known."""
     if not (content.pages_without_text and problem):
         return {}
     log("warning", "pages without text", document=name, pages=len(content.pages_without_text), reason=problem)

@@ -32,33 +32,6 @@ class _Unit:
     closed: bool = False
 
 
-def split_linkedin(document: Document, *, max_tokens: int = 800) -> list[Piece]:
-    """Split a profile by section into pieces, in order, covering all of its text.
-
-    Jobs are packed into pieces, those of a company into one if they fit. Later positions at a company repeat its name;
-    a piece that begins with such a position has the company in its `lead`, and a later part of a long job has the job
-    line there. Every fact occurs in its piece's span or in its lead.
-
-    Args:
-        document: A profile as a loader made it.
-        max_tokens: Maximum size of a piece in cl100k tokens.
-    """
-    text = document.text
-    sections = profile_sections(document)
-    pieces: list[Piece] = []
-    begin = 0
-    for section, following in zip(sections, [*sections[1:], None], strict=False):
-        end = following.start if following else len(text)
-        if following and not section.rows and section.name != "person":
-            continue
-        units = _units(section, text, trim_span(text, begin, end), max_tokens)
-        pieces.extend(_piece(text, section, unit) for unit in _packed(text, units, max_tokens))
-        begin = end
-    if begin < len(text) and text[begin:].strip():
-        pieces.extend(Piece(*part) for part in _cut(text, trim_span(text, begin, len(text)), max_tokens))
-    return pieces
-
-
 def _units(section: ProfileSection, text: str, span: tuple[int, int], limit: int) -> Iterator[_Unit]:
     """The units of a section: companies, or their jobs if a company is too long, or parts of a long job."""
     groups = _groups(section, text)
@@ -146,7 +119,15 @@ def _cut(text: str, span: tuple[int, int], limit: int) -> list[tuple[int, int]]:
 
 
 class LinkedInParser(SpanParser):
-    """Parse a LinkedIn profile into nodes by section, with the facts of each."""
+    """Parse a LinkedIn profile into nodes by section, with the facts of each.
+
+    Jobs are packed into nodes, those of a company into one if they fit. Later positions at a company repeat its name;
+    the header of a node that begins with such a position names the company, and that of a later part of a long job has
+    the job line. Every fact occurs in its node's span or in its header.
+
+    Attributes:
+        max_tokens: Maximum size of a node in cl100k tokens.
+    """
 
     name: str = "linkedin"
     version: int = 1
@@ -158,4 +139,16 @@ class LinkedInParser(SpanParser):
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document."""
-        return split_linkedin(document, max_tokens=self.max_tokens)
+        text, sections = document.text, profile_sections(document)
+        pieces: list[Piece] = []
+        begin = 0
+        for section, following in zip(sections, [*sections[1:], None], strict=False):
+            end = following.start if following else len(text)
+            if following and not section.rows and section.name != "person":
+                continue
+            units = _units(section, text, trim_span(text, begin, end), self.max_tokens)
+            pieces.extend(_piece(text, section, unit) for unit in _packed(text, units, self.max_tokens))
+            begin = end
+        if begin < len(text) and text[begin:].strip():
+            pieces.extend(Piece(*part) for part in _cut(text, trim_span(text, begin, len(text)), self.max_tokens))
+        return pieces

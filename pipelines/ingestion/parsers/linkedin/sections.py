@@ -10,6 +10,7 @@ from pipelines.ingestion.parsers.careers.dates import date_ranges, durations
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.structure import text_blocks
+from pipelines.ingestion.words import word_lists
 from pipelines.text import fold, plain
 from pipelines.types import Document
 
@@ -24,65 +25,14 @@ _AREA = re.compile(
     re.IGNORECASE,
 )
 _MARKED_UP = re.compile(r"[*`\[<\\]|^[#>]|&\w{2,6};")
-# The titles in exports and on the site; each opens its section as a line of its own.
-TITLES = {
-    "contact": "contact | contact info | kontakt | coordonnées | contactar | contacto | contato | contatti | contatto",
-    "top_skills": """
-        top skills | top-kenntnisse | wichtigste kenntnisse | principales compétences | aptitudes principales
-        | principais competências | competenze principali
-        """,
-    "skills": """
-        skills | skills & expertise | kenntnisse | kenntnisse & fähigkeiten | kenntnisse und fähigkeiten | compétences
-        | compétences et expertise | aptitudes | aptitudes y conocimientos | conocimientos y aptitudes
-        | aptitudes y experiencia | competências | competências e especialidades | competenze | competenze ed esperienza
-        """,
-    "languages": "languages | sprachen | langues | idiomas | lingue",
-    "certifications": """
-        certifications | licenses & certifications | zertifikate | bescheinigungen & zertifikate
-        | bescheinigungen und zertifikate | zertifizierungen | licences et certifications | certificaciones
-        | licencias y certificaciones | certificados | licenças e certificados | certificações | certificazioni
-        | licenze e certificazioni
-        """,
-    "awards": """
-        honors-awards | honors & awards | honors and awards
-        | auszeichnungen/preise | auszeichnungen & preise | auszeichnungen
-        | prix et distinctions | distinctions | reconocimientos y premios | honores y premios | premios
-        | reconhecimentos e prêmios | honras e prêmios | prêmios | riconoscimenti e premi
-        """,
-    "publications": "publications | veröffentlichungen | publicaciones | publicações | pubblicazioni",
-    "patents": "patents | patente | brevets | patentes | brevetti",
-    "summary": """
-        summary | about | zusammenfassung | info | résumé | infos | extracto | acerca de | resumo | sobre | riepilogo
-        | informazioni
-        """,
-    "experience": "experience | berufserfahrung | expérience | experiencia | experiência | esperienza",
-    "education": """
-        education | ausbildung | formation | educación | formación | formação | formação acadêmica | formação académica
-        | formazione
-        """,
-    "projects": "projects | projekte | projets | proyectos | projetos | progetti",
-    "volunteering": """
-        volunteer experience | volunteering | ehrenamt | ehrenamtliche tätigkeit | expérience de bénévolat | bénévolat
-        | voluntariado | experiencia de voluntariado | experiência voluntária | experiência de voluntariado
-        | volontariato | esperienze di volontariato | esperienza di volontariato
-        """,
-    "courses": "courses | kurse | cours | cursos | corsi",
-    "organizations": "organizations | organisationen | organisations | organizaciones | organizações | organizzazioni",
-    "interests": "interests | interessen | centres d'intérêt | intereses | interesses | interessi",
-    "recommendations": """
-        recommendations | empfehlungen | recommandations | recomendaciones | recomendações | referenze | activity
-        | aktivitäten | activité | actividad | atividades | attività | featured | im fokus | sélection | destacado
-        | em destaque | in primo piano
-        """,
-}
+# Each title opens its section as a line of its own.
+TITLES = word_lists("linkedin_titles")
 LISTED = frozenset(
     ("contact", "top_skills", "skills", "languages", "certifications", "awards", "publications", "patents")
 )
 UNKNOWN = frozenset(("other", "recommendations", "interests"))
 _NOT_WORD = re.compile(r"[\W_]+")
-_SECTION_OF = {
-    _NOT_WORD.sub("", fold(title)): section for section, titles in TITLES.items() for title in titles.split("|")
-}
+_SECTION_OF = {_NOT_WORD.sub("", fold(title)): section for section, titles in TITLES.items() for title in titles}
 _SLUG = re.compile(r"linkedin\.com/in/((?:[^\s()/?#]{1,120}-[ ]?\n?)?[^\s()/?#]{1,120})", re.IGNORECASE)
 _NAME = re.compile(r"[^\W\d_][\w.'’-]*(?: [^\W\d_(\"“][\w.'’\")”-]*){1,5}")
 _NAME_ROWS = 4
@@ -193,7 +143,7 @@ class ProfileSection:
 
     @property
     def start(self) -> int:
-        """Where the title, else the first row, begins."""
+        """The start of the title, else of the first row."""
         return self.title.start if self.title else self.rows[0].start
 
 

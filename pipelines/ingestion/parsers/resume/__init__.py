@@ -8,7 +8,7 @@ from pydantic import Field
 from pipelines.facts import Facts, records_of
 from pipelines.ingestion.parsers.careers.records import combined, job_line
 from pipelines.ingestion.parsers.careers.vocabulary import has_title
-from pipelines.ingestion.parsers.generic import split_generic
+from pipelines.ingestion.parsers.generic import GenericParser
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, cut_span
 from pipelines.ingestion.parsers.resume.entries import HEADING, split_entries
@@ -20,29 +20,6 @@ from pipelines.text import count_tokens
 from pipelines.types import Block, Document, LineBox
 
 _FALLBACK_CHARACTERS = 1000
-
-
-def split_resume(
-    text: str, blocks: Sequence[Block] | None = None, boxes: Sequence[LineBox] = (), *, max_tokens: int = 800
-) -> list[Piece]:
-    """Split a resume into pieces, in order, covering all of its text.
-
-    Each job, study and project is one piece; so is any other section. A section's heading belongs to its first piece.
-    A piece over `max_tokens` is cut between lines; the later parts of a job repeat the job line as their `lead`. A text
-    without any known section is split like a generic document.
-
-    Args:
-        text: Canonical text.
-        blocks: Its blocks; None = those of plain text.
-        boxes: Positions of its lines on their pages, if known.
-        max_tokens: Maximum size of a piece in cl100k tokens.
-    """
-    parts = _with_experience(text, parts_of(text, text_blocks(text) if blocks is None else blocks, boxes))
-    if not any(part.section for part in parts if part.heading):
-        pieces = split_generic(text, blocks, characters=_FALLBACK_CHARACTERS)
-    else:
-        pieces = list(_with_headings(_pieces(text, parts)))
-    return [limited for piece in pieces for limited in _limited(text, piece, max_tokens)]
 
 
 def _with_experience(text: str, parts: Sequence[Part]) -> list[Part]:
@@ -141,7 +118,14 @@ def _facts_of_part(facts: Facts | None, start: int, end: int) -> Facts | None:
 
 
 class ResumeParser(SpanParser):
-    """Parse a resume into nodes: one per job, study and project, one per other section."""
+    """Parse a resume into nodes: one per job, study and project, one per other section.
+
+    A section's heading belongs to its first node. A node over `max_tokens` is cut between lines; the header of a later
+    part of a job repeats the job line. A text without any known section is split like a generic document.
+
+    Attributes:
+        max_tokens: Maximum size of a node in cl100k tokens.
+    """
 
     name: str = "resume"
     version: int = 3
@@ -153,4 +137,13 @@ class ResumeParser(SpanParser):
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document."""
-        return split_resume(document.text, document.blocks or None, document.boxes, max_tokens=self.max_tokens)
+        return self.pieces(document.text, document.blocks or text_blocks(document.text), document.boxes)
+
+    def pieces(self, text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[Piece]:
+        """The pieces of a text with these blocks, and with the positions of its lines if they are known."""
+        parts = _with_experience(text, parts_of(text, blocks, boxes))
+        if not any(part.section for part in parts if part.heading):
+            pieces = GenericParser(characters=_FALLBACK_CHARACTERS).pieces(text, blocks)
+        else:
+            pieces = list(_with_headings(_pieces(text, parts)))
+        return [limited for piece in pieces for limited in _limited(text, piece, self.max_tokens)]

@@ -135,7 +135,7 @@ def _pieces(words: str) -> Iterator[str]:
 
 
 def _split_score(school: str, other: str) -> float:
-    """How well a cut separates a school from another item; 0 if it does not."""
+    """Score how well a cut separates a school from another item; 0 if it does not."""
     if not institution_score(school) or institution_score(other):
         return 0.0
     return 1.0 + bool(degree_score(other)) - 0.9 * bool(degree_score(school)) - 0.001 * len(school)

@@ -33,12 +33,12 @@ class Entry:
 
     @property
     def start(self) -> int:
-        """Where its first line begins."""
+        """The start of its first line."""
         return min(line.line.start for line in (*self.head, *self.after, *self.body))
 
     @property
     def end(self) -> int:
-        """Where its last line ends."""
+        """The end of its last line."""
         return max(line.line.end for line in (*self.head, *self.after, *self.body))
 
 
@@ -90,11 +90,11 @@ def _with_undated_headings(
     """The start and the date line of each entry; headings of the level of dated entries begin entries without dates."""
     levels = {lines[start].line.level for start in starts if lines[start].line.kind == "heading"}
     found = list(zip(starts, anchors, strict=True))
-    held = {number for start, anchor in found for number in range(start, anchor + 1)}
+    taken = {number for start, anchor in found for number in range(start, anchor + 1)}
     found += [
         (number, number)
         for number, one in enumerate(lines)
-        if number > anchors[0] and number not in held and one.line.level in levels and _names_job(one)
+        if number > anchors[0] and number not in taken and one.line.level in levels and _names_job(one)
     ]
     return sorted(found)
 
@@ -117,7 +117,7 @@ def _anchors(lines: Sequence[DatedLine]) -> list[int]:
 
 
 def _remarks(lines: Sequence[DatedLine], anchor: int) -> frozenset[int]:
-    """How many lines above its dates the first entry has remarks on its company, below the line that names it."""
+    """The number of lines with remarks between the line that names the first entry's company and its dates."""
     head = lines[:anchor]
     plain = all(one.line.kind == "text" and one.parts and len(one.parts) < 3 for one in head)
     if not 1 < len(head) < _MAX_HEAD_LINES or not plain or not head[0].named:
@@ -213,13 +213,13 @@ def _undated(lines: Sequence[DatedLine], names: Names) -> SectionEntries:
 def _begins_entry(lines: Sequence[DatedLine], number: int, names: Names) -> bool:
     """True if the line or the one below has a name; below a named line, only if the section's first line has one."""
     one = lines[number]
-    own = any(names(part.words) for part in one.parts)
+    named = any(names(part.words) for part in one.parts)
     if not one.named or one.line.kind not in ("text", "row"):
         return False
     if number and lines[number - 1].named:
-        return own and any(names(part.words) for part in lines[0].parts)
+        return named and any(names(part.words) for part in lines[0].parts)
     below = lines[number + 1].parts if number + 1 < len(lines) else ()
-    return own or any(names(part.words) for part in below)
+    return named or any(names(part.words) for part in below)
 
 
 def entries_by_part(text: str, parts: Sequence[Part], section: str) -> dict[int, SectionEntries]:

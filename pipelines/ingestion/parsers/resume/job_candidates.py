@@ -99,7 +99,7 @@ def _without_full_stop(words: str) -> str:
 
 
 def place_likeness(words: str) -> float:
-    """How much the words look like a job's place, -2 to 2; 0.2 for an unknown name."""
+    """Score how much the words look like a job's place, -2 to 2; 0.2 for an unknown name."""
     known = place_score(words)
     if known:
         return (0.5, 1.5, 2.0)[known - 1]

@@ -227,7 +227,7 @@ def _unused_penalty(candidates: Candidates, taken: Set[Segment]) -> float:
 
 
 def _place_worth(place: PlaceCandidate, place_scores: Mapping[str, float], company: Candidate) -> float:
-    """How likely the place is the job's location, about -3 to 2."""
+    """Score how likely the place is the job's location, about -3 to 2."""
     worth = 0.3 * place.score + 0.7 * place_scores[place.key]
     if place.head:
         return worth + 0.2 * place.key.endswith("(")
@@ -266,10 +266,13 @@ def read_jobs(entries: Sequence[Entry]) -> list[JobReading]:
 
 
 def _best_reading(options: Sequence[JobReading], votes: Mapping[str, float], weight: float) -> JobReading:
-    own = _votes(options)
+    without = _votes(options)
     return max(
         options,
-        key=lambda job: (job.score + weight * max(votes[key] - own.get(key, 0.0) for key in job.layouts), job.layouts),
+        key=lambda job: (
+            job.score + weight * max(votes[key] - without.get(key, 0.0) for key in job.layouts),
+            job.layouts,
+        ),
         default=JobReading(),
     )
 

@@ -292,11 +292,11 @@ def _dated_line(text: str, line: Line) -> DatedLine:
 def _dated_item(text: str, line: Line, dates: tuple[DateRange, ...], holes: list[Span]) -> DatedLine:
     """A list item; dates and places after a tab are beside it, in a column of their own."""
     tab = text.rfind("\t", line.body, line.end)
-    own = tuple(date for date in dates if date.start > tab > 0)
+    after_tab = tuple(date for date in dates if date.start > tab > 0)
     if tab < 0 or line.end - tab > 60:
         return DatedLine(line, dates)
     parts = tuple(part for part in segments(text, tab, line.end, holes) if is_place(part.words))
-    return DatedLine(line, own or dates, parts, "beside" if own else "")
+    return DatedLine(line, after_tab or dates, parts, "beside" if after_tab else "")
 
 
 def _is_named(text: str, line: Line, parts: Sequence[Segment], dated: bool) -> bool:

@@ -53,7 +53,6 @@ _AND = re.compile(r"\s+(?:and|und|et|y|e|&)\s+")
 _LEADING_AND = re.compile(r"^(?:and|und|et|y|e|&)\s+", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?]$")
 _CELL = re.compile(r"\s*\|\s*")
-_LEVEL_WORDS = frozenset(LEVELS)
 
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
 _PHONE = re.compile(r"(?<![\w/.])\(?\+?\(?\d[\d ()./-]{6,20}\d(?!\w)")
@@ -301,7 +300,7 @@ def _clean_skill(item: str) -> str:
 
 def _is_level(words: str) -> bool:
     found = [word.strip(".,()") for word in fold(words).replace("-", " ").split()]
-    return bool(found) and all(word in _LEVEL_WORDS for word in found)
+    return bool(found) and all(word in LEVELS for word in found)
 
 
 def person_facts(text: str, lines: Sequence[Line], *, named: bool, titled: bool) -> PersonFacts | None:

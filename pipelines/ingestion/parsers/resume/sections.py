@@ -19,23 +19,14 @@ from pipelines.ingestion.parsers.careers.vocabulary import (
 )
 from pipelines.ingestion.parsers.resume.lines import Line, lines_of, unspaced
 from pipelines.ingestion.structure import title_of
+from pipelines.ingestion.words import word_lists
 from pipelines.text import fold
 from pipelines.types import Block, LineBox
 
 _SHARED = 0.5
 ENTRY_SECTIONS = frozenset({"experience", "education", "projects", "volunteering", "certifications", "publications"})
 # Names that also occur inside a job or above a group of skills: they open one only in the style of other headings.
-WEAK_NAMES = frozenset(
-    """
-    achievements accomplishments technologies tools technology tech stack software highlights objectives training
-    projects project leadership service work details links courses coursework languages frameworks databases libraries
-    platforms programming results keyachievements techstack relevantcoursework programminglanguages info thesis
-    activities recognition strengths responsibilities toolbox softskills hardskills itskills technologien werkzeuge
-    programmiersprachen outils langages logiciels herramientas tecnologias ferramentas strumenti erfolge projekte
-    projekt kurse schwerpunkte realisations projets logros proyectos cursos premi corsi progetti publications awards
-    honors roles positions career community stages stage distinctions
-    """.split()
-)
+WEAK_NAMES = frozenset(word_lists("section_words")["weak"])
 _BREAK = 3
 _NOT_WORD = re.compile(r"[\W_]+")
 
@@ -230,7 +221,7 @@ def parts_of(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) 
             runs[-1][2].append(line)
         else:
             runs.append((now, None, [line]))
-    return [Part(*opened, heading, tuple(held)) for opened, heading, held in runs]
+    return [Part(*opened, heading, tuple(lines)) for opened, heading, lines in runs]
 
 
 def _with_sections(headings: Headings, runs: Sequence[ColumnRun]) -> Iterator[tuple[Line, SectionStart, bool]]:

@@ -34,7 +34,7 @@ Problem = tuple[str, SourceError]
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What an item stands for: the README of a repository, or a file of it that has a path."""
+    """An item: the README of a repository, or a file of it that has a path."""
 
     facts: Facts
     path: str = ""
@@ -53,7 +53,7 @@ class GitHub:
         self._site = site_of(settings.github.api_base)
         self._client = Client(access, now)
         self._api = CachedApi(self._client, self._home, settings.github.api_base, verify=access.verify)
-        self._owners = Owners(self._client, self._api, self._home, access.far)
+        self._owners = Owners(self._client, self._api, self._home, access.progress)
         self._contents = Contents(self._client, self._api, self._home, settings.ingestion.max_text_bytes)
         self._entries: dict[str, _Entry] = {}
         self._read: dict[str, Read | FootnoteError] = {}
@@ -132,7 +132,7 @@ class GitHub:
     ) -> Listing:
         items, problems, nothing = [], [*ended], [*skipped]
         for number, facts in enumerate(found, start=1):
-            self._access.far(f"{source}: repository {number:,} of {len(found):,}")
+            self._access.progress(f"{source}: repository {number:,} of {len(found):,}")
             item = self._item(source, _Entry(facts))
             if self._is_nothing(item, facts):
                 nothing.append(Remark(item.name, "no README, no description"))
@@ -175,7 +175,7 @@ class GitHub:
     def _fetched(self, item: SourceItem, note: Fetched | None) -> Read:
         """Fetch, keep and note an item; the hash is empty if there is nothing."""
         self._fetches += 1
-        self._access.far(f"GitHub: document {self._fetches:,}, {item.name}")
+        self._access.progress(f"GitHub: document {self._fetches:,}, {item.name}")
         entry = self._entries[item.uri]
         file = self._file(entry, note)
         is_empty = not (file.path or entry.facts["description"])

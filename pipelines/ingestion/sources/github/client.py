@@ -27,6 +27,7 @@ _SECONDARY_LIMIT = ("rate limit", "abuse detection")  # the latter on older Ente
 _PAUSES = (1.0, 4.0)  # seconds before a server that failed is asked again
 _MAX_WAITS = 5  # for one request
 _MAX_FAILURES = 3  # requests in a row: then GitHub is down
+_TIMEOUT = 30  # seconds
 _MAX_MESSAGE = 200  # characters of what GitHub says itself
 
 
@@ -165,7 +166,7 @@ class Client:
             self._opened = Github(
                 auth=Auth.Token(secret) if secret else None,
                 base_url=base,
-                timeout=math.ceil(self._settings.timeout_seconds),
+                timeout=_TIMEOUT,
                 user_agent="Footnote",
                 verify=self._bundle.verify(),
                 retry=None,

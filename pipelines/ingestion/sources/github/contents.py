@@ -119,7 +119,7 @@ class Contents:
         if not note.sha:
             return File("", b"", note.more)
         envelope = stored_envelope(self._home, note.sha, note.uri)
-        return File(str(envelope.told["path"]), envelope.body, note.more) if envelope else None
+        return File(str(envelope.facts["path"]), envelope.body, note.more) if envelope else None
 
 
 def _tree(answer: Any, *, below: str = "", higher: bool = False) -> dict[str, Any]:

@@ -167,8 +167,8 @@ class OwnerRepositories:
 class Owners:
     """Lists the repositories of owners: the public ones, and the private ones that the token may read."""
 
-    def __init__(self, client: Client, api: CachedApi, home: Path, far: Callable[[str], None]) -> None:
-        self._client, self._api, self._home, self._far = client, api, home, far
+    def __init__(self, client: Client, api: CachedApi, home: Path, progress: Callable[[str], None]) -> None:
+        self._client, self._api, self._home, self._progress = client, api, home, progress
 
     def repositories(self, owner: str) -> OwnerRepositories:
         """Return all repositories of an owner, each once, in GitHub's order.
@@ -227,7 +227,7 @@ class Owners:
                 problems = problems or ([partial_error(path)] if page.is_cut else [])
                 if not page.more and len(page.body) < _PER_PAGE:
                     break
-                self._far(f"github:{login}: {len(found):,} repositories listed")
+                self._progress(f"github:{login}: {len(found):,} repositories listed")
             else:
                 raise SourceError(f"{login} has more repositories than are listed.", hint="Name single ones.")
             # A repository that was deleted from an early page meanwhile moved another one out of sight.

@@ -99,7 +99,7 @@ class _Place:
 
     @property
     def depth(self) -> int:
-        """How far below the root of the source it lies; the root has 0."""
+        """The depth below the root of the source, which has 0."""
         return len(self.above)
 
 

@@ -21,6 +21,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 _ID_AT_END = re.compile(r"(?:^|[^0-9a-f])([0-9a-f]{32})$")
 _PAGE_SIZE = 100
 _BY_AGE = {"timestamp": "created_time", "direction": "ascending"}
+_TIMEOUT_MS = 30_000
 _MAX_TRIES = 3  # of a request that fails at Notion's end
 _MAX_WAITS = 30
 _MAX_FAILURES = 3  # requests in a row that fail: then Notion is down
@@ -108,7 +109,7 @@ def open_api(access: Access) -> "NotionApi":
             client=httpx.Client(verify=context or True),
             auth=secret,
             base_url=settings.api_base.rstrip("/"),
-            timeout_ms=round(settings.timeout_seconds * 1000),
+            timeout_ms=_TIMEOUT_MS,
             notion_version=NOTION_VERSION,
             retry=False,
             logger=logging.getLogger("footnote.notion"),
@@ -209,7 +210,7 @@ class Requests:
     def __init__(self, access: Access) -> None:
         settings = access.settings.notion
         self._stop, self._say = access.stop, access.say
-        self._far, self._step, self._answers = access.far, "the beginning", 0
+        self._progress, self._step, self._answers = access.progress, "the beginning", 0
         self._max_wait = settings.wait_seconds
         self._host = urlsplit(settings.api_base).netloc.rpartition("@")[2] or "The address of Notion"
         self._pause = 1.0
@@ -218,7 +219,7 @@ class Requests:
     def step(self, progress: str) -> None:
         """Report the progress, now and at each answer: one long page may take hundreds."""
         self._step = progress
-        self._far(f"Notion: {progress} (answer {self._answers:,})")
+        self._progress(f"Notion: {progress} (answer {self._answers:,})")
 
     def send(self, call: Call) -> Any:
         """Return the answer to a call of the client, after as many retries and waits as are allowed.

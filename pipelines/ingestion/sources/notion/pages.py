@@ -143,7 +143,7 @@ def keep(home: Path, answer: Json, envelope: Envelope, stamp: str, more: Mapping
     """
     data = pack(envelope)
     sha = hashlib.sha256(data).hexdigest()
-    keep_original(home, sha, data, name=str(envelope.told["title"]))
+    keep_original(home, sha, data, name=str(envelope.facts["title"]))
     note = Fetched(page_address(checked_id(answer["id"])), stamp, sha, len(data), more)
     remember_fetched(home, note)
     return note

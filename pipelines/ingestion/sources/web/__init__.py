@@ -138,7 +138,7 @@ class Web:
 
     def _collected(self, start: Address, first: FetchedList, most: int) -> CollectedPages:
         def fetch_list(child: Address) -> FetchedList:
-            self._access.far(f"reading {child.name}")
+            self._access.progress(f"reading {child.name}")
             page = self._fetcher.get(child)
             return FetchedList(page.address, read_list(page.body, page.type, child.name))
 
@@ -177,7 +177,7 @@ class Web:
                 found.problems.append((start.name, stopped))
                 found.complete = False
                 break
-            self._access.far(f"{start.name}: page {number:,} of {len(found.pages):,}")
+            self._access.progress(f"{start.name}: page {number:,} of {len(found.pages):,}")
             item = _item(address, start.url, settled_stamp(stamp, now))
             match self._look(item):
                 case Gone():

@@ -1,4 +1,4 @@
-"""Which pages a sitemap or a feed lists, through indexes of sitemaps."""
+"""The pages that a sitemap or a feed lists, through indexes of sitemaps."""
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence

@@ -37,6 +37,7 @@ from pipelines.ingestion.sources.web.robots import Rules
 _MAX_UNREACHED = 3  # requests in a row
 _MAX_WAIT = 60.0  # seconds that a server may ask for and gets
 _TRIES = 3
+_MAX_REDIRECTS = 5
 _SUCCESS = range(200, 300)
 
 
@@ -130,10 +131,10 @@ class Fetcher:
         if onward in way:
             circle = " -> ".join(one.url for one in (*way[way.index(onward) :], onward))
             raise SourceError(f"{way[0].name} goes round in a circle: {circle}.", hint="Tell who runs the site.")
-        if len(way) > self._settings.redirects:
+        if len(way) > _MAX_REDIRECTS:
             hint = f"Give {onward.url} itself, or raise FOOTNOTE_WEB__REDIRECTS."
             raise SourceError(
-                f"{way[0].name} was redirected more than {self._settings.redirects} times.",
+                f"{way[0].name} was redirected more than {_MAX_REDIRECTS} times.",
                 hint=hint,
                 wait=UNTIL_MENDED,
             )

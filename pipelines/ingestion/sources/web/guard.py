@@ -140,7 +140,7 @@ def connect(ip: str, port: int, seconds: float) -> httpcore.NetworkStream:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """How names are resolved and addresses connected to."""
+    """The functions that resolve names and connect to addresses."""
 
     resolve: Resolve = system_resolve
     dial: Connect = connect

@@ -225,10 +225,10 @@ def _settles_at(stamp: str) -> datetime | None:
             return _end_of_day(date(int(stamp), 12, 31))
         if len(stamp) == 7:
             return _end_of_day(date.fromisoformat(f"{stamp}-28") + timedelta(days=3))
-        moment = datetime.fromisoformat(stamp)
-        if moment.time() == time.min:
-            return _end_of_day(moment.date())
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC) + _LAST_ZONE) + _CLOCK_SLACK
+        stated = datetime.fromisoformat(stamp)
+        if stated.time() == time.min:
+            return _end_of_day(stated.date())
+        return (stated if stated.tzinfo else stated.replace(tzinfo=UTC) + _LAST_ZONE) + _CLOCK_SLACK
     except (ValueError, OverflowError):
         return None
 

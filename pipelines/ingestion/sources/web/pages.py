@@ -1,4 +1,4 @@
-"""What is noted of fetched pages (title, canonical address, digest of the words, validators), and which are copies."""
+"""Notes on fetched pages (title, canonical address, digest of the words, validators), and copies among them."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""What an HTTP response means: the error of a status, the decoded body within a limit of bytes, the media type."""
+"""Read an HTTP response: the error of a status, the decoded body within a limit of bytes, the media type."""
 
 import re
 import zlib
@@ -105,11 +105,11 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     if value.isdecimal():
         return float(value[:9])
     try:
-        moment = parsedate_to_datetime(value)
+        until = parsedate_to_datetime(value)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max((moment - datetime.now(UTC)).total_seconds(), 0.0)
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max((until - datetime.now(UTC)).total_seconds(), 0.0)
 
 
 def decoded_body(chunks: Iterable[bytes], encoding: str, most: int, name: str) -> bytes:

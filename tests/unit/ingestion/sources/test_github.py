@@ -569,7 +569,7 @@ def test_a_repository_that_went_while_pages_were_read_makes_the_listing_incomple
         if said.startswith("github:ann: 200"):
             del server.owners["ann"][0]
 
-    listing = connect(far=far).list("github:ann")
+    listing = connect(progress=far).list("github:ann")
     assert "changed while they were listed" in said_of(listing)
 
 

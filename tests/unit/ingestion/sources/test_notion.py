@@ -40,7 +40,7 @@ class World:
 
     def __init__(self, notion: FakeNotion, home: Path) -> None:
         self.notion, self.home = notion, home
-        self.said: list[str] = []
+        self.reason: list[str] = []
         self.far: list[str] = []
         self.token: str | None = TOKEN
         self.stop = threading.Event()
@@ -51,10 +51,10 @@ class World:
     def opened(self, verify: bool = False, depth: int | None = None, wait: float = 300.0, under: str = "") -> Notion:
         settings = Settings(
             _env_file=None, home=self.home, notion_token=self.token,
-            notion=NotionSettings(api_base=self.notion.url, wait_seconds=wait, timeout_seconds=5),
+            notion=NotionSettings(api_base=self.notion.url, wait_seconds=wait),
         )  # fmt: skip
         declared = {under: DeclaredSource(location=under, depth=depth)} if depth is not None else {}
-        return Notion(Access(settings, 10_000_000, declared, verify, self.said.append, self.stop, self.far.append))
+        return Notion(Access(settings, 10_000_000, declared, verify, self.reason.append, self.stop, self.far.append))
 
     def documents(self, location: str, **options: object) -> dict[str, Document]:
         kind = self.opened(**options)
@@ -251,7 +251,7 @@ def test_a_page_in_the_trash_or_gone_is_no_longer_listed_and_the_listing_is_comp
     world.notion.hidden.add(ids[1])
     listing = world.list(f"notion:{root}")
     assert ([item.name for item in listing.items], listing.complete) == (["Root", "Root/Page 2"], True)
-    assert "not shared" in listing.skipped[0].said
+    assert "not shared" in listing.skipped[0].reason
 
 
 def test_a_failure_in_the_middle_of_a_page_leaves_it_out_and_the_listing_incomplete(world: World) -> None:
@@ -295,14 +295,14 @@ def test_a_failing_request_is_tried_again(world: World) -> None:
     root = world.notion.page("Root")
     world.notion.fail("", AGAIN, AGAIN)
     assert world.list(f"notion:{root}").complete
-    assert world.said == ["Notion answered with 503; the next try is in 0 s ..."] * 2
+    assert world.reason == ["Notion answered with 503; the next try is in 0 s ..."] * 2
 
 
 def test_a_rate_limit_is_waited_for_aloud(world: World) -> None:
     root = world.notion.page("Root")
     world.notion.fail("", LIMIT, LIMIT, LIMIT, LIMIT)
     assert world.list(f"notion:{root}").complete
-    assert world.said == ["Notion asks to wait 0 s (its rate limit) ..."] * 4
+    assert world.reason == ["Notion asks to wait 0 s (its rate limit) ..."] * 4
 
 
 def test_a_rate_limit_longer_than_the_setting_is_left_for_the_next_run(world: World) -> None:
@@ -428,7 +428,7 @@ def test_a_block_that_the_api_only_names_is_told_at_every_run(world: World) -> N
         listing = world.list(f"notion:{root}")
         assert listing.complete
         assert listing.partial == (("Root", "without blocks that the API does not give: 1 unsupported"),)
-        assert world.said == []  # the report says it
+        assert world.reason == []  # the report says it
     assert world.documents(f"notion:{root}")["Root"].metadata["partial"]["unread"] == {"unsupported": 1}
 
 
@@ -489,7 +489,7 @@ def test_what_lies_deeper_than_a_page_is_read_is_told(world: World, monkeypatch:
     monkeypatch.setattr(pages, "_MAX_DEPTH", 2)
     nested = block("toggle", "a", block("toggle", "b", block("toggle", "c", block("paragraph", "d"))))
     root = world.notion.page("Root", nested)
-    assert "more than 2 levels deep" in world.list(f"notion:{root}").partial[0].said
+    assert "more than 2 levels deep" in world.list(f"notion:{root}").partial[0].reason
     assert world.documents(f"notion:{root}")["Root"].text == "# Root\n\na\n\nb\n\nc"
 
 
@@ -524,7 +524,7 @@ def test_a_linked_view_of_a_database_is_passed_over_and_told(world: World) -> No
     view = world.notion.view(root)
     listing = world.list(f"notion:{root}")
     assert ([item.name for item in listing.items], listing.complete) == (["Root"], True)
-    assert "linked view" in listing.skipped[0].said
+    assert "linked view" in listing.skipped[0].reason
     assert "linked view" in problem(world.list(f"notion:{view}")).hint
 
 
@@ -946,4 +946,4 @@ def test_a_page_that_moved_below_the_declared_depth_is_told(world: World) -> Non
     world.notion.move(x, first, LATER)
     listing = world.list(f"notion:{root}", depth=1, under=f"notion:{root}")
     assert [item.name for item in listing.items] == ["Root", "Root/First"]
-    assert any("deeper than 1" in told.said for told in listing.skipped)
+    assert any("deeper than 1" in told.reason for told in listing.skipped)

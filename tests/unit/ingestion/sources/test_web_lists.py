@@ -96,7 +96,7 @@ def test_a_page_that_is_gone_is_left_out_and_the_listing_stays_complete(site: Fa
 def test_how_far_a_list_is_looked_at_is_told_before_each_of_its_pages(site: FakeSite, listed: Listed) -> None:
     site.pages |= {"/a": page("A", "Words."), "/b": page("B", "Words."), "/sitemap.xml": sitemap({"/a": "", "/b": ""})}
     far: list[str] = []
-    listed("/sitemap.xml", far=far.append)
+    listed("/sitemap.xml", progress=far.append)
     start = f"{site.host}/sitemap.xml"
     assert far == [f"{start}: page {number} of 2" for number in (1, 2)]
 
@@ -109,7 +109,7 @@ def stopped_at(site: FakeSite, listed: Listed, number: int, **given: object) -> 
         if said.endswith(f"page {number} of 4"):
             stop.set()
 
-    listed("/sitemap.xml", stop=stop, far=far, **given)
+    listed("/sitemap.xml", stop=stop, progress=far, **given)
     return site.asked_for_pages()
 
 

@@ -1,0 +1,214 @@
+"""Nodes that other LlamaIndex programs add: the document that they make up, and how their metadata is kept."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+from llama_index.core.schema import BaseNode, NodeRelationship, ObjectType, RelatedNodeInfo, TextNode
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
+
+from pipelines.errors import StoreError
+from pipelines.store.documents import ADDED_NODES, ADDED_RECIPE, ADDED_SOURCE, Places
+from pipelines.store.filters import is_storable
+from pipelines.store.node_table import Vectors
+from pipelines.store.node_writer import NodeRecipe, Replacement
+from pipelines.text import count_tokens
+from pipelines.types import Document, NodeMetadata
+
+MADE_BY = NodeRecipe("generic", ADDED_RECIPE)  # a parser that makes nodes of such a document for another model
+_FIELDS = NodeMetadata.model_fields
+_REQUIRED = {name for name, field in _FIELDS.items() if field.is_required()}
+_BETWEEN = "\n\n"  # nodes without offsets
+_MOST_GAPS = 1.0  # of the length of the nodes' texts
+_GAP = "\x00"  # no node holds one
+
+
+class Embedded(NamedTuple):
+    """A node with the vectors of its windows."""
+
+    node: TextNode
+    vectors: Vectors
+
+
+def embedded(node: BaseNode) -> Embedded:
+    """The node without its embedding, and that as a vector of length 1.
+
+    Raises:
+        StoreError: If it is no text node, or has no text or no embedding.
+    """
+    if not isinstance(node, TextNode) or not node.get_content():
+        raise StoreError(f"Node {node.node_id} ({node.class_name()}) has no text.")
+    if not is_storable(node.get_content() + node.node_id + (node.ref_doc_id or "")):
+        raise StoreError(f"Node {node.node_id!a} holds a NUL or a broken character.")
+    if node.embedding is None:
+        raise StoreError(f"Node {node.node_id} has no embedding.")
+    vector = np.asarray(node.embedding, dtype=np.float32)
+    return Embedded(node.model_copy(update={"embedding": None}), (vector / (np.linalg.norm(vector) or 1.0))[None, :])
+
+
+def replacement(
+    document_id: str, stored: Document | None, nodes: Sequence[Embedded], made_by: NodeRecipe
+) -> Replacement:
+    """The document with exactly these nodes, each at its span; `made_by` is that of its present nodes.
+
+    The text of a document that a source gave stays. That of another one is made of the nodes' texts: at the offsets
+    that they state, if these fit each other, else one after the other.
+
+    Args:
+        document_id: Of the document, whether it is stored or not.
+        stored: The document as it is stored.
+        nodes: In the order of the document, added ones last.
+        made_by: What made the nodes that are stored.
+
+    Raises:
+        StoreError: If a node is no part of a text that stays, or its metadata cannot be stored.
+    """
+    if stored is not None and stored.source_kind != ADDED_NODES:
+        document, spans = stored, [_span_in(stored, each.node) for each in nodes]
+    else:
+        text, spans = _laid_out([each.node for each in nodes])
+        document, made_by = _document(document_id, stored, text, [each.node for each in nodes], spans), MADE_BY
+    places, total = Places(document.text, document.first_line, document.pages), len(nodes)
+    order = sorted(range(total), key=spans.__getitem__)
+    made = [
+        _stored(document, nodes[n].node, {**places.of(*spans[n]), "ordinal": ordinal, "total": total})
+        for ordinal, n in enumerate(order)
+    ]
+    return Replacement(document, made, [nodes[n].vectors for n in order], made_by)
+
+
+def restored(node: TextNode) -> TextNode:
+    """The node with the metadata keys of the program that added it beside those of NodeMetadata; its own keys win."""
+    return node.model_copy(update={"metadata": {**node.metadata, **(node.metadata.get("extra") or {})}})
+
+
+def _split(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(the fields of NodeMetadata, the caller's keys) of a node from our parsers or from this store, or any other."""
+    if not metadata.keys() >= _REQUIRED:
+        return {}, dict(metadata)
+    caller = metadata.get("extra") or {}
+    extra = {key: value for key, value in metadata.items() if key not in _FIELDS or key in caller}
+    return {key: value for key, value in metadata.items() if key in _FIELDS and key not in caller}, {**caller, **extra}
+
+
+def _stored(document: Document, node: TextNode, place: Mapping[str, Any]) -> TextNode:
+    """A copy of the node with complete metadata and the document as its source."""
+    given, extra = _split(node.metadata)
+    if given.get("start") != place["start"]:
+        given.pop("facts", None)  # their spans are offsets in another text
+    metadata = {
+        **{
+            name: getattr(document, name)
+            for name in ("collection", "source", "mime", "title", "category", "subcategory")
+        },
+        "year": document.year,
+        "visibility": document.visibility,
+        "ingested_at": document.ingested_at.isoformat() if document.ingested_at else "",
+        "parser": ADDED_NODES,
+        "parser_version": 1,
+        **given,
+        **place,
+        "document_id": document.id,
+        "token_count": count_tokens(node.get_content()),
+        "extra": extra,
+    }
+    try:
+        checked = NodeMetadata.model_validate(metadata).model_dump(mode="json")
+    except (ValidationError, PydanticSerializationError) as error:
+        raise StoreError(f"The metadata of node {node.node_id} cannot be stored: {error}") from error
+    relationships = dict(node.relationships)
+    if node.ref_doc_id != document.id:
+        relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(node_id=document.id, node_type=ObjectType.DOCUMENT)
+    hidden = [name for name in _FIELDS if name not in extra]
+    return node.model_copy(
+        update={
+            "metadata": checked,
+            "relationships": relationships,
+            "excluded_embed_metadata_keys": list(dict.fromkeys([*node.excluded_embed_metadata_keys, *hidden])),
+            "excluded_llm_metadata_keys": list(dict.fromkeys([*node.excluded_llm_metadata_keys, *hidden])),
+        }
+    )
+
+
+def _span_in(document: Document, node: TextNode) -> tuple[int, int]:
+    """The node's span in a text that stays: at its own offsets, else where its text stands first.
+
+    Raises:
+        StoreError: If its text is not there.
+    """
+    text = node.get_content()
+    for start in (node.metadata.get("start"), node.start_char_idx, document.text.find(text)):
+        if isinstance(start, int) and start >= 0 and document.text[start : start + len(text)] == text:
+            return start, start + len(text)
+    raise StoreError(
+        f"Node {node.node_id} is no part of {document.name}.",
+        hint="Give it a ref_doc_id of its own, or remove that document first.",
+    )
+
+
+def _laid_out(nodes: Sequence[TextNode]) -> tuple[str, list[tuple[int, int]]]:
+    """(the text that the nodes make up, their spans in it)."""
+    texts = [node.get_content() for node in nodes]
+    spans = [(node.start_char_idx or 0, node.end_char_idx or 0) for node in nodes]
+    fit = all(0 <= start == end - len(text) for (start, end), text in zip(spans, texts, strict=True))
+    length = max(end for _, end in spans)
+    if fit and length <= (1 + _MOST_GAPS) * sum(map(len, texts)):
+        characters = [_GAP] * length
+        for (start, end), text in zip(spans, texts, strict=True):
+            characters[start:end] = text
+        whole = _filled("".join(characters), nodes, spans)
+        if all(whole[start:end] == text for (start, end), text in zip(spans, texts, strict=True)):
+            return whole, spans
+    spans, start = [], 0
+    for text in texts:
+        spans.append((start, start + len(text)))
+        start += len(text) + len(_BETWEEN)
+    return _BETWEEN.join(texts), spans
+
+
+def _filled(text: str, nodes: Sequence[TextNode], spans: Sequence[tuple[int, int]]) -> str:
+    """The text with blanks for what no node holds, and line breaks in them as the nodes count lines."""
+    before = {end: node.metadata.get("line_end") for node, (_, end) in zip(nodes, spans, strict=True)}
+    after = {start: node.metadata.get("line_start") for node, (start, _) in zip(nodes, spans, strict=True)}
+
+    def blanks(gap: re.Match[str]) -> str:
+        first, last = before.get(gap.start(), 1), after.get(gap.end())
+        breaks = last - first if isinstance(first, int) and isinstance(last, int) else len(_BETWEEN) * (len(gap[0]) > 1)
+        return ("\n" * max(breaks, 0)).ljust(len(gap[0]))[: len(gap[0])]
+
+    return re.sub(f"{_GAP}+", blanks, text)
+
+
+def _document(
+    document_id: str,
+    stored: Document | None,
+    text: str,
+    nodes: Sequence[TextNode],
+    spans: Sequence[tuple[int, int]],
+) -> Document:
+    """The document of this text; a new one has the title and the categories of its first node."""
+    first, (start, _) = min(zip(nodes, spans, strict=True), key=lambda pair: pair[1])
+    if stored is None:
+        given, extra = _split(first.metadata)
+        names = ("collection", "mime", "title", "category", "subcategory", "visibility")
+        name = str(extra.get("file_name") or given.get("title") or document_id)
+        facts = {"mime": "text/plain", "title": name, **{key: given[key] for key in names if key in given}}
+        stored = Document(
+            id=document_id, text="", source_uri=f"{ADDED_SOURCE}{document_id}", source=ADDED_SOURCE,
+            source_kind=ADDED_NODES, name=name, bytes=0, file_sha="", **facts,
+        )  # fmt: skip
+    line, data = first.metadata.get("line_start"), text.encode()
+    made_of = [text, [[node.node_id, *span] for node, span in zip(nodes, spans, strict=True)]]
+    return stored.with_(
+        text=text,
+        bytes=len(data),
+        first_line=max(1, line - text.count("\n", 0, start)) if isinstance(line, int) else 1,
+        file_sha=hashlib.sha256(data).hexdigest(),
+        content_sha=hashlib.sha256(json.dumps(made_of).encode()).hexdigest(),
+        ingested_at=datetime.now(UTC),
+    )

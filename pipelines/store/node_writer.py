@@ -1,0 +1,327 @@
+"""NodeWriter: every write of documents with their nodes and all that is derived from them, each one transaction."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from llama_index.core.schema import BaseNode, TextNode
+from pydantic import PrivateAttr
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    String,
+    case,
+    cast,
+    delete,
+    func,
+    text,
+    update,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+from pipelines.errors import StoreError
+from pipelines.facts import repository_of
+from pipelines.store import documents as document_rows
+from pipelines.store import schema as tables
+from pipelines.store.database import append_rows, writing
+from pipelines.store.embedding_models import assert_active, assert_inactive, every_table, other_tables
+from pipelines.store.facts import write_facts
+from pipelines.store.model_caches import forget_headers
+from pipelines.store.near_duplicates import Member, forget_families, members_of, write_families
+from pipelines.store.node_reader import NodeReader, segment
+from pipelines.store.node_table import Vectors, node_rows
+from pipelines.store.tokens import TOKENISER_VERSION
+from pipelines.types import Document
+
+NODE_METADATA_OF_DOCUMENT = ("collection", "category", "subcategory", "visibility", "source", "title")
+Within = Callable[[Connection, Mapping[str, int | None]], None]  # given the id of the kept version, by document
+Check = Callable[[Connection, Sequence[str]], None]  # given locked documents; raises an error to refuse them
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecipe:
+    """The parser of a document's nodes, and the recipe of code versions and sizes."""
+
+    parser: str
+    recipe: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A new version of a document, with its nodes.
+
+    Attributes:
+        nodes: In order, each a span of the document's text.
+        vectors: For each node, its windows' vectors, (windows, dimension), normalised.
+        made_by: The parser and recipe of the nodes; stored, and compared by the next plan.
+    """
+
+    document: Document
+    nodes: Sequence[TextNode]
+    vectors: Sequence[Vectors]
+    made_by: NodeRecipe
+
+    @property
+    def state(self) -> tuple[str, str]:
+        """(content_sha, recipe)."""
+        return self.document.content_sha, self.made_by.recipe
+
+
+class NodeWriter(NodeReader):
+    """Writes the nodes of one embedding model; each write is one transaction."""
+
+    _versions_kept: int = PrivateAttr(default=5)
+
+    def replace(self, new: Sequence[Replacement], within: Within | None = None, check: Check | None = None) -> set[str]:
+        """Write new versions of documents with their nodes in one transaction; the old versions are kept for undo.
+
+        Args:
+            new: The new versions, one a document.
+            within: Called before the commit with the open connection and, for each document that is written, the id of
+                the version that was kept, for the run's own rows.
+            check: Called with the documents that are about to be written.
+
+        Returns:
+            The ids of the documents that were written; another process had already written the others equally.
+
+        Raises:
+            StoreError: If a span, an id or a vector breaks the contract, or the database refuses; nothing is written.
+            ServiceUnavailable: If the database cannot be reached; nothing is written.
+        """
+        prepared = [self._prepared(one) for one in new]  # what takes long is done before anything is locked
+        first = new[0].document.name if new else ""
+        named = first if len(new) == 1 else f"{first} and {len(new) - 1} other documents"
+        with writing(self.engine, f"writing {named}") as connection:
+            ids = [one.document.id for one in new]
+            lock_documents(connection, ids)
+            stored = document_rows.index_states(connection, ids, self.table)
+            changed = [each for each in prepared if stored.get(each.new.document.id) != each.new.state]
+            if changed:
+                if check:
+                    check(connection, [each.new.document.id for each in changed])
+                self._write(connection, changed, within)
+        return {each.new.document.id for each in changed}
+
+    def _prepared(self, new: Replacement) -> "_Prepared":
+        self._assert_contract(new)
+        document, nodes = new.document, new.nodes
+        segments = [
+            {"node_table": self.table, "node_id": node.node_id, "document_id": document.id,
+             "tokeniser": TOKENISER_VERSION, "tokens": segment(node, document.mime)}
+            for node in nodes
+        ]  # fmt: skip
+        return _Prepared(new, segments, list(members_of(document.id, document.mime, nodes)))
+
+    def _write(self, connection: Connection, prepared: Sequence["_Prepared"], within: Within | None) -> None:
+        """Write locked documents with all that is derived from them, and raise the corpus version."""
+        new = [each.new for each in prepared]
+        ids = [one.document.id for one in new]
+        versions = document_rows.write_documents(connection, [one.document for one in new], keep=self._versions_kept)
+        self._drop_elsewhere(connection, ids)
+        self._swap_nodes(connection, prepared)
+        write_facts(connection, {one.document.id: one.nodes for one in new})
+        write_families(connection, ids, [member for each in prepared for member in each.members])
+        if within:
+            within(connection, versions)
+        raise_version(connection, ids)
+        assert_active(connection, self.table)
+
+    def index(self, new: Replacement) -> bool:
+        """Write the nodes of a stored document to this table, which is not active, in one transaction.
+
+        The document's row, its facts and its families stay those of the active table until this one is promoted. The
+        corpus version stays too, as nothing changes for a search.
+
+        Returns:
+            False, with nothing written, if the document is gone or has changed since it was read.
+
+        Raises:
+            ConfigError: If this table is active by now, or is gone.
+            StoreError: If a span, an id or a vector breaks the contract, or the database refuses.
+            ServiceUnavailable: If the database cannot be reached.
+        """
+        prepared = self._prepared(new)
+        with writing(self.engine, f"writing {new.document.name} for another embedding model") as connection:
+            lock_documents(connection, [new.document.id])
+            assert_inactive(connection, self.table)
+            if not document_rows.is_as_read(connection, new.document):
+                return False
+            self._swap_nodes(connection, [prepared])
+        return True
+
+    def _assert_contract(self, one: Replacement) -> None:
+        document, nodes, vectors = one.document, one.nodes, one.vectors
+        if not nodes:
+            raise StoreError(f"{document.name} has no nodes.", hint="A document without text is a failure, not empty.")
+        if len({node.node_id for node in nodes}) != len(nodes):
+            raise StoreError(f"Two nodes of {document.name} have the same id.")
+        for node, windows in zip(nodes, vectors, strict=True):
+            start, end, ordinal = (node.metadata[name] for name in ("start", "end", "ordinal"))
+            if node.metadata["document_id"] != document.id or document.text[start:end] != node.text:
+                raise StoreError(f"Node {ordinal} of {document.name} is not its span {start}:{end}.")
+            if windows.ndim != 2 or not len(windows) or windows.shape[1] != self.dimension:
+                raise StoreError(f"Node {ordinal} of {document.name} has no {self.dimension}-d vector.")
+            if not np.isfinite(windows).all():
+                raise StoreError(f"A vector of node {ordinal} of {document.name} is not finite.")
+
+    def _swap_nodes(self, connection: Connection, prepared: Sequence["_Prepared"]) -> None:
+        """Replace the documents' nodes, vectors, terms and index rows in this table."""
+        new = [each.new for each in prepared]
+        self._delete_nodes(connection, [one.document.id for one in new], self.table)
+        nodes = [row for one in new for row in zip(one.nodes, one.vectors, strict=True)]
+        self.append(connection, nodes, [row for one in new for row in _placed(one.nodes, one.vectors)])
+        append_rows(connection, tables.lexical_segments, [row for each in prepared for row in each.segments])
+        rows = [
+            {"document_id": one.document.id, "node_table": self.table, "content_sha": one.document.content_sha,
+             "recipe": one.made_by.recipe, "parser": one.made_by.parser, "nodes": len(one.nodes),
+             "covered": covered_characters(one.document.text, one.nodes),
+             "characters": sum(map(len, one.document.text.split()))}
+            for one in new
+        ]  # fmt: skip
+        document_rows.write_indexes(connection, self.table, rows)
+
+    def _drop_elsewhere(self, connection: Connection, document_ids: Sequence[str]) -> None:
+        """Delete the documents from the tables of other models, which would keep nodes of the older text."""
+        for other in other_tables(connection, document_ids, but=self.table):
+            self._delete_nodes(connection, document_ids, other)
+            document_rows.delete_indexes(connection, document_ids, other)
+
+    def _delete_nodes(self, connection: Connection, document_ids: Sequence[str], node_table: str) -> Counter[str]:
+        """Delete the nodes of documents, and count them by document."""
+        segments = tables.lexical_segments
+        connection.execute(
+            delete(segments).where(segments.c.document_id.in_(document_ids), segments.c.node_table == node_table)
+        )
+        rows = node_rows(node_table)
+        owner = rows.c.metadata_["document_id"].astext
+        return Counter(connection.execute(delete(rows).where(owner.in_(document_ids)).returning(owner)).scalars())
+
+    def remove(
+        self, document_ids: Sequence[str], within: Within | None = None, check: Check | None = None
+    ) -> dict[str, int]:
+        """Delete documents with their nodes in every table, in one transaction; their versions are kept for undo.
+
+        Returns:
+            The number of nodes in this table of each document that was stored.
+        """
+        count = f"{len(document_ids)} documents"
+        named = f"document {document_ids[0]}" if len(document_ids) == 1 else count
+        with writing(self.engine, f"removing {named}") as connection:
+            lock_documents(connection, document_ids)
+            stored = document_rows.existing_ids(connection, document_ids)
+            if check:
+                check(connection, stored)
+            return self._remove(connection, stored, within)
+
+    def _remove(self, connection: Connection, stored: Sequence[str], within: Within | None) -> dict[str, int]:
+        """Delete locked documents that are stored."""
+        deleted = {each: self._delete_nodes(connection, stored, each) for each in every_table(connection)}
+        if stored:
+            forget_families(connection, stored)
+            forget_headers(connection, stored)
+            versions = document_rows.delete_documents(connection, stored, keep=self._versions_kept)
+            if within:
+                within(connection, versions)
+            raise_version(connection, stored)
+        return {each: deleted.get(self.table, Counter[str]())[each] for each in stored}
+
+    def update_metadata(
+        self, document: Document, within: Within | None = None, check: Check | None = None
+    ) -> int | None:
+        """Write a document's metadata to its row and its nodes, in one transaction; vectors stay.
+
+        Both copies of a node's metadata are changed: the columns that filters read, and LlamaIndex's own node. Line
+        numbers move with the first line of the text.
+
+        Returns:
+            The number of nodes; None, with nothing written, if another process had already written just this.
+        """
+        rows = self._nodes
+        inner = cast(rows.c.metadata_["_node_content"].astext, JSONB)
+        with writing(self.engine, f"updating {document.name}") as connection:
+            lock_documents(connection, [document.id])
+            if document_rows.is_written(connection, document):
+                return None
+            if check:
+                check(connection, [document.id])
+            facts = self._facts_of(document, document_rows.first_line(connection, document.id))
+            patched = func.jsonb_set(inner, "{metadata}", inner["metadata"].op("||")(facts))
+            versions = document_rows.write_documents(connection, [document], keep=self._versions_kept)
+            self._drop_elsewhere(connection, [document.id])
+            whole = func.jsonb_set(
+                rows.c.metadata_.op("||")(facts), "{_node_content}", func.to_jsonb(cast(patched, String))
+            )
+            of_it = self._key("document_id") == document.id
+            changed = connection.execute(update(rows).where(of_it).values(metadata_=whole))
+            if within:
+                within(connection, versions)
+            raise_version(connection, [document.id])
+            assert_active(connection, self.table)
+        return int(changed.rowcount)
+
+    def _facts_of(self, document: Document, first_line: int) -> ColumnElement[Any]:
+        """The document's part of a node's metadata, as JSONB; `first_line` is that of the stored text.
+
+        The facts of a repository are its document's; those of other kinds are the node's own.
+        """
+        facts = {name: getattr(document, name) for name in NODE_METADATA_OF_DOCUMENT}
+        stored, moved = self._nodes.c.metadata_, document.first_line - first_line
+        lines = [(name, cast(stored[name].astext, Integer) + moved) for name in ("line_start", "line_end")]
+        patch = cast(facts, JSONB).op("||")(func.jsonb_build_object(*(part for pair in lines for part in pair)))
+        if (repository := repository_of(document.metadata)) is None:
+            return patch
+        whole = patch.op("||")(cast({"facts": repository.model_dump(mode="json")}, JSONB))
+        return case((stored["facts"]["type"].astext == repository.type, whole), else_=patch)
+
+
+class _Prepared(NamedTuple):
+    """A new version with the rows of its terms and the signatures of its texts."""
+
+    new: Replacement
+    segments: Sequence[Mapping[str, Any]]
+    members: Sequence[Member]
+
+
+def _placed(nodes: Sequence[TextNode], vectors: Sequence[Vectors]) -> list[dict[str, Any]]:
+    """A row of windows for each distinct vector of a document, under the first node that has it.
+
+    With thousands of equal vectors (a log, a table of zeros) an HNSW search finds no other vectors any more.
+    """
+    rows: dict[bytes, dict[str, Any]] = {}
+    for node, windows in zip(nodes, vectors, strict=True):
+        for place, vector in enumerate(windows):
+            rows.setdefault(vector.tobytes(), {"node_id": node.node_id, "place": place, "embedding": vector})
+    return list(rows.values())
+
+
+def covered_characters(document_text: str, nodes: Sequence[BaseNode]) -> int:
+    """Count the characters of the text, without white space, that are in at least one node."""
+    covered = done = 0
+    for start, end in sorted((node.metadata["start"], node.metadata["end"]) for node in nodes):
+        begin = max(start, done)
+        if begin < end:
+            covered += sum(map(len, document_text[begin:end].split()))
+            done = end
+    return covered
+
+
+def lock_documents(connection: Connection, document_ids: Sequence[str]) -> None:
+    """Lock documents against other writers; sorted, so that two writers never wait for each other."""
+    lock = text("SELECT pg_advisory_xact_lock(hashtextextended(id, 0)) FROM unnest(CAST(:ids AS text[])) AS id")
+    connection.execute(lock, {"ids": sorted(document_ids)})
+
+
+def raise_version(connection: Connection, document_ids: Sequence[str]) -> int:
+    """Raise the corpus version by one for each changed document, and return it.
+
+    Last in a transaction, as other writers wait for it.
+    """
+    version, count = tables.corpus_version.c.version, len(document_ids)
+    statement = update(tables.corpus_version).values(version=version + count).returning(version)
+    raised = int(connection.execute(statement).scalar_one())
+    changes = [{"version": raised - count + n, "document_id": each} for n, each in enumerate(document_ids, start=1)]
+    append_rows(connection, tables.corpus_changes, changes)
+    return raised
