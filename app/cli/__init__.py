@@ -6,11 +6,21 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from app.cli import ask, chat, evaluate_parts, facts, ingest, maintenance, runs, search, status
-from app.cli.bench import bench
-from app.cli.evaluate import evaluate
-from app.cli.feedback import feedback
-from app.cli.models import models
+from app.cli import (
+    ask,
+    bench,
+    chat,
+    evaluate,
+    evaluate_parts,
+    facts,
+    feedback,
+    ingest,
+    maintenance,
+    models,
+    runs,
+    search,
+    status,
+)
 from app.cli.output import print_json, warn
 from app.cli.signals import STOPPED, STOPPED_WHOLE, ending_well
 
@@ -25,11 +35,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-evaluate.add_typer(evaluate_parts.verbs)
+evaluate.group.add_typer(evaluate_parts.verbs)
 for _module in (ingest, status, search, ask, facts, chat, runs, maintenance):
     app.add_typer(_module.verbs)
 for _name, _group in (
-    ("db", maintenance.db), ("models", models), ("eval", evaluate), ("bench", bench), ("feedback", feedback)
+    ("db", maintenance.db), ("models", models.group), ("eval", evaluate.group), ("bench", bench.group),
+    ("feedback", feedback.group),
 ):  # fmt: skip
     app.add_typer(_group, name=_name)
 

@@ -8,14 +8,14 @@ from app.cli import output
 from app.cli.options import CategoryName, Json, argument, option, parser_names, settings_now
 from app.cli.output import emit, render, say
 
-bench = typer.Typer(help="Measure speed and memory. Example: footnote bench parsing ~/portfolio", no_args_is_help=True)
+group = typer.Typer(help="Measure speed and memory. Example: footnote bench parsing ~/portfolio", no_args_is_help=True)
 
 
 class IngestBench(dict[str, Any]):
     """The figures of `pipelines.evaluation.ingest_bench`."""
 
 
-@bench.command("ingest")
+@group.command("ingest")
 def ingest_speed(
     folders: Annotated[
         list[str] | None,
@@ -59,7 +59,7 @@ class ParsingBench(dict[str, Any]):
     """The figures of `pipelines.evaluation.bench`."""
 
 
-@bench.command("parsing")
+@group.command("parsing")
 def parsing_speed(
     folders: Annotated[list[str], argument("Files and folders.")],
     parser: Annotated[

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pipelines.evaluation.fit import Fit
     from pipelines.evaluation.measures import Comparison
 
-evaluate = typer.Typer(help="Measure retrieval and answers. Example: footnote eval answers", no_args_is_help=True)
+group = typer.Typer(help="Measure retrieval and answers. Example: footnote eval answers", no_args_is_help=True)
 Systems = Annotated[list[str] | None, option("Measure this system; may be repeated.", "--system")]
 Set = Annotated[
     list[str] | None,
@@ -71,7 +71,7 @@ class Ranked:
         return {"measure": self.measures[0], **serialise(self.fitted), "change": change}
 
 
-@evaluate.command("beir")
+@group.command("beir")
 def eval_beir(
     folders: Annotated[
         list[Path], argument("corpus.jsonl, queries.jsonl and qrels/*.tsv in each.", metavar="FOLDER...")
@@ -242,7 +242,7 @@ class Baseline:
         return self.path is not None
 
 
-@evaluate.command("baseline")
+@group.command("baseline")
 def eval_baseline(
     write: Annotated[bool, option("Make today's scores the baseline of the tests.", "--write")] = False,
     as_json: Json = False,
@@ -288,8 +288,8 @@ class AnswerScores:
     dataset: str = "portfolio"
 
 
-@evaluate.command("answers")
-@evaluate.command("portfolio", hidden=True)  # its name before
+@group.command("answers")
+@group.command("portfolio", hidden=True)  # its name before
 def eval_answers(
     topics: Annotated[Path | None, argument("Topics with quoted answers; else those of the sample.")] = None,
     documents: Annotated[Path | None, option("The folder that the topics are about; else data/sample.")] = None,
@@ -360,7 +360,7 @@ class ChunkingScores:
     baseline: str
 
 
-@evaluate.command("chunking")
+@group.command("chunking")
 def eval_chunking(
     folder: Annotated[Path, argument("corpora/*.md and questions_df.csv with gold character spans.")],
     parser: Annotated[

@@ -14,7 +14,7 @@ from pipelines.errors import RetrievalError
 
 SESSION = "command line"
 _NO_LIMIT = 10**9
-feedback = typer.Typer(
+group = typer.Typer(
     help="What readers say of answers: list it, add to it, export it. Example: footnote feedback --limit 20"
 )
 
@@ -26,7 +26,7 @@ class FeedbackLog:
     feedback: Sequence[Mapping[str, Any]]
 
 
-@feedback.callback(invoke_without_command=True)
+@group.callback(invoke_without_command=True)
 def feedback_list(
     context: typer.Context,
     limit: Annotated[int, option("How much of the latest.", min=1, max=10_000)] = 50,
@@ -63,7 +63,7 @@ def _row(row: Mapping[str, Any]) -> list[str]:
             source, output.clip(row["words"], 200)]  # fmt: skip
 
 
-@feedback.command("add")
+@group.command("add")
 def feedback_add(
     query: Annotated[str, argument("Or its beginning; `footnote trace` lists them.", metavar="QUERY_ID")],
     up: Annotated[bool, option("The answer is good.", "--up")] = False,
@@ -103,7 +103,7 @@ class FeedbackExport:
     report: Mapping[str, Any]
 
 
-@feedback.command("export")
+@group.command("export")
 def feedback_export(
     folder: Annotated[Path, argument("A new folder.")],
     public: Annotated[bool, option("Only what visitors asked, of documents that they may see.", "--public")] = False,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pipelines.store.health import Finding
     from pipelines.types import EmbeddingIdentity
 
-models = typer.Typer(
+group = typer.Typer(
     help="The embedding models: list, add, compare, promote, drop. Example: footnote models list",
     no_args_is_help=True,
 )
@@ -43,7 +43,7 @@ class ModelList:
     advice: str = ""
 
 
-@models.command("list")
+@group.command("list")
 def models_list(as_json: Json = False) -> None:
     """List the embedding models whose nodes are stored, and which of them serves.
 
@@ -119,7 +119,7 @@ class ModelAdded:
         return list(self.done.failed.items())
 
 
-@models.command("add")
+@group.command("add")
 def models_add(
     model: Annotated[str, argument("[PROVIDER/]NAME[@DIMENSION].", metavar="MODEL")],
     yes: Annotated[bool, option("Pay what it costs.", "--yes")] = False,
@@ -190,7 +190,7 @@ class ModelsCompared:
     done: "ModelComparison"
 
 
-@models.command("compare")
+@group.command("compare")
 def models_compare(
     a: Model,
     b: Annotated[str, argument("Another one; else A is compared with what serves.", metavar="[MODEL]")] = "",
@@ -277,7 +277,7 @@ class ModelServing:
         return self.differs[0] if self.differs else ""
 
 
-@models.command("promote")
+@group.command("promote")
 def models_promote(model: Model, as_json: Json = False) -> None:
     """Make a model the one that serves, once it holds every stored document; who searches meanwhile notices nothing.
 
@@ -313,7 +313,7 @@ def _render_serving(serving: ModelServing) -> None:
         warn(f"The settings still name another model: {settings_of(identity)}.")
 
 
-@models.command("drop")
+@group.command("drop")
 def models_drop(
     model: Model,
     cache: Annotated[

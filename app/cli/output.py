@@ -225,25 +225,17 @@ def print_entries(columns: Sequence[str], entries: Sequence[Entry], *, most: int
         console.out(_aligned(columns, columns, widths), style="bold", highlight=False)
     for row, entry in zip(rows, shown, strict=True):
         console.out(_aligned(columns, row, widths), highlight=False)
-        if entry.below:
-            _print_below(entry)
+        if entry.below and console.is_terminal:  # wrapped at its width
+            console.print(Padding(Text(entry.below, style=entry.style), (0, 0, 0, _INDENT), expand=False))
+        elif entry.below:
+            console.out(" " * _INDENT + entry.below, highlight=False)
     if len(shown) < len(entries):
         say(f"... and {len(entries) - len(shown):,} more; --json has all of them", "dim")
 
 
-def _print_below(entry: Entry) -> None:
-    """Print the remark of an entry, indented; wrapped on a terminal, else on one line."""
-    if console.is_terminal:
-        console.print(Padding(Text(entry.below, style=entry.style), (0, 0, 0, _INDENT), expand=False))
-    else:
-        console.out(" " * _INDENT + entry.below, highlight=False)
-
-
 def _aligned(columns: Sequence[str], cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join([*_padded(columns, cells, widths), cells[-1]])
-
-
-def _padded(columns: Sequence[str], cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
+    padded = []
     for column, cell, width in zip(columns, cells, widths, strict=False):
         space = " " * (width - cell_len(cell))
-        yield space + cell if column in _RIGHT else cell + space
+        padded.append(space + cell if column in _RIGHT else cell + space)
+    return "  ".join([*padded, cells[-1]])
