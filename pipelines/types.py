@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -555,6 +555,11 @@ class IngestReport:
     def count(self, outcome: Outcome) -> int:
         """The number of documents with this outcome."""
         return sum(item.outcome == outcome for item in self.items)
+
+    @property
+    def counts(self) -> dict[Outcome, int]:
+        """The number of documents with each outcome."""
+        return {outcome: self.count(outcome) for outcome in get_args(Outcome)}
 
 
 @dataclass(frozen=True, slots=True)
