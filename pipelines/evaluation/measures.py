@@ -3,31 +3,42 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
-import ir_measures
 import numpy as np
-from ir_measures import RR, Measure, R, Success, nDCG
 from numpy.typing import NDArray
 
 from pipelines.errors import ConfigError
 
+if TYPE_CHECKING:
+    from ir_measures import Measure
+
 Qrels = Mapping[str, Mapping[str, int]]
 Run = Mapping[str, Mapping[str, float]]
-_KINDS: dict[str, Measure] = {"ndcg": nDCG, "recall": R, "success": Success, "rr": RR}
 DEFAULT = ("nDCG@10", "recall@3", "recall@5", "recall@10", "recall@20", "recall@100", "success@5", "RR@3", "RR@10")
 
 
-def parse_measure(name: str) -> Measure:
+@cache
+def _kinds() -> "dict[str, Measure]":
+    try:
+        from ir_measures import RR, R, Success, nDCG
+    except ModuleNotFoundError as error:
+        raise ConfigError("ir-measures is not installed.", hint="Run `pip install 'footnote[eval]'`.") from error
+    return {"ndcg": nDCG, "recall": R, "success": Success, "rr": RR}
+
+
+def parse_measure(name: str) -> "Measure":
     """The measure of a name such as `nDCG@10`: nDCG, recall (share of the relevant found), success (any found), RR.
 
     Raises:
-        ConfigError: If there is no such measure.
+        ConfigError: If there is no such measure, or ir-measures is not installed.
     """
+    kinds = _kinds()
     match = re.fullmatch(r"([a-z]+)@([1-9]\d{0,3})", name.lower())
-    if match is None or match[1] not in _KINDS:
+    if match is None or match[1] not in kinds:
         raise ConfigError(f"There is no measure {name!r}.", hint="Use nDCG@k, recall@k, success@k or RR@k.")
-    return _KINDS[match[1]] @ int(match[2])
+    return kinds[match[1]] @ int(match[2])
 
 
 def per_topic(qrels: Qrels, run: Run, names: Sequence[str] = DEFAULT) -> dict[str, dict[str, float]]:
@@ -38,7 +49,9 @@ def per_topic(qrels: Qrels, run: Run, names: Sequence[str] = DEFAULT) -> dict[st
     # an empty run of a topic is no run to the provider, and its topics would be missing from the mean
     full = {topic: dict(ranking) for topic, ranking in run.items() if ranking}
     plain = {topic: dict(judged) for topic, judged in qrels.items()}
-    for value in ir_measures.iter_calc(list(measures.values()), plain, full):
+    from ir_measures import iter_calc
+
+    for value in iter_calc(list(measures.values()), plain, full):
         scores[value.query_id][by_measure[str(value.measure)]] = float(value.value)
     return scores
 

@@ -1,8 +1,10 @@
+import sys
 from math import log2
 
 import pytest
 
 from pipelines.errors import ConfigError
+from pipelines.evaluation import measures
 from pipelines.evaluation.measures import compare, compare_sets, means, parse_measure, per_topic
 
 QRELS = {"q1": {"a": 1, "b": 1, "c": 0}, "q2": {"x": 1}}
@@ -124,3 +126,13 @@ def test_only_a_loss_beyond_chance_is_a_fall() -> None:
     assert compare([0.6] * 20, [0.5] * 20).fell
     assert not compare([0.5] * 20, [0.6] * 20).fell
     assert not compare([0.5] * 20, [0.4] + [0.5] * 19).fell
+
+
+def test_without_its_package_a_measure_is_refused_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+    measures._kinds.cache_clear()
+    with pytest.raises(ConfigError, match="ir-measures is not installed") as refused:
+        parse_measure("nDCG@10")
+    assert "footnote[eval]" in refused.value.hint
+    monkeypatch.undo()
+    measures._kinds.cache_clear()
