@@ -100,7 +100,7 @@ class RankChange:
 
 
 def rank_changes(before: SearchReport, after: SearchReport) -> list[RankChange]:
-    """The passages that moved between two rankings: by rank after, then those that are gone by rank before."""
+    """The passages that moved between two rankings: by their rank after, then the gone ones by their rank before."""
     was = {result.node_id: result for result in before.results}
     now = {result.node_id: result for result in after.results}
     moved = [

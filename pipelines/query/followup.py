@@ -456,7 +456,7 @@ def with_person(question: str, who: str, *, german: bool = False) -> str:
 
 
 def _person(text: str, titles: Sequence[str], *, german: bool) -> str:
-    """The person that a text speaks of: the name in a source's title, else the first that is no place, else a title.
+    """The person a text speaks of: the name that titles a source, else the first that is no place, else a source's.
 
     A name after "she" is not hers. Of German, where every noun has a capital, only those that a source is called by.
     """

@@ -92,13 +92,17 @@ def restored(node: TextNode) -> TextNode:
 
 
 def _split(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(the fields of NodeMetadata, the caller's keys) of a node from our parsers or from this store, or any other."""
+    """(the fields of NodeMetadata, the caller's keys) of a node from our parsers or from this store, or any other.
+
+    Of a key that is both, `extra` has the caller's value. Of the caller's other keys those at the top level count, as
+    the caller may have edited them; a node as it is stored has none there.
+    """
     caller = metadata.get("extra", {})
     if not metadata.keys() >= _REQUIRED or not isinstance(caller, dict):
         return {}, dict(metadata)
-    if any(key in metadata for key in caller.keys() - _FIELDS.keys()):  # it came from `restored`, and may be edited
-        caller = {key: value for key, value in caller.items() if key in metadata}
-    extra = {key: value for key, value in metadata.items() if key not in _FIELDS or key in caller}
+    extra = {key: value for key, value in metadata.items() if key not in _FIELDS}
+    if extra:
+        caller = {key: value for key, value in caller.items() if key in _FIELDS}
     return {key: value for key, value in metadata.items() if key in _FIELDS and key not in caller}, {**caller, **extra}
 
 

@@ -22,7 +22,7 @@ from pipelines.store.audit import audit
 from pipelines.store.documents import load_document
 from pipelines.store.schema import documents, queries
 from pipelines.types import Answer, Filters, Footnote, Token, Turn, Verdict
-from tests.conftest import MakeSettings
+from tests.conftest import Ingested, MakeSettings
 from tests.fake_openai import FakeOpenAI, Fault
 
 POSTS = {
@@ -36,19 +36,14 @@ CRANE = "How many containers did the harbour crane move?"
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("docs")
-    for name, text in POSTS.items():
-        (folder / name).write_text(text)
-    return folder
+def corpus(ingested: Ingested) -> Path:
+    return ingested(POSTS)[0]
 
 
 @pytest.fixture(scope="module")
-def taken_in(corpus: Path, stock: MakeSettings) -> Settings:
+def taken_in(ingested: Ingested) -> Settings:
     """What the tests have copies of."""
-    settings = stock()
-    ingest(settings, [str(corpus)])
-    return settings
+    return ingested(POSTS)[1]
 
 
 @pytest.fixture
@@ -243,11 +238,20 @@ def test_a_bound_engine_reads_for_its_audience_wherever_a_call_names_none(engine
     assert not bound.ask(CRANE, filters=Filters()).answered
 
 
+class Broken(MockLLM):
+    """A model of another package that fails in its own way."""
+
+    def stream_chat(self, messages: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("no light")
+
+
 def test_the_caller_s_models_replace_those_of_the_settings(taken_in: Settings, make_settings: MakeSettings) -> None:
     settings = make_settings(taken_in)
     engine = build_query_engine(settings, llm=MockLLM())
     answer = engine.ask(CRANE)
     assert (answer.mode, answer.model, answer.cost) == ("llm", "unknown", None)
+    broken = build_query_engine(settings, llm=Broken()).ask(CRANE)
+    assert (broken.mode, broken.fallback_reason) == ("extractive", "unknown failed: RuntimeError: no light.")
     embed_model = build_embed_model(settings)
     assert build_query_engine(settings, embed_model=embed_model).embed_model is embed_model
     assert build_query_engine(settings, embed_model=embed_model).search(CRANE).results

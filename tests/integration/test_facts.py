@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.cli.facts import person_json
+from app.cli.careers import describe_person
 from config.settings import AnswerSettings, LLMSettings, Settings
 from pipelines.facts import JobFacts, LanguageFacts, PersonFacts, ProjectFacts, SeveralFacts, SkillsFacts
 from pipelines.ingestion.parsers.nodes import make_nodes
@@ -247,7 +247,7 @@ def test_other_questions_and_a_switched_off_setting_change_nothing(engine: Query
 
 def test_a_career_as_data_has_durations_and_where_each_entry_stands(engine: QueryEngine) -> None:
     (person,) = group_people(read_facts(engine.store, Filters(), "owner"), TODAY)
-    career = person_json(person)
+    career = describe_person(person)
     assert (career["name"], career["experience"]["duration"]) == ("Ann Lee", "6 years 5 months")
     assert [(row["company"], row["duration"]) for row in career["companies"]] == [
         ("Beta", "1 year 1 month"), ("Acme Ltd", "5 years 4 months"),

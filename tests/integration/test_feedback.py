@@ -15,7 +15,7 @@ from pipelines.store.query_log import MOST_WORDS, Feedback, latest_feedback, sav
 from pipelines.types import Answer, Audience, Filters, Turn
 from tests.conftest import MakeSettings
 from tests.integration.releases import rows
-from tests.integration.test_cli import Shell
+from tests.shell import Shell
 
 POSTS = {
     "crane.md": "# Crane\n\nMarit built the harbour crane controller in 2014. It moved 40 containers an hour.\n",
@@ -279,11 +279,7 @@ def test_an_export_never_overwrites(engine: QueryEngine, tmp_path: Path) -> None
 
 @pytest.fixture
 def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("FOOTNOTE_HOME", str(settings.home))
-    monkeypatch.setenv("DATABASE_URL", settings.database_url.get_secret_value())
-    monkeypatch.setenv("FOOTNOTE_EMBEDDING__PROVIDER", "hashed")
-    return Shell(monkeypatch)
+    return Shell(settings, monkeypatch, tmp_path)
 
 
 @pytest.mark.usefixtures("own_databases")

@@ -226,6 +226,21 @@ def test_nodes_of_our_own_parsers_are_stored_as_they_are(
     assert_sound(store, settings)
 
 
+def test_a_key_of_the_caller_that_a_parser_uses_too_is_kept(
+    store: FootnoteVectorStore, settings: Settings, embed: Callable[[str], list[float]]
+) -> None:
+    given = LlamaDocument(id_="d", text="# Go\n\nShe wrote Go.", metadata={"kind": "memo", "team": "A"})
+    (made,) = PARSERS["markdown"]().get_nodes_from_documents([given])
+    made.embedding = embed(made.get_content())
+    found = made
+    for _ in range(2):
+        store.add([found])
+        (found,) = store.get_nodes(node_ids=[made.node_id])
+        assert found.metadata["extra"] == {"kind": "memo", "team": "A"}
+        assert (found.metadata["kind"], found.metadata["team"], found.metadata["section"]) == ("memo", "A", "Go")
+    assert_sound(store, settings)
+
+
 def test_nodes_of_a_document_that_a_source_gave_must_be_part_of_its_text(
     store: FootnoteVectorStore, settings: Settings, embed: Callable[[str], list[float]], tmp_path: Any
 ) -> None:
