@@ -16,7 +16,7 @@ from pipelines.errors import StoreError
 from pipelines.store.documents import ADDED_NODES, ADDED_RECIPE, ADDED_SOURCE, Places
 from pipelines.store.filters import is_storable
 from pipelines.store.node_table import Vectors
-from pipelines.store.node_writer import NodeRecipe, Replacement
+from pipelines.store.node_writer import NODE_METADATA_OF_DOCUMENT, NodeRecipe, Replacement
 from pipelines.text import count_tokens
 from pipelines.types import Document, NodeMetadata
 
@@ -94,12 +94,15 @@ def restored(node: TextNode) -> TextNode:
 def _split(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """(the fields of NodeMetadata, the caller's keys) of a node from our parsers or from this store, or any other.
 
-    Of a key that is both, `extra` has the caller's value.
+    Of a key that is both, `extra` has the caller's value. Of the caller's other keys those at the top level count, as
+    the caller may have edited them; a node as it is stored has none there.
     """
-    if not metadata.keys() >= _REQUIRED:
+    caller = metadata.get("extra", {})
+    if not metadata.keys() >= _REQUIRED or not isinstance(caller, dict):
         return {}, dict(metadata)
-    caller = metadata.get("extra") or {}
     extra = {key: value for key, value in metadata.items() if key not in _FIELDS}
+    if extra:
+        caller = {key: value for key, value in caller.items() if key in _FIELDS}
     return {key: value for key, value in metadata.items() if key in _FIELDS and key not in caller}, {**caller, **extra}
 
 
@@ -109,12 +112,7 @@ def _stored(document: Document, node: TextNode, place: Mapping[str, Any]) -> Tex
     if given.get("start") != place["start"]:
         given.pop("facts", None)  # their spans are offsets in another text
     metadata = {
-        **{
-            name: getattr(document, name)
-            for name in ("collection", "source", "mime", "title", "category", "subcategory")
-        },
-        "year": document.year,
-        "visibility": document.visibility,
+        **{name: getattr(document, name) for name in (*NODE_METADATA_OF_DOCUMENT, "mime", "year")},
         "ingested_at": document.ingested_at.isoformat() if document.ingested_at else "",
         "parser": ADDED_NODES,
         "parser_version": 1,

@@ -126,18 +126,17 @@ class FootnoteVectorStore(NodeWriter):
     ) -> None:
         """Delete the nodes with these ids that pass the filters; a document without nodes is deleted.
 
-        Nothing is deleted if neither is given.
+        Nothing is deleted without ids and filters, or if the ids are empty; empty filters count as none.
 
         Raises:
             RetrievalError: If a filter is not supported.
         """
         _refuse("delete_nodes", delete_kwargs)
-        if not node_ids and not filters:
+        wanted = filters if filters and filters.filters else None
+        if not node_ids and (node_ids is not None or wanted is None):
             return
         found: dict[str, set[str]] = {}
-        statement = select(self._nodes.c.node_id, self._key("document_id")).where(
-            self._chosen(node_ids or None, filters)
-        )
+        statement = select(self._nodes.c.node_id, self._key("document_id")).where(self._chosen(node_ids, wanted))
         for node_id, document_id in self._fetch_all("finding nodes to delete", statement):
             found.setdefault(document_id, set()).add(node_id)
         if found:
@@ -171,7 +170,7 @@ class FootnoteVectorStore(NodeWriter):
 
         Args:
             query: In the mode DEFAULT. `doc_ids`, `node_ids` (both unless empty) and `filters` narrow the search.
-            kwargs: `hnsw_ef_search`: how many vectors the index examines.
+            kwargs: `hnsw_ef_search`, the number of vectors that the index examines.
 
         Raises:
             RetrievalError: If the query has another mode, no embedding of this model's dimension, or an option or a
@@ -285,7 +284,7 @@ class FootnoteVectorStore(NodeWriter):
 
     @contextmanager
     def _run(self, kind: RunKind, sources: Sequence[str]) -> Iterator["_Run"]:
-        """A run of the run log, which is `stopped` where the block raises an error."""
+        """A run of the run log, which an error in the block makes `stopped`."""
         began = time.perf_counter()
         with open_run(self.engine, sources, kind=kind) as run_id:
             run = _Run(run_id, [])
@@ -297,13 +296,13 @@ class FootnoteVectorStore(NodeWriter):
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """An open run and what became of its documents so far."""
+    """An open run, and the outcomes of its documents so far."""
 
     id: int
     items: list[IngestItem]
 
     def recorder(self, outcome: Outcome, written: Sequence[Any], nodes: int = 0) -> Within:
-        """A function that logs what became of documents, in the transaction that made it so.
+        """A function that logs the outcome of documents, in the transaction that writes them.
 
         `written` are Documents, or rows with their id, collection, name, source, source_kind and source_uri.
         """

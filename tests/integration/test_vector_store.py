@@ -203,9 +203,11 @@ def test_a_node_comes_back_as_it_was_added_and_can_be_added_again(
         store.add([found])
     found.set_content("other words")
     found.metadata["author"] = "Ben"
+    del found.metadata["tags"]
     store.add([found])
     (again,) = store.get_nodes(node_ids=["n"])
     assert (again.get_content(), again.metadata["author"], again.metadata["page"]) == ("other words", "Ben", "iii")
+    assert "tags" not in again.metadata
     assert_sound(store, settings)
 
 
@@ -318,7 +320,9 @@ def test_deleting_nodes_leaves_the_others_and_a_document_without_nodes_goes(
         store.add(
             [node(f"{word} {of}", embed, f"{of}{n}", of=of, metadata={"n": n}) for n, word in enumerate(("x", "y"))]
         )
-    store.delete_nodes()
+    for nothing in ({}, {"node_ids": []}, {"filters": MetadataFilters(filters=[])}):
+        store.delete_nodes(**nothing)
+        store.delete_nodes(**{"node_ids": [], "filters": filters("n", 0), **nothing})
     assert store.count() == 4
     store.delete_nodes(node_ids=["a0", "b0", "b1"], filters=filters("n", 0))
     assert (text_of(store, "a"), text_of(store, "b")) == ("y a", "y b")
