@@ -49,11 +49,13 @@ def _band_of_quotation(evidence: Evidence) -> Band:
 
 
 def _band_of_model_text(evidence: Evidence, sentences: Sequence[Sentence], terms: Sequence[str]) -> Band:
-    spoken = [set(tokenise(sentence.text)) for sentence in sentences]
-    held = max((sum(term in said for term in terms) / max(len(terms), 1) for said in spoken), default=0.0)
-    return "medium" if evidence.band == "high" and held < _LEAST_HELD else evidence.band
+    terms_of_sentences = [set(tokenise(sentence.text)) for sentence in sentences]
+    share = max(
+        (sum(term in own_terms for term in terms) / max(len(terms), 1) for own_terms in terms_of_sentences), default=0.0
+    )
+    return "medium" if evidence.band == "high" and share < _LEAST_HELD else evidence.band
 
 
 def _log_odds(probability: float) -> float:
-    held = min(max(probability, 0.01), 0.99)
-    return math.log(held / (1 - held))
+    bounded = min(max(probability, 0.01), 0.99)
+    return math.log(bounded / (1 - bounded))

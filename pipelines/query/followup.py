@@ -93,12 +93,12 @@ def rewrite_follow_up(question: str, history: Sequence[Turn], llm: LLM, *, secon
     Raises:
         ModelError, ServiceUnavailable: If the model fails or takes too long.
     """
-    told = [text for turn in history for text in (turn.question, turn.answer)]
-    key = fresh_key([*told, question])
-    said = "\n".join(
+    texts = [text for turn in history for text in (turn.question, turn.answer)]
+    key = fresh_key([*texts, question])
+    conversation = "\n".join(
         f"User: {escape_delimiters(turn.question)}\nAnswer: {escape_delimiters(turn.answer)}" for turn in history
     )
-    quoted = f"<<conversation {key}>>\n{said}\n<</conversation {key}>>\n\nFollow-up: {question}"
+    quoted = f"<<conversation {key}>>\n{conversation}\n<</conversation {key}>>\n\nFollow-up: {question}"
     reply = consult(llm, [("system", CONDENSE), ("user", quoted)], seconds=seconds, limit=MAX_REPLY, hint=_HINT)
     return checked_rewrite(reply, question, history)
 
@@ -113,12 +113,12 @@ def checked_rewrite(reply: str, question: str, history: Sequence[Turn]) -> str:
     if len(found) != 1 or not found[0].endswith("?") or len(found[0]) >= MAX_SEARCH:
         return ""
     text = found[0]
-    told = fold(" ".join((question, *(t for turn in history for t in (turn.question, turn.answer, *turn.sources)))))
-    if any(fold(name.strip(".,'’")) not in told for name in _NAME.findall(text)):
+    known = fold(" ".join((question, *(t for turn in history for t in (turn.question, turn.answer, *turn.sources)))))
+    if any(fold(name.strip(".,'’")) not in known for name in _NAME.findall(text)):
         return ""
-    own, terms = set(terms_of(question)), set(terms_of(text))
-    taken = (terms - own) & set(terms_of(told))
-    return text if taken and len(own & terms) >= _KEPT * len(own) else ""
+    own_terms, terms = set(terms_of(question)), set(terms_of(text))
+    taken = (terms - own_terms) & set(terms_of(known))
+    return text if taken and len(own_terms & terms) >= _KEPT * len(own_terms) else ""
 
 
 OPENER = r"(?:and|but|so|or|ok(?:ay)?|then|also|und|aber|oder)"
@@ -199,8 +199,8 @@ def _asked_anew(question: str, last: str) -> str:
         return f"{asks} {verb}{rest[:place]}{matter}{rest[place:]}?"
     if _YES_NO.fullmatch(last):
         return f"{asks} {last[:1].lower()}{last[1:]}?"
-    if (told := _SUBJECT.fullmatch(last)) and (made := participle(told[1])):
-        return f"{asks} was {told[2]} {made}?"
+    if (subject := _SUBJECT.fullmatch(last)) and (made := participle(subject[1])):
+        return f"{asks} was {subject[2]} {made}?"
     opening = _ASKS_FIRST.match(last)
     return f"{asks} {last[opening.end() :]}?" if opening else f"{asks}: {last}?"
 
@@ -215,8 +215,8 @@ def _other(question: str) -> str:
 
 
 def _relation_and_name(other: str) -> tuple[str, str]:
-    told = _RELATION.match(other)
-    return (told[1] or "", other[told.end() :]) if told else ("", other)
+    relation = _RELATION.match(other)
+    return (relation[1] or "", other[relation.end() :]) if relation else ("", other)
 
 
 def _is_name(text: str) -> bool:
@@ -324,22 +324,22 @@ def condense(question: str, history: Sequence[Turn], weight: Weight, *, typed: s
     chain = _chain(history)
     if whole := substituted(typed or question, chain[0]):
         return whole
-    said = resolve_references(question, chain)
-    at_thing = _points_at_thing(said)
-    if not at_thing and _points_at_thing(question) and len(terms_of(said)) > 1:
-        return said
+    resolved = resolve_references(question, chain)
+    at_thing = _points_at_thing(resolved)
+    if not at_thing and _points_at_thing(question) and len(terms_of(resolved)) > 1:
+        return resolved
     words = [word for turn in reversed(chain) for word in _WORD.findall(turn.question) if _tells(word)]
     if not at_thing and points_at_person(question) and (len(terms_of(question)) > 1 or NAME.search(question)):
         topic = [word for word in words if word in _names(chain)]
-    elif not at_thing and points_at_person(said) and terms_of(question):
+    elif not at_thing and points_at_person(resolved) and terms_of(question):
         topic = _weightiest([word for word in words if word not in _names(chain, after=True)], weight)
     else:
         topic = _weightiest(words, weight)
     if at_thing and history[-1].sources:
         topic += [word for word in _WORD.findall(history[-1].sources[0]) if _tells(word)][:_TITLE_WORDS]
-    held = {word.casefold() for word in _WORD.findall(said)}
-    unsaid = " ".join(word for word in dict.fromkeys(topic) if word.casefold() not in held)
-    return f"{said} ({unsaid})" if unsaid else said
+    present = {word.casefold() for word in _WORD.findall(resolved)}
+    unsaid = " ".join(word for word in dict.fromkeys(topic) if word.casefold() not in present)
+    return f"{resolved} ({unsaid})" if unsaid else resolved
 
 
 def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "") -> bool:
@@ -363,8 +363,8 @@ def _points_at_thing(question: str) -> bool:
 
 
 def _last_with_matter(history: Sequence[Turn]) -> str:
-    told = (turn.question for turn in reversed(history) if len(terms_of(turn.question)) > 1)
-    return next(told, history[-1].question)
+    questions = (turn.question for turn in reversed(history) if len(terms_of(turn.question)) > 1)
+    return next(questions, history[-1].question)
 
 
 def _chain(history: Sequence[Turn]) -> list[Turn]:
@@ -378,9 +378,9 @@ def _chain(history: Sequence[Turn]) -> list[Turn]:
         text = trim(turn.question)
         follows = is_follow_up(text, recent[:place], typed=turn.question)
         whole = substituted(turn.question, chain[0]) if follows else ""
-        said = whole or (resolve_references(text, chain) if follows else text)
+        resolved = whole or (resolve_references(text, chain) if follows else text)
         stands = bool(whole) or (not follows and len(terms_of(text)) > 1)
-        chain = [replace(turn, question=said), *(() if stands else chain)]
+        chain = [replace(turn, question=resolved), *(() if stands else chain)]
     return chain
 
 
@@ -434,19 +434,19 @@ def points_at_person(question: str) -> bool:
     return bool(PERSON.search(question) or (GERMAN.search(question) and _ONE_GERMAN.search(question)))
 
 
-def resolve_references(question: str, told: Sequence[Turn]) -> str:
+def resolve_references(question: str, turns: Sequence[Turn]) -> str:
     """The question with the names that it points at, where it is clear which; the rest of it stays.
 
     Args:
         question: The follow-up.
-        told: The turns before it, the last first, their questions as they stand alone.
+        turns: The turns before it, the last first, their questions as they stand alone.
     """
     german = not PERSON.search(question) and bool(GERMAN.search(question))
-    who = next((name for turn in told if (name := _person(turn.question, turn.sources, german=german))), "")
-    said = _with_time_and_place(question, told[0], who)
-    said = with_person(said, who, german=german) if who else said
-    what = "" if german else _thing(told[0].question, told[0].sources, who if points_at_person(question) else "")
-    return _IT.sub(lambda it: what + "’s" * (it[1].casefold() == "its"), said, count=1) if what else said
+    who = next((name for turn in turns if (name := _person(turn.question, turn.sources, german=german))), "")
+    resolved = _with_time_and_place(question, turns[0], who)
+    resolved = with_person(resolved, who, german=german) if who else resolved
+    what = "" if german else _thing(turns[0].question, turns[0].sources, who if points_at_person(question) else "")
+    return _IT.sub(lambda it: what + "’s" * (it[1].casefold() == "its"), resolved, count=1) if what else resolved
 
 
 def with_person(question: str, who: str, *, german: bool = False) -> str:
