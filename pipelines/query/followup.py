@@ -72,7 +72,7 @@ def stand_alone(
         return question, ""
     if rewritten := rewrite(typed, history):
         return rewritten, "model"
-    whole = condense(question, history, weight, typed=typed)
+    whole = _condensed(question, history, weight, typed=typed)
     return whole, "rules" if whole != question else ""
 
 
@@ -166,11 +166,6 @@ _BY_THEN = re.compile(r"(before|after|since|until) (?:that|this|it|then)", re.IG
 _PLACE = re.compile(rf"\b{PLACED}$", re.IGNORECASE)
 _SIGNED = re.compile(r"[A-Z][+#]{1,2}|\.[A-Z]\w+")  # C++, C#, .NET
 _MOST_WORDS = 5
-
-
-def is_elliptical(question: str) -> bool:
-    """True if a question only names a part of another."""
-    return bool(_BARE.fullmatch(question) or _other(question))
 
 
 def substituted(question: str, last: Turn) -> str:
@@ -304,14 +299,14 @@ _THING = re.compile(
 )
 
 
-def condense(question: str, history: Sequence[Turn], weight: Weight, *, typed: str = "") -> str:
+def _condensed(question: str, history: Sequence[Turn], weight: Weight, *, typed: str = "") -> str:
     """The question as it stands alone: what it points at is named, and what it leaves unsaid follows it.
 
     A question that only swaps a part of the last one ("And when?", "What about Berlin?") is that one with the part in
     its place. In another, "she", "it", "there" and "before that" are put into words where it is clear what they mean.
     What is still unsaid are the weightiest words of the last question that stood alone, and of those since. A question
     with matter of its own that points at a person is given the last names only; one that points at a thing, also the
-    title of the first source cited. A question that stands alone comes back as it was.
+    title of the first source cited.
 
     Args:
         question: Without its request phrases.
@@ -319,8 +314,6 @@ def condense(question: str, history: Sequence[Turn], weight: Weight, *, typed: s
         weight: How rare an index term is; the index's idf.
         typed: The question with its request phrases ("and"), where it has any.
     """
-    if not is_follow_up(question, history, typed=typed):
-        return question
     chain = _chain(history)
     if whole := substituted(typed or question, chain[0]):
         return whole
@@ -346,12 +339,14 @@ def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "") -> 
     """True if a question does not say what it is about: it points back, or it is short and names nothing new."""
     if not history:
         return False
-    if is_elliptical(typed or question) or _points_at_thing(question) or points_at_person(question):
+    elliptical = _BARE.fullmatch(typed or question) or _other(typed or question)  # it only names a part of another
+    if elliptical or _points_at_thing(question) or points_at_person(question):
         return True
     own = set(terms_of(question))
     if len(own) > _OWN_TERMS:
         return False
-    return not NAME.search(question) or not own.isdisjoint(terms_of(_last_with_matter(history)))
+    questions = (turn.question for turn in reversed(history) if len(terms_of(turn.question)) > 1)
+    return not NAME.search(question) or not own.isdisjoint(terms_of(next(questions, history[-1].question)))
 
 
 def _tells(word: str) -> bool:
@@ -360,11 +355,6 @@ def _tells(word: str) -> bool:
 
 def _points_at_thing(question: str) -> bool:
     return bool(_THING.search(_EMPTY.sub(" ", question)))
-
-
-def _last_with_matter(history: Sequence[Turn]) -> str:
-    questions = (turn.question for turn in reversed(history) if len(terms_of(turn.question)) > 1)
-    return next(questions, history[-1].question)
 
 
 def _chain(history: Sequence[Turn]) -> list[Turn]:

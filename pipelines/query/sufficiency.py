@@ -1,11 +1,11 @@
 """Decide whether the extracted lines answer the question, and whether they can be relied on."""
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from pipelines.query.evidence import log_odds, logistic
 from pipelines.query.line_scoring import Signals
 from pipelines.query.postprocess.duplicates import jaccard
 from pipelines.query.question_type import EXACT_KINDS, QuestionType
@@ -67,10 +67,8 @@ def answer_probability(evidence: Mapping[str, float], strength: float) -> float:
     named = evidence["typed" if strength >= _STRONG_EVIDENCE else "named"]
     if named < _LEAST_NAMED or evidence["valued"] < _LEAST_VALUED or strength < _LEAST_STRENGTH:
         return 0.0
-    bounded = min(max(strength, 0.01), 0.99)
-    signals = {**evidence, "strength": math.log(bounded / (1 - bounded))}
-    odds = INTERCEPT + sum(weight * signals[name] for name, weight in WEIGHTS.items())
-    return 1 / (1 + math.exp(-max(min(odds, 50.0), -50.0)))
+    signals = {**evidence, "strength": log_odds(strength)}
+    return logistic(INTERCEPT + sum(weight * signals[name] for name, weight in WEIGHTS.items()))
 
 
 _EXTREME = re.compile(
