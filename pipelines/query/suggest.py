@@ -14,7 +14,7 @@ from pipelines.query.context import Passage, Retrieved, source_of, span_of
 from pipelines.query.extract import extract, is_answer
 from pipelines.query.line_scoring import lexical_line_scorer
 from pipelines.query.postprocess.duplicates import jaccard
-from pipelines.query.proposals import Proposal, cited_spans, from_documents, from_model
+from pipelines.query.proposals import Proposal, cited_spans, from_documents, from_model, is_cited
 from pipelines.query.question_rules import terms_of
 from pipelines.query.quotable_lines import QuotableSources
 from pipelines.query.search import Search, SearchOutcome, begin_search
@@ -167,8 +167,8 @@ def holds_up(found: SearchOutcome, proposal: Proposal, conversation: Conversatio
     if not any(_holds(place, proposal) for place in places):
         return False
     first = found.ranking[0].node
-    here, start, end = (first.metadata[name] for name in ("document_id", "start", "end"))
-    is_quoted = any(here == other and start < until and since < end for other, since, until in conversation.quoted)
+    place = first.metadata
+    is_quoted = is_cited(place["document_id"], place["start"], place["end"], conversation.quoted)
     known = _key(" ".join([*conversation.questions, conversation.answer]))
     return not is_quoted or bool((_key(proposal.question) - known - _ASKING) & _key(first.get_content()))
 

@@ -236,10 +236,6 @@ def employer_items(person: Person) -> list[ComputedItem]:
     ]
 
 
-def _job_items(person: Person) -> list[ComputedItem]:
-    return [job_item(job, job.stated[0]) for job in person.jobs]
-
-
 def _degree_items(person: Person) -> list[ComputedItem]:
     return field_items(
         [group for group in person.education if getattr(group[0].record, "degree", "")], "degree", "institution"
@@ -256,20 +252,20 @@ def language_items(person: Person) -> list[ComputedItem]:
     return field_items(person.languages, "language", "level")
 
 
-def _counted_certificates(person: Person) -> list[ComputedItem]:
-    return field_items(person.certifications, "name")
-
-
 _Count = tuple[str, str, Callable[[Person], list[ComputedItem]]]
 _KINDS: Mapping[str, _Count] = {
     "company companies employer employers organisation organisations organization organizations firm firms": (
         "company", "companies", employer_items,
     ),
-    "job jobs position positions role roles": ("job", "jobs", _job_items),
+    "job jobs position positions role roles": (
+        "job", "jobs", lambda person: [job_item(job, job.stated[0]) for job in person.jobs],
+    ),
     "degree degrees": ("degree", "degrees", _degree_items),
     "university universities school schools college colleges": ("institution", "institutions", _institution_items),
     "language languages": ("language", "languages", language_items),
-    "certificate certificates certification certifications": ("certificate", "certificates", _counted_certificates),
+    "certificate certificates certification certifications": (
+        "certificate", "certificates", lambda person: field_items(person.certifications, "name"),
+    ),
 }  # fmt: skip
 _COUNTS = {noun: kind for nouns, kind in _KINDS.items() for noun in nouns.split()}
 COUNTABLE = frozenset(_COUNTS)
