@@ -11,34 +11,34 @@ from pipelines.types import Answer, Citation, Sentence, Source
 _TAGS = {"partial": "partly", "misattributed": "wrong source", "unsupported": "unsupported", "uncited": "uncited"}
 
 
-def answer_data(said: Exchange, opened: tuple[int, int | None] | None, *, latest: bool) -> dict[str, Any]:
+def answer_data(exchange: Exchange, opened: tuple[int, int | None] | None, *, latest: bool) -> dict[str, Any]:
     """Blocks of sentences with their marks, notes, and sources grouped by document.
 
     Args:
-        said: The exchange.
+        exchange: A question with its answer.
         opened: The number of its open source, and the sentence whose footnote opened it.
-        latest: Whether it is the last one, which a reader wants to see from its beginning.
+        latest: True for the last one, which is shown from its beginning.
     """
     return {
-        "blocks": _blocks(said) or _unverified(said),
-        "notes": list(_notes(said)),
-        "groups": [group for group in _groups(said) if group["documents"]],
+        "blocks": _blocks(exchange) or _unverified(exchange),
+        "notes": list(_notes(exchange)),
+        "groups": [group for group in _groups(exchange) if group["documents"]],
         "open": None if opened is None else {"n": opened[0], "sentence": opened[1]},
         "latest": latest,
     }
 
 
-def _blocks(said: Exchange) -> list[dict[str, Any]]:
+def _blocks(exchange: Exchange) -> list[dict[str, Any]]:
     """The verified sentences in the headings, paragraphs, lists and code of the answer.
 
     Quotations from another document begin a new block.
     """
-    answer = said.answer
+    answer = exchange.answer
     if answer is not None and answer.mode == "llm":
-        found = blocks_of(answer.answer, [sentence.text for sentence in said.sentences])
+        found = blocks_of(answer.answer, [sentence.text for sentence in exchange.sentences])
     else:
-        found = _quotations(said)
-    shown = [_sentence(index, sentence, said.sources) for index, sentence in enumerate(said.sentences)]
+        found = _quotations(exchange)
+    shown = [_sentence(index, sentence, exchange.sources) for index, sentence in enumerate(exchange.sentences)]
     return [
         {
             "kind": block.kind,
@@ -50,14 +50,14 @@ def _blocks(said: Exchange) -> list[dict[str, Any]]:
     ]
 
 
-def _quotations(said: Exchange) -> list[Block]:
+def _quotations(exchange: Exchange) -> list[Block]:
     """A block for the sentences of each document, items of a list if several things are asked for."""
-    is_list = said.answer is not None and said.answer.answer.startswith("- ")
-    is_extractive = said.answer is not None and said.answer.mode == "extractive"
+    is_list = exchange.answer is not None and exchange.answer.answer.startswith("- ")
+    is_extractive = exchange.answer is not None and exchange.answer.mode == "extractive"
     groups: list[list[int]] = []
     before = ""
-    for index, sentence in enumerate(said.sentences):
-        document = said.sources[sentence.citations[0]].document_id if sentence.citations else ""
+    for index, sentence in enumerate(exchange.sentences):
+        document = exchange.sources[sentence.citations[0]].document_id if sentence.citations else ""
         if not groups or (is_extractive and document != before):
             groups.append([])
         groups[-1].append(index)
@@ -84,31 +84,31 @@ def _sentence(index: int, sentence: Sentence, sources: dict[int, Source]) -> dic
     }
 
 
-def _unverified(said: Exchange) -> list[dict[str, Any]]:
-    """What arrived of an answer that has no verdicts, cut at its footnotes."""
+def _unverified(exchange: Exchange) -> list[dict[str, Any]]:
+    """The text of an answer without verdicts, as far as it arrived, cut at its footnotes."""
     parts: list[dict[str, Any]] = []
-    for piece in said.pieces:
+    for piece in exchange.pieces:
         if isinstance(piece, str):
             if not parts or parts[-1]["marks"]:
                 parts.append({"index": len(parts), "text": "", "verdict": "", "tag": "", "tip": "", "marks": []})
             parts[-1]["text"] += piece
         elif parts:
-            source = said.sources[piece]
+            source = exchange.sources[piece]
             parts[-1]["marks"].append({"n": piece, "tip": _tip(source, ())})
     return [{"kind": "paragraph", "text": "", "indents": [], "lines": [parts]}] if parts else []
 
 
-def _notes(said: Exchange) -> Iterator[str]:
-    answer = said.answer
+def _notes(exchange: Exchange) -> Iterator[str]:
+    answer = exchange.answer
     if answer is None:
-        stopped = "" if said.problem else "Stopped. "
+        stopped = "" if exchange.problem else "Stopped. "
         yield f"{stopped}This is as far as it came; nothing in it was checked."
         return
     if not answer.answered and answer.searched:
         yield f"Searched for: {'; '.join(answer.searched)}"
-    doubtful = sum(sentence.verdict != "supported" for sentence in said.sentences)
+    doubtful = sum(sentence.verdict != "supported" for sentence in exchange.sentences)
     if doubtful:
-        yield f"{doubtful} of {len(said.sentences)} sentences are marked: their sources do not fully bear them out."
+        yield f"{doubtful} of {len(exchange.sentences)} sentences are marked: their sources do not fully bear them out."
     yield from (f"Sources disagree: {conflict.said}" for conflict in answer.conflicts)
     if meant := read_as(answer.condensed, answer.condensed_by):
         yield meant
@@ -119,25 +119,25 @@ def _notes(said: Exchange) -> Iterator[str]:
 
 def _signature(answer: Answer) -> str:
     seconds = answer.timings_ms.get("total", 0.0) / 1000
-    said = [written_by(answer)] if answer.answered or answer.mode == "llm" else ["No language model"]
-    said += [f"{answer.confidence} confidence"] if answer.answered else []
-    said += [f"{seconds:.1f} s"] if seconds else []
-    return " · ".join([*said, *_spent(answer)])
+    parts = [written_by(answer)] if answer.answered or answer.mode == "llm" else ["No language model"]
+    parts += [f"{answer.confidence} confidence"] if answer.answered else []
+    parts += [f"{seconds:.1f} s"] if seconds else []
+    return " · ".join([*parts, *_spent(answer)])
 
 
 def _spent(answer: Answer) -> list[str]:
     """The tokens that a language model took, and what they cost where that is known and not nothing."""
     about = "about " if answer.usage.get("estimated_tokens") else ""
     tokens = answer.usage.get("total_tokens", 0)
-    said = [f"{about}{tokens:,} tokens"] if tokens else []
-    return [*said, f"{about}${answer.cost:.5f}"] if answer.cost else said
+    parts = [f"{about}{tokens:,} tokens"] if tokens else []
+    return [*parts, f"{about}${answer.cost:.5f}"] if answer.cost else parts
 
 
-def _groups(said: Exchange) -> list[dict[str, Any]]:
-    if said.answer and not said.answer.answered:
-        return [_group("Nearest passages", list(said.sources.values()), numbered=False)]
-    cited = said.cited()
-    rest = [source for source in said.sources.values() if source not in cited]
+def _groups(exchange: Exchange) -> list[dict[str, Any]]:
+    if exchange.answer and not exchange.answer.answered:
+        return [_group("Nearest passages", list(exchange.sources.values()), numbered=False)]
+    cited = exchange.cited()
+    rest = [source for source in exchange.sources.values() if source not in cited]
     return [_group("Sources", cited), _group(f"Also read, not cited ({len(rest)})", rest, folded=True)]
 
 
@@ -160,5 +160,5 @@ def _group(heading: str, sources: Sequence[Source], *, numbered: bool = True, fo
 
 
 def _tip(source: Source, evidence: Sequence[Citation]) -> str:
-    own = [citation for citation in evidence if citation.n == source.n]
-    return f"{readable(source.title, source.documentName)}, {cited_place(source, own)}"
+    cited = [citation for citation in evidence if citation.n == source.n]
+    return f"{readable(source.title, source.documentName)}, {cited_place(source, cited)}"

@@ -1,5 +1,8 @@
-"""CHAT ENGINE: the one object that the chat pages talk to."""
+"""The one object that the chat pages talk to, and uploaded files, kept under safe names."""
 
+import os
+import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,9 +11,8 @@ from typing import Any
 
 from app.pack import pack_archive
 from app.settings import SAMPLE
-from app.uploads import keep_uploads
 from config.settings import Settings
-from pipelines.errors import ConfigError
+from pipelines.errors import ConfigError, SourceError
 from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
 from pipelines.ingestion.run import Ingestion
 from pipelines.ingestion.workers import Executor, build_executor
@@ -33,7 +35,7 @@ class Shelved:
 
     Attributes:
         coverage: The share (0..1) of its text that is in nodes.
-        remark: What is wrong with what is stored, such as pages without text or blocks that its source kept back.
+        remark: A fault of the stored document, such as pages without text or blocks that its source kept back.
     """
 
     id: str
@@ -49,7 +51,7 @@ class Shelved:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A document whose last attempt failed; `stored` tells whether an earlier version still answers."""
+    """A document whose last attempt failed; `stored` is True if an earlier version still answers."""
 
     name: str
     reason: str
@@ -59,7 +61,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """What is in the database: documents by name, failures, and the years that documents have."""
+    """The contents of the database: documents by name, failures, and the years of the documents."""
 
     documents: tuple[Shelved, ...] = ()
     failures: tuple[Failure, ...] = ()
@@ -96,12 +98,12 @@ class ChatEngine:
         return pack_archive(pack_answer(self._engine, request, answer))
 
     def feedback(self, query_id: str, given: Feedback, session: str) -> None:
-        """Keep what a reader says of an answer; raises what `give` raises."""
+        """Save a reader's feedback on an answer; raises what `save_feedback` raises."""
         limit = self.settings.chat.feedback
         save_feedback(self._engine.database.engine, query_id, given, session=session, audience=AUDIENCE, limit=limit)
 
     def shelf(self) -> Shelf:
-        """What is stored now, and what failed."""
+        """Read the stored documents and the failures."""
         rows = coverage(self._engine.database)["documents"]
         found = sorted({row["year"] for row in rows if row["year"]}, reverse=True)
         stored = tuple(_shelved(row) for row in rows if row["id"])
@@ -115,7 +117,7 @@ class ChatEngine:
     def take_in(
         self, files: Sequence[tuple[str, bytes]], on_progress: Callable[[int, int, IngestItem], None] | None = None
     ) -> tuple[IngestItem, ...]:
-        """Keep uploaded files under FOOTNOTE_HOME/uploads and ingest them; what became of each.
+        """Save uploaded files under FOOTNOTE_HOME/uploads and ingest them; returns the outcome of each.
 
         Raises:
             SourceError: If a file cannot be kept.
@@ -132,7 +134,7 @@ class ChatEngine:
         return ingestion.run(ingestion.plan(locations), on_progress=on_progress).items
 
     def remove(self, chosen: Sequence[Shelved]) -> int:
-        """Remove documents with all that was derived from them, uploads with their files; how many there were."""
+        """Remove documents with all that was derived from them, uploads with their files; returns their number."""
         gone = self._ingestion.remove([document.id for document in chosen]).count("removed")
         for document in chosen:
             for path in self._uploads.glob("*"):
@@ -141,12 +143,12 @@ class ChatEngine:
         return gone
 
     def close(self) -> None:
-        """Let the database connections go."""
+        """Close the database connections."""
         self._engine.database.engine.dispose()
 
     @property
     def _ingestion(self) -> Ingestion:
-        """Taking in and removing, with the embedding model that serves now."""
+        """An ingestion with the active embedding model."""
         served = self._engine.active.now()
         return Ingestion(
             self.settings,
@@ -165,7 +167,7 @@ class ChatEngine:
 
 
 def build_chat_engine(settings: Settings) -> ChatEngine:
-    """The chat's engine; asking and taking in share one database, one embedding model and one sparse index.
+    """Build the chat's engine: one database, one embedding model and one sparse index for questions and uploads.
 
     Raises:
         ConfigError: If the settings do not fit the database or a package is missing.
@@ -218,3 +220,45 @@ def _varied(documents: Sequence[Shelved]) -> list[Shelved]:
     chosen = sorted(first.values(), key=largest.index)
     chosen += [document for document in largest if document not in chosen]
     return chosen[:_OFFERED]
+
+
+_NAME_BYTES = 120
+
+
+def keep_uploads(folder: Path, files: Sequence[tuple[str, bytes]]) -> list[Path]:
+    """Write files under safe names, whole or not at all; an earlier upload of the same name is replaced.
+
+    Raises:
+        SourceError: If one cannot be written.
+    """
+    paths: list[Path] = []
+    for name, data in files:
+        path = folder / _unused(safe_name(name), {path.name for path in paths})
+        part = path.with_name(f".{path.name}.part")
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            part.write_bytes(data)
+            os.replace(part, path)
+        except OSError as error:
+            raise SourceError(
+                f"{path.name} cannot be kept: {error.strerror}.", hint=f"Check the space and permissions of {folder}."
+            ) from error
+        paths.append(path)
+    return paths
+
+
+def safe_name(name: str) -> str:
+    """A file name without folders, control characters or leading dots, at most 120 bytes, its suffix kept."""
+    last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
+    clean = "".join(char for char in last if char.isprintable() and char not in '<>:"|?*').strip(" .")
+    stem, dot, suffix = clean.rpartition(".")
+    if not dot or len(suffix) > 10:
+        stem, dot, suffix = clean, "", ""
+    room = _NAME_BYTES - len((dot + suffix).encode("utf-8", "ignore"))
+    return (stem.encode("utf-8", "ignore")[:room].decode("utf-8", "ignore") or "document") + dot + suffix
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    stem, dot, suffix = name.rpartition(".")
+    numbered = (f"{stem} ({n}){dot}{suffix}" if dot else f"{name} ({n})" for n in range(2, len(taken) + 3))
+    return name if name not in taken else next(other for other in numbered if other not in taken)

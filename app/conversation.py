@@ -1,4 +1,4 @@
-"""What was said in a conversation, and what was taken in during it."""
+"""The entries of a conversation: questions with their answers, and uploads."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class Exchange:
         pieces: Text, and the numbers of footnotes where they came.
         answer: The whole Answer; None while it is written, and for good when it was stopped or failed.
         problem: What went wrong and what to do; None when nothing did.
-        filters: What it was asked of.
+        filters: The documents that it was asked of.
         before: The turns that it was read with.
     """
 
@@ -36,7 +36,7 @@ class Exchange:
     before: tuple[Turn, ...] = ()
 
     def follow(self, events: Iterator[Event]) -> Iterator[Event]:
-        """Pass events on and keep them; an error of Footnote's ends them and becomes the problem."""
+        """Pass events on and keep them; a FootnoteError ends them and becomes the problem."""
         try:
             for event in events:
                 self._keep(event)
@@ -60,7 +60,7 @@ class Exchange:
 
     @property
     def stopped(self) -> bool:
-        """Whether the answer broke off; true also while it is written."""
+        """True if the answer broke off, and while it is written."""
         return self.answer is None and self.problem is None
 
     @property
@@ -69,7 +69,7 @@ class Exchange:
         return "".join(piece for piece in self.pieces if isinstance(piece, str)).strip()
 
     def turn(self) -> Turn:
-        """What a follow-up question is read with, also where nothing was answered: it speaks of whom this one did."""
+        """The turn that a follow-up is read with, also if it was not answered: it may share the subject."""
         titles = tuple(dict.fromkeys(source.title for source in self.cited()))
         return Turn(self.question, self.text, titles)
 
@@ -83,18 +83,18 @@ class Exchange:
     def evidence(self, n: int, sentence: int | None) -> list[Citation]:
         """The spans of source `n` that bear out one sentence, or all of them and what is disputed."""
         chosen = self.sentences if sentence is None else self.sentences[sentence : sentence + 1]
-        cited = [citation for said in chosen for citation in said.evidence]
+        cited = [citation for each in chosen for citation in each.evidence]
         return [citation for citation in (*cited, *(self._disputed() if sentence is None else ())) if citation.n == n]
 
     def _disputed(self) -> list[Citation]:
-        """What its sources disagree about."""
+        """The citations of its conflicts."""
         conflicts = self.answer.conflicts if self.answer else ()
         return [side for conflict in conflicts for side in conflict.sides]
 
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """Files that were handed over in the conversation, and what became of each."""
+    """Uploaded files with the outcome of each."""
 
     items: tuple[IngestItem, ...] = ()
     problem: tuple[str, str] | None = None
@@ -110,12 +110,12 @@ def history(entries: Sequence[Entry]) -> tuple[Turn, ...]:
 
 def read_with(question: str, entries: Sequence[Entry]) -> tuple[Turn, ...]:
     """The turns that a question is read with: those before it; none for one that was suggested, which stands alone."""
-    said = [entry.answer for entry in entries if isinstance(entry, Exchange) and entry.answer]
-    return () if said and question in said[-1].follow_ups else history(entries)
+    answers = [entry.answer for entry in entries if isinstance(entry, Exchange) and entry.answer]
+    return () if answers and question in answers[-1].follow_ups else history(entries)
 
 
 def written_by(answer: Answer) -> str:
-    """Who wrote an answer, said plainly."""
+    """Name who wrote an answer."""
     if answer.mode == "llm":
         return f"Written by {answer.model}"
     return f"Computed from {answer.model}" if answer.model else EXTRACTIVE
@@ -143,27 +143,27 @@ def _answer_markdown(exchange: Exchange) -> str:
     """The sentences with their numbers and verdicts, in the headings, lists and code of the answer."""
     answer = exchange.answer
     if answer is None or answer.mode != "llm":
-        return " ".join(f"{literal(said.text)}{_marks(said)}" for said in exchange.sentences)
+        return " ".join(f"{literal(sentence.text)}{_marks(sentence)}" for sentence in exchange.sentences)
     parts = []
-    for block in blocks_of(answer.answer, [said.text for said in exchange.sentences]):
+    for block in blocks_of(answer.answer, [sentence.text for sentence in exchange.sentences]):
         lines = [[exchange.sentences[index] for index in line] for line in block.lines]
         if block.kind == "heading":
             parts.append(f"## {literal(block.text)}")
         elif block.kind == "code":
             code = (indent + line[0].text for indent, line in zip(block.indents, lines, strict=True))
-            marks = dict.fromkeys(_marks(said).strip() for line in lines for said in line)
+            marks = dict.fromkeys(_marks(sentence).strip() for line in lines for sentence in line)
             parts.append("\n".join(["```", *code, "```", " ".join(filter(None, marks))]).rstrip())
         else:
             begin = {"bullets": "- ", "numbers": "1. "}.get(block.kind, "")
-            told = (" ".join(f"{literal(said.text)}{_marks(said)}" for said in line) for line in lines)
-            parts.append("\n".join(f"{begin}{line}" for line in told))
+            texts = (" ".join(f"{literal(sentence.text)}{_marks(sentence)}" for sentence in line) for line in lines)
+            parts.append("\n".join(f"{begin}{line}" for line in texts))
     return "\n\n".join(parts)
 
 
-def _marks(said: Sentence) -> str:
+def _marks(sentence: Sentence) -> str:
     """The numbers of a sentence's sources, and its verdict if they do not bear it out."""
-    finding = "" if said.verdict == "supported" else f" *({FINDING[said.verdict]})*"
-    return "".join(f" [{n}]" for n in said.citations) + finding
+    finding = "" if sentence.verdict == "supported" else f" *({FINDING[sentence.verdict]})*"
+    return "".join(f" [{n}]" for n in sentence.citations) + finding
 
 
 def _source_markdown(exchange: Exchange, source: Source) -> str:

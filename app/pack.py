@@ -18,7 +18,7 @@ _DISPUTED = "One side of what the documents disagree about"
 
 
 def files_of(named: str) -> tuple[Path, ...]:
-    """Where a pack called so is written: FILE.md and FILE.json, or one archive where FILE ends with .zip.
+    """The files of a pack of this name: FILE.md and FILE.json, or one archive if FILE ends with .zip.
 
     Raises:
         PackError: If nothing can be written there.
@@ -26,11 +26,11 @@ def files_of(named: str) -> tuple[Path, ...]:
     path = named_path(named)
     stem = path.with_suffix("") if path.suffix.lower() in _SUFFIXES else path
     paths = (path,) if path.suffix.lower() == ".zip" else tuple(stem.with_name(stem.name + end) for end in _SUFFIXES)
-    taken = next((one for one in paths if one.is_dir()), None)
+    taken = next((each for each in paths if each.is_dir()), None)
     if not stem.name or taken or not path.parent.is_dir():
-        said = f"{taken} is a folder" if taken else f"{path.parent} is no folder" if stem.name else "it names no file"
+        reason = f"{taken} is a folder" if taken else f"{path.parent} is no folder" if stem.name else "it names no file"
         raise PackError(
-            f"No answer pack can be written to {named!r}: {said}.", hint="Name a file in a folder of yours."
+            f"No answer pack can be written to {named!r}: {reason}.", hint="Name a file in a folder of yours."
         )
     return paths
 
@@ -60,7 +60,8 @@ def load_pack(named: str) -> Pack:
     path = named_path(named)
     if path.suffix.lower() == ".md" or not path.is_file():
         stem = path.with_suffix("") if path.suffix.lower() in _SUFFIXES else path
-        path = next((one for end in (".json", ".zip") if (one := stem.with_name(stem.name + end)).is_file()), path)
+        paths = (stem.with_name(stem.name + end) for end in (".json", ".zip"))
+        path = next((each for each in paths if each.is_file()), path)
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
@@ -73,11 +74,11 @@ def load_pack(named: str) -> Pack:
 
 def pack_archive(pack: Pack) -> bytes:
     """A ZIP archive with the Markdown and the JSON of a pack."""
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(f"{_NAME}.md", pack_markdown(pack))
         archive.writestr(f"{_NAME}.json", pack_json(pack))
-    return held.getvalue()
+    return buffer.getvalue()
 
 
 def _unpacked(raw: bytes, named: str) -> bytes:
@@ -116,14 +117,14 @@ def pack_markdown(pack: Pack) -> str:
 
 
 def _text(pack: Pack) -> str:
-    said = [
+    parts = [
         literal(sentence.text)
         + (" " if sentence.citations else "")
         + "".join(f"\\[{n}\\]" for n in sentence.citations)
         + ("" if sentence.verdict == "supported" else f" *({FINDING[sentence.verdict]})*")
         for sentence in pack.answer.sentences
     ]
-    return " ".join(said) or literal(pack.answer.text)
+    return " ".join(parts) or literal(pack.answer.text)
 
 
 def _signature(pack: Pack) -> str:
@@ -132,18 +133,18 @@ def _signature(pack: Pack) -> str:
         who = f"Written by {literal(answer.model)}"
     else:
         who = f"Computed from {literal(answer.model)}" if answer.model else "Extractive: sentences quoted verbatim"
-    said = [
+    parts = [
         who if answer.answered else "No answer was found",
         *([f"confidence: {answer.confidence}"] * answer.answered),
     ]
-    said += ["the language model failed"] * answer.failed + ["the answer was cut short"] * answer.truncated
-    return f"*{' · '.join(said)}*"
+    parts += ["the language model failed"] * answer.failed + ["the answer was cut short"] * answer.truncated
+    return f"*{' · '.join(parts)}*"
 
 
 def _footnote(pack: Pack, source: PackedSource) -> str:
     """A source with the words that it is cited for, and what they bear out or dispute."""
-    own = [c for sentence in pack.answer.sentences for c in sentence.evidence if c.n == source.n]
-    quoted = {(citation.quote, FINDING[citation.verdict].capitalize()): None for citation in own}
+    citations = [c for sentence in pack.answer.sentences for c in sentence.evidence if c.n == source.n]
+    quoted = {(citation.quote, FINDING[citation.verdict].capitalize()): None for citation in citations}
     quoted |= {(side.quote, _DISPUTED): None for side in pack.answer.disputed if side.n == source.n}
     lines = [f"> {literal(quote)}\n>\n> *{finding}.*" for quote, finding in quoted]
     words = "\n>\n".join(lines) or f"> {literal(source.snippet)}"
@@ -155,9 +156,9 @@ def _listed(pack: Pack, sources: Sequence[PackedSource]) -> str:
 
 
 def _where(pack: Pack, source: PackedSource) -> str:
-    held = next((document for document in pack.documents if document.id == source.document_id), None)
-    title, name = (held.title or held.name, held.name) if held else ("", source.document_id)
-    converted = held is not None and is_converted(held.name, held.uri)
+    document = next((each for each in pack.documents if each.id == source.document_id), None)
+    title, name = (document.title or document.name, document.name) if document else ("", source.document_id)
+    converted = document is not None and is_converted(document.name, document.uri)
     place = page_or_lines(source.page, source.line_start, source.line_end, converted=converted)
     path = " › ".join(part for part in source.section_path if part != title)
     inside = ", ".join(filter(None, [name if name != title else "", place, path]))
@@ -179,11 +180,11 @@ def _made(pack: Pack) -> Iterator[tuple[str, str]]:
         yield "searched for", asked.searched_for
     narrowed = {name: value for name, value in asdict(asked.filters).items() if value}
     if narrowed:
-        told = (
+        parts = (
             f"{name}: {value if isinstance(value, str) else ', '.join(map(str, value))}"
             for name, value in narrowed.items()
         )
-        yield "only in", "; ".join(told)
+        yield "only in", "; ".join(parts)
     yield "searched by", asked.mode
     yield "language model", pack.language_model or "none"
     yield "embedding model", pack.embedding_model

@@ -1,4 +1,4 @@
-"""Data in, widgets out: answers with their footnotes, the source panel, what was taken in, errors."""
+"""Widgets from plain data: answers with their footnotes, the source panel, uploads, errors."""
 
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
@@ -30,7 +30,7 @@ _page = st.components.v2.component("footnote_page", js=(_ASSETS / "page.js").rea
 
 
 def style() -> None:
-    """The typography of every page."""
+    """Load the style sheet of every page."""
     st.html(_ASSETS / "style.css")
 
 
@@ -38,49 +38,49 @@ def attend(questions: int, opened: str, on_close: Callable[[], None], *, writing
     """Keep the keyboard in the question box, show a new question and the cited words, close a source on Escape.
 
     Args:
-        questions: How many there are, with the one that is about to be answered.
+        questions: Their number, with the one that is about to be answered.
         opened: A name for the open source; empty when none is.
         on_close: Closes it.
-        writing: Whether an answer is being written; when that ends the keyboard is handed back.
+        writing: True while an answer is written; then the keyboard goes back to the question box.
     """
-    told = {"questions": questions, "open": opened, "writing": writing}
+    data = {"questions": questions, "open": opened, "writing": writing}
     with st.container(key="attend"):
-        _page(key="page", data=told, on_close_change=on_close, height=1)
+        _page(key="page", data=data, on_close_change=on_close, height=1)
 
 
 def problem(message: str, hint: str = "") -> None:
-    """What went wrong, and what to do."""
+    """Show an error and its hint."""
     advice = f"<div>{escape(hint)}</div>" if hint else ""
     st.html(f'<div class="fn-problem" role="alert"><strong>{escape(message)}</strong>{advice}</div>')
 
 
 def question(text: str) -> None:
-    """A question, as a heading over its answer."""
+    """Show a question as a heading over its answer."""
     st.html(f'<h2 class="fn-question">{escape(text)}</h2>')
 
 
 def running(slot: DeltaGenerator, exchange: Exchange) -> None:
-    """An answer as far as it has come."""
+    """Show an answer as far as it is written."""
     slot.html(running_html(exchange.pieces or ["Searching the documents "]))
 
 
 def exchange(
-    said: Exchange, key: str, opened: tuple[int, int | None] | None, on_open: Callable[[], None], *, latest: bool
+    entry: Exchange, key: str, opened: tuple[int, int | None] | None, on_open: Callable[[], None], *, latest: bool
 ) -> DeltaGenerator:
-    """A question with its whole answer: footnotes, verdicts, sources by document, and a download.
+    """Show a question with its whole answer: footnotes, verdicts, sources by document, and a download.
 
     Returns the row of the download, for what else can be done with the answer.
     """
-    question(said.question)
-    if said.problem:
-        problem(*said.problem)
-    if said.pieces or said.answer:
-        _answer(key=key, data=answer_data(said, opened, latest=latest), on_open_change=on_open)
+    question(entry.question)
+    if entry.problem:
+        problem(*entry.problem)
+    if entry.pieces or entry.answer:
+        _answer(key=key, data=answer_data(entry, opened, latest=latest), on_open_change=on_open)
     actions = st.container(key=f"actions_{key}", horizontal=True, vertical_alignment="center", gap="small")
-    if said.pieces or said.answer:
+    if entry.pieces or entry.answer:
         actions.download_button(
             "Download",
-            as_markdown(said),
+            as_markdown(entry),
             file_name="answer.md",
             mime="text/markdown",
             key=f"download_{key}",
@@ -89,7 +89,7 @@ def exchange(
             on_click="ignore",
             help="This answer with its sources, as Markdown",
         )
-    elif not said.problem:
+    elif not entry.problem:
         st.html('<p class="fn-note">Stopped before the answer began.</p>')
     return actions
 
@@ -97,37 +97,37 @@ def exchange(
 # The source panel
 
 
-def panel(said: Exchange, n: int, sentence: int | None, read: Read) -> None:
-    """The open source: where it stands, and the cited words in their surroundings.
+def panel(entry: Exchange, n: int, sentence: int | None, read: Read) -> None:
+    """Show the open source: its place, and the cited words with the text around them.
 
     Args:
-        said: The exchange whose source it is.
+        entry: The exchange that has the source.
         n: The source's number.
         sentence: Only the words cited for this sentence; None = all that were cited.
         read: (document id, start, end, around) -> the stored text before, inside and after.
     """
-    source = said.sources[n]
-    evidence = said.evidence(n, sentence)
-    number = f'<span class="fn-number">{n}</span>' if said.answer is None or said.answer.answered else ""
+    source = entry.sources[n]
+    evidence = entry.evidence(n, sentence)
+    number = f'<span class="fn-number">{n}</span>' if entry.answer is None or entry.answer.answered else ""
     category = f"{escape(source.category)} · " if source.category else ""
     st.html(
         f'<div class="fn-panel"><h3>{number}{escape(readable(source.title, source.documentName))}</h3>'
         f'<div class="fn-name">{_linked(source, evidence)}</div>'
-        f'<div class="fn-place">{category}{escape(cited_place(source, evidence))}</div>{_said_of(said, sentence)}'
+        f'<div class="fn-place">{category}{escape(cited_place(source, evidence))}</div>{_finding(entry, sentence)}'
         f'<blockquote class="fn-passage">{_passage(source, evidence, read)}</blockquote></div>'
     )
 
 
 def _linked(source: Source, evidence: Sequence[Citation]) -> str:
-    """The document's name, which leads to where it is on the web."""
+    """The document's name, as a link if it is on the web."""
     name, shown_at = escape(source.documentName), escape(link(source, evidence))
     return f'<a href="{shown_at}" target="_blank" rel="noopener noreferrer">{name}</a>' if shown_at else name
 
 
-def _said_of(said: Exchange, sentence: int | None) -> str:
-    if sentence is None or sentence >= len(said.sentences):
+def _finding(entry: Exchange, sentence: int | None) -> str:
+    if sentence is None or sentence >= len(entry.sentences):
         return ""
-    verdict = said.sentences[sentence].verdict
+    verdict = entry.sentences[sentence].verdict
     tick = "✓ " if verdict == "supported" else ""
     return f'<p class="fn-finding fn-{verdict}">{tick}The sentence is {escape(FINDING[verdict])}.</p>'
 
@@ -154,12 +154,12 @@ def _passage(source: Source, evidence: Sequence[Citation], read: Read) -> str:
 
 
 def names(documents: Iterable[str]) -> None:
-    """The names of documents, one a line."""
+    """List the names of documents."""
     st.html(f"<ul>{''.join(f'<li>{escape(name)}</li>' for name in documents)}</ul>")
 
 
 def intake(done: Intake) -> None:
-    """What became of each file, with the reason where one was refused."""
+    """Show the outcome of each uploaded file, and the reason for a failure."""
     if done.problem:
         problem(*done.problem)
     rows = "".join(_item(item) for item in done.items)

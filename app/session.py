@@ -1,7 +1,6 @@
 """The state of a browser's session, and the engine that all sessions share."""
 
 import gc
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
@@ -24,7 +23,7 @@ class Opened:
 
 
 def get_engine() -> ChatEngine:
-    """The engine for the settings as they stand; built once, and again when they change.
+    """The engine for the current settings; built once, and again when they change.
 
     Raises:
         ConfigError: If the settings are wrong or do not fit the database.
@@ -55,9 +54,9 @@ def keep_widgets() -> None:
 
 
 def entries() -> list[Entry]:
-    """What was said and taken in, oldest first; append to it, and change the last exchange while it is written."""
-    said: list[Entry] = st.session_state.setdefault("entries", [])
-    return said
+    """The entries, oldest first; append to it, and change the last exchange while it is written."""
+    found: list[Entry] = st.session_state.setdefault("entries", [])
+    return found
 
 
 def clear() -> None:
@@ -68,12 +67,12 @@ def clear() -> None:
 
 
 def ask(question: str) -> None:
-    """Have a question answered in the next run, as if it had been typed."""
+    """Ask a question in the next run, as if it had been typed."""
     st.session_state["pending"] = question
 
 
 def pending() -> str:
-    """The question that waits to be answered, once."""
+    """Take the question that waits for an answer."""
     return str(st.session_state.pop("pending", "") or "")
 
 
@@ -95,47 +94,38 @@ def open_name() -> str:
     return f"{place.entry}/{place.n}/{place.sentence}" if place else ""
 
 
-def open_source(place: Opened) -> None:
-    """Open a source instead of the one that is open."""
-    st.session_state["opened"] = place
-
-
 def close_source() -> None:
     """Close the open source."""
     st.session_state["opened"] = None
 
 
-def opener(key: str, entry: int) -> Callable[[], None]:
-    """What happens when a footnote in the answer with this widget key is pressed."""
-
-    def opened_one() -> None:
-        said = st.session_state[key].get("open")
-        if isinstance(said, dict) and isinstance(said.get("n"), int):
-            sentence = said.get("sentence")
-            open_source(Opened(entry, said["n"], sentence if isinstance(sentence, int) else None))
-
-    return opened_one
+def open_pressed(key: str, entry: int) -> None:
+    """Open the source whose footnote was pressed in the answer with this widget key."""
+    event = st.session_state[key].get("open")
+    if isinstance(event, dict) and isinstance(event.get("n"), int):
+        sentence = event.get("sentence")
+        st.session_state["opened"] = Opened(entry, event["n"], sentence if isinstance(sentence, int) else None)
 
 
 # The library
 
 
 def intake() -> Intake | None:
-    """What the last upload in the library came to."""
+    """The result of the last upload in the library."""
     last: Intake | None = st.session_state.get("intake")
     return last
 
 
 def remember_intake(done: Intake | None) -> None:
-    """Keep what an upload came to."""
+    """Save the result of an upload."""
     st.session_state["intake"] = done
 
 
 def fresh(widget: str) -> str:
-    """A key for a widget that `empty` can empty: Streamlit lets nobody else change a widget that is on the page."""
+    """A key for a widget that `empty` can reset: Streamlit forbids changing a widget that is on the page."""
     return f"{widget}_{st.session_state.get(f'{widget}_round', 0)}"
 
 
 def empty(widget: str) -> None:
-    """Have a widget begin anew, without its value, in the next run."""
+    """Reset a widget in the next run."""
     st.session_state[f"{widget}_round"] = st.session_state.get(f"{widget}_round", 0) + 1

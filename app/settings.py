@@ -1,4 +1,4 @@
-"""The settings as a person meets them: a wrong one is one sentence that names it; and where the sample is."""
+"""The settings, read with errors in one sentence that names the wrong one; the path of the sample."""
 
 import json
 import re
@@ -56,7 +56,7 @@ def read_settings() -> Settings:
     """The settings as they stand now.
 
     Raises:
-        ConfigError: If one of them is wrong, or a name that begins like one of ours is none.
+        ConfigError: If one of them is wrong, or a variable with our prefix is no setting.
     """
     known = _names()
     for given in _given():
@@ -76,7 +76,7 @@ def read_settings() -> Settings:
 
 
 def _in_words(wrong: "ErrorDetails") -> str:
-    """What a setting has to be that is not so; its value stays unsaid, for it may be a key."""
+    """What a wrong setting has to be, without its value, which may be a key."""
     kind, limits = wrong["type"], wrong.get("ctx", {})
     if kind in _HAS_TO_BE:
         return f"it has to be {_HAS_TO_BE[kind].format(**limits)}"
@@ -116,13 +116,13 @@ def _unknown(name: str) -> ConfigError:
 
 
 def _no_json(error: SettingsError) -> ConfigError:
-    """What to say of the first list or stage that is no JSON, with a right one."""
+    """The error for the first list or stage that is no JSON, with a correct example."""
     for given in _given():
         for name, field in _names().items():
             inner, value = _stage_of(field), given.get(name, "")
             if value and (inner or get_origin(field.annotation) is tuple) and not _is_json(value):
-                said = f"The setting {name} is no JSON."
-                return ConfigError(said, hint=f"Write it so: {name}={_right(field, value)}")
+                message = f"The setting {name} is no JSON."
+                return ConfigError(message, hint=f"Write it so: {name}={_right(field, value)}")
     return ConfigError(f"A setting cannot be read: {error}.", hint="See .env.example.")
 
 

@@ -1,23 +1,28 @@
-"""Buttons and boxes of the chat pages: thumbs, the answer pack."""
+"""Buttons and boxes of the chat pages: thumbs, the answer pack, uploads."""
 
 import uuid
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from app import session
 from app.chat_engine import ChatEngine
-from app.conversation import Exchange
+from app.conversation import Exchange, Intake
+from app.typeset import literal
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.store.query_log import Feedback
+from pipelines.types import IngestItem
 
 _MOST = 1000  # characters
 
 
-def ask(engine: ChatEngine, said: Exchange) -> None:
+def ask(engine: ChatEngine, exchange: Exchange) -> None:
     """Thumbs for an answer; after a thumb down a line for words, after either thanks."""
-    query = _query(engine, said)
+    query = _query(engine, exchange)
     if not query:
         return
     widget = f"thumbs_{query}"
@@ -35,9 +40,9 @@ def ask(engine: ChatEngine, said: Exchange) -> None:
         st.html('<span class="fn-thanks" role="status">Thank you.</span>')
 
 
-def report(engine: ChatEngine, said: Exchange, n: int) -> None:
+def report(engine: ChatEngine, exchange: Exchange, n: int) -> None:
     """A button that says that the open source is wrong, or takes that back."""
-    query = _query(engine, said)
+    query = _query(engine, exchange)
     if query:
         reported = (query, n) in _remembered()
         st.button(
@@ -51,9 +56,9 @@ def report(engine: ChatEngine, said: Exchange, n: int) -> None:
         )
 
 
-def note_opening(engine: ChatEngine, said: Exchange, n: int, sentence: int | None) -> None:
-    """Keep that a source was opened, from a sentence or from the list; a reader never learns that it failed."""
-    query = _query(engine, said)
+def note_opening(engine: ChatEngine, exchange: Exchange, n: int, sentence: int | None) -> None:
+    """Log that a source was opened, from a sentence or from the list; a failure is only logged."""
+    query = _query(engine, exchange)
     if query:
         try:
             engine.feedback(query, Feedback("opened", source=n, place="list" if sentence is None else "sentence"),
@@ -96,31 +101,31 @@ def _keep(engine: ChatEngine, query: str, given: Feedback) -> bool:
     return True
 
 
-def _query(engine: ChatEngine, said: Exchange) -> str:
-    """The id of the logged query; empty where there is nothing to say anything of, or nobody asks for it."""
-    answer = said.answer
-    told = answer is not None and (answer.sentences or answer.searched)
-    return answer.trace_id if answer and told and engine.settings.chat.feedback else ""
+def _query(engine: ChatEngine, exchange: Exchange) -> str:
+    """The id of the logged query; empty for an answer without content, or if feedback is off."""
+    answer = exchange.answer
+    has_content = answer is not None and (answer.sentences or answer.searched)
+    return answer.trace_id if answer and has_content and engine.settings.chat.feedback else ""
 
 
 def _remembered() -> dict[Any, Any]:
-    """What this reader said: a thumb (1 up, 0 down) by query, and True by (query, "words") and (query, source)."""
-    held: dict[Any, Any] = st.session_state.setdefault("feedback", {})
-    return held
+    """This session's feedback: a thumb (1 up, 0 down) by query, and True by (query, "words") and (query, source)."""
+    remembered: dict[Any, Any] = st.session_state.setdefault("feedback", {})
+    return remembered
 
 
 def _visitor() -> str:
-    """A name for this session that tells it from others, and says nothing of who reads."""
+    """A random name of this session."""
     return str(st.session_state.setdefault("visitor", uuid.uuid4().hex))
 
 
-def pack_button(engine: ChatEngine, said: Exchange, key: str) -> None:
+def pack_button(engine: ChatEngine, exchange: Exchange, key: str) -> None:
     """Offer the pack of a finished answer."""
-    if said.answer is None:
+    if exchange.answer is None:
         return
     st.download_button(
         "Answer pack",
-        partial(engine.pack, said.answer, said.before, said.filters),
+        partial(engine.pack, exchange.answer, exchange.before, exchange.filters),
         file_name="answer.zip",
         mime="application/zip",
         key=f"download_pack_{key}",
@@ -130,3 +135,36 @@ def pack_button(engine: ChatEngine, said: Exchange, key: str) -> None:
         help="The answer as Markdown and JSON, with all that it takes to check it: `footnote replay` asks it again "
         "and says what changed.",
     )
+
+
+def upload_box(engine: ChatEngine, label: str) -> None:
+    """A box for files, ingested at once; the next run shows the result."""
+    files = st.file_uploader(
+        label,
+        accept_multiple_files=True,
+        key=session.fresh("upload"),
+        max_upload_size=engine.settings.chat.max_upload_mb,
+        help="PDF, Word, Markdown, HTML and plain text",
+    )
+    if files:
+        session.remember_intake(take_in(engine, files))
+        session.empty("upload")
+        st.rerun()
+
+
+def take_in(engine: ChatEngine, files: Sequence[UploadedFile]) -> Intake:
+    """Ingest uploaded files under a progress bar."""
+    bar = st.progress(0.0, text=f"Taking in {literal(files[0].name)} …")
+    done: list[IngestItem] = []
+
+    def advance(count: int, total: int, item: IngestItem) -> None:
+        done.append(item)
+        bar.progress(count / total, text=f"{count} of {total}: {literal(item.document)}")
+
+    try:
+        items = engine.take_in([(file.name, file.getvalue()) for file in files], advance)
+    except FootnoteError as error:
+        return Intake(tuple(done), (error.message, error.hint))
+    finally:
+        bar.empty()
+    return Intake(items)

@@ -1,4 +1,4 @@
-"""How sources, places, verdicts and endings are named to readers, in the chat, the terminal and answer packs."""
+"""The wording of sources, places, verdicts and endings, in the chat, the terminal and answer packs."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,44 +33,44 @@ class DocumentSources:
 
 def by_document(sources: Iterable[Source]) -> list[DocumentSources]:
     """The sources grouped by document, the document of the first source first."""
-    held: dict[str, list[Source]] = {}
+    groups: dict[str, list[Source]] = {}
     for source in sources:
-        held.setdefault(source.document_id, []).append(source)
+        groups.setdefault(source.document_id, []).append(source)
     return [
-        DocumentSources(readable(own[0].title, own[0].documentName), _beside(own[0]), tuple(own))
-        for own in held.values()
+        DocumentSources(readable(group[0].title, group[0].documentName), _beside(group[0]), tuple(group))
+        for group in groups.values()
     ]
 
 
 def place(source: Source) -> str:
-    """Where in its document a source stands: page, else lines, and the sections above it."""
+    """The place of a source in its document: page, else lines, and the sections above it."""
     return _under(source, _range(source))
 
 
 def cited_place(source: Source, cited: Sequence[Citation]) -> str:
-    """Where the words stand that a source is cited for, and the sections above it; its own place without any."""
+    """The place of the cited words of a source, and the sections above it; the place of the source without any."""
     return _under(source, cited_at(cited, converted=is_made(source)) or _range(source))
 
 
 def cited_at(cited: Iterable[Citation], *, converted: bool = False) -> str:
-    """The pages, else the lines of cited words, each once, in order; empty where nobody noted them."""
+    """The pages, else the lines of cited words, each once, in order; empty if none are stored."""
     noted = sorted((each for each in cited if each.line_start), key=lambda each: each.start)
     spots = (page_or_lines(each.page, each.line_start, each.line_end, converted=converted) for each in noted)
     return ", ".join(dict.fromkeys(spots))
 
 
 def is_made(source: Source) -> bool:
-    """Whether the lines of a source are not those of a file, but of the text that was made of one."""
+    """True if the lines of a source count in the converted text, not in the file."""
     return not source.lines_uri and is_converted(source.documentName, source.uri)
 
 
 def is_converted(name: str, uri: str) -> bool:
-    """Whether a file was made into text, as its name or address tells: HTML, office documents, pages on the web."""
+    """True if a file was converted to text, by its name or address: HTML, office documents, web pages."""
     remote = address(uri)
     path = remote.partition("?")[0].partition("#")[0].partition("://")[2].partition("/")[2]
     suffix = PurePosixPath(path if remote else name).suffix.lower()
-    told = bool(remote) and "/blob/HEAD/" not in remote and (suffix not in _AS_IT_IS or remote.endswith("#readme"))
-    return suffix in _CONVERTED or told
+    is_page = bool(remote) and "/blob/HEAD/" not in remote and (suffix not in _AS_IT_IS or remote.endswith("#readme"))
+    return suffix in _CONVERTED or is_page
 
 
 def _range(source: Source) -> str:
@@ -95,9 +95,9 @@ def page_or_lines(page: int | None, first: int, last: int, *, converted: bool = 
 
 
 def link(source: Source, cited: Iterable[Citation] = ()) -> str:
-    """Where a browser shows a source: its document, and where that is a file whose lines are shown, those cited of it.
+    """The address at which a browser shows a source; of a file whose lines are shown, the cited lines.
 
-    Its own lines without any that are noted; empty for a file of this machine.
+    The lines of the source where no citation has any; empty for a file of this machine.
     """
     if not address(source.lines_uri):
         return address(source.uri)
@@ -108,12 +108,12 @@ def link(source: Source, cited: Iterable[Citation] = ()) -> str:
 
 
 def place_and_others(source: Source) -> str:
-    """Where it stands, and which other documents hold the words that it is cited for."""
+    """The place of a source, and the other documents that hold its cited words."""
     return f"{place(source)} · also in {', '.join(source.also_in)}" if source.also_in else place(source)
 
 
 def readable(title: str, name: str) -> str:
-    """What a document is called: its title where that says something, else its file's name without hashes and suffix.
+    """The name of a document: its title unless that is empty of meaning, else its file name without hashes and suffix.
 
     A README is called after its folder.
     """
@@ -127,7 +127,7 @@ def readable(title: str, name: str) -> str:
 
 
 def source_of(row: Mapping[str, Any]) -> Source:
-    """A source that was stored as JSON, by whatever release: what it lacks is empty."""
+    """A source that was stored as JSON by any release; a missing field is empty."""
     lists = {"section_path", "node_ids", "also_in", "page_breaks", "near_copies"}
     numbers = {"n", "line_start", "line_end", "start", "end"}
     given: dict[str, Any] = {each.name: row.get(each.name, "") for each in fields(Source)}
@@ -137,12 +137,12 @@ def source_of(row: Mapping[str, Any]) -> Source:
 
 
 def result_source(row: Mapping[str, Any]) -> Source:
-    """A passage that a search found, as JSON has it, as the source that it would be."""
+    """A search result as JSON, as a source."""
     return source_of({**row, "documentName": row["document_name"], "snippet": row["text"]})
 
 
 def conflict_of(row: Mapping[str, Any] | str) -> tuple[str, tuple[int, ...]]:
-    """(what a stored conflict says, the numbers of the sources that it is between); older ones are only told."""
+    """(the text of a stored conflict, the numbers of its sources); older conflicts are only a text."""
     return (row, ()) if isinstance(row, str) else (row["said"], tuple(side["n"] for side in row["sides"]))
 
 
@@ -152,13 +152,13 @@ def _words(text: str) -> str:
 
 
 def _beside(source: Source) -> str:
-    """The file's name, but where the title is that name."""
+    """The file's name, unless it is the title."""
     title = readable(source.title, source.documentName)
     return "" if source.documentName in ("", title) else source.documentName
 
 
 def citations_of(sentences: Sequence[Mapping[str, Any]], n: int) -> list[Citation]:
-    """What the sentences of a stored answer cite a source for, where its place was noted."""
+    """The citations of a source in the sentences of a stored answer that have a place."""
     rows = (row for sentence in sentences for row in sentence.get("evidence") or () if row["n"] == n)
     return [Citation(**row) for row in rows if row.get("line_start")]
 
@@ -170,7 +170,7 @@ def cited_numbers(sentences: Sequence[Mapping[str, Any]], conflicts: Iterable[Ma
 
 
 def address(uri: str) -> str:
-    """The web address that a document's URI is; empty for a file, and for what no browser should follow."""
+    """The URI of a document if it is a web address, else empty."""
     return uri if uri.startswith(("https://", "http://")) else ""
 
 
@@ -185,12 +185,12 @@ _BY = {"rules": "by rules, from the questions before it", "model": "by the langu
 
 
 def read_as(condensed: str, condensed_by: str) -> str:
-    """What a follow-up was read as, and who made it so; empty when the question stood alone."""
+    """The standalone form of a follow-up, and what made it; empty for a standalone question."""
     return f"Read as: {condensed} (made whole {_BY.get(condensed_by, condensed_by)})" if condensed else ""
 
 
 def how_it_ended(mode: str, fallback_reason: str, *, truncated: bool, answered: bool = True) -> Iterator[str]:
-    """Why the answer is not, or not all, what the language model was to write."""
+    """Reasons why the language model wrote the answer not at all, or only in part."""
     if mode == "llm" and fallback_reason:
         yield f"The language model broke off, and the answer ends there. {fallback_reason}"
     elif fallback_reason and not answered:

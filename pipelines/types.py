@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -556,6 +556,11 @@ class IngestReport:
         """The number of documents with this outcome."""
         return sum(item.outcome == outcome for item in self.items)
 
+    @property
+    def counts(self) -> dict[Outcome, int]:
+        """The number of documents with each outcome."""
+        return {outcome: self.count(outcome) for outcome in get_args(Outcome)}
+
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
@@ -602,5 +607,5 @@ class SearchReport:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know of how it was found, each once: a search that failed, a word that was respelt."""
+        """Remarks for the reader, each once: a search that failed, a word that was respelt."""
         return tuple(dict.fromkeys(self.trace.notes))

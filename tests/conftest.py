@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -170,6 +170,30 @@ def stock(server: EmbeddedServer, migrated: str) -> Iterator[MakeSettings]:
     """Settings to take documents in with once, for many tests: each uses a copy, `make_settings(like=...)`."""
     with making_settings(server, migrated) as make:
         yield make
+
+
+Ingested = Callable[[Mapping[str, str]], tuple[Path, Settings]]
+
+
+@pytest.fixture(scope="session")
+def ingested(server: EmbeddedServer, migrated: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ingested]:
+    """Ingests files of these texts once for all modules: (folder, settings to copy with `make_settings(like=...)`)."""
+    from pipelines.ingestion.run import ingest
+
+    made: dict[tuple[tuple[str, str], ...], tuple[Path, Settings]] = {}
+    with making_settings(server, migrated) as make:
+
+        def ingest_once(texts: Mapping[str, str]) -> tuple[Path, Settings]:
+            key = tuple(texts.items())
+            if key not in made:
+                folder, settings = tmp_path_factory.mktemp("docs"), make()
+                for name, text in key:
+                    (folder / name).write_text(text)
+                ingest(settings, [str(folder)])
+                made[key] = folder, settings
+            return made[key]
+
+        yield ingest_once
 
 
 @pytest.fixture

@@ -4,13 +4,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from app import render, session
-from app import widgets as thumbs
+from app import render, session, widgets
 from app.chat_engine import ChatEngine, Shelf, starters
 from app.conversation import Exchange, Intake, read_with
-from app.intake import take_in, upload_box
 from app.typeset import literal
-from app.widgets import pack_button
 from pipelines.errors import FootnoteError
 from pipelines.types import MAX_QUESTION_CHARACTERS, Filters
 
@@ -38,7 +35,7 @@ def _welcome(engine: ChatEngine) -> None:
             "checked footnote under every sentence. Give it something to read: a resume, a README, notes, blog posts, "
             "a web page you saved.</p></div>"
         )
-        upload_box(engine, "Drop files here")
+        widgets.upload_box(engine, "Drop files here")
         last = session.intake()
         if last:
             render.intake(last)
@@ -48,15 +45,15 @@ def _welcome(engine: ChatEngine) -> None:
 
 def _converse(engine: ChatEngine, shelf: Shelf) -> None:
     filters = _sidebar(engine, shelf)
-    said = st.chat_input(
+    submitted = st.chat_input(
         "Ask about these documents, or add some",
         key="question",
         max_chars=MAX_QUESTION_CHARACTERS,
         accept_file="multiple",
         max_upload_size=engine.settings.chat.max_upload_mb,
     )
-    files = said.files if said else []
-    question = session.pending() or (said.text.strip() if said else "")
+    files = submitted.files if submitted else []
+    question = session.pending() or (submitted.text.strip() if submitted else "")
     asked = sum(isinstance(entry, Exchange) for entry in session.entries()) + bool(question)
     opened = "" if question else session.open_name()
     render.attend(asked, opened, session.close_source, writing=bool(question))
@@ -65,7 +62,7 @@ def _converse(engine: ChatEngine, shelf: Shelf) -> None:
             _greet(engine, shelf)
         _show_entries(engine)
         if files:
-            session.entries().append(take_in(engine, files))
+            session.entries().append(widgets.take_in(engine, files))
         if question:
             _answer(engine, question, filters)
         if files or question:
@@ -95,20 +92,19 @@ def _show_entries(engine: ChatEngine) -> None:
         key = f"answer_{index}"
         here = (place.n, place.sentence) if place and place.entry == index else None
         with render.exchange(entry, key, here, _opener(engine, key, index), latest=index == len(entries) - 1):
-            pack_button(engine, entry, key)
-            thumbs.ask(engine, entry)
+            widgets.pack_button(engine, entry, key)
+            widgets.ask(engine, entry)
     _follow_ups()
 
 
 def _opener(engine: ChatEngine, key: str, index: int) -> Callable[[], None]:
-    """What happens when a footnote of an answer is pressed: it is opened, and that is kept."""
-    open_it = session.opener(key, index)
+    """A callback that opens the source whose footnote is pressed, and logs that."""
 
     def opened() -> None:
-        open_it()
+        session.open_pressed(key, index)
         if now := session.opened():
             exchange, place = now
-            thumbs.note_opening(engine, exchange, place.n, place.sentence)
+            widgets.note_opening(engine, exchange, place.n, place.sentence)
 
     return opened
 
@@ -147,7 +143,7 @@ def _panel(engine: ChatEngine) -> None:
                   type="tertiary")  # fmt: skip
         try:
             render.panel(exchange, place.n, place.sentence, engine.passage)
-            thumbs.report(engine, exchange, place.n)
+            widgets.report(engine, exchange, place.n)
         except FootnoteError as error:
             render.problem(error.message, error.hint)
 

@@ -7,7 +7,7 @@ import streamlit as st
 from app import render, session
 from app.chat_engine import ChatEngine, Shelf, Shelved
 from app.conversation import Intake
-from app.intake import upload_box
+from app.widgets import upload_box
 from app.wording import address
 from pipelines.errors import FootnoteError
 from pipelines.wording import with_hint
@@ -24,7 +24,7 @@ def page() -> None:
         if last:
             render.intake(last)
         shelf = engine.shelf()
-        _failures(shelf, told={item.document for item in last.items} if last else set())
+        _failures(shelf, shown={item.document for item in last.items} if last else set())
         _documents(shelf)
         if shelf.documents:
             _removal(engine, shelf)
@@ -65,8 +65,8 @@ def _documents(shelf: Shelf) -> None:
     )
 
 
-def _failures(shelf: Shelf, told: set[str]) -> None:
-    for failure in (failure for failure in shelf.failures if failure.name not in told):
+def _failures(shelf: Shelf, shown: set[str]) -> None:
+    for failure in (failure for failure in shelf.failures if failure.name not in shown):
         still = " An earlier version of it still answers." if failure.stored else ""
         render.problem(f"{failure.name} could not be taken in", with_hint(failure.reason, failure.hint) + still)
 

@@ -1,20 +1,23 @@
 """`footnote ask` and `footnote replay`: answer, keep the answer as a pack, ask again and print what changed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from app.cli import output
-from app.pack import load_pack, write_pack
-from config.settings import Settings
-from pipelines.types import Answer, Filters, Footnote, Token
+from app.cli.options import Json, argument, filtered, option, settings_now
+from app.cli.output import clip, emit, print_documents, render, say, warn
 
 if TYPE_CHECKING:
     from pipelines.query.engine import QueryEngine
     from pipelines.query.replay import Replay
+    from pipelines.types import Answer, Filters
 
-
-_SENTENCE = {"same": " ", "changed": "~", "gone": "-", "new": "+"}
+verbs = typer.Typer()
+_MARKS = {"same": " ", "changed": "~", "gone": "-", "new": "+"}
 _STANDS = {
     "now": "still in the documents",
     "older": "only in an older version that is kept",
@@ -24,137 +27,213 @@ _STANDS = {
 _CLIP = 100
 
 
-def keep_answer(
-    engine: "QueryEngine", question: str, filters: Filters, answer: Answer, paths: tuple[Path, ...]
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer as JSON; `streamed` if its words are on the terminal already."""
+
+    answer: Mapping[str, Any]
+    streamed: bool = False
+
+
+@verbs.command()
+@filtered
+def ask(
+    question: str,
+    no_stream: Annotated[bool, option("Print the answer when it is finished.", "--no-stream")] = False,
+    pack: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="Keep the answer with all that it takes to check it, as FILE.md for people and FILE.json for "
+            "programs and `footnote replay`; a FILE that ends with .zip holds both.",
+        ),
+    ] = "",
+    *,
+    filters: "Filters",
+    as_json: Json = False,
 ) -> None:
-    """Write the pack of an answer that the owner was given on the command line, and say where."""
+    """Answer a question with a checked footnote under every sentence.
+
+    Example: footnote ask "What caused the 2021 outage?"
+    """
+    from app.pack import files_of
+    from pipelines.query.answer import answer_json
+    from pipelines.query.engine import build_query_engine
+    from pipelines.types import Answer, Footnote, Token
+
+    settings = settings_now()
+    paths = files_of(pack) if pack else ()
+    engine = build_query_engine(settings)
+    if as_json and engine.llm is not None and settings.answer.output == "auto":
+        engine = engine.with_changes({"answer.output": "json"})
+    # What is kept in a file or handed to a program is checked first, and what may be changed is not printed before.
+    may_stream = not (no_stream or as_json) and settings.answer.unsupported == "mark"
+    stream = may_stream and output.console.is_terminal
+    answer: Answer | None = None
+    for event in engine.answer(question, filters=filters):
+        if isinstance(event, Answer):
+            answer = event
+        elif stream and isinstance(event, Token | Footnote):
+            text = event.text if isinstance(event, Token) else f" [{event.n}]"
+            output.console.out(text, end="", highlight=False)
+    assert answer is not None
+    emit(Answered(answer_json(answer), stream), as_json)
+    if paths:
+        _keep_answer(engine, question, filters, answer, paths)
+
+
+def _keep_answer(
+    engine: "QueryEngine", question: str, filters: "Filters", answer: "Answer", paths: tuple[Path, ...]
+) -> None:
+    from app.pack import write_pack
     from pipelines.query.pack import pack_answer
     from pipelines.query.search import Request
 
     request = Request(question, filters, "owner", engine.settings.retrieval.mode, engine.passages)
     write_pack(pack_answer(engine, request, answer), paths)
-    output.warn(f"Kept in {' and '.join(map(str, paths))}", "dim")
+    warn(f"Kept in {' and '.join(map(str, paths))}", "dim")
 
 
-def show_replay(settings: Settings, named: str, *, as_json: bool) -> None:
-    """Ask a pack's question again and print what changed and why."""
-    pack = load_pack(named)
+@render.register(Answered)
+def _render_answer(result: Answered) -> None:
+    from app.wording import FINDING
+
+    answer = result.answer
+    say("" if result.streamed else marked(answer))
+    for index, sentence in enumerate(answer["sentences"] if result.streamed else (), start=1):
+        if sentence["verdict"] != "supported":
+            say(f"Sentence {index} is {FINDING[sentence['verdict']]}: {clip(sentence['text'], 100)}", "yellow")
+    say_sources(answer)
+    if answer["follow_ups"]:
+        say("\nYou could ask next:", "dim")
+    for question in answer["follow_ups"]:
+        say(f"  {question}", "dim")
+
+
+def marked(answer: Mapping[str, Any]) -> str:
+    """The answer's text with a remark after each sentence that its sources do not bear out."""
+    from app.wording import FINDING
+    from pipelines.query.layout import spans_in
+
+    text, made, done = str(answer["answer"]), "", 0
+    spans = spans_in(text, [sentence["text"] for sentence in answer["sentences"]])
+    for sentence, (_, end) in zip(answer["sentences"], spans, strict=True):
+        if end >= 0 and sentence["verdict"] != "supported":
+            made += f"{text[done:end]} ({FINDING[sentence['verdict']]})"
+            done = end
+    return made + text[done:]
+
+
+def say_sources(answer: Mapping[str, Any]) -> None:
+    """The footnotes by document and what they disagree about; of an abstention what was searched and came nearest."""
+    from app.wording import cited_numbers, conflict_of, how_it_ended, read_as, source_of
+    from config.prompts import GREETING
+
+    cited = cited_numbers(answer["sentences"], answer["conflicts"])
+    sources = [source_of(row) for row in answer["sources"]]
+    if cited:
+        output.console.print()
+    disputed = [{"evidence": conflict["sides"]} for conflict in answer["conflicts"] if isinstance(conflict, Mapping)]
+    print_documents((source for source in sources if source.n in cited), [*answer["sentences"], *disputed])
+    for conflict in answer["conflicts"]:
+        say(f"Sources disagree: {conflict_of(conflict)[0]}", "yellow")
+    if not answer["answered"]:
+        for tried in answer["searched"]:
+            say(f"Searched: {tried}", "dim")
+        if answer["nearest"]:
+            say("Nearest passages:", "dim")
+        print_documents(map(source_of, answer["nearest"]), quoted=True)
+    if meant := read_as(answer["condensed"], answer["condensed_by"]):
+        say(meant, "dim")
+    failed, truncated = answer["fallback_reason"], answer["truncated"]
+    for text in how_it_ended(answer["mode"], failed, truncated=truncated, answered=answer["answered"]):
+        warn(text)
+    output.say_notes(answer["notes"])
+    if answer["answer"] == GREETING:
+        return
+    cost = f", ${answer['cost']:.6f}" if answer["cost"] else ""
+    model = f" {answer['model']}" if answer["model"] else ""
+    say(f"{answer['mode']}{model}, confidence {answer['confidence']}{cost}", "dim")
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """A question that was asked again, and what changed."""
+
+    replay: "Replay"
+
+
+@verbs.command()
+def replay(
+    pack: Annotated[str, argument("What `footnote ask --pack FILE` or the chat wrote.", metavar="FILE")],
+    as_json: Json = False,
+) -> None:
+    """Ask the question of an answer pack again, and say what changed and why; the query log does not learn of it.
+
+    Example: footnote replay outage.json
+    """
+    from app.pack import load_pack
     from pipelines.query.engine import build_query_engine
     from pipelines.query.replay import replay_pack
 
+    settings, kept = settings_now(), load_pack(pack)
     engine = build_query_engine(settings)
-    if engine.llm is not None and (settings.answer.output, pack.settings.values.get("answer.output")) == (
-        "auto",
-        "json",
-    ):
+    outputs = (settings.answer.output, kept.settings.values.get("answer.output"))
+    if engine.llm is not None and outputs == ("auto", "json"):
         engine = engine.with_changes({"answer.output": "json"})  # as `ask --json` asked
-    again = replay_pack(engine, pack)
-    output.print_json(replay_json(again)) if as_json else _print(again)
+    emit(Replayed(replay_pack(engine, kept)), as_json)
 
 
-def replay_json(again: "Replay") -> dict[str, Any]:
-    """What changed, as plain data; `answer` is today's."""
-    from pipelines.store.query_log import jsonable
-
-    told: dict[str, Any] = jsonable(again.changes)
-    return {
-        "question": again.before.asked.question,
-        "asked_at": again.before.made_at,
-        **told,
-        "quotations": jsonable(again.quotations),
-        "fingerprints": {"before": again.before.settings.fingerprint, "after": again.after.settings.fingerprint},
-        "answer": again.after.answer.model_dump(mode="json"),
-    }
-
-
-def _print(again: "Replay") -> None:
+@render.register(Replayed)
+def _render_replay(replayed: Replayed) -> None:
+    again = replayed.replay
     changes = again.changes
-    output.say(again.before.asked.question, "bold")
-    output.say(f"asked at {again.before.made_at[:19]} UTC, and again now", "dim")
-    output.say(
-        "The answer is the same." if changes.same else "The answer changed.", "green" if changes.same else "yellow"
-    )
+    say(again.before.asked.question, "bold")
+    say(f"asked at {again.before.made_at[:19]} UTC, and again now", "dim")
+    say("The answer is the same." if changes.same else "The answer changed.", "green" if changes.same else "yellow")
     for difference in changes.outcome:
-        output.say(f"  {difference.what}: {_value(difference.before)} -> {_value(difference.after)}")
-    _block("Why", (f"  {cause}" for cause in changes.causes))
-    _block("Sentences", _sentences(again))
-    _block("Sources, by rank", _sources(again))
-    _block("Quotations", _quotations(again))
+        say(f"  {difference.what}: {_value(difference.before)} -> {_value(difference.after)}")
+    _say_block("Why", (f"  {cause}" for cause in changes.causes))
+    _say_block("Sentences", _sentences(again))
+    sources = []
+    for each in changes.sources:
+        before, after = (str(rank) if rank else "-" for rank in (each.rank_before, each.rank_after))
+        why = f" ({each.why})" if each.why else ""
+        sources.append(f"  {each.change:>7}  {before:>2} -> {after:<2}  {each.document}, {each.place}{why}")
+    _say_block("Sources, by rank", sources)
+    _say_block("Quotations", _quotations(again))
 
 
-def _block(heading: str, lines: Iterable[str]) -> None:
-    held = list(lines)
-    if held:
-        output.say(f"\n{heading}", "bold")
-    for line in held:
-        output.say(line, "dim" if line.startswith("   ") else "")
+def _say_block(heading: str, lines: Iterable[str]) -> None:
+    for number, line in enumerate(lines):
+        if not number:
+            say(f"\n{heading}", "bold")
+        say(line, "dim" if line.startswith("   ") else "")
 
 
-def _sentences(again: "Replay") -> Iterable[str]:
-    for one in again.changes.sentences:
-        mark = _SENTENCE[one.change]
-        if one.before and one.change != "same":
-            yield f"  {'-' if mark == '~' else mark} {output.clip(one.before, _CLIP)}"
-        if one.after:
-            yield f"  {'+' if mark == '~' else mark} {output.clip(one.after, _CLIP)}"
-        if one.before and one.after and one.verdict_before != one.verdict_after:
-            yield f"    verdict: {one.verdict_before} -> {one.verdict_after}"
-        if one.change == "same" and one.cites:
+def _sentences(again: "Replay") -> Iterator[str]:
+    for each in again.changes.sentences:
+        mark = _MARKS[each.change]
+        if each.before and each.change != "same":
+            yield f"  {'-' if mark == '~' else mark} {clip(each.before, _CLIP)}"
+        if each.after:
+            yield f"  {'+' if mark == '~' else mark} {clip(each.after, _CLIP)}"
+        if each.before and each.after and each.verdict_before != each.verdict_after:
+            yield f"    verdict: {each.verdict_before} -> {each.verdict_after}"
+        if each.change == "same" and each.cites:
             yield "    stands on other words than before"
 
 
-def _sources(again: "Replay") -> Iterable[str]:
-    for one in again.changes.sources:
-        before, after = (str(rank) if rank else "-" for rank in (one.rank_before, one.rank_after))
-        why = f" ({one.why})" if one.why else ""
-        yield f"  {one.change:>7}  {before:>2} -> {after:<2}  {one.document}, {one.place}{why}"
-
-
-def _quotations(again: "Replay") -> Iterable[str]:
-    for stands, said in _STANDS.items():
-        own = [one for one in again.quotations if one.stands == stands]
-        if own:
-            yield f"  {len(own)} {said}"
+def _quotations(again: "Replay") -> Iterator[str]:
+    for stands, text in _STANDS.items():
+        found = [each for each in again.quotations if each.stands == stands]
+        if found:
+            yield f"  {len(found)} {text}"
             if stands != "now":
-                yield from (f"    [{one.n}] {one.document}: {output.clip(one.quote, _CLIP)}" for one in own)
+                yield from (f"    [{each.n}] {each.document}: {clip(each.quote, _CLIP)}" for each in found)
 
 
 def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(map(str, value)) or "none" if isinstance(value, (list, tuple)) else str(value) or "none"
-
-
-def run_ask(settings: Settings, question: str, filters: Filters, *, stream: bool, pack: str, as_json: bool) -> None:
-    """Answer and print; on a terminal the words appear as they are written. A pack of it is kept where one is named."""
-    from app.cli.ask import keep_answer
-    from app.pack import files_of
-    from pipelines.query.answer import answer_json
-    from pipelines.query.engine import build_query_engine
-
-    paths = files_of(pack) if pack else ()
-    engine = build_query_engine(settings)
-    if as_json and engine.llm is not None and settings.answer.output == "auto":
-        engine = engine.with_changes({"answer.output": "json"})
-    # What is kept in a file or handed to a program is checked first, and what may be changed is not printed before.
-    stream = stream and output.console.is_terminal and settings.answer.unsupported == "mark"
-    answer: Answer | None = None
-    for event in engine.answer(question, filters=filters):
-        if isinstance(event, Answer):
-            answer = event
-        elif stream and not as_json and isinstance(event, Token):
-            output.console.out(event.text, end="", highlight=False)
-        elif stream and not as_json and isinstance(event, Footnote):
-            output.console.out(f" [{event.n}]", end="", highlight=False)
-    assert answer is not None
-    shown = answer_json(answer)
-    if as_json:
-        output.print_json(shown)
-    else:
-        output.say("" if stream else output.marked(shown))
-        if stream:
-            output.print_verdicts(shown)
-        output.print_sources(shown)
-        output.print_follow_ups(shown)
-    if paths:
-        keep_answer(engine, question, filters, answer, paths)

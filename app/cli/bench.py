@@ -1,16 +1,81 @@
 """`footnote bench`: measure speed and memory, and print the figures."""
 
-from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
 
 from app.cli import output
-from config.settings import Settings
+from app.cli.options import CategoryName, Json, argument, option, parser_names, settings_now
+from app.cli.output import emit, render, say
+
+group = typer.Typer(help="Measure speed and memory. Example: footnote bench parsing ~/portfolio", no_args_is_help=True)
 
 
-def run_parsing(settings: Settings, folders: Sequence[str], *, parser: str, category: str, as_json: bool) -> None:
-    """Load and parse the documents of these folders, and print how fast and how exactly that went."""
+class IngestBench(dict[str, Any]):
+    """The figures of `pipelines.evaluation.ingest_bench`."""
+
+
+@group.command("ingest")
+def ingest_speed(
+    folders: Annotated[
+        list[str] | None,
+        argument("Files and folders whose text the documents are made of; else the sample."),
+    ] = None,
+    documents: Annotated[int, option("How many small documents.", min=10, max=1_000_000)] = 10_000,
+    as_json: Json = False,
+) -> None:
+    """How near ingesting many small documents comes to embedding alone, and what a later run costs.
+
+    Everything happens in a home and a database of its own. Example: footnote bench ingest ~/blog --documents 2000
+    """
+    from app.settings import SAMPLE
+    from pipelines.evaluation.ingest_bench import bench_ingest
+
+    with output.progress(quiet=as_json) as advance:
+        report = bench_ingest(settings_now(), folders or [str(SAMPLE)], documents=documents, on_progress=advance)
+    emit(IngestBench(report), as_json)
+
+
+@render.register(IngestBench)
+def _render_ingest(report: IngestBench) -> None:
+    first, pure, changed = report["first"], report["pure"], report["changed"]
+    rows = [
+        ["documents, nodes", f"{report['documents']:,}, {report['nodes']:,} ({report['failed']} failed)"],
+        ["embedding alone", f"{pure['nodes_per_second']} nodes/s, {pure['seconds']} s"],
+        ["first run", f"{first['nodes_per_second']} nodes/s, {first['documents_per_second']} documents/s, "
+                      f"{first['seconds']} s"],
+        ["times the floor", f"{report['ratio']:.1%} of embedding alone ({report['cpu_ratio']:.1%} by processor time)"],
+        ["unchanged run", f"{report['unchanged']['seconds']} s, {report['unchanged']['embedded']} embedded"],
+        ["one changed, found", f"{changed['seconds_until_a_running_process_finds_it']} s by a running process, "
+                               f"{changed['seconds_until_a_new_process_finds_it']} s by a new one"],
+        ["files gone", f"{report['gone']['removed']:,} removed in {report['gone']['seconds']} s"],
+        ["remove --source", f"{report['removed']['removed']:,} removed in {report['removed']['seconds']} s"],
+        ["peak memory", f"{report['peak_memory_mb']:.0f} MB, Postgres apart"],
+    ]  # fmt: skip
+    output.table("ingest", ["measure", "value"], rows)
+
+
+class ParsingBench(dict[str, Any]):
+    """The figures of `pipelines.evaluation.bench`."""
+
+
+@group.command("parsing")
+def parsing_speed(
+    folders: Annotated[list[str], argument("Files and folders.")],
+    parser: Annotated[
+        str, typer.Option(help="Parse all with this parser; else as ingestion would.", autocompletion=parser_names)
+    ] = "",
+    category: Annotated[CategoryName | None, option("Take all for documents of this category.")] = None,
+    as_json: Json = False,
+) -> None:
+    """How fast documents are read, loaded and parsed, and whether their nodes are exact and cover them.
+
+    Nothing is written and nothing embedded. Example: footnote bench parsing data/sample --json
+    """
     from pipelines.evaluation.bench import bench_parsing
     from pipelines.ingestion.loaders import Limits
 
+    settings = settings_now()
     given = settings.ingestion
     with output.progress(quiet=as_json) as advance:
         report = bench_parsing(
@@ -18,12 +83,14 @@ def run_parsing(settings: Settings, folders: Sequence[str], *, parser: str, cate
             sizes=settings.parsing,
             limits=Limits(given.max_text_bytes, given.max_binary_bytes, given.max_pages),
             parser=parser,
-            category=category,
+            category=category or "",
             on_progress=advance,
         )
-    if as_json:
-        output.print_json(report)
-        return
+    emit(ParsingBench(report), as_json)
+
+
+@render.register(ParsingBench)
+def _render_parsing(report: ParsingBench) -> None:
     seconds, least = report["seconds"], report["least_coverage"]
     parsers = ", ".join(f"{name} {count:,}" for name, count in report["parsers"].items())
     rows = [
@@ -43,31 +110,4 @@ def run_parsing(settings: Settings, folders: Sequence[str], *, parser: str, cate
     ]
     output.table("load, classify and parse", ["measure", "value"], rows)
     for reason, count in report["failures"].items():
-        output.say(f"{count} failed: {reason}", "yellow")
-
-
-def run_ingest(settings: Settings, folders: Sequence[str], *, documents: int, as_json: bool) -> None:
-    """Make small documents of these folders' text, ingest, change and remove them, and print what each cost."""
-    from app.settings import SAMPLE
-    from pipelines.evaluation.ingest_bench import bench_ingest
-
-    with output.progress(quiet=as_json) as advance:
-        report = bench_ingest(settings, folders or [str(SAMPLE)], documents=documents, on_progress=advance)
-    if as_json:
-        output.print_json(report)
-        return
-    first, pure, changed = report["first"], report["pure"], report["changed"]
-    rows = [
-        ["documents, nodes", f"{report['documents']:,}, {report['nodes']:,} ({report['failed']} failed)"],
-        ["embedding alone", f"{pure['nodes_per_second']} nodes/s, {pure['seconds']} s"],
-        ["first run", f"{first['nodes_per_second']} nodes/s, {first['documents_per_second']} documents/s, "
-                      f"{first['seconds']} s"],
-        ["times the floor", f"{report['ratio']:.1%} of embedding alone ({report['cpu_ratio']:.1%} by processor time)"],
-        ["unchanged run", f"{report['unchanged']['seconds']} s, {report['unchanged']['embedded']} embedded"],
-        ["one changed, found", f"{changed['seconds_until_a_running_process_finds_it']} s by a running process, "
-                               f"{changed['seconds_until_a_new_process_finds_it']} s by a new one"],
-        ["files gone", f"{report['gone']['removed']:,} removed in {report['gone']['seconds']} s"],
-        ["remove --source", f"{report['removed']['removed']:,} removed in {report['removed']['seconds']} s"],
-        ["peak memory", f"{report['peak_memory_mb']:.0f} MB, Postgres apart"],
-    ]  # fmt: skip
-    output.table("ingest", ["measure", "value"], rows)
+        say(f"{count} failed: {reason}", "yellow")

@@ -9,20 +9,53 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from config.settings import Settings
+from app.cli.options import option, settings_now
 from pipelines.errors import ConfigError, ServiceUnavailable
 
+verbs = typer.Typer()
 MAIN_SCRIPT = Path(__file__).parent.parent / "streamlit_app.py"
 PORTS_TRIED = 20
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _START_SECONDS = 30.0
 
 
-def launch(host: str, port: int, *, headless: bool, max_upload_mb: int) -> int:
-    """Serve the chat until Ctrl-C or SIGTERM; the exit code.
+@verbs.command()
+def chat(
+    port: Annotated[
+        int | None, option("Where to listen; the next free port when it is taken.", min=0, max=65535)
+    ] = None,
+    sample: Annotated[bool, option("Ingest data/sample first when nothing is ingested.", "--sample")] = False,
+    headless: Annotated[bool, option("Do not open a browser.", "--headless")] = False,
+) -> None:
+    """Open the chat in the browser.
+
+    Example: footnote chat --port 8600
+    """
+    from app.cli.ingest import ensure_sample
+    from pipelines.store.database import open_database
+
+    settings = settings_now()
+    host = settings.chat.host
+    if not is_loopback(host):
+        raise ConfigError(
+            f"The chat cannot listen on {host}: whoever reached it could read private documents, upload and remove. "
+            "There is no public mode yet.",
+            hint="Unset FOOTNOTE_CHAT__HOST, and put a proxy with a login in front of 127.0.0.1.",
+        )
+    with suppress(ServiceUnavailable):  # which the pages say, and go on once it is there
+        open_database(settings).engine.dispose()
+    if sample:
+        ensure_sample(settings)
+    launch(host, settings.chat.port if port is None else port, headless=headless,
+           max_upload_mb=settings.chat.max_upload_mb)  # fmt: skip
+
+
+def launch(host: str, port: int, *, headless: bool, max_upload_mb: int) -> None:
+    """Serve the chat until Ctrl-C or SIGTERM.
 
     Args:
         host: A loopback address.
@@ -40,7 +73,6 @@ def launch(host: str, port: int, *, headless: bool, max_upload_mb: int) -> int:
     importlib.import_module("app.chat_engine")  # now: the first two visitors would race for it, and see half of it
     threading.Thread(target=_announce, args=(host, free), daemon=True).start()
     _serve(flags(host, free, headless=headless, max_upload_mb=max_upload_mb))
-    return 0
 
 
 def is_loopback(host: str) -> bool:
@@ -121,28 +153,3 @@ def _serve(options: list[str]) -> None:
     net_util.get_internal_ip = lambda: None
     net_util.get_external_ip = lambda: None
     cli.main(["run", str(MAIN_SCRIPT), *options], standalone_mode=False)
-
-
-def run_chat(settings: Settings, *, port: int | None, sample: bool, headless: bool) -> None:
-    """Serve the chat until Ctrl-C; first ingest the sample, if it was asked for and nothing is stored.
-
-    Raises:
-        ConfigError: If the host of the settings is not a loopback address; nothing is opened then.
-    """
-    from app.cli.ingest import ensure_sample
-    from pipelines.store.database import open_database
-
-    host = settings.chat.host
-    if not is_loopback(host):
-        raise ConfigError(
-            f"The chat cannot listen on {host}: whoever reached it could read private documents, upload and remove. "
-            "There is no public mode yet.",
-            hint="Unset FOOTNOTE_CHAT__HOST, and put a proxy with a login in front of 127.0.0.1.",
-        )
-    with suppress(ServiceUnavailable):  # which the pages say, and go on once it is there
-        open_database(settings).engine.dispose()
-    if sample:
-        ensure_sample(settings)
-    code = launch(host, settings.chat.port if port is None else port, headless=headless,
-                  max_upload_mb=settings.chat.max_upload_mb)  # fmt: skip
-    raise typer.Exit(code)

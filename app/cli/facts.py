@@ -1,109 +1,65 @@
 """`footnote facts`: careers as the documents state them, with computed durations."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import typer
 
 from app.cli import output
-from config.settings import Settings
-from pipelines.facts import JobFacts
-from pipelines.models.identity import identity, is_model_configured
-from pipelines.months import duration_text, merge_ranges
-from pipelines.query.careers.computed_answer import skill_mention
-from pipelines.query.careers.people import Job, Person, describe_date_conflict, group_people, jobs_by_company
-from pipelines.store.database import open_database
-from pipelines.store.embedding_models import model_to_use
-from pipelines.store.facts import Fact, read_facts
-from pipelines.store.tokens import STOP_WORDS
-from pipelines.store.vector_store import build_vector_store
-from pipelines.text import fold
-from pipelines.types import Filters
+from app.cli.options import Json, filtered, settings_now
+from app.cli.output import emit, render, say
+
+if TYPE_CHECKING:
+    from pipelines.types import Filters
+
+verbs = typer.Typer()
 
 
-def show_facts(settings: Settings, filters: Filters, *, as_json: bool) -> None:
-    """Print everybody's jobs, education and skills with where they stand, and how long each lasted."""
+@dataclass(frozen=True, slots=True)
+class Careers:
+    """Careers as plain data."""
+
+    people: Sequence[dict[str, Any]]
+
+
+@verbs.command()
+@filtered
+def facts(*, filters: "Filters", as_json: Json = False) -> None:
+    """Show careers as the documents state them, and how long: in all, by company, title word and skill.
+
+    Example: footnote facts --document resume.pdf --json
+    """
+    from app.cli.careers import describe_person
+    from pipelines.models.identity import identity, is_model_configured
+    from pipelines.query.careers.people import group_people
+    from pipelines.store.database import open_database
+    from pipelines.store.embedding_models import model_to_use
+    from pipelines.store.facts import read_facts
+    from pipelines.store.vector_store import build_vector_store
+
+    settings = settings_now()
     database = open_database(settings)
     model = model_to_use(database.engine, identity(settings), stated=is_model_configured(settings))
     store = build_vector_store(settings, database, model)
-    known = [person_json(person) for person in group_people(read_facts(store, filters, "owner"), date.today())]
-    if as_json:
-        output.print_json({"people": known})
-        return
-    for person in known:
-        _print_person(person)
-    if not known:
-        output.say("No document states a career yet: `footnote ingest` a resume or a LinkedIn export.")
+    people = group_people(read_facts(store, filters, "owner"), date.today())
+    emit(Careers([describe_person(person) for person in people]), as_json)
 
 
-def person_json(person: Person) -> dict[str, Any]:
-    """A person's career as plain data; each entry has `stated`, the spans that state it."""
-    jobs = person.jobs
-    titles = dict.fromkeys(word for job in jobs for word in _title_words(job.record.position))
-    skills = [(skill, [job for job in jobs if skill_mention(job, skill)], stated) for skill, stated in person.skills]
-    return {
-        "name": person.name,
-        "documents": list(person.documents),
-        "experience": _lasted(jobs),
-        "jobs": [_job_json(job) for job in jobs],
-        "companies": [{"company": name, **_lasted(held)} for name, held in jobs_by_company(jobs)],
-        "titles": [{"title": word, **_lasted([job for job in jobs if word in _title_words(job.record.position)])}
-                   for word in titles],
-        "skills": [{"skill": skill, **_lasted(held), "stated": _spans(stated),
-                    "used": _spans(named.fact for job in held if (named := skill_mention(job, skill)))}
-                   for skill, held, stated in skills],
-        **{name: [_entry(group) for group in getattr(person, name)]
-           for name in ("education", "certifications", "languages", "projects")},
-    }  # fmt: skip
+@render.register(Careers)
+def _render_careers(careers: Careers) -> None:
+    for person in careers.people:
+        _render_person(person)
+    if not careers.people:
+        say("No document states a career yet: `footnote ingest` a resume or a LinkedIn export.")
 
 
-def _lasted(jobs: Sequence[Job]) -> dict[str, Any]:
-    """How long these jobs were together, overlaps counted once, and of how many that is known."""
-    stretches = [job.stretch for job in jobs if job.stretch]
-    return {
-        "months": sum(each.months for each in merge_ranges(stretches)),
-        "duration": duration_text(stretches),
-        "exact": all(each.exact for each in stretches),
-        "jobs": len(jobs),
-        "undated": len(jobs) - len(stretches),
-    }
-
-
-def _job_json(job: Job) -> dict[str, Any]:
-    record, lasted = job.record.model_dump(mode="json", exclude={"span", "type", "bullets"}), _lasted([job])
-    known = {name: lasted[name] for name in ("months", "duration", "exact")}
-    return {**record, **known, "disagreement": describe_date_conflict(job), "stated": _spans(job.stated)}
-
-
-def _entry(group: Sequence[Fact]) -> dict[str, Any]:
-    return {**group[0].record.model_dump(mode="json", exclude={"span", "type"}), "stated": _spans(group)}
-
-
-def _spans(facts: Iterable[Fact]) -> list[dict[str, Any]]:
-    return [
-        {
-            "document_id": fact.document_id,
-            "document": fact.document_name,
-            "page": fact.page,
-            "line_start": fact.line_start,
-            "line_end": fact.line_end,
-            "start": fact.start,
-            "end": fact.end,
-            **({"date_range": fact.record.date_range} if isinstance(fact.record, JobFacts) else {}),
-        }
-        for fact in facts
-    ]
-
-
-def _title_words(position: str) -> list[str]:
-    words = (word.strip(",;/()&-|.") for word in fold(position).split())
-    return [word for word in words if len(word) > 1 and word not in STOP_WORDS]
-
-
-def _print_person(person: dict[str, Any]) -> None:
+def _render_person(person: dict[str, Any]) -> None:
     total = person["experience"]
-    output.say(f"{person['name'] or 'Somebody'}  ({', '.join(person['documents'])})", "bold")
+    say(f"{person['name'] or 'Somebody'}  ({', '.join(person['documents'])})", "bold")
     if total["duration"]:
-        output.say(f"{total['duration']} of work experience in {total['jobs']} jobs, overlapping jobs counted once")
+        say(f"{total['duration']} of work experience in {total['jobs']} jobs, overlapping jobs counted once")
     rows = [[job["company"], job["position"], job["date_range"], job["duration"], _places(job["stated"])]
             for job in person["jobs"]]  # fmt: skip
     _table("jobs", ["company", "position", "dates", "how long", "where"], rows)
@@ -119,7 +75,7 @@ def _print_person(person: dict[str, Any]) -> None:
         _table(kind, [name, more, "where"], rows)
     for job in person["jobs"]:
         if job["disagreement"]:
-            output.say(f"The documents disagree on {job['disagreement']}", "yellow")
+            say(f"The documents disagree on {job['disagreement']}", "yellow")
 
 
 def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

@@ -1,111 +1,142 @@
 """`footnote feedback`: list, add and export what readers said of answers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from app.cli import output
-from config.settings import Settings
+from app.cli.options import Json, argument, option, settings_now
+from app.cli.output import Done, emit, render, say
 from pipelines.errors import RetrievalError
-from pipelines.store.query_log import Feedback
 
 SESSION = "command line"
 _NO_LIMIT = 10**9
-
-
-def show_feedback(settings: Settings, *, limit: int, as_json: bool) -> None:
-    """Print what was said last, newest first."""
-    from pipelines.store.database import open_database
-    from pipelines.store.query_log import latest_feedback
-
-    rows = latest_feedback(open_database(settings).engine, limit, "owner")
-    if as_json:
-        output.print_json({"feedback": rows})
-    elif rows:
-        columns = ["at", "query", "question", "said", "source", "words"]
-        output.table("", columns, [_row(row) for row in rows])
-    else:
-        output.say("Nobody has said anything yet. Readers can in the chat, you also with `footnote feedback add`.")
-
-
-def _row(row: Mapping[str, Any]) -> list[str]:
-    said = {"thumb": "up" if row["value"] > 0 else "down", "wrong_source": "wrong source", "text": "words"}
-    source = f"[{row['source']}] {row['document'] or 'gone'}" if row["source"] else ""
-    times = f" x{row['value']}" if row["kind"] == "opened" and row["value"] > 1 else ""
-    named = said.get(row["kind"], row["kind"]) + times
-    return [row["at"][:16], row["query_id"][:8], output.clip(_printable(row["question"]), 60), named, source,
-            output.clip(row["words"], 200)]  # fmt: skip
-
-
-def _printable(text: str) -> str:
-    """The text without what a terminal would take for orders."""
-    return "".join(char for char in text if char.isprintable() or char.isspace())
+group = typer.Typer(
+    help="What readers say of answers: list it, add to it, export it. Example: footnote feedback --limit 20"
+)
 
 
 @dataclass(frozen=True, slots=True)
-class FeedbackOptions:
-    """What `footnote feedback add` says of an answer; `wrong` lists numbers of sources."""
+class FeedbackLog:
+    """The latest feedback, newest first."""
 
-    up: bool = False
-    down: bool = False
-    wrong: tuple[int, ...] = ()
-    words: str = ""
-
-    def entries(self) -> list[Feedback]:
-        """One entry for each thing that is said.
-
-        Raises:
-            RetrievalError: If nothing is said, or both thumbs are given.
-        """
-        thumbs = [Feedback("thumb", 1 if self.up else -1)] if self.up or self.down else []
-        words = [Feedback("text", words=self.words)] if self.words else []
-        entries = [*thumbs, *(Feedback("wrong_source", source=n) for n in self.wrong), *words]
-        if not entries or (self.up and self.down):
-            raise RetrievalError(
-                "Say one thing at least, and one thumb at most.", hint="See `footnote feedback add -h`."
-            )
-        return entries
+    feedback: Sequence[Mapping[str, Any]]
 
 
-def add_feedback(settings: Settings, query: str, options: FeedbackOptions, *, as_json: bool) -> None:
-    """Keep what is said of one answer.
+@group.callback(invoke_without_command=True)
+def feedback_list(
+    context: typer.Context,
+    limit: Annotated[int, option("How much of the latest.", min=1, max=10_000)] = 50,
+    as_json: Json = False,
+) -> None:
+    """What readers say of answers: thumbs, wrong sources, words, and the footnotes that they open.
 
-    Raises:
-        RetrievalError: If nothing is said, both thumbs are given, or there is no such answer or source.
+    Example: footnote feedback --limit 20
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from pipelines.store.database import open_database
+    from pipelines.store.query_log import latest_feedback
+
+    emit(FeedbackLog(latest_feedback(open_database(settings_now()).engine, limit, "owner")), as_json)
+
+
+@render.register(FeedbackLog)
+def _render_feedback(log: FeedbackLog) -> None:
+    if log.feedback:
+        columns = ["at", "query", "question", "said", "source", "words"]
+        output.table("", columns, [_row(row) for row in log.feedback])
+    else:
+        say("Nobody has said anything yet. Readers can in the chat, you also with `footnote feedback add`.")
+
+
+def _row(row: Mapping[str, Any]) -> list[str]:
+    named = {"thumb": "up" if row["value"] > 0 else "down", "wrong_source": "wrong source", "text": "words"}
+    source = f"[{row['source']}] {row['document'] or 'gone'}" if row["source"] else ""
+    times = f" x{row['value']}" if row["kind"] == "opened" and row["value"] > 1 else ""
+    # A question may hold control characters, which a terminal would obey.
+    question = "".join(char for char in row["question"] if char.isprintable() or char.isspace())
+    return [row["at"][:16], row["query_id"][:8], output.clip(question, 60), named.get(row["kind"], row["kind"]) + times,
+            source, output.clip(row["words"], 200)]  # fmt: skip
+
+
+@group.command("add")
+def feedback_add(
+    query: Annotated[str, argument("Or its beginning; `footnote trace` lists them.", metavar="QUERY_ID")],
+    up: Annotated[bool, option("The answer is good.", "--up")] = False,
+    down: Annotated[bool, option("It is not.", "--down")] = False,
+    wrong_source: Annotated[
+        list[int] | None, option("Source N does not bear it out; may be repeated.", metavar="N")
+    ] = None,
+    words: Annotated[str, option("What else there is to say.", "--text")] = "",
+    as_json: Json = False,
+) -> None:
+    """Say what you think of an answer; a thumb replaces the one before.
+
+    Example: footnote feedback add 3fa1 --down --wrong-source 2
     """
     from pipelines.store.database import open_database
-    from pipelines.store.query_log import read_query, save_feedback
+    from pipelines.store.query_log import Feedback, read_query, save_feedback
 
-    given = options.entries()
+    settings = settings_now()
+    entries = [Feedback("thumb", 1 if up else -1)] if up or down else []
+    entries += [Feedback("wrong_source", source=n) for n in wrong_source or ()]
+    entries += [Feedback("text", words=words)] if words else []
+    if not entries or (up and down):
+        raise RetrievalError("Say one thing at least, and one thumb at most.", hint="See `footnote feedback add -h`.")
     engine = open_database(settings).engine
     query_id = read_query(engine, query)["id"]
-    for one in given:
-        save_feedback(engine, query_id, one, session=SESSION, audience="owner", limit=_NO_LIMIT)
-    if as_json:
-        output.print_json({"query_id": query_id, "kept": [one.kind for one in given]})
-    else:
-        output.say(f"Kept with query {query_id}.")
+    for each in entries:
+        save_feedback(engine, query_id, each, session=SESSION, audience="owner", limit=_NO_LIMIT)
+    kinds = [each.kind for each in entries]
+    emit(Done(f"Kept with query {query_id}.", {"query_id": query_id, "kept": kinds}), as_json)
 
 
-def export_feedback(settings: Settings, folder: Path, *, public: bool, with_text: bool, as_json: bool) -> None:
-    """Write topics and judgements into a folder, and print how to measure with them."""
+@dataclass(frozen=True, slots=True)
+class FeedbackExport:
+    """The report of an export into a folder."""
+
+    folder: Path
+    report: Mapping[str, Any]
+
+
+@group.command("export")
+def feedback_export(
+    folder: Annotated[Path, argument("A new folder.")],
+    public: Annotated[bool, option("Only what visitors asked, of documents that they may see.", "--public")] = False,
+    with_text: Annotated[bool, option("Also write readers' words, into comments.jsonl.", "--with-text")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write the feedback as topics and judgements that `footnote eval answers` and `beir` read.
+
+    A source that was reported as wrong is not relevant. Of an answer with a thumb up, the cited sources that were
+    opened and not reported are relevant, and all that it cites when none was opened. Nothing else makes a source
+    relevant: no thumb down, and no opening alone. An abstention with a thumb up becomes a topic without an answer.
+    Readers who disagree cancel out. Left out, and counted: questions that were asked within filters, and passages
+    that no document holds any more. Example: footnote feedback export var/feedback
+    """
     from pipelines.evaluation.feedback_export import export
     from pipelines.store.database import open_database
 
-    engine = open_database(settings).engine
+    engine = open_database(settings_now()).engine
     report = export(engine, folder, "visitor" if public else "owner", with_text=with_text)
-    if as_json:
-        output.print_json(report)
-        return
+    emit(FeedbackExport(folder, report), as_json)
+
+
+@render.register(FeedbackExport)
+def _render_export(result: FeedbackExport) -> None:
+    report = result.report
     for reason, count in report["left_out"].items():
-        output.say(f"left out: {count}, {reason}", "dim")
-    output.say(
+        say(f"left out: {count}, {reason}", "dim")
+    say(
         f"{report['topics']} topics ({report['unanswerable']} of them without an answer), "
         f"{report['relevant']} relevant passages, {report['not_relevant']} reported as wrong",
         "bold",
     )
     if report["relevant"] or report["unanswerable"]:
-        output.say(f"footnote eval answers {folder / 'topics.jsonl'} --ingested")
+        say(f"footnote eval answers {result.folder / 'topics.jsonl'} --ingested")
     if report["relevant"]:
-        output.say(f"footnote eval beir {folder}")
+        say(f"footnote eval beir {result.folder}")

@@ -1,16 +1,38 @@
 """`footnote db`, `doctor`, `audit` and `stats`: the database, its checks and its statistics."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from app.cli import output
-from config.settings import Settings
+from app.cli.options import Json, option, settings_now
+from app.cli.output import Done, emit, render, say
 from pipelines.errors import ConfigError, RetrievalError
 
+if TYPE_CHECKING:
+    from config.settings import Settings
+    from pipelines.store.embedded import EmbeddedServer
+    from pipelines.store.health import Finding
 
-def _embedded(settings: Settings) -> Any:
+verbs = typer.Typer()
+db = typer.Typer(help="The database: start, stop, migrate, url, reset. Example: footnote db url", no_args_is_help=True)
+
+
+@db.command("start")
+def db_start(as_json: Json = False) -> None:
+    """Start the embedded server and keep it running until `footnote db stop`.
+
+    Example: footnote db start
+    """
+    server = _embedded(settings_now())
+    server.acquire()
+    server.keep(True)
+    emit(Done(f"running: {server.libpq_url}", {"running": True, "url": server.libpq_url}), as_json)
+
+
+def _embedded(settings: "Settings") -> "EmbeddedServer":
     from pipelines.store.embedded import EmbeddedServer
 
     if settings.database_url is not None:
@@ -18,79 +40,109 @@ def _embedded(settings: Settings) -> Any:
     return EmbeddedServer(settings.home)
 
 
-def _done(said: str, *, as_json: bool, **facts: Any) -> None:
-    if as_json:
-        output.print_json(facts)
-    else:
-        output.say(said)
+@db.command("stop")
+def db_stop(as_json: Json = False) -> None:
+    """Stop the embedded server, unless another process uses it.
+
+    Example: footnote db stop
+    """
+    stopped = _embedded(settings_now()).stop()
+    text = "stopped" if stopped else "Another process uses the database; close it first (a chat, an ingest)."
+    emit(Done(text, {"running": not stopped}), as_json, 0 if stopped else 5)
 
 
-def start_database(settings: Settings, *, as_json: bool) -> None:
-    """Start the embedded server for good."""
-    server = _embedded(settings)
-    server.acquire()
-    server.keep(True)
-    _done(f"running: {server.libpq_url}", as_json=as_json, running=True, url=server.libpq_url)
+@db.command("migrate")
+def db_migrate(
+    to: Annotated[str, option("This one, e.g. 0003, for an older Footnote; else the newest.", metavar="REVISION")] = "",
+    yes: Annotated[bool, option("Do not ask before going down.", "--yes")] = False,
+    as_json: Json = False,
+) -> None:
+    """Bring the tables to the version of this program, or down to that of an older one.
 
-
-def stop_database(settings: Settings, *, as_json: bool) -> None:
-    """Stop the embedded server; exit 5 when others use it."""
-    stopped = _embedded(settings).stop()
-    said = "stopped" if stopped else "Another process uses the database; close it first (a chat, an ingest)."
-    _done(said, as_json=as_json, running=not stopped)
-    if not stopped:
-        raise typer.Exit(5)
-
-
-def migrate_database(settings: Settings, to: str, *, yes: bool, as_json: bool) -> None:
-    """Migrate, by default to the newest version, and say where the database stands; going down asks first."""
+    Example: footnote db migrate --to 0003
+    """
     from pipelines.store.database import HEAD, assert_known, losses, migrate, reach
+    from pipelines.store.embedded import binaries
 
     to = to or HEAD
     if to == "base":
         raise RetrievalError("Nothing would be left.", hint="`footnote db reset` empties the database.")
     assert_known(to)
-    database, stands = reach(settings)
+    database, stands = reach(settings_now())
     lost = losses(stands, to)
     if lost and not yes:
-        for each in (*lost, _advice(database.embedded)):
+        # The embedded server needs the pg_dump that came with it.
+        dump = f"footnote db start && {binaries() / 'pg_dump'}" if database.embedded else "pg_dump"
+        for each in (*lost, f'Keep a copy first: {dump} "$(footnote db url)" > footnote.sql'):
             output.warn(f"   {each}")
         way = f"from migration {stands} down to {to}"
-        said = f"The database would go {way}, and lose something."
-        output.agree(f"Take the database {way}?", said, as_json=as_json)
+        would = f"The database would go {way}, and lose something."
+        output.agree(f"Take the database {way}?", would, as_json=as_json)
     before = migrate(database.engine, to)
     later = "" if to == HEAD else f"; the next command of this Footnote brings it to {HEAD} again"
-    _done(f"at migration {to}{later}", as_json=as_json, migration=to, before=before)
+    emit(Done(f"at migration {to}{later}", {"migration": to, "before": before}), as_json)
 
 
-def _advice(embedded: bool) -> str:
-    """How to keep a copy; the embedded server needs the pg_dump that came with it."""
-    from pipelines.store.embedded import binaries
+@db.command("url")
+def db_url(as_json: Json = False) -> None:
+    """Print the address of the database, without its password.
 
-    dump = f"footnote db start && {binaries() / 'pg_dump'}" if embedded else "pg_dump"
-    return f'Keep a copy first: {dump} "$(footnote db url)" > footnote.sql'
-
-
-def show_url(settings: Settings, *, as_json: bool) -> None:
-    """Print a URL that psql takes."""
+    Example: footnote db start && psql "$(footnote db url)"
+    """
     from pipelines.store.database import database_url
 
-    url = database_url(settings).set(drivername="postgresql").render_as_string(hide_password=True)
-    _done(url, as_json=as_json, url=url)
+    url = database_url(settings_now()).set(drivername="postgresql").render_as_string(hide_password=True)
+    emit(Done(url, {"url": url}), as_json)
 
 
-def reset_database(settings: Settings, *, yes: bool, as_json: bool) -> None:
-    """Empty the database; refuses without --yes."""
+@db.command("reset")
+def db_reset(yes: Annotated[bool, option("Really delete everything.", "--yes")] = False, as_json: Json = False) -> None:
+    """Delete every document, node and log of this database.
+
+    Example: footnote db reset --yes
+    """
     from pipelines.store.database import open_database, reset
 
+    settings = settings_now()
     if not yes:
         raise RetrievalError("This deletes every document, node and log.", hint="Say --yes to do it.")
     reset(open_database(settings).engine)
-    _done("empty", as_json=as_json, empty=True)
+    emit(Done("empty", {"empty": True}), as_json)
 
 
-def sweep_home(settings: Settings, *, yes: bool, as_json: bool) -> None:
-    """Delete the kept files that nothing needs any more, if somebody agrees."""
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The findings of `footnote doctor`."""
+
+    checks: Sequence["Finding"]
+
+    @property
+    def healthy(self) -> bool:
+        """True if no check found a problem."""
+        return all(finding.ok for finding in self.checks)
+
+
+@verbs.command()
+def doctor(
+    fix: Annotated[bool, option("Run the safe repairs.", "--fix")] = False,
+    sweep: Annotated[bool, option("Delete kept files that nothing needs; asks.", "--sweep")] = False,
+    yes: Annotated[bool, option("Do not ask.", "--yes")] = False,
+    as_json: Json = False,
+) -> None:
+    """Check everything below, and print the command that mends each finding.
+
+    Example: footnote doctor --fix
+    """
+    settings = settings_now()
+    if sweep:
+        emit(_sweep(settings, yes=yes, as_json=as_json), as_json)
+    else:
+        health = _examine(settings, fix=fix)
+        emit(health, as_json, 0 if health.healthy else 3)
+
+
+def _sweep(settings: "Settings", *, yes: bool, as_json: bool) -> Done:
+    """Delete the kept files that nothing needs any more, if a person agrees."""
     from pipelines.store.database import open_database, reading
     from pipelines.store.health import sweep, unused
 
@@ -98,94 +150,16 @@ def sweep_home(settings: Settings, *, yes: bool, as_json: bool) -> None:
     with reading(engine, "looking for unused files") as connection:
         found = unused(connection, home)
     if found.paths and not yes:
-        said = f"{found} in {home} would be deleted: no document and no kept version of one needs them."
+        would = f"{found} in {home} would be deleted: no document and no kept version of one needs them."
         question = "Delete them? Another database that shares this folder would miss its own."
-        output.agree(question, said, as_json=as_json)
+        output.agree(question, would, as_json=as_json)
     with reading(engine, "looking for unused files again") as connection:
         gone = sweep(connection, home, found)
-    said = f"deleted: {gone}" if gone.paths else "nothing to delete"
-    _done(said, as_json=as_json, deleted=len(gone.paths), bytes=gone.size)
+    text = f"deleted: {gone}" if gone.paths else "nothing to delete"
+    return Done(text, {"deleted": len(gone.paths), "bytes": gone.size})
 
 
-def show_stats(settings: Settings, days: int, *, as_json: bool) -> None:
-    """Print questions, latency, usage, volumes, clicks and thumbs of the last days."""
-    from pipelines.store.database import open_database
-    from pipelines.store.statistics import statistics
-
-    report = statistics(open_database(settings).engine, days)
-    if as_json:
-        output.print_json(report)
-        return
-    output.say(
-        f"Since {report['since']} (UTC): {report['questions']} questions, {report['asked']} to be answered: "
-        f"{report['answered']} answered ({_counts(report['confidence'], ' confidence')}), "
-        f"{report['abstained']} abstained.",
-        "bold",
-    )
-    _table("questions", report["by_day"], ("day", "kind", "route", "questions", "answered", "abstained"))
-    latency = [_latency(f"all: {kind}", row) for kind, row in report["latency_ms"].items()]
-    latency += [_latency(stage, row) for stage, row in report["stages_ms"].items()]
-    if latency:
-        output.table("latency, ms", ["stage", "questions", "p50", "p95", "p99"], latency)
-    _print_usage(report["usage"])
-    _print_volumes(report["volumes"])
-    _print_readers(report["clicks"], report["feedback"])
-
-
-def _latency(name: str, row: Mapping[str, Any]) -> list[str]:
-    return [name, str(row["count"]), *(f"{row[share]:,.1f}" for share in ("p50", "p95", "p99"))]
-
-
-def _print_usage(usage: Mapping[str, Any]) -> None:
-    asked = [row for row in usage["by_day"] if row["answers"] or row["embedding_tokens"]]
-    if asked:
-        columns = ["day", "answers", "model calls", "read", "written", "embedded", "estimated", "US $"]
-        names = ("day", "answers", "calls", "prompt_tokens", "completion_tokens", "embedding_tokens",
-                 "estimated_tokens")  # fmt: skip
-        rows = [[*(str(row[name]) for name in names), _dollars(row)] for row in asked]
-        output.table("tokens and cost", columns, rows)
-    tokens, cost = usage["per_answer"]["tokens"], usage["per_answer"]["cost"]
-    if tokens["mean"] is not None:
-        priced = "cost not known" if cost["mean"] is None else f"${cost['mean']:.6f} (p95 ${cost['p95']:.6f})"
-        output.say(f"An answer takes {tokens['mean']:,.0f} tokens (p95 {tokens['p95']:,.0f}) and {priced}.")
-
-
-def _dollars(row: Mapping[str, Any]) -> str:
-    unknown = f", {row['unpriced']} of unknown price" if row["unpriced"] else ""
-    return f"{row['cost']:.6f}{unknown}"
-
-
-def _print_volumes(volumes: Sequence[Mapping[str, Any]]) -> None:
-    rows = [{**row, "category": row["category"] or "all"} for row in volumes]
-    newest = [row for row in rows if row["day"] == rows[0]["day"]]
-    _table("volumes at the end of the last day of a run", newest, ("day", "category", "documents", "nodes"))
-
-
-def _print_readers(clicks: Mapping[str, Any], said: Mapping[str, int]) -> None:
-    if clicks["opened"]:
-        where = _counts(clicks["by_place"], "")
-        numbers = ", ".join(f"[{number}] {count}" for number, count in clicks["by_number"].items())
-        output.say(
-            f"{clicks['opened']} sources opened in {clicks['answers']} answers, {clicks['per_answer']:.2f} an answer: "
-            f"{where}; {numbers}"
-        )
-    output.say(
-        f"Thumbs: {said['up']} up, {said['down']} down; {said['wrong_source']} sources reported as wrong, "
-        f"{said['text']} comments"
-    )
-
-
-def _counts(counts: Mapping[str, int], after: str) -> str:
-    return ", ".join(f"{count} {name}{after}" for name, count in counts.items()) or "none"
-
-
-def _table(title: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
-    if rows:
-        output.table(title, names, [[row[name] for name in names] for row in rows])
-
-
-def run_doctor(settings: Settings, *, fix: bool, as_json: bool) -> None:
-    """Print each check; exit 3 when one found a problem."""
+def _examine(settings: "Settings", *, fix: bool) -> Health:
     from app.cli.models import model_finding
     from pipelines.models.minilm import examine_model
     from pipelines.store.database import interruptible
@@ -196,37 +170,121 @@ def run_doctor(settings: Settings, *, fix: bool, as_json: bool) -> None:
         findings = [agrees, *(examine(settings, model, fix=fix) if model else ())]
     if model and model.provider == "local":
         findings.append(Finding("local model", *examine_model(settings.embedding.model_path)))
-    if as_json:
-        output.print_json({"healthy": all(f.ok for f in findings), "checks": [f.as_dict() for f in findings]})
-    else:
-        for finding in findings:
-            output.say(f"{'ok' if finding.ok else 'PROBLEM':>8}  {finding.name}: {finding.said}",
-                       "" if finding.ok else "red")  # fmt: skip
-            if not finding.ok:
-                output.say(f"          mend: {finding.mend}")
-    if not all(finding.ok for finding in findings):
-        raise typer.Exit(3)
+    return Health(findings)
 
 
-def run_audit(settings: Settings, *, as_json: bool) -> None:
-    """Check every span and citation; exit 1 when one does not hold."""
-    from pipelines.store.audit import audit
+@render.register(Health)
+def _render_health(health: Health) -> None:
+    for finding in health.checks:
+        label, style = ("ok", "") if finding.ok else ("PROBLEM", "red")
+        say(f"{label:>8}  {finding.name}: {finding.said}", style)
+        if not finding.ok:
+            say(f"          mend: {finding.mend}")
+
+
+class Audit(dict[str, Any]):
+    """The report of `pipelines.store.audit`."""
+
+
+@verbs.command()
+def audit(as_json: Json = False) -> None:
+    """Check again that every stored node and every citation is exactly its span of the stored text.
+
+    Example: footnote audit --json
+    """
+    from pipelines.store.audit import audit as examine
     from pipelines.store.database import interruptible, open_database
 
+    settings = settings_now()
     with interruptible(), output.progress(quiet=as_json) as advance:
-        report = audit(open_database(settings).engine, advance)
-    if as_json:
-        output.print_json(report)
-    else:
-        for violation in report["violations"]:
-            output.say(f"{violation['kind']}: {violation['document']}: {violation['said']}", "red")
-        if {violation["kind"] for violation in report["violations"]} - {"citation", "snippet"}:
-            output.say("mend: footnote doctor --fix; if a document is wrong still, remove it and ingest it again")
-        output.say(
-            f"{report['nodes']} nodes and {report['facts']} facts of {report['documents']} documents, "
-            f"{report['citations']} citations and {report['snippets']} snippets of answers checked, "
-            f"{len(report['violations'])} wrong, {report['unverifiable']} of a version that is no longer kept",
-            "bold",
+        report = examine(open_database(settings).engine, advance)
+    emit(Audit(report), as_json, 1 if report["violations"] else 0)
+
+
+@render.register(Audit)
+def _render_audit(report: Audit) -> None:
+    for violation in report["violations"]:
+        say(f"{violation['kind']}: {violation['document']}: {violation['said']}", "red")
+    if {violation["kind"] for violation in report["violations"]} - {"citation", "snippet"}:
+        say("mend: footnote doctor --fix; if a document is wrong still, remove it and ingest it again")
+    say(
+        f"{report['nodes']} nodes and {report['facts']} facts of {report['documents']} documents, "
+        f"{report['citations']} citations and {report['snippets']} snippets of answers checked, "
+        f"{len(report['violations'])} wrong, {report['unverifiable']} of a version that is no longer kept",
+        "bold",
+    )
+
+
+class Statistics(dict[str, Any]):
+    """The report of `pipelines.store.statistics`."""
+
+
+@verbs.command()
+def stats(
+    days: Annotated[int, option("How many days, with today (UTC).", min=1, max=3660)] = 30,
+    as_json: Json = False,
+) -> None:
+    """Questions, answers and abstentions, latency (p50, p95, p99) by stage, tokens and cost, volumes, clicks, thumbs.
+
+    Example: footnote stats --days 7 --json
+    """
+    from pipelines.store.database import open_database
+    from pipelines.store.statistics import statistics
+
+    emit(Statistics(statistics(open_database(settings_now()).engine, days)), as_json)
+
+
+@render.register(Statistics)
+def _render_statistics(report: Statistics) -> None:
+    say(
+        f"Since {report['since']} (UTC): {report['questions']} questions, {report['asked']} to be answered: "
+        f"{report['answered']} answered ({_counts(report['confidence'], ' confidence')}), "
+        f"{report['abstained']} abstained.",
+        "bold",
+    )
+    _table("questions", report["by_day"], ("day", "kind", "route", "questions", "answered", "abstained"))
+    stages = {**{f"all: {kind}": row for kind, row in report["latency_ms"].items()}, **report["stages_ms"]}
+    latency = [[name, row["count"], *(f"{row[share]:,.1f}" for share in ("p50", "p95", "p99"))]
+               for name, row in stages.items()]  # fmt: skip
+    if latency:
+        output.table("latency, ms", ["stage", "questions", "p50", "p95", "p99"], latency)
+    _say_usage(report["usage"])
+    volumes = [{**row, "category": row["category"] or "all"} for row in report["volumes"]]
+    newest = [row for row in volumes if row["day"] == volumes[0]["day"]]
+    _table("volumes at the end of the last day of a run", newest, ("day", "category", "documents", "nodes"))
+    clicks, given = report["clicks"], report["feedback"]
+    if clicks["opened"]:
+        numbers = ", ".join(f"[{number}] {count}" for number, count in clicks["by_number"].items())
+        say(
+            f"{clicks['opened']} sources opened in {clicks['answers']} answers, {clicks['per_answer']:.2f} an answer: "
+            f"{_counts(clicks['by_place'])}; {numbers}"
         )
-    if report["violations"]:
-        raise typer.Exit(1)
+    say(
+        f"Thumbs: {given['up']} up, {given['down']} down; {given['wrong_source']} sources reported as wrong, "
+        f"{given['text']} comments"
+    )
+
+
+def _say_usage(usage: Mapping[str, Any]) -> None:
+    names = ("day", "answers", "calls", "prompt_tokens", "completion_tokens", "embedding_tokens", "estimated_tokens")
+    rows = [
+        [*(row[name] for name in names),
+         f"{row['cost']:.6f}" + (f", {row['unpriced']} of unknown price" if row["unpriced"] else "")]
+        for row in usage["by_day"] if row["answers"] or row["embedding_tokens"]
+    ]  # fmt: skip
+    if rows:
+        columns = ["day", "answers", "model calls", "read", "written", "embedded", "estimated", "US $"]
+        output.table("tokens and cost", columns, rows)
+    tokens, cost = usage["per_answer"]["tokens"], usage["per_answer"]["cost"]
+    if tokens["mean"] is not None:
+        priced = "cost not known" if cost["mean"] is None else f"${cost['mean']:.6f} (p95 ${cost['p95']:.6f})"
+        say(f"An answer takes {tokens['mean']:,.0f} tokens (p95 {tokens['p95']:,.0f}) and {priced}.")
+
+
+def _counts(counts: Mapping[str, int], after: str = "") -> str:
+    return ", ".join(f"{count} {name}{after}" for name, count in counts.items()) or "none"
+
+
+def _table(title: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
+    if rows:
+        output.table(title, names, [[row[name] for name in names] for row in rows])

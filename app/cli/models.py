@@ -1,82 +1,95 @@
-"""`footnote models`: list, add, promote and drop embedding models."""
+"""`footnote models`: list, add, compare, promote and drop embedding models."""
 
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.cli import output
-from app.cli.options import EXIT_FAILED_DOCUMENTS
-from config.settings import Settings
+from app.cli.evaluate import print_difference
+from app.cli.options import EXIT_FAILED_DOCUMENTS, Json, argument, option, settings_now
+from app.cli.output import Done, clip, emit, render, say, warn
+from app.cli.serialise import serialise
 from pipelines.errors import ConfigError, FootnoteError, RetrievalError
-from pipelines.models.identity import identity, is_model_configured, parse_model_name
-from pipelines.store.database import open_database
-from pipelines.store.embedding_models import (
-    StoredModel,
-    active_model,
-    change_over,
-    find_model,
-    mismatch,
-    settings_of,
-    stored_models,
-)
-from pipelines.types import EmbeddingIdentity
 from pipelines.wording import with_hint
 
 if TYPE_CHECKING:
+    from config.settings import Settings
+    from pipelines.evaluation.model_compare import ModelComparison
+    from pipelines.ingestion.prepare import Failure
     from pipelines.ingestion.reindex import ReembeddingCost, ReembeddingReport
+    from pipelines.store.embedding_models import StoredModel
     from pipelines.store.health import Finding
+    from pipelines.types import EmbeddingIdentity
+
+group = typer.Typer(
+    help="The embedding models: list, add, compare, promote, drop. Example: footnote models list",
+    no_args_is_help=True,
+)
+Model = Annotated[str, argument("As `models list` shows it: [PROVIDER/]NAME[@DIMENSION], or a table.", metavar="MODEL")]
+_QUESTIONS = 200  # that are asked unless said otherwise
 
 
-def list_models(settings: Settings, *, as_json: bool) -> None:
-    """Print every node table, and whether the settings agree with the one that serves."""
-    held = stored_models(open_database(settings).engine)
-    note = disagreement(settings, next((one.identity for one in held if one.active), None))
-    if as_json:
-        output.print_json({"models": [held_json(one) for one in held], "note": note[0] if note else ""})
-        return
+@dataclass(frozen=True, slots=True)
+class ModelList:
+    """The models whose nodes are stored; `note` and `advice` are on settings that would choose another one."""
+
+    stored: "Sequence[StoredModel]"
+    note: str = ""
+    advice: str = ""
+
+
+@group.command("list")
+def models_list(as_json: Json = False) -> None:
+    """List the embedding models whose nodes are stored, and which of them serves.
+
+    Example: footnote models list
+    """
+    from pipelines.store.database import open_database
+    from pipelines.store.embedding_models import stored_models
+
+    settings = settings_now()
+    stored = stored_models(open_database(settings).engine)
+    differs = disagreement(settings, next((each.identity for each in stored if each.active), None))
+    emit(ModelList(stored, *(differs[:2] if differs else ())), as_json)
+
+
+@render.register(ModelList)
+def _render_models(result: ModelList) -> None:
     rows = [
-        [one.identity.label, "serves" if one.active else "", f"{one.documents} of {one.stored}", one.nodes,
-         f"{one.bytes / 1e6:.1f} MB", f"{one.added_at:%Y-%m-%d}"]
-        for one in held
+        [each.identity.label, "serves" if each.active else "", f"{each.documents} of {each.stored}", each.nodes,
+         f"{each.bytes / 1e6:.1f} MB", f"{each.added_at:%Y-%m-%d}"]
+        for each in result.stored
     ]  # fmt: skip
     columns = ["model", "", "documents", "nodes", "size", "added"]
-    output.table("", columns, rows) if rows else output.say("No model yet: `footnote ingest` makes the first.")
-    if note:
-        output.warn(f"{note[0]} {note[1]}")
+    output.table("", columns, rows) if rows else say("No model yet: `footnote ingest` makes the first.")
+    if result.note:
+        warn(f"{result.note} {result.advice}")
 
 
-def held_json(one: StoredModel) -> dict[str, Any]:
-    """A model and its table as plain data."""
-    return {
-        "table": one.table,
-        "label": one.identity.label,
-        **asdict(one.identity),
-        "active": one.active,
-        "documents": one.documents,
-        "of": one.stored,
-        "complete": one.complete,
-        "nodes": one.nodes,
-        "bytes": one.bytes,
-        "added": one.added_at.isoformat(),
-    }
+def disagreement(settings: "Settings", serves: "EmbeddingIdentity | None") -> tuple[str, str, bool] | None:
+    """(the message, what to do, True if it is an error) if the settings name another model than the active one."""
+    from pipelines.models.identity import identity, is_model_configured
+    from pipelines.store.embedding_models import change_over, mismatch, settings_of
 
-
-def disagreement(settings: Settings, serves: EmbeddingIdentity | None) -> tuple[str, str, bool] | None:
-    """(what is to be known, what to do, whether it is an error) where the settings would choose another model."""
     wanted = identity(settings)
     if serves is None or wanted == serves:
         return None
     if is_model_configured(settings):
         return mismatch(wanted, serves), f"Run {change_over(wanted)}, or {settings_of(serves)}.", True
-    said = f"With these settings a new corpus would be embedded with {wanted.label}; {serves.label} serves on."
-    return said, f"Run {change_over(wanted)} to change over.", False
+    message = f"With these settings a new corpus would be embedded with {wanted.label}; {serves.label} serves on."
+    return message, f"Run {change_over(wanted)} to change over.", False
 
 
-def model_finding(settings: Settings) -> "tuple[EmbeddingIdentity | None, Finding]":
-    """(the model to examine, what `doctor` says of the settings and the model that serves)."""
+def model_finding(settings: "Settings") -> "tuple[EmbeddingIdentity | None, Finding]":
+    """(the model to examine, the finding on the settings and the active model)."""
+    from pipelines.models.identity import identity
+    from pipelines.store.database import open_database
+    from pipelines.store.embedding_models import active_model
     from pipelines.store.health import Finding
 
     serves = None
@@ -92,121 +105,243 @@ def model_finding(settings: Settings) -> "tuple[EmbeddingIdentity | None, Findin
     return serves, Finding("embedding model", not found[2], found[0], found[1])
 
 
-def add_model(settings: Settings, name: str, *, yes: bool, as_json: bool) -> None:
-    """Fill a model's table from the stored documents; of a paid model, say first what it costs."""
-    from pipelines.ingestion.reindex import build_reembedding
+@dataclass(frozen=True, slots=True)
+class ModelAdded:
+    """A model whose table was filled, what that was to cost, and what was done."""
 
-    held = stored_models(open_database(settings).engine)
-    model = next((one.identity for one in held if name in (one.table, f"data_{one.table}")), None)
-    model = model or parse_model_name(settings, name)
-    if any(one.active and one.identity == model for one in held):
-        raise RetrievalError(f"{model.label} serves already.", hint="`footnote ingest` brings documents in.")
-    filling = build_reembedding(settings, model)
+    model: "StoredModel"
+    price: "ReembeddingCost | None"
+    done: "ReembeddingReport"
+
+    @property
+    def failed(self) -> "list[tuple[str, Failure]]":
+        """The documents that failed, by name."""
+        return list(self.done.failed.items())
+
+
+@group.command("add")
+def models_add(
+    model: Annotated[str, argument("[PROVIDER/]NAME[@DIMENSION].", metavar="MODEL")],
+    yes: Annotated[bool, option("Pay what it costs.", "--yes")] = False,
+    as_json: Json = False,
+) -> None:
+    """Embed the stored documents with another model, while the one that serves goes on serving.
+
+    What is there already stays, so that a run that was stopped goes on. Of a paid model the cost is shown first.
+    Example: footnote models add text-embedding-3-small@512
+    """
+    from pipelines.ingestion.reindex import build_reembedding
+    from pipelines.models.identity import parse_model_name
+    from pipelines.store.database import open_database
+    from pipelines.store.embedding_models import find_model, stored_models
+
+    settings = settings_now()
+    stored = stored_models(open_database(settings).engine)
+    wanted = next((each.identity for each in stored if model in (each.table, f"data_{each.table}")), None)
+    wanted = wanted or parse_model_name(settings, model)
+    if any(each.active and each.identity == wanted for each in stored):
+        raise RetrievalError(f"{wanted.label} serves already.", hint="`footnote ingest` brings documents in.")
+    filling = build_reembedding(settings, wanted)
     price: ReembeddingCost | None = None
-    if model.provider == "openai":
+    if wanted.provider == "openai":
         with output.progress(quiet=as_json) as advance:
             price = filling.price(filling.due(), lambda done, total, _: advance("reading", done, total))
-        _agree(model, price, yes=yes, as_json=as_json)
+        _agree(wanted, price, yes=yes, as_json=as_json)
     with output.progress_bar(quiet=as_json) as bar:
         task = bar.add_task("embedding", total=None)
         done = filling.run(
             lambda count, total, document: bar.update(task, completed=count, total=total, description=document[-40:])
         )
-    one = find_model(stored_models(filling.ingestion.database.engine), model.label)
-    if as_json:
-        output.print_json({"model": held_json(one), "price": asdict(price) if price else None, **_filled_json(done)})
-    else:
-        _print_filled(one, done)
-    if done.failed:
-        raise typer.Exit(EXIT_FAILED_DOCUMENTS)
+    filled = find_model(stored_models(filling.ingestion.database.engine), wanted.label)
+    emit(ModelAdded(filled, price, done), as_json, EXIT_FAILED_DOCUMENTS if done.failed else 0)
 
 
-def _agree(model: EmbeddingIdentity, price: "ReembeddingCost", *, yes: bool, as_json: bool) -> None:
+def _agree(model: "EmbeddingIdentity", price: "ReembeddingCost", *, yes: bool, as_json: bool) -> None:
     """Let a person agree to what is paid for; where nobody can be asked, only --yes does."""
     cost = "an unknown amount" if price.dollars is None else f"about ${price.dollars:.4f}"
     what = f"{price.texts:,} texts of {price.documents:,} documents, {price.tokens:,} tokens"
-    said = f"{model.label} would embed {what}, for {cost}."
-    if not price.texts or yes or price.dollars == 0:
-        if not as_json:
-            output.say(said)
-        return
-    output.agree("Embed them?", said, as_json=as_json)
+    would = f"{model.label} would embed {what}, for {cost}."
+    if price.texts and not yes and price.dollars != 0:
+        output.agree("Embed them?", would, as_json=as_json)
+    elif not as_json:
+        say(would)
 
 
-def _filled_json(done: "ReembeddingReport") -> dict[str, Any]:
-    failed = [
-        {"document": name, "stage": each.stage, "error": each.message, "error_class": each.error, "hint": each.hint}
-        for name, each in done.failed.items()
-    ]
-    return {
-        "added": done.documents, "nodes": done.nodes, "embedded": done.embedded, "failed": failed,
-        "seconds": done.seconds,
-    }  # fmt: skip
-
-
-def _print_filled(one: StoredModel, done: "ReembeddingReport") -> None:
+@render.register(ModelAdded)
+def _render_added(added: ModelAdded) -> None:
+    model, done = added.model, added.done
     for name, failure in done.failed.items():
-        output.say(f"   failed  {name}: {with_hint(failure.message, failure.hint)}", "red")
-    output.say(
+        say(f"   failed  {name}: {with_hint(failure.message, failure.hint)}", "red")
+    say(
         f"{done.documents} documents, {done.nodes} nodes, {done.embedded} embedded in {done.seconds:.1f} s; "
-        f"{one.identity.label} holds {one.documents} of {one.stored}",
+        f"{model.identity.label} holds {model.documents} of {model.stored}",
         "bold",
     )
-    if one.complete:
-        output.say(
-            f"`footnote models compare {one.identity.label}`, then `footnote models promote {one.identity.label}`"
-        )
+    if model.complete:
+        say(f"`footnote models compare {model.identity.label}`, then `footnote models promote {model.identity.label}`")
 
 
-def promote_model(settings: Settings, name: str, *, as_json: bool) -> None:
-    """Make a model the one that serves, for everybody who searches this database."""
+@dataclass(frozen=True, slots=True)
+class ModelsCompared:
+    """Two models, and what they find for the same questions."""
+
+    a: "StoredModel"
+    b: "StoredModel"
+    done: "ModelComparison"
+
+
+@group.command("compare")
+def models_compare(
+    a: Model,
+    b: Annotated[str, argument("Another one; else A is compared with what serves.", metavar="[MODEL]")] = "",
+    topics: Annotated[
+        Path | None,
+        option("Topics with quoted answers; else the sample's where it is stored, else logged questions."),
+    ] = None,
+    limit: Annotated[int | None, option("Only so many questions.", min=1)] = None,
+    as_json: Json = False,
+) -> None:
+    """Search the same questions with two models: measures, overlap, and the documents that move most.
+
+    Example: footnote models compare all-MiniLM-L6-v2 text-embedding-3-small
+    """
+    from app.settings import SAMPLE
+    from pipelines.evaluation import model_compare
+    from pipelines.evaluation.datasets import load_topics
+    from pipelines.query.engine import build_engine_aside
+    from pipelines.store.database import open_database
+    from pipelines.store.embedding_models import find_model, stored_models
+
+    settings = settings_now()
+    database = open_database(settings)
+    stored = stored_models(database.engine)
+    first = find_model(stored, a) if b else next((each for each in stored if each.active), None)
+    if first is None:
+        raise RetrievalError("No embedding model serves yet.", hint="Run `footnote ingest`, or name two models.")
+    second = find_model(stored, b or a)
+    if first == second:
+        raise RetrievalError(f"{first.identity.label} cannot be compared with itself.", hint="Name another model.")
+    engine, other = (build_engine_aside(settings, database, each.identity) for each in (first, second))
+    if topics:
+        asked = load_topics(topics)[:limit]
+    else:
+        sample = load_topics(SAMPLE.parent / "eval" / "topics.jsonl")
+        asked = model_compare.default_topics(engine, sample, limit or _QUESTIONS)
+    with output.progress(quiet=as_json) as advance:
+        done = model_compare.compare_models(engine, other, asked, on_progress=advance)
+    emit(ModelsCompared(first, second, done), as_json)
+
+
+@render.register(ModelsCompared)
+def _render_comparison(result: ModelsCompared) -> None:
+    done, a, b = result.done, result.a.identity.label, result.b.identity.label
+    for each in (result.a, result.b):
+        if not each.complete:
+            label = each.identity.label
+            warn(f"{label} holds {each.documents} of {each.stored} documents; the rest cannot be found.")
+    if done.judged:
+        names = list(next(iter(done.measures.values())))
+        rows = [[name, *(f"{means[name]:.3f}" for means in done.measures.values())] for name in names]
+        output.table(f"{done.judged} questions with known answers", ["measure", *done.measures], rows)
+        for name, found in done.comparisons.items():
+            print_difference(b, a, name, found)
+    say(f"{done.questions} questions: {done.overlap:.0%} of the first ten passages are the same", "bold")
+    if done.skipped:
+        warn(f"{done.skipped} questions could not be searched.")
+    rows = [
+        [mover.document, f"{mover.before or '-'} -> {mover.after or '-'}",
+         {True: "yes", False: "no", None: ""}[mover.right], clip(mover.question, 80)]
+        for mover in done.movers
+    ]  # fmt: skip
+    shown = "" if done.judged else ", judged by nobody"
+    output.table(f"what moves most, from {a} to {b}{shown}", ["document", "rank", "right", "question"], rows)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelServing:
+    """The model that serves now, the one before, and the corpus version of the change; None where nothing changed."""
+
+    model: "StoredModel"
+    before: "EmbeddingIdentity | None"
+    version: int | None
+    differs: tuple[str, str, bool] | None
+
+    @property
+    def changed(self) -> bool:
+        """True if the model did not serve before."""
+        return self.version is not None
+
+    @property
+    def note(self) -> str:
+        """The message if the settings would choose another model."""
+        return self.differs[0] if self.differs else ""
+
+
+@group.command("promote")
+def models_promote(model: Model, as_json: Json = False) -> None:
+    """Make a model the one that serves, once it holds every stored document; who searches meanwhile notices nothing.
+
+    Example: footnote models promote text-embedding-3-small@512
+    """
     from pipelines.query.active_index import IndexPreparation
+    from pipelines.store.database import open_database
+    from pipelines.store.embedding_models import active_model, find_model, stored_models
     from pipelines.store.promotion import promote
     from pipelines.store.vector_store import build_vector_store
 
+    settings = settings_now()
     database = open_database(settings)
-    one = find_model(stored_models(database.engine), name)
+    chosen = find_model(stored_models(database.engine), model)
     before = active_model(database.engine)
     version = None
-    if not one.active:
-        store = build_vector_store(settings, database, one.identity)
+    if not chosen.active:
+        store = build_vector_store(settings, database, chosen.identity)
         ready = IndexPreparation(settings, database, store)
-        version = promote(store, one.identity, ready.prepare, ready.adopt)
-    note = disagreement(settings, one.identity)
-    if as_json:
-        output.print_json(
-            {"active": one.identity.label, "before": before.label if before else None, "changed": version is not None,
-             "corpus_version": version, "note": note[0] if note else ""}
-        )  # fmt: skip
-        return
-    output.say(f"{one.identity.label} serves" + (" already" if version is None else ""), "bold")
-    if version is not None and before:
-        output.say(
-            f"`footnote models promote {before.label}` goes back, `footnote models drop {before.label}` tidies up"
-        )
-    if note and note[2]:
-        output.warn(f"The settings still name another model: {settings_of(one.identity)}.")
+        version = promote(store, chosen.identity, ready.prepare, ready.adopt)
+    emit(ModelServing(chosen, before, version, disagreement(settings, chosen.identity)), as_json)
 
 
-def drop_model(settings: Settings, name: str, *, cached: bool, yes: bool, as_json: bool) -> None:
-    """Drop a model's table after asking; never the one that serves."""
+@render.register(ModelServing)
+def _render_serving(serving: ModelServing) -> None:
+    from pipelines.store.embedding_models import settings_of
+
+    before, identity = serving.before, serving.model.identity
+    say(f"{identity.label} serves" + ("" if serving.changed else " already"), "bold")
+    if serving.changed and before:
+        say(f"`footnote models promote {before.label}` goes back, `footnote models drop {before.label}` tidies up")
+    if serving.differs and serving.differs[2]:
+        warn(f"The settings still name another model: {settings_of(identity)}.")
+
+
+@group.command("drop")
+def models_drop(
+    model: Model,
+    cache: Annotated[
+        bool, option("Forget its cached vectors, too: adding it again embeds everything.", "--cache")
+    ] = False,
+    yes: Annotated[bool, option("Do not ask.", "--yes")] = False,
+    as_json: Json = False,
+) -> None:
+    """Drop a model's nodes; never those of the one that serves.
+
+    Example: footnote models drop all-MiniLM-L6-v2 --yes
+    """
+    from pipelines.store.database import open_database
+    from pipelines.store.embedding_models import find_model, stored_models
     from pipelines.store.promotion import drop
     from pipelines.store.vector_store import snapshot_folder_of
 
+    settings = settings_now()
     database = open_database(settings)
-    one = find_model(stored_models(database.engine), name)
-    if one.active:
-        raise ConfigError(
-            f"{one.identity.label} serves, so it stays.", hint="`footnote models promote` another one first."
-        )
-    said = f"{one.identity.label} with {one.nodes:,} nodes of {one.documents:,} documents would be dropped."
+    chosen = find_model(stored_models(database.engine), model)
+    label = chosen.identity.label
+    if chosen.active:
+        raise ConfigError(f"{label} serves, so it stays.", hint="`footnote models promote` another one first.")
+    would = f"{label} with {chosen.nodes:,} nodes of {chosen.documents:,} documents would be dropped."
     if not yes:
-        output.agree("Drop it?", said, as_json=as_json)
-    drop(database.engine, one, cached=cached)
-    kept = snapshot_folder_of(settings, database, one.table)
-    for folder in (kept, *kept.parent.glob(f"{one.table}-*")):
+        output.agree("Drop it?", would, as_json=as_json)
+    drop(database.engine, chosen, cached=cache)
+    kept = snapshot_folder_of(settings, database, chosen.table)
+    for folder in (kept, *kept.parent.glob(f"{chosen.table}-*")):
         shutil.rmtree(folder, ignore_errors=True)
-    if as_json:
-        output.print_json({"dropped": held_json(one), "cache": cached})
-    else:
-        output.say(f"{one.identity.label} is dropped", "bold")
+    emit(Done(f"{label} is dropped", {"dropped": serialise(chosen), "cache": cache}, "bold"), as_json)

@@ -1,15 +1,14 @@
-"""What several verbs of the command line share: options, settings, exit codes."""
+"""Shared parts of the verbs: options, settings, exit codes."""
 
+import functools
+import inspect
+from collections.abc import Callable
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
-
-if TYPE_CHECKING:
-    from pipelines.types import Filters
-
 
 EXIT_FELL, EXIT_FAILED_DOCUMENTS, EXIT_STOPPED, EXIT_ENDED = 1, 4, 130, 143
 CategoryName = Literal["resume", "linkedin", "journey", "github", "blog", "notion", "web", "generic"]
@@ -17,12 +16,23 @@ PART_NAMES = (
     "dense", "sparse", "completion", "whitening", "pairs", "headers", "typos", "trim", "phrases", "names", "category",
     "years", "section", "recency", "quality", "floor", "quota", "duplicates", "neighbours", "rerank", "escalation",
 )  # fmt: skip
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+
+
+def option(meaning: str, *names: str, **more: Any) -> Any:
+    """An option with its help; without names it is called as its parameter."""
+    return typer.Option(*names, help=meaning, **more)
+
+
+def argument(meaning: str, **more: Any) -> Any:
+    """An argument with its help."""
+    return typer.Argument(help=meaning, **more)
+
+
+Json = Annotated[bool, option("Print one JSON document on stdout.", "--json")]
 PlanOnly = Annotated[
     bool,
-    typer.Option("--plan", help="Say what would be done, and do nothing; exit code 4 where something would fail."),
+    option("Say what would be done, and do nothing; exit code 4 where something would fail.", "--plan"),
 ]
-Collection = Annotated[list[str] | None, typer.Option(help="Only this collection; may be repeated.")]
 
 
 def known_categories(named: list[str] | None) -> list[str] | None:
@@ -40,22 +50,51 @@ def known_categories(named: list[str] | None) -> list[str] | None:
     return named
 
 
-Category = Annotated[
-    list[str] | None,
-    typer.Option(callback=known_categories, help="Only this category, e.g. resume, blog; may be repeated."),
-]
-Kind = Annotated[list[str] | None, typer.Option(help="Only this kind of passage, e.g. text, table; may be repeated.")]
-Year = Annotated[list[int] | None, typer.Option(help="Only this year; may be repeated.")]
-Author = Annotated[list[str] | None, typer.Option(help="Only this author; may be repeated.")]
-Since = Annotated[str, typer.Option(help="Only documents dated on or after YYYY-MM-DD.")]
-Until = Annotated[str, typer.Option(help="Only documents dated on or before YYYY-MM-DD.")]
-DocumentNamed = Annotated[
-    list[str] | None, typer.Option("--document", help="Only this document: id, name or title; may be repeated.")
-]
+def _repeated(meaning: str, name: str = "", **more: Any) -> Any:
+    return typer.Option(*filter(None, [name]), help=f"Only this {meaning}; may be repeated.", **more)
+
+
+def _dated(meaning: str) -> Any:
+    return typer.Option(help=f"Only documents dated on or {meaning} YYYY-MM-DD.")
+
+
+_FILTERS: dict[str, Any] = {  # by their fields of Filters
+    "collection": Annotated[list[str] | None, _repeated("collection")],
+    "category": Annotated[list[str] | None, _repeated("category, e.g. resume, blog", callback=known_categories)],
+    "kind": Annotated[list[str] | None, _repeated("kind of passage, e.g. text, table")],
+    "year": Annotated[list[int] | None, _repeated("year")],
+    "author": Annotated[list[str] | None, _repeated("author")],
+    "since": Annotated[str, _dated("after")],
+    "until": Annotated[str, _dated("before")],
+    "document": Annotated[list[str] | None, _repeated("document: id, name or title", "--document")],
+}
+
+
+def filtered(verb: Callable[..., None]) -> Callable[..., None]:
+    """Replace a verb's parameter `filters` by the filter options."""
+
+    @functools.wraps(verb)
+    def with_options(**given: Any) -> None:
+        from pipelines.types import Filters
+
+        chosen = {name: given.pop(name) for name in _FILTERS}
+        lists = {name: tuple(value or ()) for name, value in chosen.items() if not isinstance(value, str)}
+        verb(**given, filters=Filters(**{**chosen, **lists}))
+
+    signature, kind = inspect.signature(verb), inspect.Parameter.KEYWORD_ONLY
+    options = [
+        inspect.Parameter(name, kind, default="" if name in {"since", "until"} else None, annotation=annotation)
+        for name, annotation in _FILTERS.items()
+    ]
+    listed = [option for name, each in signature.parameters.items()
+              for option in (options if name == "filters" else [each])]  # fmt: skip
+    vars(with_options)["__signature__"] = signature.replace(parameters=listed)
+    with_options.__annotations__ = {each.name: each.annotation for each in listed}
+    return with_options
 
 
 def settings_now() -> Any:
-    """The settings; what is logged goes where they say."""
+    """Read the settings, and configure the log by them."""
     from app.settings import read_settings
     from pipelines.observe import configure_logging
 
@@ -66,7 +105,7 @@ def settings_now() -> Any:
 
 
 def _note_local_home(home: Path) -> None:
-    """Say on stderr, once for each home, that the data is that of ./var and not of the user's folder."""
+    """Print on stderr, once for each home, that ./var is used and not the user's data folder."""
     from config.settings import is_clone
 
     marker = home / "noted"
@@ -74,16 +113,6 @@ def _note_local_home(home: Path) -> None:
         with suppress(OSError):
             marker.touch()
         typer.echo(f"Using the database in {home.resolve()}; FOOTNOTE_HOME chooses another folder.", err=True)
-
-
-def filters_of(**options: Any) -> "Filters":
-    """Filters from the filter options of a verb, each under the name of its field; None is no filter."""
-    from pipelines.types import Filters
-
-    given: dict[str, Any] = {
-        name: value if isinstance(value, str) else tuple(value or ()) for name, value in options.items()
-    }
-    return Filters(**given)
 
 
 def parser_names() -> list[str]:

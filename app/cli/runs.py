@@ -1,16 +1,15 @@
-"""`footnote runs`, `rollback` and `reindex`: the run log, undo, and indexing again from the originals."""
+"""`footnote runs`, `rollback`, `reindex` and `remove`: the run log, undo, and indexing again from the originals."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli import output
-from app.cli.ingest import exit_with_report, ingest_progress, say_sources_stay, show_plan, show_report
-from app.cli.options import EXIT_FAILED_DOCUMENTS
-from app.cli.output import Entry, print_entries
-from app.cli.signals import stopping
-from config.settings import Settings
+from app.cli.ingest import emit_plan, emit_run, say_sources_stay
+from app.cli.options import EXIT_FAILED_DOCUMENTS, Json, PlanOnly, argument, option, settings_now
+from app.cli.output import Entry, agree, confirm, emit, local_time, print_entries, render, say, warn
 from pipelines.errors import RetrievalError
 from pipelines.store.originals import named_place
 from pipelines.wording import format_count, with_hint, without_label
@@ -20,219 +19,67 @@ if TYPE_CHECKING:
     from pipelines.ingestion.run import Ingestion
     from pipelines.store.documents import StoredDocument
     from pipelines.store.runs import Failure
+    from pipelines.types import IngestItem, IngestReport
 
-
+verbs = typer.Typer()
 _VERBS = {"add": "bring back", "update": "restore", "remove": "remove", "unchanged": "leave", "fail": "fail"}
 
 
-def run_rollback(
-    settings: Settings, run_id: int, *, plan_only: bool, keep_later: bool, yes: bool, as_json: bool
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """The report of `footnote remove`, the sources of the removed documents, the forgotten failures."""
+
+    report: "IngestReport"
+    sources: Sequence[str]
+    failed: "Sequence[Failure]"
+
+    @property
+    def removed(self) -> "list[IngestItem]":
+        """The documents that are gone."""
+        return [item for item in self.report.items if item.outcome == "removed"]
+
+
+@verbs.command()
+def remove(
+    documents: Annotated[list[str] | None, argument("Ids, names or titles.")] = None,
+    source: Annotated[str, option("Remove everything that came from this file, folder or source.")] = "",
+    yes: Annotated[bool, option("Do not ask.", "--yes")] = False,
+    as_json: Json = False,
 ) -> None:
-    """Undo a run, after asking where somebody can be asked: it can be undone itself.
+    """Remove documents with all that was derived from them; what failed and is not stored is forgotten.
 
-    Exit 4 when a document failed, or would, where only a plan is asked for.
+    Example: footnote remove resume.pdf
+
+    Example: footnote remove --source github:ann
     """
-    from pipelines.ingestion.rollback import plan_rollback, roll_back
-    from pipelines.ingestion.run import build_ingestion
-
-    ingestion = build_ingestion(settings)
-    undo = plan_rollback(ingestion.database, run_id, keep_later=keep_later)
-    if plan_only:
-        _show_undo(run_id, undo.steps, as_json=as_json)
-        if undo.plan.count("fail"):
-            raise typer.Exit(EXIT_FAILED_DOCUMENTS)
-        return
-    if not yes:
-        _ask(run_id, undo.steps, as_json=as_json)
-    with stopping(ingestion.stop) as stopped, ingest_progress(len(undo.steps), quiet=as_json) as advance:
-        report = roll_back(ingestion, undo, on_progress=advance)
-    show_report(report, undo.plan, as_json=as_json)
-    if not as_json:
-        say_sources_stay(step.item.source for step in undo.steps)
-    exit_with_report(report, stopped)
-
-
-def _show_undo(run_id: int, steps: "tuple[Step, ...]", *, as_json: bool) -> None:
-    counts = {verb: sum(_VERBS[step.action] == verb for step in steps) for verb in _VERBS.values()}
-    if as_json:
-        shown = [
-            {
-                "action": _VERBS[step.action],
-                "document": step.item.name,
-                "document_id": step.document_id,
-                "reason": step.reason,
-                "hint": step.error.hint if step.error else "",
-            }
-            for step in steps
-        ]
-        output.print_json({"undoes": run_id, "counts": counts, "steps": shown})
-        return
-    rows = [
-        Entry([_VERBS[step.action], step.item.name], _why(step), "red" if step.action == "fail" else "dim")
-        for step in steps
-    ]
-    print_entries(["action", "document"], rows, most=200)
-    totals = ", ".join(f"{count} to {verb}" for verb, count in counts.items() if count)
-    output.say(totals or f"run {run_id} changed nothing", "bold")
-    say_sources_stay(step.item.source for step in steps)
-
-
-def _why(step: "Step") -> str:
-    return with_hint(step.reason, step.error.hint) if step.error else step.reason
-
-
-def _ask(run_id: int, steps: "tuple[Step, ...]", *, as_json: bool) -> None:
-    import sys
-
-    if not as_json and sys.stdin.isatty():
-        _show_undo(run_id, steps, as_json=False)
-        output.confirm(f"Undo run {run_id}?")
-
-
-def run_reindex(settings: Settings, source: str, *, plan_only: bool, as_json: bool) -> None:
-    """Make stored documents again from their originals, by today's settings; exit 4 when one failed, or would."""
-    from pipelines.ingestion.reindex import plan_reindex
-    from pipelines.ingestion.run import Overrides, build_ingestion
-
-    ingestion = build_ingestion(settings)
-    plan = plan_reindex(ingestion, source)
-    if plan_only:
-        show_plan(ingestion, plan, Overrides(), as_json=as_json)
-        return
-    with stopping(ingestion.stop) as stopped, ingest_progress(len(plan.steps), quiet=as_json) as advance:
-        report = ingestion.run(plan, on_progress=advance, kind="reindex")
-    show_report(report, plan, as_json=as_json)
-    exit_with_report(report, stopped)
-
-
-def show_runs(settings: Settings, run_id: int | None, *, limit: int, snapshots: bool, as_json: bool) -> None:
-    """The last runs, or one with what became of its documents, or the daily snapshots."""
-    from pipelines.store.database import open_database
-    from pipelines.store.runs import list_runs, read_run
-    from pipelines.store.statistics import latest_snapshots
-
-    engine = open_database(settings).engine
-    printed: Callable[[dict[str, Any]], None]
-    if snapshots:
-        shown, printed = {"snapshots": latest_snapshots(engine, limit)}, _print_snapshots
-    elif run_id is None:
-        shown, printed = {"runs": list_runs(engine, limit)}, _print_runs
-    else:
-        shown, printed = read_run(engine, run_id), _print_run
-    if as_json:
-        output.print_json(shown)
-    else:
-        printed(shown)
-
-
-def _print_runs(shown: dict[str, Any]) -> None:
-    rows = [
-        Entry([run["id"], run["kind"], _state(run), output.moment(run["started_at"]),
-               _number(run["seconds"], "{:.1f} s"), _number(run["documents_per_second"], "{:.1f}/s"),
-               _counts(run["counts"])], _sources(run))
-        for run in shown["runs"]
-    ]  # fmt: skip
-    print_entries(["run", "kind", "state", "started", "took", "speed", "outcome"], rows)
-    if not rows:
-        output.say("There was no run yet.")
-
-
-def _print_run(run: dict[str, Any]) -> None:
-    output.say(f"run {run['id']}: {run['kind']}, {_state(run)}, started {_started(run)}", "bold")
-    if run["sources"]:
-        output.say(f"  from {_sources(run)}", "dim")
-    rows = [
-        Entry([item["outcome"], item["nodes"] or "", item["embedded"] or "", f"{item['seconds']:.2f} s",
-               item["version"] or "", item["document"]], _reason(item), "red" if item["outcome"] == "failed" else "dim")
-        for item in run["items"]
-    ]  # fmt: skip
-    print_entries(["outcome", "nodes", "embedded", "took", "version kept", "document"], rows, most=200)
-    rate = _number(run["documents_per_second"], ", {:.1f} documents/s")
-    lasted = _number(run["seconds"], " in {:.1f} s")
-    made = f"{format_count(run['nodes'], 'node')}, {run['embedded']:,} embedded{lasted}{rate}"
-    output.say(f"{_counts(run['counts']) or 'nothing was done'}; {made}", "bold")
-
-
-def _reason(item: dict[str, Any]) -> str:
-    return with_hint(without_label(item["document"], item["error"]), item["hint"])
-
-
-def _print_snapshots(shown: dict[str, Any]) -> None:
-    rows = [
-        [row["day"], row["category"] or "all", f"{row['documents']:,}", f"{row['nodes']:,}", f"{row['characters']:,}",
-         f"{row['bytes'] / 2**20:.1f} MB", _number(row["documents_per_second"], "{:.1f}/s")]
-        for row in shown["snapshots"]
-    ]  # fmt: skip
-    columns = ["day", "category", "documents", "nodes", "characters", "size", "speed"]
-    print_entries(columns, [Entry(row) for row in rows])
-    if not rows:
-        output.say("There is no snapshot yet; each run writes the day's.")
-
-
-def _state(run: dict[str, Any]) -> str:
-    also = [f"undoes {run['undoes']}"] if run["undoes"] else []
-    also += [f"undone by {', '.join(map(str, run['undone_by']))}"] if run["undone_by"] else []
-    return f"{run['state']} ({'; '.join(also)})" if also else str(run["state"])
-
-
-def _counts(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items() if count)
-
-
-def _sources(run: dict[str, Any]) -> str:
-    return ", ".join(map(named_place, run["sources"]))
-
-
-def _started(run: dict[str, Any]) -> str:
-    return output.moment(run["started_at"], "%Y-%m-%d %H:%M:%S")
-
-
-def _number(value: float | None, shape: str) -> str:
-    return "" if value is None else shape.format(value)
-
-
-def run_remove(settings: Settings, named: Sequence[str], source: str, *, yes: bool, as_json: bool) -> None:
-    """Remove documents by name or by source, after asking; where nobody can be asked, only with --yes.
-
-    What failed, and of which nothing is stored, is forgotten.
-    """
-    from app.cli.ingest import say_sources_stay
     from pipelines.ingestion.run import build_ingestion
     from pipelines.ingestion.sources.locations import normalized_location
     from pipelines.store.fetch_cache import forget_listing
     from pipelines.store.status import nothing_from
 
+    settings = settings_now()
     ingestion = build_ingestion(settings)
     everything = {document.id: document for document in ingestion.known()}
     place = normalized_location(source, settings.web.private_hosts) if source else ""
-    chosen, failed = _unwanted(ingestion, named, place, everything)
+    chosen, failed = _unwanted(ingestion, documents or (), place, everything)
     if not (chosen or failed):
         if source:
             raise nothing_from(source, [document.source for document in everything.values()])
         raise RetrievalError("No document was named.", hint="Name one, or use --source; `footnote status` lists them.")
     if not yes:
         for document_id in chosen:
-            output.warn(f"   remove  {everything[document_id].name}")
+            warn(f"   remove  {everything[document_id].name}")
         for failure in failed:
-            output.warn(f"   forget  {failure.document} ({named_place(failure.source)})")
-        output.agree("Remove these?", _said(len(chosen), len(failed)), as_json=as_json)
+            warn(f"   forget  {failure.document} ({named_place(failure.source)})")
+        agree("Remove these?", _would_remove(len(chosen), len(failed)), as_json=as_json)
     report = ingestion.remove(chosen, failed)
     if source:
         forget_listing(settings.home, place)
-    gone = [item for item in report.items if item.outcome == "removed"]
-    forgotten = [failure.document for failure in failed]
-    if as_json:
-        removed = [{"id": item.document_id, "document": item.document} for item in gone]
-        output.print_json({"run_id": report.run_id, "removed": removed, "forgotten": forgotten})
-        return
-    for name in forgotten:
-        output.say(f"{name}, which failed, is forgotten")
-    if gone:
-        output.say(f"{len(gone):,} removed; `footnote rollback {report.run_id}` brings them back", "bold")
-        say_sources_stay(everything[item.document_id].source for item in gone)
+    sources = [everything[item.document_id].source for item in report.items if item.outcome == "removed"]
+    emit(Removal(report, sources, failed), as_json)
 
 
-def _said(stored: int, failed: int) -> str:
+def _would_remove(stored: int, failed: int) -> str:
     if not stored:
         return f"{format_count(failed, 'failure')} would be forgotten."
     also = f" and {format_count(failed, 'failure')} forgotten" if failed else ""
@@ -242,9 +89,9 @@ def _said(stored: int, failed: int) -> str:
 def _unwanted(
     ingestion: "Ingestion", named: Sequence[str], source: str, everything: "Mapping[str, StoredDocument]"
 ) -> tuple[list[str], list["Failure"]]:
-    """(the ids of the documents of these names and of that source, what failed of it and is not stored).
+    """(the ids of the documents of these names and of that source, the failures of which nothing is stored).
 
-    A whole name is that of a stored document before it is that of a failure, and a failure's before it is a guess.
+    A whole name is first that of a stored document, then that of a failure; last, it may be a part of a name.
     """
     from pipelines.store.database import reading
     from pipelines.store.documents import find_documents
@@ -272,3 +119,195 @@ def _one(found: list[str], name: str, everything: "Mapping[str, StoredDocument]"
         names = ", ".join(everything[document_id].name for document_id in found[:5] if document_id in everything)
         raise RetrievalError(f"{name!r} could be {len(found)} documents: {names}.", hint="Give the whole name.")
     return found[0]
+
+
+@render.register(Removal)
+def _render_removal(removal: Removal) -> None:
+    for failure in removal.failed:
+        say(f"{failure.document}, which failed, is forgotten")
+    if removal.removed:
+        run_id = removal.report.run_id
+        say(f"{len(removal.removed):,} removed; `footnote rollback {run_id}` brings them back", "bold")
+        say_sources_stay(removal.sources)
+
+
+@verbs.command()
+def reindex(
+    source: Annotated[str, option("Only what came from this file, folder or source, gone or not.")] = "",
+    plan: PlanOnly = False,
+    as_json: Json = False,
+) -> None:
+    """Load the stored originals again: parse and embed with today's settings; until then the old nodes serve.
+
+    Example: footnote reindex --plan
+    """
+    from pipelines.ingestion.reindex import plan_reindex
+    from pipelines.ingestion.run import Overrides, build_ingestion
+
+    ingestion = build_ingestion(settings_now())
+    due = plan_reindex(ingestion, source)
+    if plan:
+        emit_plan(ingestion, due, Overrides(), as_json)
+    else:
+        emit_run(ingestion, due, as_json, lambda advance: ingestion.run(due, on_progress=advance, kind="reindex"))
+
+
+@dataclass(frozen=True, slots=True)
+class RunLog:
+    """The last runs, newest first."""
+
+    runs: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotLog:
+    """The volumes at the end of the last days."""
+
+    snapshots: Sequence[Mapping[str, Any]]
+
+
+class RunRecord(dict[str, Any]):
+    """One run with the outcome of each document, as `pipelines.store.runs` gives it."""
+
+
+@verbs.command()
+def runs(
+    run: Annotated[int | None, argument("Show what became of each document of it.", metavar="[ID]")] = None,
+    limit: Annotated[int, option("How many of the last runs, or days.", min=1, max=10_000)] = 20,
+    snapshots: Annotated[
+        bool, option("Show how much there was at the end of each day instead.", "--snapshots")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """The ingest log: every run, what it did, how fast, and what failed and why.
+
+    Example: footnote runs 7 --json
+    """
+    from pipelines.store.database import open_database
+    from pipelines.store.runs import list_runs, read_run
+    from pipelines.store.statistics import latest_snapshots
+
+    engine = open_database(settings_now()).engine
+    if snapshots:
+        emit(SnapshotLog(latest_snapshots(engine, limit)), as_json)
+    else:
+        emit(RunLog(list_runs(engine, limit)) if run is None else RunRecord(read_run(engine, run)), as_json)
+
+
+@render.register(RunLog)
+def _render_runs(log: RunLog) -> None:
+    rows = [
+        Entry([run["id"], run["kind"], _state(run), local_time(run["started_at"]), _number(run["seconds"], "{:.1f} s"),
+               _number(run["documents_per_second"], "{:.1f}/s"), _counts(run["counts"])], _sources(run))
+        for run in log.runs
+    ]  # fmt: skip
+    print_entries(["run", "kind", "state", "started", "took", "speed", "outcome"], rows)
+    if not rows:
+        say("There was no run yet.")
+
+
+@render.register(RunRecord)
+def _render_run_record(run: RunRecord) -> None:
+    started = local_time(run["started_at"], "%Y-%m-%d %H:%M:%S")
+    say(f"run {run['id']}: {run['kind']}, {_state(run)}, started {started}", "bold")
+    if run["sources"]:
+        say(f"  from {_sources(run)}", "dim")
+    rows = [
+        Entry([item["outcome"], item["nodes"] or "", item["embedded"] or "", f"{item['seconds']:.2f} s",
+               item["version"] or "", item["document"]],
+              with_hint(without_label(item["document"], item["error"]), item["hint"]),
+              "red" if item["outcome"] == "failed" else "dim")
+        for item in run["items"]
+    ]  # fmt: skip
+    print_entries(["outcome", "nodes", "embedded", "took", "version kept", "document"], rows, most=200)
+    rate = _number(run["documents_per_second"], ", {:.1f} documents/s")
+    lasted = _number(run["seconds"], " in {:.1f} s")
+    made = f"{format_count(run['nodes'], 'node')}, {run['embedded']:,} embedded{lasted}{rate}"
+    say(f"{_counts(run['counts']) or 'nothing was done'}; {made}", "bold")
+
+
+@render.register(SnapshotLog)
+def _render_snapshots(log: SnapshotLog) -> None:
+    rows = [
+        Entry([row["day"], row["category"] or "all", f"{row['documents']:,}", f"{row['nodes']:,}",
+               f"{row['characters']:,}", f"{row['bytes'] / 2**20:.1f} MB",
+               _number(row["documents_per_second"], "{:.1f}/s")])
+        for row in log.snapshots
+    ]  # fmt: skip
+    print_entries(["day", "category", "documents", "nodes", "characters", "size", "speed"], rows)
+    if not rows:
+        say("There is no snapshot yet; each run writes the day's.")
+
+
+def _state(run: Mapping[str, Any]) -> str:
+    also = [f"undoes {run['undoes']}"] if run["undoes"] else []
+    also += [f"undone by {', '.join(map(str, run['undone_by']))}"] if run["undone_by"] else []
+    return f"{run['state']} ({'; '.join(also)})" if also else str(run["state"])
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items() if count)
+
+
+def _sources(run: Mapping[str, Any]) -> str:
+    return ", ".join(map(named_place, run["sources"]))
+
+
+def _number(value: float | None, shape: str) -> str:
+    return "" if value is None else shape.format(value)
+
+
+@dataclass(frozen=True, slots=True)
+class UndoPlan:
+    """The steps of a rollback of a run."""
+
+    run_id: int
+    undone: "Sequence[Step]"
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of steps by what they do."""
+        return {verb: sum(_VERBS[step.action] == verb for step in self.undone) for verb in _VERBS.values()}
+
+    @property
+    def steps(self) -> "list[tuple[str, Step, str]]":
+        """(the action, the step, the hint if it would fail) of each step."""
+        return [(_VERBS[step.action], step, step.error.hint if step.error else "") for step in self.undone]
+
+
+@verbs.command()
+def rollback(
+    run: Annotated[int, argument("As `footnote runs` lists it.", metavar="RUN_ID")],
+    plan: PlanOnly = False,
+    keep_later: Annotated[bool, option("Leave documents alone that later runs changed again.", "--keep-later")] = False,
+    yes: Annotated[bool, option("Do not ask, on a terminal.", "--yes")] = False,
+    as_json: Json = False,
+) -> None:
+    """Undo a run: bring its documents back to what they were before it; a rollback can be undone, too.
+
+    Example: footnote rollback 7 --plan
+    """
+    from pipelines.ingestion.rollback import plan_rollback, roll_back
+    from pipelines.ingestion.run import build_ingestion
+
+    ingestion = build_ingestion(settings_now())
+    undo = plan_rollback(ingestion.database, run, keep_later=keep_later)
+    if plan:
+        emit(UndoPlan(run, undo.steps), as_json, EXIT_FAILED_DOCUMENTS if undo.plan.count("fail") else 0)
+        return
+    if not (yes or as_json) and sys.stdin.isatty():
+        render(UndoPlan(run, undo.steps))
+        confirm(f"Undo run {run}?")
+    emit_run(ingestion, undo.plan, as_json, lambda advance: roll_back(ingestion, undo, on_progress=advance), undo.steps)
+
+
+@render.register(UndoPlan)
+def _render_undo(undo: UndoPlan) -> None:
+    rows = [
+        Entry([verb, step.item.name], with_hint(step.reason, hint), "red" if step.action == "fail" else "dim")
+        for verb, step, hint in undo.steps
+    ]
+    print_entries(["action", "document"], rows, most=200)
+    totals = ", ".join(f"{count} to {verb}" for verb, count in undo.counts.items() if count)
+    say(totals or f"run {undo.run_id} changed nothing", "bold")
+    say_sources_stay(step.item.source for step in undo.undone)

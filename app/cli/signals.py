@@ -23,8 +23,8 @@ _NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SI
 _PATIENCE = 2.0  # seconds
 
 
-def ending_well(said: bytes) -> ExitCode:
-    """Have a signal end the process with `said` on stderr, after what is registered for the exit.
+def ending_well(message: bytes) -> ExitCode:
+    """Have a signal end the process with `message` on stderr, after what is registered for the exit.
 
     Gives what tells the exit code that the signal asks for; 0 as long as none came.
     """
@@ -32,7 +32,7 @@ def ending_well(said: bytes) -> ExitCode:
 
     def stopped(number: int, _frame: object) -> NoReturn:
         codes.append(_CODES[signal.Signals(number)])
-        _end(number, said)
+        _end(number, message)
 
     for number in filter(_is_heard, _CODES):
         signal.signal(number, stopped)
@@ -63,7 +63,7 @@ def stopping(stop: threading.Event) -> Iterator[ExitCode]:
             last.start()
             _end(number, STOPPED)
         heard.put(True)  # what was interrupted may hold the lock of `stop`: another thread sets it
-        _tell(_STOPPING.format(_NAMES[signal.Signals(number)]).encode())
+        _write(_STOPPING.format(_NAMES[signal.Signals(number)]).encode())
 
     with contextlib.ExitStack() as restored:
         if threading.current_thread() is threading.main_thread():
@@ -80,13 +80,13 @@ def _is_heard(number: signal.Signals) -> bool:
     return signal.getsignal(number) not in (None, signal.SIG_IGN)
 
 
-def _end(number: int, said: bytes) -> NoReturn:
-    _tell(said)
+def _end(number: int, message: bytes) -> NoReturn:
+    _write(message)
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     sys.exit(_CODES[signal.Signals(number)])
 
 
-def _tell(said: bytes) -> None:
+def _write(message: bytes) -> None:
     with contextlib.suppress(OSError):  # the terminal may be gone
-        os.write(2, said)  # whatever was interrupted may hold the lock of a stream
+        os.write(2, message)  # whatever was interrupted may hold the lock of a stream

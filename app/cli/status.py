@@ -1,55 +1,134 @@
-"""`footnote status`: the coverage of every document, and what failed and why."""
+"""`footnote status`: the coverage of every document and source, and what failed and why."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from app.cli import output
-from app.cli.options import EXIT_FAILED_DOCUMENTS
-from app.cli.output import Entry, print_entries
-from config.settings import Settings
+from app.cli.options import EXIT_FAILED_DOCUMENTS, Json, option, settings_now
+from app.cli.output import Entry, emit, print_entries, render, say
 from pipelines.store.originals import named_place
 from pipelines.wording import format_count, labelled_message, with_hint, without_label
 
 if TYPE_CHECKING:
+    from config.settings import Settings
     from pipelines.store.database import Database
     from pipelines.store.documents import StoredDocument
 
-
+verbs = typer.Typer()
 _MANY = 200  # documents, of which a terminal shows a summary instead
 _SOURCES = 50  # of which a terminal shows no more
 _FAILED = ("failed", "stale")
+_RESULTS = {"ok": "ok", "failed": "some failed", "unlisted": "not all listed"}
 
 
-def show_status(settings: Settings, *, failed: bool, everything: bool, as_json: bool) -> None:
-    """Print the coverage; exit 4 when a document or the listing of a source failed the last time it was tried."""
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The coverage of documents and sources; `everything` shows each document even of many."""
+
+    documents: Sequence[Mapping[str, Any]]
+    sources: Sequence[Mapping[str, Any]]
+    totals: Mapping[str, Any]
+    everything: bool
+
+
+@verbs.command()
+def status(
+    failed: Annotated[bool, option("Show only what failed.", "--failed")] = False,
+    everything: Annotated[bool, option("Show every document, even of many.", "--all")] = False,
+    as_json: Json = False,
+) -> None:
+    """Coverage: every document and source, what failed and why; exit code 4 when something did.
+
+    Example: footnote status --failed
+    """
     from pipelines.store.database import open_database
     from pipelines.store.fetch_cache import listed_at
     from pipelines.store.status import coverage
 
+    settings = settings_now()
     database = open_database(settings)
     report = coverage(database, outdated=outdated_in(settings, database), looks=listed_at(settings.home))
-    totals, rows, sources = report["totals"], report["documents"], report["sources"]
-    if failed:
-        rows = [row for row in rows if row["state"] in _FAILED]
-        sources = [source for source in sources if source["failed"]]
-    if as_json:
-        output.print_json({"documents": rows, "sources": sources, "totals": totals})
+    rows = [row for row in report["documents"] if not failed or row["state"] in _FAILED]
+    sources = [source for source in report["sources"] if not failed or source["failed"]]
+    code = EXIT_FAILED_DOCUMENTS if report["totals"]["failed"] else 0
+    emit(Status(rows, sources, report["totals"], everything), as_json, code)
+
+
+@render.register(Status)
+def _render_status(status: Status) -> None:
+    rows, totals = status.documents, status.totals
+    if len(rows) > _MANY and not status.everything and output.console.is_terminal:
+        _say_summary(rows)
     else:
-        if len(rows) > _MANY and not everything and output.console.is_terminal:
-            _print_summary(rows)
-        else:
-            _print_rows(rows)
-        _print_sources(sources)
-        _print_totals(totals)
-    if totals["failed"]:
-        raise typer.Exit(EXIT_FAILED_DOCUMENTS)
+        entries = [
+            Entry(
+                [row["state"], row["nodes"], f"{row['coverage']:.1%}", (row["last_success"] or "never")[:10],
+                 row["category"], row["document"]],
+                with_hint(without_label(row["document"], row["reason"]), row["hint"]),
+                "red" if row["state"] in _FAILED else "yellow",
+            )
+            for row in rows
+        ]  # fmt: skip
+        print_entries(["state", "nodes", "coverage", "last success", "category", "document"], entries)
+    if status.sources:
+        _say_sources(status.sources)
+    parts = [
+        f"{totals['indexed']:,} of {format_count(totals['documents'], 'document')} indexed",
+        format_count(totals["nodes"], "node"),
+        f"{totals['coverage']:.1%} of the characters covered",
+        f"{totals['failed']:,} failed",
+    ]
+    if totals["pages_without_text"]:
+        parts.append(f"{format_count(totals['pages_without_text'], 'page')} without text")
+    if totals["outdated"]:
+        parts.append(f"{totals['outdated']:,} parsed by older rules")
+    say(", ".join(parts), "bold")
 
 
-def outdated_in(settings: Settings, database: "Database") -> "Callable[[StoredDocument], str]":
-    """Says of a document why its nodes are not as today's rules would make them; empty where they are."""
+def _say_summary(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Documents and nodes by category, the number of documents with each reason, and every failure."""
+    stored = [row for row in rows if row["id"]]
+    documents, nodes = Counter(row["category"] for row in stored), Counter[str]()
+    for row in stored:
+        nodes[row["category"]] += row["nodes"]
+    shown = [[name, f"{count:,}", f"{nodes[name]:,}"] for name, count in documents.most_common()]
+    output.table("", ["category", "documents", "nodes"], shown)
+    reasons = Counter(row["reason"] for row in stored if row["reason"] and row["state"] not in _FAILED)
+    for reason, count in reasons.most_common(10):
+        say(f"{count:,} x {reason}", "yellow")
+    for row in rows:
+        if row["state"] in _FAILED:
+            say(f"{row['state']:>9}  {labelled_message(row['document'], row['reason'], row['hint'])}", "red")
+    say("--all shows every document, --failed what failed.", "dim")
+
+
+def _say_sources(sources: Sequence[Mapping[str, Any]]) -> None:
+    """The number of documents that each source holds, and the result of its last listing."""
+    entries = []
+    for source in sources:
+        result = _RESULTS[source["result"]]
+        if source["result"] == "unlisted" and not source["documents"]:
+            result = "not listed"
+        looked = output.local_time(source["last_look"]) if source["last_look"] else ""
+        cells = [source["documents"], source["failed"], looked, result, named_place(source["source"])]
+        entries.append(Entry(cells))
+    say("")
+    print_entries(["documents", "failed", "last look", "result", "source"], entries, most=_SOURCES)
+    if any(source["result"] == "unlisted" for source in sources):
+        say(
+            "What could not be listed is asked again by `footnote ingest --retry-failed`, and forgotten by "
+            "`footnote remove --source SOURCE`.",
+            "dim",
+        )
+    say("")
+
+
+def outdated_in(settings: "Settings", database: "Database") -> "Callable[[StoredDocument], str]":
+    """A function that gives the reason why a document's nodes are not as today's rules make them; empty if they are."""
     from pipelines.ingestion.change_detection import recipe_changes
     from pipelines.ingestion.context_header import build_header_writer
     from pipelines.ingestion.prepare import PrepareOptions
@@ -69,83 +148,3 @@ def outdated_in(settings: Settings, database: "Database") -> "Callable[[StoredDo
         return recipe_changes(document.recipe, today[document.parser])
 
     return outdated
-
-
-def _print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
-    cells = [
-        [
-            row["state"], row["nodes"], f"{row['coverage']:.1%}", (row["last_success"] or "never")[:10],
-            row["category"], row["document"],
-        ]
-        for row in rows
-    ]  # fmt: skip
-    styles = ["red" if row["state"] in _FAILED else "yellow" for row in rows]
-    columns = ["state", "nodes", "coverage", "last success", "category", "document"]
-    print_entries(columns, [Entry(*each) for each in zip(cells, map(_reason, rows), styles, strict=True)])
-
-
-_RESULTS = {"ok": "ok", "failed": "some failed", "unlisted": "not all listed"}
-
-
-def _print_sources(sources: Sequence[Mapping[str, Any]]) -> None:
-    """What each source holds, and what came of the last look at it."""
-    if not sources:
-        return
-    output.say("")
-    cells = [
-        [
-            source["documents"], source["failed"], output.moment(source["last_look"]) if source["last_look"] else "",
-            _result(source), named_place(source["source"]),
-        ]
-        for source in sources
-    ]  # fmt: skip
-    columns = ["documents", "failed", "last look", "result", "source"]
-    print_entries(columns, [Entry(row) for row in cells], most=_SOURCES)
-    if any(source["result"] == "unlisted" for source in sources):
-        output.say(
-            "What could not be listed is asked again by `footnote ingest --retry-failed`, and forgotten by "
-            "`footnote remove --source SOURCE`.",
-            "dim",
-        )
-    output.say("")
-
-
-def _result(source: Mapping[str, Any]) -> str:
-    if source["result"] == "unlisted" and not source["documents"]:
-        return "not listed"
-    return _RESULTS[source["result"]]
-
-
-def _print_summary(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Documents and nodes by category, how many have which reason, and every failure."""
-    stored = [row for row in rows if row["id"]]
-    documents, nodes = Counter(row["category"] for row in stored), Counter[str]()
-    for row in stored:
-        nodes[row["category"]] += row["nodes"]
-    shown = [[name, f"{count:,}", f"{nodes[name]:,}"] for name, count in documents.most_common()]
-    output.table("", ["category", "documents", "nodes"], shown)
-    reasons = Counter(row["reason"] for row in stored if row["reason"] and row["state"] not in _FAILED)
-    for reason, count in reasons.most_common(10):
-        output.say(f"{count:,} x {reason}", "yellow")
-    for row in rows:
-        if row["state"] in _FAILED:
-            output.say(f"{row['state']:>9}  {labelled_message(row['document'], row['reason'], row['hint'])}", "red")
-    output.say("--all shows every document, --failed what failed.", "dim")
-
-
-def _reason(row: Mapping[str, Any]) -> str:
-    return with_hint(without_label(row["document"], row["reason"]), row["hint"])
-
-
-def _print_totals(totals: Mapping[str, Any]) -> None:
-    parts = [
-        f"{totals['indexed']:,} of {format_count(totals['documents'], 'document')} indexed",
-        format_count(totals["nodes"], "node"),
-        f"{totals['coverage']:.1%} of the characters covered",
-        f"{totals['failed']:,} failed",
-    ]
-    if totals["pages_without_text"]:
-        parts.append(f"{format_count(totals['pages_without_text'], 'page')} without text")
-    if totals["outdated"]:
-        parts.append(f"{totals['outdated']:,} parsed by older rules")
-    output.say(", ".join(parts), "bold")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.chat import MAIN_SCRIPT, flags, free_port, is_loopback, run_chat
+from app.cli.chat import MAIN_SCRIPT, chat, flags, free_port, is_loopback
 from config.settings import ChatSettings, Settings
 from pipelines.errors import ConfigError
 
@@ -50,10 +50,13 @@ def test_the_flags_bind_one_address_and_send_nothing() -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "footnote.example.org"])
-def test_an_address_that_others_reach_is_refused_before_anything_is_opened(host: str, tmp_path: Path) -> None:
+def test_an_address_that_others_reach_is_refused_before_anything_is_opened(
+    host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings = Settings(_env_file=None, home=tmp_path / "home", chat=ChatSettings(host=host))
+    monkeypatch.setattr("app.cli.chat.settings_now", lambda: settings)
     with pytest.raises(ConfigError, match="no public mode yet") as caught:
-        run_chat(settings, port=0, sample=True, headless=True)
+        chat(port=0, sample=True, headless=True)
     assert "FOOTNOTE_CHAT__HOST" in caught.value.hint
     assert not settings.home.exists()
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.cli.output import marked, print_results, print_sources
+from app.cli.ask import marked, say_sources
+from app.cli.search import say_results
 from app.conversation import Exchange
 from app.session import Opened
 from app.wording import (
@@ -85,7 +86,7 @@ def test_the_command_line_groups_what_is_cited_by_document(capsys: pytest.Captur
         sentence("She tuned organs for nine years.", resume),
         sentence("She now builds clavichords in Leith.", later),
     ]
-    print_sources(jsonable(an_answer(sentences=tuple(two), conflicts=(CONFLICT,))))
+    say_sources(jsonable(an_answer(sentences=tuple(two), conflicts=(CONFLICT,))))
     out = capsys.readouterr().out
     assert out.splitlines()[:6] == [
         "", "resume (resume.md)", "  [1] p. 2 · Ann Bell", "  [3] lines 3–4 · Ann Bell", "On reeds (reeds.md)",
@@ -108,7 +109,7 @@ def test_a_printed_answer_says_behind_each_sentence_that_its_source_does_not_bea
 
 def test_a_remote_document_is_shown_with_its_address(capsys: pytest.CaptureFixture[str]) -> None:
     page = replace(resume, uri="https://example.org/ann")
-    print_sources(jsonable(an_answer(sentences=(sentence("She tuned organs for nine years.", page),), sources=(page,))))
+    say_sources(jsonable(an_answer(sentences=(sentence("She tuned organs for nine years.", page),), sources=(page,))))
     assert capsys.readouterr().out.splitlines()[1:3] == ["resume (resume.md)", "  https://example.org/ann"]
 
 
@@ -128,7 +129,7 @@ def test_an_opened_remote_source_leads_to_its_document(engine: FakeEngine, chat:
 
 
 def test_an_abstention_lists_the_nearest_passages_by_document(capsys: pytest.CaptureFixture[str]) -> None:
-    print_sources(jsonable(an_answer(answered=False, sentences=(), sources=(), nearest=(reeds,), searched=("x",))))
+    say_sources(jsonable(an_answer(answered=False, sentences=(), sources=(), nearest=(reeds,), searched=("x",))))
     assert (
         "Nearest passages:\nOn reeds (reeds.md)\n  lines 3–4 · Ann Bell: A reed is a strip" in capsys.readouterr().out
     )
@@ -156,7 +157,7 @@ def test_a_footnote_names_the_place_of_its_words_and_the_list_that_of_the_source
     assert '<div class="fn-place">resume · line 12 · Ann Bell</div>' in html(at.run())
     assert not at.exception
     capsys.readouterr()
-    print_sources(jsonable(an_answer(sentences=(said,), sources=(wide,))))
+    say_sources(jsonable(an_answer(sentences=(said,), sources=(wide,))))
     assert "[1] lines 3–40 · Ann Bell (cited: line 12)\n" in capsys.readouterr().out
 
 
@@ -210,7 +211,7 @@ def test_a_source_leads_to_the_lines_of_its_file_where_its_host_shows_them(
         sentence("She tuned organs for nine years.", readme),
         evidence=(cited("She tuned organs for nine years.", None, 4, 4),),
     )
-    print_sources(jsonable(an_answer(sentences=(said,), sources=(readme,))))
+    say_sources(jsonable(an_answer(sentences=(said,), sources=(readme,))))
     assert capsys.readouterr().out.splitlines()[1:4] == [
         "resume (ann/notes)",
         "  [1] lines 3–4 · Ann Bell (cited: line 4)",
@@ -229,7 +230,7 @@ def test_a_search_says_where_a_passage_stands_as_an_answer_does(capsys: pytest.C
         "section_path": ["Snow", "North"], "text": "It snows.", "near_copies": ["example.org/ice"],
         "uri": "https://example.org/snow", "lines_uri": "",
     }  # fmt: skip
-    print_results({"results": [page]})
+    say_results([page])
     assert capsys.readouterr().out.splitlines() == [
         "1. Snow, lines 1–5 of the text · North",
         "   It snows.",

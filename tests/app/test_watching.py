@@ -4,19 +4,19 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from io import StringIO
-from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
-import typer
 from rich.console import Console
+from typer.testing import CliRunner
 
-from app.cli import output
-from app.cli.ingest import IngestOptions, print_rounds, print_watched, round_json, run_watch, say_watched, show_round
+from app.cli import app, output
+from app.cli.ingest import RoundResult, print_rounds, print_watched
+from app.cli.output import render
+from app.cli.serialise import serialise
 from config.settings import Settings
 from pipelines.errors import ServiceUnavailable
-from pipelines.ingestion.run import Overrides
 from pipelines.ingestion.watch import Round
 from pipelines.types import IngestItem, IngestReport
 
@@ -32,8 +32,12 @@ def found(**given: Any) -> Round:
     return Round(("notes",), AT, **given)
 
 
+def show(of: Round) -> None:
+    render(RoundResult(of))
+
+
 def test_a_round_is_a_line_and_what_is_new_of_its_failures(capsys: pytest.CaptureFixture[str]) -> None:
-    show_round(found(report=IngestReport(7, ITEMS, 2, 1, 0.5), failed=ITEMS[2:]))
+    show(found(report=IngestReport(7, ITEMS, 2, 1, 0.5), failed=ITEMS[2:]))
     out, err = capsys.readouterr()
     assert out.splitlines() == [
         f"{AT.astimezone():%H:%M:%S}  notes: 1 updated, 1 failed (1 embedded, run 7)",
@@ -43,7 +47,7 @@ def test_a_round_is_a_line_and_what_is_new_of_its_failures(capsys: pytest.Captur
 
 
 def test_what_a_person_has_to_do_something_about_is_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    show_round(found(refused=(("file:///notes", 3, 4),), error=ServiceUnavailable("Gone.", hint="Start it."), again=40))
+    show(found(refused=(("file:///notes", 3, 4),), error=ServiceUnavailable("Gone.", hint="Start it."), again=40))
     out, err = capsys.readouterr()
     lines = err.splitlines()
     assert (out, len(lines)) == ("", 3)
@@ -53,7 +57,7 @@ def test_what_a_person_has_to_do_something_about_is_on_stderr(capsys: pytest.Cap
 
 
 def test_a_round_in_which_all_failed_says_nothing_of_what_was_embedded(capsys: pytest.CaptureFixture[str]) -> None:
-    show_round(Round(("github:ann", "b"), AT, IngestReport(7, ITEMS[2:], 0, 0, 0.5), ITEMS[2:], again=4000))
+    show(Round(("github:ann", "b"), AT, IngestReport(7, ITEMS[2:], 0, 0, 0.5), ITEMS[2:], again=4000))
     out, err = capsys.readouterr()
     assert out.splitlines()[0].endswith("  github:ann, b: 1 failed (run 7)")
     assert err.endswith("  Trying github:ann, b again in 1 h 7 min.\n")
@@ -62,23 +66,23 @@ def test_a_round_in_which_all_failed_says_nothing_of_what_was_embedded(capsys: p
 def test_a_round_that_is_stopped_is_news_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     stopped = found(report=IngestReport(7, ITEMS[1:2], 0, 0, 0.5, stopped=True))
     assert stopped.is_news
-    show_round(stopped)
+    show(stopped)
     assert capsys.readouterr().out.endswith("  notes: nothing done, stopped (run 7)\n")
 
 
 def test_a_round_as_json_leaves_out_what_is_unchanged() -> None:
-    told = round_json(found(report=IngestReport(7, ITEMS, 2, 1, 0.5)))
+    told = serialise(RoundResult(found(report=IngestReport(7, ITEMS, 2, 1, 0.5))))
     assert (told["at"], told["sources"], told["run_id"]) == ("2026-05-01T12:30:05+00:00", ["notes"], 7)
     assert (told["unchanged"], [item["document"] for item in told["items"]]) == (1, ["a.md", "c.pdf"])
     assert (told["error"], told["again_seconds"], told["refused_removals"]) == (None, 0, [])
-    failed = round_json(found(error=ServiceUnavailable("Gone.", hint="Start it."), again=5))
+    failed = serialise(RoundResult(found(error=ServiceUnavailable("Gone.", hint="Start it."), again=5)))
     assert failed["error"] == {"type": "ServiceUnavailable", "message": "Gone.", "hint": "Start it."}
 
 
 def test_json_lines_tell_what_is_watched_and_what_is_new_and_once_that_nothing_is(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    print_watched({"notes": 3600, "github:ann": 5400})
+    print_watched({"notes": 3600, "github:ann": 5400}, as_json=True)
     rounds = [found(), found(), found(report=IngestReport(7, ITEMS, 2, 1, 0.5)), found()]
     print_rounds(iter(rounds), Event(), as_json=True)
     first, *others = (json.loads(line) for line in capsys.readouterr().out.splitlines())
@@ -130,14 +134,15 @@ def test_off_a_terminal_and_for_a_program_nothing_shows_how_far_something_is(qui
 
 
 def test_what_is_watched_is_said_with_its_interval(capsys: pytest.CaptureFixture[str]) -> None:
-    say_watched({"notes": 3600, "github:ann": 5400})
+    print_watched({"notes": 3600, "github:ann": 5400}, as_json=False)
     assert [line.strip() for line in capsys.readouterr().err.splitlines()] == [
         "Watching until Ctrl-C or SIGTERM:", "notes  whenever it changes, and every 1 h",
         "github:ann  every 1 h 30 min",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("asked", [IngestOptions(plan_only=True), IngestOptions(retry_failed=True)])
-def test_a_watch_goes_with_no_option_that_is_for_one_run(asked: IngestOptions, tmp_path: Path) -> None:
-    with pytest.raises(typer.BadParameter, match="--watch goes with neither"):
-        run_watch(Settings(_env_file=None, home=tmp_path), [], Overrides(), asked)
+@pytest.mark.parametrize("option", ["--plan", "--retry-failed"])
+def test_a_watch_goes_with_no_option_that_is_for_one_run(option: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.cli.ingest.settings_now", lambda: Settings(_env_file=None))
+    done = CliRunner().invoke(app, ["ingest", "--watch", option])
+    assert (done.exit_code, "--watch goes with neither" in done.stderr) == (2, True)

@@ -22,7 +22,7 @@ from pipelines.store.audit import audit
 from pipelines.store.documents import load_document
 from pipelines.store.schema import documents, queries
 from pipelines.types import Answer, Filters, Footnote, Token, Turn, Verdict
-from tests.conftest import MakeSettings
+from tests.conftest import Ingested, MakeSettings
 from tests.fake_openai import FakeOpenAI, Fault
 
 POSTS = {
@@ -36,19 +36,14 @@ CRANE = "How many containers did the harbour crane move?"
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("docs")
-    for name, text in POSTS.items():
-        (folder / name).write_text(text)
-    return folder
+def corpus(ingested: Ingested) -> Path:
+    return ingested(POSTS)[0]
 
 
 @pytest.fixture(scope="module")
-def taken_in(corpus: Path, stock: MakeSettings) -> Settings:
+def taken_in(ingested: Ingested) -> Settings:
     """What the tests have copies of."""
-    settings = stock()
-    ingest(settings, [str(corpus)])
-    return settings
+    return ingested(POSTS)[1]
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ from pipelines.ingestion.run import Overrides, ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.embedded import EmbeddedServer
 from pipelines.types import Answer, Filters
-from tests.conftest import MakeSettings
+from tests.conftest import Ingested, MakeSettings
 from tests.fake_openai import FakeOpenAI, Fault
 from tests.integration.test_answer import POSTS
-from tests.integration.test_cli import Shell
+from tests.shell import Shell
 
 QUESTION = "How many containers did the harbour crane move?"
 NOBODY = "http://127.0.0.1:9/v1"
@@ -33,19 +33,14 @@ def openai() -> Iterator[FakeOpenAI]:
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("docs")
-    for name, text in POSTS.items():
-        (place / name).write_text(text)
-    return place
+def corpus(ingested: Ingested) -> Path:
+    return ingested(POSTS)[0]
 
 
 @pytest.fixture(scope="module")
-def stored(corpus: Path, stock: MakeSettings) -> Settings:
+def stored(ingested: Ingested) -> Settings:
     """What the tests have copies of."""
-    settings = stock()
-    ingest(settings, [str(corpus)])
-    return settings
+    return ingested(POSTS)[1]
 
 
 @pytest.fixture
@@ -60,11 +55,7 @@ def make_engine(stored: Settings, make_settings: MakeSettings) -> Callable[..., 
 
 @pytest.fixture
 def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("FOOTNOTE_HOME", str(settings.home))
-    monkeypatch.setenv("DATABASE_URL", settings.database_url.get_secret_value())
-    monkeypatch.setenv("FOOTNOTE_EMBEDDING__PROVIDER", "hashed")
-    return Shell(monkeypatch)
+    return Shell(settings, monkeypatch, tmp_path)
 
 
 def in_chat(answer: Answer) -> list[str]:

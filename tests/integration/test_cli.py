@@ -8,49 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from app import cli
 from app.cli.options import PART_NAMES
-from config.settings import Settings, get_settings
+from config.settings import Settings
 from tests.conftest import open_folder
+from tests.shell import Shell
 
 QUESTION = "How many containers did the crane move?"
 
 
-class Shell:
-    """Runs `footnote` in this process, with the exit code and output that a shell would see."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.monkeypatch = monkeypatch
-        self.said = ""  # on stderr, by the last command
-
-    def __call__(self, *words: str) -> tuple[int, str]:
-        get_settings.cache_clear()
-        self.monkeypatch.setattr(sys, "argv", ["footnote", *words])
-        result: Result = CliRunner().invoke(cli.app, list(words))
-        self.said, error = result.stderr, result.exception
-        if error is not None and not isinstance(error, SystemExit):
-            from pipelines.errors import FootnoteError
-
-            if not isinstance(error, FootnoteError):
-                raise error
-            return cli.exit_code(error), f"{error}"
-        return result.exit_code, result.stdout
-
-    def json(self, *words: str, code: int = 0) -> Any:
-        status, out = self(*words, "--json")
-        assert status == code, out
-        return json.loads(out)
-
-
 @pytest.fixture
 def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("FOOTNOTE_HOME", str(settings.home))
-    monkeypatch.setenv("DATABASE_URL", settings.database_url.get_secret_value())
-    monkeypatch.setenv("FOOTNOTE_EMBEDDING__PROVIDER", "hashed")
-    return Shell(monkeypatch)
+    return Shell(settings, monkeypatch, tmp_path)
 
 
 @pytest.fixture
@@ -222,8 +192,8 @@ def test_every_line_of_an_explanation_fits_the_terminal(
 
     (folder / "long.md").write_text(f"# {'A crane with a long title ' * 4}\n\nThe crane moved twice.\n")
     shell("ingest", str(folder))
-    for place in ("app.cli.output.console", "app.cli.search.console"):
-        monkeypatch.setattr(place, Console(width=int(width), force_terminal=True, color_system=None))
+    terminal = Console(width=int(width), force_terminal=True, color_system=None)
+    monkeypatch.setattr("app.cli.output.console", terminal)
     code, out = shell("search", f"{QUESTION} What is new at work in 2023?", "--explain", "--without", "dense")
     assert code == 0
     assert max(len(line) for line in out.splitlines()) <= int(width)
@@ -353,7 +323,7 @@ def test_a_name_takes_what_is_stored_and_leaves_a_failure_of_the_same_name(shell
     failing_in(folder.with_name("docs-2"), "crane.md")
     shell("ingest", str(folder), str(folder.with_name("docs-2")))
     assert shell("remove", "crane.md")[0] == 2
-    assert shell.said == "   remove  crane.md\n"
+    assert shell.err == "   remove  crane.md\n"
     found = shell.json("remove", "crane.md", "--yes")
     assert ([each["document"] for each in found["removed"]], found["forgotten"]) == (["crane.md"], [])
     assert failed(shell) == ["-2/crane.md"]
@@ -374,7 +344,7 @@ def test_what_would_be_forgotten_is_told_with_its_source_before_it_is_done(shell
     shell("ingest", str(folder))
     code, said = shell("remove", "crane.md", "x.md")
     assert (code, said) == (2, "1 document would be removed and 1 failure forgotten. Say --yes to do it.")
-    assert shell.said == f"   remove  crane.md\n   forget  x.md ({folder})\n"
+    assert shell.err == f"   remove  crane.md\n   forget  x.md ({folder})\n"
     assert shell("remove", "x.md") == (2, "1 failure would be forgotten. Say --yes to do it.")
 
 
@@ -384,7 +354,7 @@ def test_a_failure_of_a_document_that_is_stored_is_never_forgotten(shell: Shell,
     shell("ingest", str(folder), "--yes")
     assert failed(shell) == ["/crane.md"]
     assert shell("remove", "--source", str(folder))[0] == 2
-    assert shell.said == "   remove  crane.md\n   remove  garden.md\n"
+    assert shell.err == "   remove  crane.md\n   remove  garden.md\n"
 
 
 def test_removing_a_folder_forgets_what_failed_anywhere_below_it(shell: Shell, folder: Path) -> None:
@@ -523,12 +493,20 @@ def test_help_loads_none_of_the_heavy_libraries() -> None:
     assert _run("-c", code).stdout.splitlines()[-1] == "heavy: []"
 
 
-def test_an_error_is_one_json_document_and_one_line_without_a_traceback(tmp_path: Path) -> None:
-    done = _run("-m", "footnote", "search", "x", "--json", DATABASE_URL="postgresql://ann:hunter2@127.0.0.1:1/x")
-    assert done.returncode == 5
-    assert json.loads(done.stdout)["error"]["type"] == "ServiceUnavailable"
-    assert "Traceback" not in done.stderr
-    assert "hunter2" not in done.stdout + done.stderr
+def test_an_error_is_one_json_document_and_one_line_without_a_traceback(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://ann:hunter2@127.0.0.1:1/x")
+    monkeypatch.setattr(sys, "argv", ["footnote", "search", "x", "--json"])
+    monkeypatch.setattr(signal, "signal", lambda *_: signal.SIG_DFL)  # the signals of this process stay as they are
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    out, err = capsys.readouterr()
+    assert ended.value.code == 5
+    assert json.loads(out)["error"]["type"] == "ServiceUnavailable"
+    assert len(err.splitlines()) == 1
+    assert "Traceback" not in err
+    assert "hunter2" not in out + err
 
 
 GOES_ON = "\nStopped. What was finished stays; the same command goes on from there.\n"

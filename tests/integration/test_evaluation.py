@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.cli.evaluate import SystemOptions, run_beir
+from app.cli import evaluate
 from config.settings import Settings
 from pipelines.errors import ConfigError
 from pipelines.evaluation.corpus import index_dataset, ingest_folder
@@ -17,10 +17,11 @@ from pipelines.store.schema import embedding_cache, queries
 from tests.unit.evaluation.test_datasets import write_beir
 
 
-def beir(settings: Settings, *folders: Path, **asked: Any) -> None:
-    measured = {name: asked.pop(name) for name in ("measures", "ablate", "fit") if name in asked}
-    options = SystemOptions(**{"as_json": True, **asked})
-    run_beir(settings, list(folders), options, **{"measures": ["RR@10"], **measured})
+def beir(settings: Settings, *folders: Path, **options: Any) -> None:
+    """`footnote eval beir` with these settings."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluate, "settings_now", lambda: settings)
+        evaluate.eval_beir(list(folders), **{"measure": ["RR@10"], "as_json": True, **options})
 
 
 @pytest.mark.usefixtures("own_databases")
@@ -38,6 +39,8 @@ def test_a_dataset_is_indexed_once_beside_the_users_documents_and_ranked(setting
     assert found.systems["sparse"] == {"recall@5": 1.0, "RR@1": 1.0}
     assert found.per_topic["harbour"]["default"].keys() == {"1", "2"}
     assert found.comparisons["default"]["RR@1"].p == 1.0
+    of_ones_own = run_experiment(settings, dataset, {"words": {"retrieval.mode": "sparse"}}, measures=["RR@1"])
+    assert of_ones_own.systems == {"words": {"RR@1": 1.0}}
     again: list[int] = []
     index_dataset(settings, dataset, lambda done, _: again.append(done))
     assert again == []
@@ -109,12 +112,12 @@ def test_a_part_that_finds_what_nothing_else_finds_is_worth_what_is_lost_without
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"systems": ["psychic"]}, "no system 'psychic'"),
-        ({"baseline": "psychic"}, "no system 'psychic'"),
-        ({"measures": ["luck@5"]}, "no measure 'luck@5'"),
-        ({"overrides": ["retrieval.luck=1"]}, "no setting 'retrieval.luck'"),
-        ({"overrides": ["retrieval.dense_weight=7"]}, "dense_weight"),
-        ({"overrides": ["retrieval.dense_weight"]}, "gives no setting a value"),
+        ({"system": ["psychic"]}, "no system 'psychic'"),
+        ({"compare": "psychic"}, "no system 'psychic'"),
+        ({"measure": ["luck@5"]}, "no measure 'luck@5'"),
+        ({"setting": ["retrieval.luck=1"]}, "no setting 'retrieval.luck'"),
+        ({"setting": ["retrieval.dense_weight=7"]}, "dense_weight"),
+        ({"setting": ["retrieval.dense_weight"]}, "gives no setting a value"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_before_anything_is_read(wrong: dict[str, Any], said: str) -> None:
@@ -126,7 +129,7 @@ def test_what_cannot_be_measured_is_refused_before_anything_is_read(wrong: dict[
 def test_the_json_of_one_set_has_the_keys_of_the_design_and_a_file_of_topics(
     settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    beir(settings, write_beir(tmp_path / "harbour"), overrides=["retrieval.dense_weight=0"], baseline="default")
+    beir(settings, write_beir(tmp_path / "harbour"), setting=["retrieval.dense_weight=0"], compare="default")
     report = json.loads(capsys.readouterr().out)
     assert report["dataset"] == "harbour"
     assert report["topics"] == 2
@@ -144,7 +147,7 @@ def test_several_sets_are_averaged_taken_apart_and_fitted(
     folders = [write_beir(tmp_path / "a" / "harbour"), write_beir(tmp_path / "b" / "harbour")]
     path = folders[1] / "queries.jsonl"
     path.write_text(path.read_text().replace("harbour dredging", "xyzzy"))
-    beir(settings, *folders, systems=["sparse"], ablate=True, fit=True, per_topic=tmp_path / "topics.json")
+    beir(settings, *folders, system=["sparse"], ablate=True, fit=True, per_topic=tmp_path / "topics.json")
     report = json.loads(capsys.readouterr().out)
     first, second = report["sets"].values()
     assert (first["sparse"]["RR@10"], second["sparse"]["RR@10"]) == (1.0, 0.5)
@@ -152,7 +155,7 @@ def test_several_sets_are_averaged_taken_apart_and_fitted(
     assert {part["part"]: part["status"] for part in report["ablation"]["parts"]}["dense"] == "off"
     assert report["fit"]["change"] == {}  # weights of a leg that does not search change nothing
     assert json.loads((tmp_path / "topics.json").read_text()).keys() == report["sets"].keys()
-    beir(settings, *folders, systems=["sparse"], ablate=True, fit=True, as_json=False)
+    beir(settings, *folders, system=["sparse"], ablate=True, fit=True, as_json=False)
     said = capsys.readouterr().out
     assert "mean over the sets" in said
     assert "off already" in said

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.cli.facts import person_json
+from app.cli.careers import describe_person
 from config.settings import AnswerSettings, LLMSettings, Settings
 from pipelines.facts import JobFacts, LanguageFacts, PersonFacts, ProjectFacts, SeveralFacts, SkillsFacts
-from pipelines.ingestion.change_detection import content_sha, meta_sha
 from pipelines.ingestion.parsers.nodes import make_nodes
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.models.embedding import build_embed_model, window_vectors
@@ -20,6 +19,7 @@ from pipelines.store.facts import read_facts
 from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.types import Document, Filters
 from tests.fake_openai import FakeOpenAI
+from tests.stored import make_document
 
 TODAY = date.today()
 RESUME = """Ann Lee
@@ -61,11 +61,7 @@ def placed(text: str, records: list[tuple[Any, str]]) -> SeveralFacts:
 
 def put(engine: QueryEngine, name: str, text: str, records: list[tuple[Any, str]], **facts: Any) -> Document:
     """A stored document of one node, which states the records."""
-    made = Document(
-        id=f"id-{name}", text=text, source_uri=f"file:///{name}", source="file:///", source_kind="file", name=name,
-        title=name, mime="text/plain", bytes=len(text), file_sha="f", **facts,
-    )  # fmt: skip
-    made = made.with_(content_sha=content_sha(made, "generic"), meta_sha=meta_sha(made))
+    made = make_document(name, text, "generic", mime="text/plain", **facts)
     pieces = [Piece(0, len(text), ("Career",), facts=placed(text, records))]
     nodes = make_nodes(made, pieces, "generic", 1)
     vectors = window_vectors(build_embed_model(engine.settings), [text])
@@ -251,7 +247,7 @@ def test_other_questions_and_a_switched_off_setting_change_nothing(engine: Query
 
 def test_a_career_as_data_has_durations_and_where_each_entry_stands(engine: QueryEngine) -> None:
     (person,) = group_people(read_facts(engine.store, Filters(), "owner"), TODAY)
-    career = person_json(person)
+    career = describe_person(person)
     assert (career["name"], career["experience"]["duration"]) == ("Ann Lee", "6 years 5 months")
     assert [(row["company"], row["duration"]) for row in career["companies"]] == [
         ("Beta", "1 year 1 month"), ("Acme Ltd", "5 years 4 months"),

@@ -17,7 +17,7 @@ from pipelines.query.trace import Ledger
 from pipelines.store.query_log import read_query
 from pipelines.types import Answer, Audience, Citation, Conflict, Sentence
 from tests.fake_notion import TOKEN, FakeNotion, block
-from tests.integration.test_cli import Shell
+from tests.shell import Shell
 from tests.unit.query.builders import source
 
 QUESTION = "How many containers did the crane move?"
@@ -55,11 +55,7 @@ def engine(settings: Settings, root: str) -> QueryEngine:
 
 @pytest.fixture
 def shell(engine: QueryEngine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("FOOTNOTE_HOME", str(engine.settings.home))
-    monkeypatch.setenv("DATABASE_URL", engine.settings.database_url.get_secret_value())
-    monkeypatch.setenv("FOOTNOTE_EMBEDDING__PROVIDER", "hashed")
-    return Shell(monkeypatch)
+    return Shell(engine.settings, monkeypatch, tmp_path)
 
 
 def documents(engine: QueryEngine) -> dict[str, str]:

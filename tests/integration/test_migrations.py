@@ -6,18 +6,15 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, text
-from typer.testing import CliRunner
 
-from app import cli
-from config.settings import IngestionSettings, Settings, get_settings
-from pipelines.errors import ConfigError, FootnoteError, RetrievalError, ServiceUnavailable, StoreError
+from config.settings import IngestionSettings, Settings
+from pipelines.errors import ConfigError, ServiceUnavailable, StoreError
 from pipelines.ingestion.rollback import plan_rollback, roll_back
 from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.models.identity import identity
@@ -42,8 +39,8 @@ from pipelines.store.status import coverage
 from pipelines.types import Answer
 from tests.conftest import MakeSettings
 from tests.integration.releases import KEPT, TABLE, contents, fill, rows, shape
+from tests.shell import Shell
 
-Shell = Callable[..., tuple[int, str]]
 OLDER = REVISIONS[:-1]
 RELEASES = REVISIONS  # each with what its last release had stored, in tests/fixtures/upgrade
 DOCUMENTS = "SELECT id, name, text, content_sha, file_sha, blocks::text, pages::text FROM documents ORDER BY id"
@@ -444,26 +441,7 @@ def newer(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Sett
 
 @pytest.fixture
 def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    return calling(settings, monkeypatch, tmp_path)
-
-
-def calling(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    """What calls a verb on a database, and gives its exit code and what it said."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("FOOTNOTE_HOME", str(settings.home))
-    monkeypatch.setenv("DATABASE_URL", settings.database_url.get_secret_value())
-    monkeypatch.setenv("FOOTNOTE_EMBEDDING__PROVIDER", "hashed")
-    monkeypatch.setenv("FOOTNOTE_INGESTION__EXECUTOR", "here")
-
-    def call(*words: str, typed: str | None = None) -> tuple[int, str]:
-        get_settings.cache_clear()
-        result: Any = CliRunner().invoke(cli.app, list(words), input=typed)
-        if isinstance(result.exception, FootnoteError):
-            return cli.exit_code(result.exception), f"{result.output}{result.exception}"
-        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-        return result.exit_code, result.output
-
-    return call
+    return Shell(settings, monkeypatch, tmp_path)
 
 
 @pytest.mark.parametrize("words", VERBS, ids=" ".join)
@@ -477,7 +455,7 @@ def test_a_newer_database_is_refused_by_every_verb_and_left_alone(
     settings = make_settings(newer)
     engine = make_engine(database_url(settings), embedded=False)
     before = contents(engine)
-    code, said = calling(settings, monkeypatch, tmp_path)(*words)
+    code, said = Shell(settings, monkeypatch, tmp_path)(*words)
     assert code == 3
     assert f"migration 0099, and this Footnote knows none after {HEAD}" in said
     assert f"footnote db migrate --to {HEAD}" in said
@@ -485,16 +463,14 @@ def test_a_newer_database_is_refused_by_every_verb_and_left_alone(
     engine.dispose()
 
 
-def test_the_chat_does_not_start_on_a_newer_database(settings: Settings, engine: Engine) -> None:
+def test_the_chat_does_not_start_on_a_newer_database(
+    engine: Engine, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '0099'"))
-    chat = run(settings, "chat", "--headless", "--port", "0")
-    try:
-        _, said = chat.communicate(timeout=60)
-    finally:
-        chat.kill()
-    assert chat.returncode == 3
-    assert "migration 0099" in said
+    monkeypatch.setattr("app.cli.chat.launch", lambda *_, **__: pytest.fail("the chat starts"))
+    code, refusal = shell("chat", "--headless", "--port", "0")
+    assert (code, "migration 0099" in refusal) == (3, True)
 
 
 @pytest.mark.parametrize("stands", ["a1b2c3d4e5f6", "", "0000", "00003", "'; DROP TABLE documents; --"])
@@ -532,7 +508,7 @@ def test_the_way_down_is_asked_about_and_names_what_is_lost_and_how_to_keep_a_co
     code, said = shell("db", "migrate", "--to", "0002")
     assert code == 2
     for lost in ("career facts", "snapshots", "pg_dump", "--yes", f"from migration {HEAD} down to 0002"):
-        assert lost in said
+        assert lost in shell.err + said
     assert rows(engine, "SELECT version_num FROM alembic_version") == [(HEAD,)]
     code, said = shell("db", "migrate", "--to", "0002", "--yes")
     assert (code, "brings it to" in said) == (0, True)
@@ -548,14 +524,13 @@ def test_a_revision_that_there_is_not_is_refused(engine: Engine, shell: Shell, t
     assert rows(engine, "SELECT version_num FROM alembic_version") == [(HEAD,)]
 
 
-def test_a_revision_is_checked_before_anything_is_connected(tmp_path: Path) -> None:
-    from app.cli.maintenance import migrate_database
-
-    nowhere = Settings(_env_file=None, home=tmp_path, database_url="postgresql://ann@127.0.0.1:1/x")
-    with pytest.raises(ConfigError, match="no migration '0099'"):
-        migrate_database(nowhere, "0099", yes=True, as_json=True)
-    with pytest.raises(RetrievalError, match="Nothing would be left"):
-        migrate_database(nowhere, "base", yes=True, as_json=True)
+@pytest.mark.parametrize(("to", "refusal"), [("0099", "no migration '0099'"), ("base", "Nothing would be left")])
+def test_a_revision_is_checked_before_anything_is_connected(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, to: str, refusal: str
+) -> None:
+    nowhere = "postgresql://ann@127.0.0.1:1/x"
+    shell = Shell(settings, monkeypatch, tmp_path, DATABASE_URL=nowhere)
+    assert refusal in shell("db", "migrate", "--to", to, "--yes", "--json")[1]
 
 
 def test_on_the_way_below_0005_feedback_is_lost_and_nothing_else(engine: Engine, folder: Path) -> None:

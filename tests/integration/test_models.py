@@ -40,7 +40,7 @@ from pipelines.store.read_snapshot import read_snapshot
 from pipelines.store.vector_store import FootnoteVectorStore, build_vector_store, snapshot_folder
 from pipelines.types import EmbeddingIdentity, Filters, SearchReport
 from tests.fake_openai import FakeOpenAI
-from tests.integration.test_cli import Shell
+from tests.shell import Shell
 
 A = EmbeddingIdentity("hashed", "hashed", 256)  # what the tests' settings name
 B = EmbeddingIdentity("hashed", "hashed-b", 128)
@@ -74,11 +74,7 @@ def filled(settings: Settings, folder: Path) -> Settings:
 
 @pytest.fixture
 def shell(filled: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("FOOTNOTE_HOME", str(filled.home))
-    assert filled.database_url is not None
-    monkeypatch.setenv("DATABASE_URL", filled.database_url.get_secret_value())
-    return Shell(monkeypatch)
+    return Shell(filled, monkeypatch, tmp_path, FOOTNOTE_EMBEDDING__PROVIDER="")
 
 
 def add(settings: Settings, model: EmbeddingIdentity = B, **given: Any) -> int:

@@ -1,20 +1,17 @@
 """What a reader is told of how an answer was found, and what a greeting is told."""
 
 import json
-import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from typer.testing import CliRunner
 
-from app import cli
 from config.prompts import GREETING
-from config.settings import Settings, get_settings
 from pipelines.errors import ServiceUnavailable
-from pipelines.ingestion.run import ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
-from tests.conftest import MakeSettings
+from tests.conftest import Ingested, MakeSettings
+from tests.shell import Shell
 
 QUESTION = "How many containers did the crane move?"
 FACT = "The crane moved 40 containers an hour."
@@ -36,34 +33,21 @@ class DeadEmbedding(BaseEmbedding):
         raise ServiceUnavailable(GONE)
 
 
-@pytest.fixture(scope="module")
-def stored(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """What the tests have copies of."""
-    folder, settings = tmp_path_factory.mktemp("docs"), stock()
-    (folder / "crane.md").write_text(f"# Crane\n\n{FACT}\n")
-    (folder / "garden.md").write_text("# Garden\n\nTomatoes need sun every day.\n")
-    ingest(settings, [str(folder)])
-    return settings
+@pytest.fixture
+def engine(ingested: Ingested, make_settings: MakeSettings) -> QueryEngine:
+    texts = {"crane.md": f"# Crane\n\n{FACT}\n", "garden.md": "# Garden\n\nTomatoes need sun every day.\n"}
+    return build_query_engine(make_settings(ingested(texts)[1]))
 
 
 @pytest.fixture
-def engine(stored: Settings, make_settings: MakeSettings) -> QueryEngine:
-    return build_query_engine(make_settings(stored))
-
-
-@pytest.fixture
-def footnote(engine: QueryEngine, monkeypatch: pytest.MonkeyPatch) -> Run:
+def footnote(engine: QueryEngine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Runs a verb in this process and returns its stdout."""
-    monkeypatch.setenv("FOOTNOTE_HOME", str(engine.settings.home))
-    monkeypatch.setenv("DATABASE_URL", engine.settings.database_url.get_secret_value())
-    monkeypatch.setenv("FOOTNOTE_EMBEDDING__PROVIDER", "hashed")
+    shell = Shell(engine.settings, monkeypatch, tmp_path)
 
     def run(*words: str) -> str:
-        get_settings.cache_clear()
-        monkeypatch.setattr(sys, "argv", ["footnote", *words])
-        result = CliRunner().invoke(cli.app, list(words))
-        assert result.exit_code == 0, result.output
-        return result.stdout
+        code, out = shell(*words)
+        assert code == 0, shell.err
+        return out
 
     return run
 

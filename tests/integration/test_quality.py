@@ -1,12 +1,12 @@
 import csv
 import json
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.cli.evaluate import SystemOptions, run_answers, run_chunking, run_grounding
+from app.cli import evaluate, evaluate_parts
 from config.settings import ParsingSettings, Settings
 from pipelines.errors import ConfigError, SourceError
 from pipelines.evaluation.answers import evaluate_answers, portfolio_engine
@@ -48,10 +48,16 @@ def topics(tmp_path: Path) -> Path:
     return path
 
 
-def portfolio(settings: Settings, path: Path, **asked: Any) -> None:
-    documents, ingested = asked.pop("documents", None), asked.pop("ingested", False)
-    options = SystemOptions(**{"as_json": True, **asked})
-    run_answers(settings, path, options, documents=documents, ingested=ingested)
+def measure(verb: Callable[..., None], settings: Settings, path: Path, **options: Any) -> None:
+    """A verb of `footnote eval` with these settings, as JSON unless said otherwise."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (evaluate, evaluate_parts):
+            patch.setattr(module, "settings_now", lambda: settings)
+        verb(path, **{"as_json": True, **options})
+
+
+def portfolio(settings: Settings, path: Path, **options: Any) -> None:
+    measure(evaluate.eval_answers, settings, path, **options)
 
 
 # The portfolio
@@ -87,7 +93,7 @@ def test_the_json_of_a_portfolio_names_the_systems_and_the_misses(
     settings: Settings, shelf: Path, topics: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "rows.json"
-    portfolio(settings, topics, documents=shelf, overrides=["factors.quality=true"], baseline="default", per_topic=path)
+    portfolio(settings, topics, documents=shelf, setting=["factors.quality=true"], compare="default", per_topic=path)
     report = json.loads(capsys.readouterr().out)
     assert report.keys() >= {"dataset", "topics", "systems", "misses", "comparisons", "per_topic", "fingerprint"}
     assert list(report["systems"]) == ["default", "custom"]
@@ -116,7 +122,7 @@ def test_topics_about_other_documents_are_refused_with_the_way_to_name_them(
 
 def test_an_unknown_system_is_refused_before_anything_is_ingested(settings: Settings, topics: Path) -> None:
     with pytest.raises(ConfigError, match="psychic"):
-        portfolio(settings, topics, systems=["psychic"])
+        portfolio(settings, topics, system=["psychic"])
 
 
 # Chunk sets
@@ -191,10 +197,9 @@ def test_nodes_that_are_cut_otherwise_are_made_again(settings: Settings, chunk_s
 def test_the_json_of_a_chunk_set_has_each_way_to_cut_with_each_system(
     settings: Settings, chunk_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = SystemOptions(
-        systems=["sparse", "hybrid-rrf"], baseline="sparse", limit=1, per_topic=tmp_path / "topics.json", as_json=True
-    )
-    run_chunking(settings, chunk_set, options, parsers=["generic"], n=5)
+    options = {"system": ["sparse", "hybrid-rrf"], "compare": "sparse", "limit": 1, "parser": ["generic"]}
+    options["per_topic"] = tmp_path / "topics.json"
+    measure(evaluate.eval_chunking, settings, chunk_set, **options)
     report = json.loads(capsys.readouterr().out)
     cuts = ["generic", *BASELINES]
     assert list(report["systems"]) == [f"{cut} {system}" for cut in cuts for system in ("sparse", "hybrid-rrf")]
@@ -203,7 +208,7 @@ def test_the_json_of_a_chunk_set_has_each_way_to_cut_with_each_system(
     assert list(report["comparisons"]) == [f"{cut} hybrid-rrf" for cut in cuts]
     assert (report["topics"], report["n"]) == (1, 5)
     assert list(json.loads((tmp_path / "topics.json").read_text())) == cuts
-    run_chunking(settings, chunk_set, replace(options, as_json=False), parsers=["generic"], n=5)
+    measure(evaluate.eval_chunking, settings, chunk_set, **options, as_json=False)
     shown = capsys.readouterr().out
     assert all(cut in shown for cut in cuts)
     assert "recall/precision/IoU" in shown
@@ -237,12 +242,12 @@ def test_claims_are_read_verified_and_reported(
         {"claim": "Whales sing.", "label": "not_supported", "evidence": [GARDEN], "supporting_sentences": [[]]},
     ]
     path.write_text("\n".join(map(json.dumps, rows)))
-    run_grounding(settings, path, limit=None, words=False, fit=False, as_json=True)
+    measure(evaluate_parts.eval_grounding, settings, path)
     report = json.loads(capsys.readouterr().out)
     assert report["bounds"]["supported"] == {"precision": 1.0, "recall": 1.0}
     assert report["auroc"]["committed"] == {"supported": 1.0, "supported against not": 1.0, "any support": 1.0}
     assert "fit" not in report
-    run_grounding(settings, path, limit=1, words=True, fit=True, as_json=False)
+    measure(evaluate_parts.eval_grounding, settings, path, limit=1, words=True, fit=True, as_json=False)
     printed = capsys.readouterr().out
     assert "1 claims" in printed
     assert "fitted" in printed
@@ -256,4 +261,4 @@ def test_a_broken_line_of_claims_is_named(settings: Settings, tmp_path: Path, li
     path = tmp_path / "claims.jsonl"
     path.write_text(line)
     with pytest.raises(SourceError, match=r"1 of .*claims\.jsonl"):
-        run_grounding(settings, path, limit=None, words=True, fit=False, as_json=True)
+        measure(evaluate_parts.eval_grounding, settings, path, words=True)

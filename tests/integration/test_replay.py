@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.fake_openai import FakeOpenAI
-from tests.integration.test_cli import QUESTION, Shell, folder, shell
+from tests.integration.test_cli import QUESTION, folder, shell
+from tests.shell import Shell
 
 __all__ = ["folder", "shell"]
 

@@ -1,7 +1,5 @@
-import json
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime
@@ -10,16 +8,15 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
-from typer.testing import CliRunner
 
-from app import cli
-from config.settings import IngestionSettings, Settings, get_settings
+from config.settings import IngestionSettings, Settings
 from pipelines.errors import RetrievalError, ServiceUnavailable
 from pipelines.ingestion.rollback import plan_rollback, roll_back
 from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.store.database import migrate, open_database
 from pipelines.store.runs import LOCK, list_runs, open_run, read_run
 from pipelines.store.statistics import latest_snapshots, take_snapshot
+from tests.shell import Shell
 
 
 @pytest.fixture
@@ -39,22 +36,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
-    """Runs `footnote`: what it prints with --json, or (exit code, output)."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("FOOTNOTE_HOME", str(settings.home))
-    monkeypatch.setenv("DATABASE_URL", settings.database_url.get_secret_value())
-    monkeypatch.setenv("FOOTNOTE_EMBEDDING__PROVIDER", "hashed")
-    monkeypatch.setenv("FOOTNOTE_INGESTION__EXECUTOR", "here")
-
-    def run(*words: str, code: int = 0) -> Any:
-        get_settings.cache_clear()
-        monkeypatch.setattr(sys, "argv", ["footnote", *words])
-        result = CliRunner().invoke(cli.app, list(words))
-        assert result.exit_code == code, (result.output, result.exception)
-        return json.loads(result.stdout) if "--json" in words else result.output
-
-    return run
+def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    return Shell(settings, monkeypatch, tmp_path)
 
 
 # The log
@@ -79,7 +62,7 @@ def test_the_log_says_of_every_run_what_it_did_and_how_fast(folder: Path, settin
     assert list_runs(engine, 1) == runs[:1]
 
 
-def test_a_run_is_told_with_each_document_and_why_one_failed(folder: Path, settings: Settings) -> None:
+def test_a_run_lists_each_document_and_the_reason_of_a_failure(folder: Path, settings: Settings) -> None:
     (folder / "bad.pdf").write_bytes(b"%PDF-1.4 not a page")
     ingest(settings, [str(folder)])
     (folder / "crane.md").write_text("# Crane\n\nThe crane was sold.\n")
@@ -104,7 +87,7 @@ def test_a_run_that_is_undone_names_the_run_that_did_it(folder: Path, settings: 
     assert (first["undoes"], first["undone_by"]) == (None, [undone.run_id])
 
 
-def test_there_is_no_run_of_an_id_that_was_never_given(settings: Settings) -> None:
+def test_an_unknown_run_id_is_an_error(settings: Settings) -> None:
     for run_id in (0, -1, 1, 2**31, 2**70):
         with pytest.raises(RetrievalError, match="no run"):
             read_run(open_database(settings).engine, run_id)
@@ -267,49 +250,47 @@ def test_runs_of_an_older_version_can_be_rolled_back_after_the_upgrade(folder: P
 # The command line
 
 
-def test_runs_rollback_and_reindex_on_the_command_line(folder: Path, shell: Callable[..., Any]) -> None:
-    first = shell("ingest", str(folder), "--json")["run_id"]
+def test_runs_rollback_and_reindex_on_the_command_line(folder: Path, shell: Shell) -> None:
+    first = shell.json("ingest", str(folder))["run_id"]
     (folder / "crane.md").write_text("# Crane\n\nThe crane was sold.\n")
     (folder / "bad.pdf").write_bytes(b"%PDF-1.4 not a page")
-    second = shell("ingest", str(folder), "--json", code=4)["run_id"]
-    listed = shell("runs", "--json")["runs"]
+    second = shell.json("ingest", str(folder), code=4)["run_id"]
+    listed = shell.json("runs")["runs"]
     assert [run["id"] for run in listed] == [second, first]
-    assert shell("runs", str(second), "--json")["items"][0].keys() >= {
+    assert shell.json("runs", str(second))["items"][0].keys() >= {
         "document",
         "outcome",
         "error",
         "hint",
         "version",
     }
-    told = shell("runs", str(second))
+    told = shell("runs", str(second))[1]
     assert "bad.pdf" in told
     assert "    is truncated: its end is missing. Copy or download it again." in told
     assert "LoadError" not in told  # which --json has
-    planned = shell("rollback", str(second), "--plan", "--json")
+    planned = shell.json("rollback", str(second), "--plan")
     assert [(step["action"], step["document"]) for step in planned["steps"]] == [("restore", "crane.md")]
-    assert "restore" in shell("rollback", str(second), "--plan")
-    report = shell("rollback", str(second), "--json")
+    assert "restore" in shell("rollback", str(second), "--plan")[1]
+    report = shell.json("rollback", str(second))
     assert (report["updated"], report["embedded"]) == (1, 0)
-    assert f"undoes {second}" in shell("runs")
-    assert shell("reindex", "--plan", "--json")["outcomes"]["unchanged"] == 1
-    assert shell("reindex", "--json")["updated"] == 1  # of what was restored, made by today's rules now
-    days = shell("runs", "--snapshots", "--json")["snapshots"]
+    assert f"undoes {second}" in shell("runs")[1]
+    assert shell.json("reindex", "--plan")["outcomes"]["unchanged"] == 1
+    assert shell.json("reindex")["updated"] == 1  # of what was restored, made by today's rules now
+    days = shell.json("runs", "--snapshots")["snapshots"]
     assert days[0]["documents"] == 2
-    assert "all" in shell("runs", "--snapshots")
-    assert "next `footnote ingest`" in shell("rollback", str(first), "--yes")
+    assert "all" in shell("runs", "--snapshots")[1]
+    assert "next `footnote ingest`" in shell("rollback", str(first), "--yes")[1]
 
 
-def test_a_rollback_does_not_ask_where_nobody_can_answer(
-    folder: Path, shell: Callable[..., Any], settings: Settings
-) -> None:
-    run = shell("ingest", str(folder), "--json")["run_id"]
-    assert shell("rollback", str(run), "--json")["removed"] == 2
+def test_a_rollback_does_not_ask_where_nobody_can_answer(folder: Path, shell: Shell, settings: Settings) -> None:
+    run = shell.json("ingest", str(folder))["run_id"]
+    assert shell.json("rollback", str(run))["removed"] == 2
     assert build_ingestion(settings).store.count() == 0
 
 
-def test_a_removal_says_how_to_undo_it(folder: Path, shell: Callable[..., Any]) -> None:
-    shell("ingest", str(folder), "--json")
-    removed = shell("remove", "crane.md", "--yes", "--json")
+def test_a_removal_says_how_to_undo_it(folder: Path, shell: Shell) -> None:
+    shell.json("ingest", str(folder))
+    removed = shell.json("remove", "crane.md", "--yes")
     assert [each["document"] for each in removed["removed"]] == ["crane.md"]
-    assert shell("rollback", str(removed["run_id"]), "--yes", "--json")["added"] == 1
-    assert "footnote rollback" in shell("remove", "crane.md", "--yes")
+    assert shell.json("rollback", str(removed["run_id"]), "--yes")["added"] == 1
+    assert "footnote rollback" in shell("remove", "crane.md", "--yes")[1]

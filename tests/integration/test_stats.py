@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from app.cli.maintenance import show_stats
+from app.cli.maintenance import Statistics
+from app.cli.output import emit
 from config.settings import Settings
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import build_query_engine
@@ -114,13 +115,13 @@ def test_clicks_and_thumbs_are_counted_by_answer_number_and_place(engine: Engine
     assert report["feedback"] == {"up": 1, "down": 1, "wrong_source": 1, "text": 1}
 
 
-def test_nothing_asked_is_nothing_to_add_up(
+def test_statistics_of_an_empty_log_are_zero(
     engine: Engine, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = statistics(engine, 7)
     assert (report["questions"], report["latency_ms"], report["usage"]["by_day"]) == (0, {}, [])
     assert report["usage"]["per_answer"]["cost"] == {"mean": None, "p50": None, "p95": None, "p99": None}
-    show_stats(settings, 7, as_json=False)
+    emit(Statistics(report), False)
     assert "0 questions" in capsys.readouterr().out
 
 
@@ -177,10 +178,11 @@ def test_usage_and_cost_are_logged_with_the_answer(talking: Callable[..., Any], 
     with engine.database.engine.connect() as connection:
         row = connection.execute(select(queries.c.usage, queries.c.cost)).one()
     assert (row.usage, row.cost) == (dict(answer.usage), answer.cost)
-    show_stats(engine.settings, 1, as_json=True)
+    report = Statistics(statistics(engine.database.engine, 1))
+    emit(report, True)
     (day,) = json.loads(capsys.readouterr().out)["usage"]["by_day"]
     assert (day["cost"], day["total_tokens"]) == (answer.cost, answer.usage["total_tokens"])
-    show_stats(engine.settings, 1, as_json=False)
+    emit(report, False)
     assert f"{answer.cost:.6f}" in capsys.readouterr().out
 
 

@@ -1,7 +1,6 @@
 """Sources that could not be listed, wholly or in part: they stand as failed until a look at them says otherwise."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,10 +9,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 from rich.console import Console
-from typer.testing import CliRunner
 
-from app import cli
-from config.settings import GitHubSettings, IngestionSettings, NotionSettings, Settings, WebSettings, get_settings
+from config.settings import GitHubSettings, IngestionSettings, NotionSettings, Settings, WebSettings
 from pipelines.ingestion.run import Overrides, build_ingestion
 from pipelines.ingestion.watch import Watch
 from pipelines.store.database import open_database
@@ -23,6 +20,7 @@ from pipelines.store.status import coverage
 from pipelines.types import IngestReport
 from tests.fake_github import FakeGitHub, Fault, Repository
 from tests.fake_web import FILLER, Served, page, sitemap, sitemap_index, website
+from tests.shell import Shell
 
 README = b"# Footnotes\n\nEvery sentence of an answer points at a passage.\n"
 DOWN = Fault(422, message="Not now.")
@@ -231,27 +229,11 @@ def test_a_source_was_looked_at_when_a_run_did_or_a_later_look_found_nothing_to_
 
 
 @pytest.fixture
-def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., tuple[int, str]]:
-    """Runs `footnote`: (exit code, stdout)."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("FOOTNOTE_HOME", str(settings.home))
-    monkeypatch.setenv("DATABASE_URL", settings.database_url.get_secret_value())
-    monkeypatch.setenv("FOOTNOTE_EMBEDDING__PROVIDER", "hashed")
-    monkeypatch.setenv("FOOTNOTE_INGESTION__EXECUTOR", "here")
-    monkeypatch.setenv("FOOTNOTE_GITHUB__API_BASE", settings.github.api_base)
-
-    def run(*words: str) -> tuple[int, str]:
-        get_settings.cache_clear()
-        monkeypatch.setattr(sys, "argv", ["footnote", *words])
-        result = CliRunner().invoke(cli.app, list(words))
-        return result.exit_code, result.stdout
-
-    return run
+def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    return Shell(settings, monkeypatch, tmp_path, FOOTNOTE_GITHUB__API_BASE=settings.github.api_base)
 
 
-def test_a_source_that_failed_is_in_every_later_report_until_it_is_removed(
-    github: FakeGitHub, shell: Callable[..., tuple[int, str]]
-) -> None:
+def test_a_source_that_failed_is_in_every_later_report_until_it_is_removed(github: FakeGitHub, shell: Shell) -> None:
     github.faults.extend([DOWN] * 4)
     assert shell("ingest", "github:ann", "--plan")[0] == 4
     assert shell("ingest", "github:ann")[0] == 4
@@ -276,7 +258,7 @@ def test_a_run_in_which_everything_failed_is_called_so(github: FakeGitHub, setti
     assert [each["state"] for each in list_runs(open_database(settings).engine, 5)] == ["done", "failed"]
 
 
-def test_tables_are_read_at_eighty_columns(github: FakeGitHub, shell: Callable[..., tuple[int, str]]) -> None:
+def test_tables_are_read_at_eighty_columns(github: FakeGitHub, shell: Shell) -> None:
     github.faults.append(DOWN)
     shell("ingest", "github:ann")
     shell("ingest", "github:ann")
@@ -289,7 +271,7 @@ def test_tables_are_read_at_eighty_columns(github: FakeGitHub, shell: Callable[.
 
 
 def test_a_reason_is_wrapped_below_its_row_on_a_terminal(
-    github: FakeGitHub, shell: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
+    github: FakeGitHub, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shell("ingest", "github:nobody")
     monkeypatch.setattr("app.cli.output.console", Console(width=40, force_terminal=True, color_system=None))

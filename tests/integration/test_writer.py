@@ -3,21 +3,21 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from config.prompts import NO_ANSWER, NO_MORE
 from config.settings import LLMSettings, PersonaSettings, Settings
-from pipelines.ingestion.run import ingest
 from pipelines.query.answer import answer_json, answer_schema, read_answer
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.query_log import read_query
 from pipelines.text import count_tokens
 from pipelines.types import Answer, Token, Turn
-from tests.conftest import MakeSettings
+from tests.conftest import Ingested, MakeSettings
 from tests.fake_openai import FakeOpenAI, Fault
-from tests.integration.test_cli import Shell
+from tests.shell import Shell
 
 QUESTION = "How many containers did the harbour crane move?"
 TRUE = "The harbour crane moved 40 containers an hour"
@@ -31,13 +31,10 @@ def openai() -> Iterator[FakeOpenAI]:
 
 
 @pytest.fixture(scope="module")
-def stored(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+def stored(ingested: Ingested) -> Settings:
     """What the tests have copies of."""
-    place, settings = tmp_path_factory.mktemp("docs"), stock()
-    (place / "crane.md").write_text(f"# Crane\n\n{TRUE}. Marit built it in 2014.\n")
-    (place / "ship.md").write_text("# Ships\n\nIn 2023 Marit moved to Garboard Systems. She leads five people there.\n")
-    ingest(settings, [str(place)])
-    return settings
+    ships = "# Ships\n\nIn 2023 Marit moved to Garboard Systems. She leads five people there.\n"
+    return ingested({"crane.md": f"# Crane\n\n{TRUE}. Marit built it in 2014.\n", "ship.md": ships})[1]
 
 
 @pytest.fixture
@@ -129,10 +126,8 @@ def test_ask_json_asks_the_model_for_json_and_prints_what_the_schema_describes(
 
 
 @pytest.fixture
-def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Shell:
-    monkeypatch.setenv("FOOTNOTE_HOME", str(settings.home))
-    monkeypatch.setenv("FOOTNOTE_EMBEDDING__PROVIDER", "hashed")
-    return Shell(monkeypatch)
+def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    return Shell(settings, monkeypatch, tmp_path)
 
 
 @pytest.mark.parametrize("output", ["prose", "json"])

@@ -1,0 +1,253 @@
+"""`footnote eval parsing`, `articles`, `grounding` and `answerability`: documents, verdicts and evidence."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli import output
+from app.cli.evaluate import Limit
+from app.cli.options import Json, argument, option, settings_now
+from app.cli.output import emit, render, say
+
+if TYPE_CHECKING:
+    from pipelines.evaluation.parsing import ParsedFile
+
+verbs = typer.Typer()
+_WORST = 10  # pages that are listed unless all are asked for
+
+
+@dataclass(frozen=True, slots=True)
+class ParsingScores:
+    """Parsed documents with what of their truth is found; `verbose` shows every value missed or wrong."""
+
+    files: "Sequence[ParsedFile]"
+    verbose: bool
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The scores over all documents, by category and by layout, and each document with what it misses."""
+        from pipelines.evaluation.parsing import parsing_json
+
+        return parsing_json(self.files)
+
+
+@verbs.command("parsing")
+def eval_parsing(
+    folder: Annotated[Path, argument("PDF and DOCX files; truth as JSON or YAML of the same name.")],
+    limit: Limit = None,
+    verbose: Annotated[bool, option("Show every value missed or wrong.", "--verbose", "-v")] = False,
+    as_json: Json = False,
+) -> None:
+    """How much of what resumes and profiles state is found: companies, positions, dates, institutions, skills.
+
+    A TXT or DOCX file beside a PDF is its reading order. Example: footnote eval parsing var/corpus/dev --verbose
+    """
+    from pipelines.evaluation.parsing import parse_folder
+
+    with output.progress(quiet=as_json) as advance:
+        emit(ParsingScores(parse_folder(folder, limit=limit, on_progress=advance), verbose), as_json)
+
+
+@render.register(ParsingScores)
+def _render_parsing(result: ParsingScores) -> None:
+    from pipelines.evaluation.parsing import BESIDE, CORE, field_scores, group_files
+
+    done = result.files
+    judged = [each for each in done if each.truth]
+    groups = {
+        "all": judged,
+        **group_files(done, lambda each: each.expected),
+        **group_files(done, lambda each: each.theme),
+    }
+    for title, shown in ((f"F1 over {len(judged)} documents with truth", ("all", *CORE)), ("F1 beside that", BESIDE)):
+        rows = [[name, str(len(files)), *(_share(field_scores(files)[column]) for column in shown)]
+                for name, files in groups.items() if files]  # fmt: skip
+        output.table(title, ["kind or layout", "files", *shown], rows)
+    columns = ["document", "read as", "F1", "jobs found", "stated", "twice", "order", "s"]
+    output.table("", columns, [_parsed_row(each) for each in done])
+    for each in done:
+        if each.error:
+            say(f"{each.name}: {each.error}", "red")
+        for what, values in (
+            (("missed", each.comparison.missed), ("wrong", each.comparison.wrong)) if result.verbose else ()
+        ):
+            for name, value in values:
+                say(f"{each.name}: {what} {name}: {value}", "dim")
+    orders = [each.order for each in done if each.order is not None]
+    if orders:
+        say(f"reading order over {len(orders)} twins: mean {sum(orders) / len(orders):.4f}, worst {min(orders):.4f}")
+    misread = sum(each.category != each.expected for each in judged)
+    say(f"{sum(each.twice for each in done)} jobs found twice, {misread} documents taken for another kind", "bold")
+
+
+def _parsed_row(each: "ParsedFile") -> list[str]:
+    from pipelines.evaluation.parsing import field_scores
+
+    stated = "" if each.stated_jobs is None else str(each.stated_jobs)
+    f1 = _share(field_scores([each])["all"]) if each.truth else ""
+    counts = [str(each.jobs), stated, str(each.twice or "")]
+    return [each.name, each.category or "failed", f1, *counts, _share(each.order), f"{each.seconds:.1f}"]
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleScores:
+    """The report of `pipelines.evaluation.articles`; `verbose` shows every page."""
+
+    report: Mapping[str, Any]
+    verbose: bool
+
+
+@verbs.command("articles")
+def eval_articles(
+    folder: Annotated[Path, argument("ground-truth.json and html/*.html.gz: web pages and their articles.")],
+    limit: Limit = None,
+    verbose: Annotated[bool, option("Show every page.", "--verbose", "-v")] = False,
+    as_json: Json = False,
+) -> None:
+    """How much of an article's body is read out of its web page, and of nothing else; beside it plain trafilatura.
+
+    The measure is that of the article extraction benchmark: shingles of four words in common.
+    Example: footnote eval articles data/articles
+    """
+    from pipelines.evaluation.articles import articles_json, measure_articles
+
+    with output.progress(quiet=as_json) as advance:
+        report = articles_json(measure_articles(folder, limit=limit, on_progress=advance))
+    emit(ArticleScores(report, verbose), as_json)
+
+
+@render.register(ArticleScores)
+def _render_articles(result: ArticleScores) -> None:
+    report = result.report
+    names = ["f1", "mean_f1", "precision", "recall", "accuracy"]
+    rows = [[system, *(_share(means[name]) for name in names)] for system, means in report["systems"].items()]
+    output.table(f"{report['pages']} pages", ["system", "F1", "mean F1", *names[2:]], rows)
+    shown = report["worst"] if result.verbose else report["worst"][:_WORST]
+    columns = ["page", "F1", "precision", "recall", "why"]
+    rows = [[each["page"][:12], *(_share(each[name]) for name in ("f1", *names[2:4])), each["error"]] for each in shown]
+    output.table("the worst first", columns, rows)
+
+
+class GroundingScores(dict[str, Any]):
+    """The scores of the verifier on labelled claims."""
+
+
+@verbs.command("grounding")
+def eval_grounding(
+    claims: Annotated[Path, argument("JSON lines: claim, label, evidence, supporting_sentences.")],
+    limit: Limit = None,
+    words: Annotated[bool, option("By words alone, without the embedding model.", "--words")] = False,
+    fit: Annotated[bool, option("Fit the weights anew and print them.", "--fit")] = False,
+    as_json: Json = False,
+) -> None:
+    """How well the verifier tells claims that their source bears out from the others, and whether it shows the place.
+
+    The AUROC is printed of the committed weights, cross-validated, and of plain baselines.
+    Example: footnote eval grounding data/wice/dev.jsonl --fit
+    """
+    from pipelines.evaluation.datasets import load_claims
+    from pipelines.evaluation.grounding import refit, summary, verify_claims
+    from pipelines.models.embedding import build_embed_model
+    from pipelines.models.identity import identity
+    from pipelines.query.verify import WORDS_ONLY, build_judge, cached_embedding
+
+    settings, read = settings_now(), load_claims(claims)[:limit]
+    model = identity(settings).model
+    judge = WORDS_ONLY if words else build_judge(model, cached_embedding(build_embed_model(settings)))
+    with output.progress(quiet=as_json) as advance:
+        rows = verify_claims(read, judge, advance)
+    dataset = f"{claims.resolve().parent.name} {claims.stem}"
+    scores = GroundingScores(dataset=dataset, model=model if judge.embed else "", **summary(rows))
+    emit(GroundingScores(scores, fit=refit(rows)) if fit else scores, as_json)
+
+
+@render.register(GroundingScores)
+def _render_grounding(report: GroundingScores) -> None:
+    verdicts = sorted({verdict for counts in report["verdicts"].values() for verdict in counts})
+    counts = [
+        [label, str(report["claims"][label]), *(str(given.get(verdict, 0)) for verdict in verdicts)]
+        for label, given in report["verdicts"].items()
+    ]
+    output.table(f"{sum(report['claims'].values())} claims, and the verdicts on them", ["label", "", *verdicts], counts)
+    scores = [[name, *(f"{value:.3f}" for value in by.values())] for name, by in report["auroc"].items()]
+    columns = ["", "supported against the rest", "against not supported", "any support against none"]
+    output.table(f"AUROC ({report['model'] or 'by words alone'})", columns, scores)
+    for verdict, found in report["bounds"].items():
+        what = "supported" if verdict == "supported" else "partial or better"
+        say(f"verdict {what}: precision {found['precision']:.3f}, recall {found['recall']:.3f}", "bold")
+    overlap = ", ".join(f"{verdict} {share:.3f}" for verdict, share in report["overlap"].items())
+    say(f"what is shown overlaps a gold sentence, by verdict: {overlap}")
+    if "fit" in report:
+        say(f"fitted: {report['fit']}", "bold")
+
+
+class AnswerabilityScores(dict[str, Any]):
+    """The scores of the evidence on labelled questions, by set."""
+
+
+@verbs.command("answerability")
+def eval_answerability(
+    paths: Annotated[
+        list[Path], argument("Labelled conversations, or sets in BEIR's form.", metavar="FOLDER_OR_FILE...")
+    ],
+    fit: Annotated[bool, option("Fit the parameters anew and print them.", "--fit")] = False,
+    as_json: Json = False,
+) -> None:
+    """How well the evidence tells questions with an answer in the corpus from those without, cross-validated.
+
+    Example: footnote eval answerability mtrag_un/dev.jsonl --fit
+    """
+    from pipelines.evaluation.answerability import judge_strengths, load_collection, measure_evidence, refit
+    from pipelines.models.identity import identity
+    from pipelines.query.evidence import calibration
+
+    settings = settings_now()
+    model = identity(settings).model
+    parameters = calibration(model, dense=settings.retrieval.mode != "sparse")
+    measured = {}
+    with output.progress(quiet=as_json) as advance:
+        for collection in [load_collection(path) for path in paths]:
+            measured[collection.dataset.name] = measure_evidence(settings, collection, advance)
+    sets = {name: judge_strengths(rows, parameters) for name, rows in measured.items()}
+    scores = AnswerabilityScores(model=model, sets=sets)
+    emit(AnswerabilityScores(scores, fit=refit(measured, parameters)) if fit else scores, as_json)
+
+
+@render.register(AnswerabilityScores)
+def _render_answerability(report: AnswerabilityScores) -> None:
+    for name, judged in report["sets"].items():
+        _print_answerability(name, judged)
+    if "fit" in report:
+        say(f"fitted: {report['fit']['parameters']}", "bold")
+        for name, by_label in report["fit"]["by_the_other_sets"].items():
+            say(f"fitted on the others, {name}: " + _listed(by_label))
+
+
+def _print_answerability(name: str, judged: Mapping[str, Any]) -> None:
+    rows = [
+        [
+            label,
+            str(count),
+            *(_share(judged[column].get(label)) for column in ("auroc", "held_out", "answered", "high")),
+        ]
+        for label, count in judged["questions"].items()
+    ]
+    output.table(name, ["label", "questions", "AUROC", "AUROC cross-validated", "answered", "called high"], rows)
+    say("left unanswered where 90 % of the answerable are answered: " + _listed(judged["abstained"]))
+    for row in judged["reliability"]:
+        say(
+            f"strength {row['from']:.1f} to {row['to']:.1f}: {row['count']:>5} questions, predicted "
+            f"{row['predicted']:.2f}, observed {row['observed']:.2f}",
+            "dim",
+        )
+
+
+def _listed(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.3f}" for name, value in values.items())
