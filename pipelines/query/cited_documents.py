@@ -31,9 +31,9 @@ def with_identical_documents(answer: Answer, ledger: Ledger, database: Engine, a
     except FootnoteError as error:
         log_failure("not known which other documents hold the cited words", error)
         return answer
-    held = {place: (row.name, row.text) for place, row in rows.items()}
+    texts = {place: (row.name, row.text) for place, row in rows.items()}
     sources = (
-        replace(source, also_in=_holding(near[source.n], held, quotes[source.n])) if near.get(source.n) else source
+        replace(source, also_in=_holding(near[source.n], texts, quotes[source.n])) if near.get(source.n) else source
         for source in answer.sources
     )
     return replace(answer, sources=tuple(sources))
@@ -43,7 +43,7 @@ def _quotes(answer: Answer) -> dict[int, list[str]]:
     """The folded quotations of each source, those of conflicts included."""
     quotes: dict[int, list[str]] = {}
     sides = (conflict.sides for conflict in answer.conflicts)
-    for citation in (one for own in (*(said.evidence for said in answer.sentences), *sides) for one in own):
+    for citation in (one for own in (*(sentence.evidence for sentence in answer.sentences), *sides) for one in own):
         quotes.setdefault(citation.n, []).append(folded_words(citation.quote))
     return quotes
 
@@ -56,14 +56,14 @@ def _near(source: Source, ledger: Ledger) -> list[SpanKey]:
 
 
 def _holding(
-    near: Sequence[SpanKey], held: Mapping[SpanKey, tuple[str, str]], quotes: Sequence[str]
+    near: Sequence[SpanKey], stored: Mapping[SpanKey, tuple[str, str]], quotes: Sequence[str]
 ) -> tuple[str, ...]:
     """The names of the documents that hold every quotation within these spans."""
     texts: dict[str, list[str]] = {}
     names: dict[str, str] = {}
     for place in near:
-        if place in held:
-            names[place[0]], text = held[place]
+        if place in stored:
+            names[place[0]], text = stored[place]
             texts.setdefault(place[0], []).append(text)
     return tuple(
         dict.fromkeys(

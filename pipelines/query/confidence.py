@@ -1,8 +1,8 @@
 """Confidence of an answer from the evidence and the verdicts of its sentences."""
 
-import math
 from collections.abc import Sequence
 
+from pipelines.query.evidence import log_odds
 from pipelines.store.tokens import tokenise
 from pipelines.types import Band, Evidence, Sentence
 
@@ -39,21 +39,11 @@ def confidence(
     unborne = sum(sentence.verdict in ("unsupported", "uncited") for sentence in sentences) / max(len(sentences), 1)
     if supported < _SUPPORTED or (not quoted and unborne >= _MOST_UNSUPPORTED):
         return "low"
-    found = _band_of_quotation(evidence) if quoted else _band_of_model_text(evidence, sentences, terms)
-    return "medium" if found == "high" and (supported < 1 or not sure) else found
-
-
-def _band_of_quotation(evidence: Evidence) -> Band:
-    sure = _STRENGTH * _log_odds(evidence.strength) + _COVERAGE * evidence.coverage
-    return "high" if sure >= _HIGH else "low" if sure < _LOW else "medium"
-
-
-def _band_of_model_text(evidence: Evidence, sentences: Sequence[Sentence], terms: Sequence[str]) -> Band:
-    spoken = [set(tokenise(sentence.text)) for sentence in sentences]
-    held = max((sum(term in said for term in terms) / max(len(terms), 1) for said in spoken), default=0.0)
-    return "medium" if evidence.band == "high" and held < _LEAST_HELD else evidence.band
-
-
-def _log_odds(probability: float) -> float:
-    held = min(max(probability, 0.01), 0.99)
-    return math.log(held / (1 - held))
+    if quoted:
+        certainty = _STRENGTH * log_odds(evidence.strength) + _COVERAGE * evidence.coverage
+        band: Band = "high" if certainty >= _HIGH else "low" if certainty < _LOW else "medium"
+    else:
+        indexed = [set(tokenise(sentence.text)) for sentence in sentences]
+        share = max((sum(term in own for term in terms) / max(len(terms), 1) for own in indexed), default=0.0)
+        band = "medium" if evidence.band == "high" and share < _LEAST_HELD else evidence.band
+    return "medium" if band == "high" and (supported < 1 or not sure) else band

@@ -62,8 +62,8 @@ def about(facts: Mapping[str, Any] | None) -> str:
         return ""
     stars = "" if facts["stars"] is None else f"{facts['stars']} stars"
     pushed = f"last pushed {facts['pushed_at'][:10]}" if facts["pushed_at"] else ""
-    told = (facts["language"], stars, facts["licence"], facts["homepage"], pushed)
-    return f"{facts['name']}: {'; '.join(filter(None, told))}"
+    parts = (facts["language"], stars, facts["licence"], facts["homepage"], pushed)
+    return f"{facts['name']}: {'; '.join(filter(None, parts))}"
 
 
 def draw_delimiter(sources: Sequence[Source]) -> str:
@@ -79,9 +79,9 @@ def _unsaid(source: Source) -> tuple[str, ...]:
     path = source.section_path[1:] if source.section_path[:1] == (source.title,) else source.section_path
     lines = [line for line in source.snippet[:2_000].splitlines() if line.strip()][: len(path)]
     opening = [fold(plain(line).strip(" #*_")) for line in lines]
-    for said in range(len(lines), 0, -1):
-        if [fold(plain(heading)) for heading in path[-said:]] == opening[:said]:
-            return path[:-said]
+    for count in range(len(lines), 0, -1):
+        if [fold(plain(heading)) for heading in path[-count:]] == opening[:count]:
+            return path[:-count]
     return path
 
 

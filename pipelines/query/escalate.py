@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import QueryBundle
 from numpy.typing import ArrayLike, NDArray
 
 from config import prompts
@@ -18,7 +18,7 @@ from pipelines.errors import FootnoteError
 from pipelines.models.consult import consult
 from pipelines.observe import log_failure
 from pipelines.query.evidence import with_strength
-from pipelines.query.fuse import min_max_scaled, reciprocal_rank_fusion
+from pipelines.query.fuse import by_score, min_max_scaled, reciprocal_rank_fusion, scores_of
 from pipelines.query.llm_queries import MAX_REPLY, parse_passage, parse_queries
 from pipelines.query.result_cache import NO_CACHE, ResultCache, cache_key
 from pipelines.query.retrieve import WeightedQuery
@@ -288,13 +288,9 @@ def _fused(context: EscalationContext, outcomes: Sequence[SearchOutcome], trusts
     """One ranking of several by weighted RRF, the question's own among them; what each of them cut stays cut."""
     searched = {**{str(n): each for n, each in enumerate(outcomes)}, "": context.base}
     weights = {"": 1.0} | {str(n): trust for n, trust in enumerate(trusts)}
-    rankings = {
-        key: [(hit.node.node_id, float(hit.score or 0.0)) for hit in each.ranked] for key, each in searched.items()
-    }
+    rankings = {key: scores_of(each.ranked) for key, each in searched.items()}
     nodes = {hit.node.node_id: hit.node for each in searched.values() for hit in each.ranked}
-    scores = min_max_scaled(reciprocal_rank_fusion(rankings, weights, k=_DAMPING))
-    order = sorted(scores, key=lambda node_id: (-scores[node_id], node_id))
-    ranked = [NodeWithScore(node=nodes[node_id], score=scores[node_id]) for node_id in order]
+    ranked = by_score(min_max_scaled(reciprocal_rank_fusion(rankings, weights, k=_DAMPING)), nodes)
     ledger = context.search.ledger.fork("multi")
     for each in searched.values():
         ledger.join(each.ledger)

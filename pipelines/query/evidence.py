@@ -212,7 +212,18 @@ def strength(measured: Mapping[str, float], parameters: Calibration) -> float:
     if not measured:
         return 0.0
     odds = parameters.intercept + sum(weight * measured[name] for name, weight in parameters.weights.items())
+    return logistic(odds)
+
+
+def logistic(odds: float) -> float:
+    """The probability (0..1) of these log-odds, which count as -50 to 50."""
     return 1 / (1 + math.exp(-max(min(odds, 50.0), -50.0)))
+
+
+def log_odds(probability: float) -> float:
+    """The log-odds of a probability, which counts as .01 to .99."""
+    bounded = min(max(probability, 0.01), 0.99)
+    return math.log(bounded / (1 - bounded))
 
 
 def with_strength(evidence: Evidence, strength: float, *, settings: EvidenceSettings, model: str) -> Evidence:

@@ -72,7 +72,7 @@ def stand_alone(
         return question, ""
     if rewritten := rewrite(typed, history):
         return rewritten, "model"
-    whole = condense(question, history, weight, typed=typed)
+    whole = _condensed(question, history, weight, typed=typed)
     return whole, "rules" if whole != question else ""
 
 
@@ -93,12 +93,12 @@ def rewrite_follow_up(question: str, history: Sequence[Turn], llm: LLM, *, secon
     Raises:
         ModelError, ServiceUnavailable: If the model fails or takes too long.
     """
-    told = [text for turn in history for text in (turn.question, turn.answer)]
-    key = fresh_key([*told, question])
-    said = "\n".join(
+    texts = [text for turn in history for text in (turn.question, turn.answer)]
+    key = fresh_key([*texts, question])
+    conversation = "\n".join(
         f"User: {escape_delimiters(turn.question)}\nAnswer: {escape_delimiters(turn.answer)}" for turn in history
     )
-    quoted = f"<<conversation {key}>>\n{said}\n<</conversation {key}>>\n\nFollow-up: {question}"
+    quoted = f"<<conversation {key}>>\n{conversation}\n<</conversation {key}>>\n\nFollow-up: {question}"
     reply = consult(llm, [("system", CONDENSE), ("user", quoted)], seconds=seconds, limit=MAX_REPLY, hint=_HINT)
     return checked_rewrite(reply, question, history)
 
@@ -113,12 +113,12 @@ def checked_rewrite(reply: str, question: str, history: Sequence[Turn]) -> str:
     if len(found) != 1 or not found[0].endswith("?") or len(found[0]) >= MAX_SEARCH:
         return ""
     text = found[0]
-    told = fold(" ".join((question, *(t for turn in history for t in (turn.question, turn.answer, *turn.sources)))))
-    if any(fold(name.strip(".,'’")) not in told for name in _NAME.findall(text)):
+    known = fold(" ".join((question, *(t for turn in history for t in (turn.question, turn.answer, *turn.sources)))))
+    if any(fold(name.strip(".,'’")) not in known for name in _NAME.findall(text)):
         return ""
-    own, terms = set(terms_of(question)), set(terms_of(text))
-    taken = (terms - own) & set(terms_of(told))
-    return text if taken and len(own & terms) >= _KEPT * len(own) else ""
+    own_terms, terms = set(terms_of(question)), set(terms_of(text))
+    taken = (terms - own_terms) & set(terms_of(known))
+    return text if taken and len(own_terms & terms) >= _KEPT * len(own_terms) else ""
 
 
 OPENER = r"(?:and|but|so|or|ok(?:ay)?|then|also|und|aber|oder)"
@@ -168,11 +168,6 @@ _SIGNED = re.compile(r"[A-Z][+#]{1,2}|\.[A-Z]\w+")  # C++, C#, .NET
 _MOST_WORDS = 5
 
 
-def is_elliptical(question: str) -> bool:
-    """True if a question only names a part of another."""
-    return bool(_BARE.fullmatch(question) or _other(question))
-
-
 def substituted(question: str, last: Turn) -> str:
     """The last question with the part of it swapped that a follow-up names; empty where it names no such part.
 
@@ -199,8 +194,8 @@ def _asked_anew(question: str, last: str) -> str:
         return f"{asks} {verb}{rest[:place]}{matter}{rest[place:]}?"
     if _YES_NO.fullmatch(last):
         return f"{asks} {last[:1].lower()}{last[1:]}?"
-    if (told := _SUBJECT.fullmatch(last)) and (made := participle(told[1])):
-        return f"{asks} was {told[2]} {made}?"
+    if (subject := _SUBJECT.fullmatch(last)) and (made := participle(subject[1])):
+        return f"{asks} was {subject[2]} {made}?"
     opening = _ASKS_FIRST.match(last)
     return f"{asks} {last[opening.end() :]}?" if opening else f"{asks}: {last}?"
 
@@ -215,8 +210,8 @@ def _other(question: str) -> str:
 
 
 def _relation_and_name(other: str) -> tuple[str, str]:
-    told = _RELATION.match(other)
-    return (told[1] or "", other[told.end() :]) if told else ("", other)
+    relation = _RELATION.match(other)
+    return (relation[1] or "", other[relation.end() :]) if relation else ("", other)
 
 
 def _is_name(text: str) -> bool:
@@ -304,14 +299,14 @@ _THING = re.compile(
 )
 
 
-def condense(question: str, history: Sequence[Turn], weight: Weight, *, typed: str = "") -> str:
+def _condensed(question: str, history: Sequence[Turn], weight: Weight, *, typed: str = "") -> str:
     """The question as it stands alone: what it points at is named, and what it leaves unsaid follows it.
 
     A question that only swaps a part of the last one ("And when?", "What about Berlin?") is that one with the part in
     its place. In another, "she", "it", "there" and "before that" are put into words where it is clear what they mean.
     What is still unsaid are the weightiest words of the last question that stood alone, and of those since. A question
     with matter of its own that points at a person is given the last names only; one that points at a thing, also the
-    title of the first source cited. A question that stands alone comes back as it was.
+    title of the first source cited.
 
     Args:
         question: Without its request phrases.
@@ -319,39 +314,39 @@ def condense(question: str, history: Sequence[Turn], weight: Weight, *, typed: s
         weight: How rare an index term is; the index's idf.
         typed: The question with its request phrases ("and"), where it has any.
     """
-    if not is_follow_up(question, history, typed=typed):
-        return question
     chain = _chain(history)
     if whole := substituted(typed or question, chain[0]):
         return whole
-    said = resolve_references(question, chain)
-    at_thing = _points_at_thing(said)
-    if not at_thing and _points_at_thing(question) and len(terms_of(said)) > 1:
-        return said
+    resolved = resolve_references(question, chain)
+    at_thing = _points_at_thing(resolved)
+    if not at_thing and _points_at_thing(question) and len(terms_of(resolved)) > 1:
+        return resolved
     words = [word for turn in reversed(chain) for word in _WORD.findall(turn.question) if _tells(word)]
     if not at_thing and points_at_person(question) and (len(terms_of(question)) > 1 or NAME.search(question)):
         topic = [word for word in words if word in _names(chain)]
-    elif not at_thing and points_at_person(said) and terms_of(question):
+    elif not at_thing and points_at_person(resolved) and terms_of(question):
         topic = _weightiest([word for word in words if word not in _names(chain, after=True)], weight)
     else:
         topic = _weightiest(words, weight)
     if at_thing and history[-1].sources:
         topic += [word for word in _WORD.findall(history[-1].sources[0]) if _tells(word)][:_TITLE_WORDS]
-    held = {word.casefold() for word in _WORD.findall(said)}
-    unsaid = " ".join(word for word in dict.fromkeys(topic) if word.casefold() not in held)
-    return f"{said} ({unsaid})" if unsaid else said
+    present = {word.casefold() for word in _WORD.findall(resolved)}
+    unsaid = " ".join(word for word in dict.fromkeys(topic) if word.casefold() not in present)
+    return f"{resolved} ({unsaid})" if unsaid else resolved
 
 
 def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "") -> bool:
     """True if a question does not say what it is about: it points back, or it is short and names nothing new."""
     if not history:
         return False
-    if is_elliptical(typed or question) or _points_at_thing(question) or points_at_person(question):
+    elliptical = _BARE.fullmatch(typed or question) or _other(typed or question)  # it only names a part of another
+    if elliptical or _points_at_thing(question) or points_at_person(question):
         return True
     own = set(terms_of(question))
     if len(own) > _OWN_TERMS:
         return False
-    return not NAME.search(question) or not own.isdisjoint(terms_of(_last_with_matter(history)))
+    questions = (turn.question for turn in reversed(history) if len(terms_of(turn.question)) > 1)
+    return not NAME.search(question) or not own.isdisjoint(terms_of(next(questions, history[-1].question)))
 
 
 def _tells(word: str) -> bool:
@@ -360,11 +355,6 @@ def _tells(word: str) -> bool:
 
 def _points_at_thing(question: str) -> bool:
     return bool(_THING.search(_EMPTY.sub(" ", question)))
-
-
-def _last_with_matter(history: Sequence[Turn]) -> str:
-    told = (turn.question for turn in reversed(history) if len(terms_of(turn.question)) > 1)
-    return next(told, history[-1].question)
 
 
 def _chain(history: Sequence[Turn]) -> list[Turn]:
@@ -378,9 +368,9 @@ def _chain(history: Sequence[Turn]) -> list[Turn]:
         text = trim(turn.question)
         follows = is_follow_up(text, recent[:place], typed=turn.question)
         whole = substituted(turn.question, chain[0]) if follows else ""
-        said = whole or (resolve_references(text, chain) if follows else text)
+        resolved = whole or (resolve_references(text, chain) if follows else text)
         stands = bool(whole) or (not follows and len(terms_of(text)) > 1)
-        chain = [replace(turn, question=said), *(() if stands else chain)]
+        chain = [replace(turn, question=resolved), *(() if stands else chain)]
     return chain
 
 
@@ -434,19 +424,19 @@ def points_at_person(question: str) -> bool:
     return bool(PERSON.search(question) or (GERMAN.search(question) and _ONE_GERMAN.search(question)))
 
 
-def resolve_references(question: str, told: Sequence[Turn]) -> str:
+def resolve_references(question: str, turns: Sequence[Turn]) -> str:
     """The question with the names that it points at, where it is clear which; the rest of it stays.
 
     Args:
         question: The follow-up.
-        told: The turns before it, the last first, their questions as they stand alone.
+        turns: The turns before it, the last first, their questions as they stand alone.
     """
     german = not PERSON.search(question) and bool(GERMAN.search(question))
-    who = next((name for turn in told if (name := _person(turn.question, turn.sources, german=german))), "")
-    said = _with_time_and_place(question, told[0], who)
-    said = with_person(said, who, german=german) if who else said
-    what = "" if german else _thing(told[0].question, told[0].sources, who if points_at_person(question) else "")
-    return _IT.sub(lambda it: what + "’s" * (it[1].casefold() == "its"), said, count=1) if what else said
+    who = next((name for turn in turns if (name := _person(turn.question, turn.sources, german=german))), "")
+    resolved = _with_time_and_place(question, turns[0], who)
+    resolved = with_person(resolved, who, german=german) if who else resolved
+    what = "" if german else _thing(turns[0].question, turns[0].sources, who if points_at_person(question) else "")
+    return _IT.sub(lambda it: what + "’s" * (it[1].casefold() == "its"), resolved, count=1) if what else resolved
 
 
 def with_person(question: str, who: str, *, german: bool = False) -> str:

@@ -11,7 +11,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from config.settings import RetrievalSettings
 from pipelines.observe import log_failure
@@ -122,6 +122,17 @@ def _assert_unique(leg: str, ranking: Sequence[tuple[str, float]]) -> None:
         raise ValueError(f"the {leg} ranking repeats an id")
 
 
+def by_score(scores: Mapping[str, float], nodes: Mapping[str, BaseNode]) -> list[NodeWithScore]:
+    """The nodes of these ids with their scores, best first, ties by node id."""
+    order = sorted(scores, key=lambda node_id: (-scores[node_id], node_id))
+    return [NodeWithScore(node=nodes[node_id], score=scores[node_id]) for node_id in order]
+
+
+def scores_of(ranking: Sequence[NodeWithScore]) -> Ranked:
+    """The (node id, score) of each hit, in its order; a hit without a score has 0."""
+    return [(hit.node.node_id, float(hit.score or 0.0)) for hit in ranking]
+
+
 @runtime_checkable
 class ScoringRetriever(Protocol):
     """A retriever that can also score nodes which it did not find."""
@@ -181,15 +192,12 @@ class HybridRetriever(QueryFusionRetriever):
             }
         found = self._collected(running)
         nodes = {hit.node.node_id: hit.node for ranking in found.values() for hit in ranking}
-        rankings = {
-            leg: [(hit.node.node_id, float(hit.score or 0.0)) for hit in ranking] for leg, ranking in found.items()
-        }
+        rankings = {leg: scores_of(ranking) for leg, ranking in found.items()}
         if self._complete:
             rankings = {leg: self._completed(leg, queries[leg], ranking, nodes) for leg, ranking in rankings.items()}
         with self._observer.stage("fuse"):
             scores = self._fusion(rankings, dict(zip(self._legs, self._retriever_weights, strict=True)))
-        order = sorted(scores, key=lambda node_id: (-scores[node_id], node_id))[: self.similarity_top_k]
-        ranking = [NodeWithScore(node=nodes[node_id], score=scores[node_id]) for node_id in order]
+        ranking = by_score(scores, nodes)[: self.similarity_top_k]
         self._observer.fused(ranking)
         return ranking
 

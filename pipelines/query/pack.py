@@ -172,20 +172,20 @@ def read_pack(raw: bytes, name: str) -> Pack:
     if len(raw) > MAX_BYTES:
         raise PackError(f"{name} is larger than an answer pack can be ({MAX_BYTES:,} bytes).", hint=_HINT)
     try:
-        held = json.loads(raw.decode("utf-8"))
-        json.dumps(held, ensure_ascii=False).encode("utf-8")  # half a character is no text
+        data = json.loads(raw.decode("utf-8"))
+        json.dumps(data, ensure_ascii=False).encode("utf-8")  # half a character is no text
     except (ValueError, RecursionError) as error:
         raise PackError(f"{name} is damaged, or no answer pack: it is not JSON.", hint=_HINT) from error
-    if not isinstance(held, dict) or held.get("format") != FORMAT or b"\\u0000" in raw:
+    if not isinstance(data, dict) or data.get("format") != FORMAT or b"\\u0000" in raw:
         raise PackError(f"{name} is no answer pack.", hint=_HINT)
-    if held.get("schema_version") != SCHEMA_VERSION:
+    if data.get("schema_version") != SCHEMA_VERSION:
         raise PackError(
-            f"{name} is an answer pack of version {str(held.get('schema_version'))[:20]}, and this Footnote reads "
+            f"{name} is an answer pack of version {str(data.get('schema_version'))[:20]}, and this Footnote reads "
             f"version {SCHEMA_VERSION}.",
             hint="Replay it with the Footnote that wrote it, or a newer one.",
         )
     try:
-        return Pack.model_validate(held)
+        return Pack.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"][:6])
@@ -260,7 +260,9 @@ def relevant_settings(settings: Settings) -> dict[str, Any]:
     stages = {name: getattr(settings, name).model_dump(mode="json") for name in (*TUNABLE, "persona")}
     stages["llm"] = {name: getattr(settings.llm, name) for name in _WRITER}
     stages["embedding"] = {"precision": settings.embedding.precision}
-    values = {f"{stage}.{name}": value for stage, held in stages.items() for name, value in held.items()}
+    values = {
+        f"{stage}.{name}": value for stage, stage_values in stages.items() for name, value in stage_values.items()
+    }
     return {name: _last_part(value) for name, value in values.items() if name not in _SPARED}
 
 
@@ -334,9 +336,14 @@ def _documents(engine: "QueryEngine", request: "Request", sources: Sequence[Sour
 def _private(settings: Settings) -> list[str]:
     """The keys and folders of this machine, which no pack may hold, the longest first."""
     keys = (getattr(settings, name) for name in type(settings).model_fields)
-    held = [key.get_secret_value() for key in keys if isinstance(key, SecretStr)]
-    held += [str(settings.home.absolute()), str(settings.home.resolve()), str(Path.home()), str(Path.cwd())]
-    return sorted({text for text in held if len(text) > 1}, key=len, reverse=True)
+    secrets_and_paths = [key.get_secret_value() for key in keys if isinstance(key, SecretStr)]
+    secrets_and_paths += [
+        str(settings.home.absolute()),
+        str(settings.home.resolve()),
+        str(Path.home()),
+        str(Path.cwd()),
+    ]
+    return sorted({text for text in secrets_and_paths if len(text) > 1}, key=len, reverse=True)
 
 
 def _last_part(value: Any) -> Any:

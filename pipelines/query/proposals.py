@@ -117,7 +117,7 @@ def _of_facts(facts: Sequence[Fact], cited: Sequence[tuple[str, int, int]]) -> I
         if isinstance(fact.record, PersonFacts) and fact.record.name
     }
     only = next(iter(names.values()), "") if len({fold(name) for name in names.values()}) == 1 else ""
-    known = {_subject(fact) for fact in facts if _is_cited(fact.document_id, *fact.record.span, cited)}
+    known = {_subject(fact) for fact in facts if is_cited(fact.document_id, *fact.record.span, cited)}
     for fact in sorted(facts, key=lambda fact: _ORDER.get(fact.record.type, 0)):
         subject = _subject(fact)
         if subject and subject not in known:
@@ -152,7 +152,8 @@ def _about_fact(fact: Fact, who: str) -> str:
             return ""
 
 
-def _is_cited(document_id: str, start: int, end: int, cited: Sequence[tuple[str, int, int]]) -> bool:
+def is_cited(document_id: str, start: int, end: int, cited: Sequence[tuple[str, int, int]]) -> bool:
+    """True if a span of a document overlaps one of the cited spans."""
     return any(document_id == other and start < until and since < end for other, since, until in cited)
 
 
@@ -163,7 +164,7 @@ def _of_sections(places: Sequence[Section], cited: Sequence[tuple[str, int, int]
         if (
             not heading
             or fold(heading) == fold(_short(place.title))
-            or _is_cited(place.document_id, place.start, place.end, cited)
+            or is_cited(place.document_id, place.start, place.end, cited)
         ):
             continue
         title = _title(place.title)

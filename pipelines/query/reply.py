@@ -34,19 +34,19 @@ class ModelReply:
     sources: tuple[Any, ...] = ()
 
 
-def looks_like_json(said: str) -> bool:
+def looks_like_json(reply: str) -> bool:
     """True if a reply is meant as JSON, complete or broken, with or without text and fences around it."""
-    place = said[:_LONGEST].find("{")
-    return place >= 0 and (not _FENCE.sub("", said[:place]).strip() or _KEY.search(said, place) is not None)
+    place = reply[:_LONGEST].find("{")
+    return place >= 0 and (not _FENCE.sub("", reply[:place]).strip() or _KEY.search(reply, place) is not None)
 
 
-def parse_json_reply(said: str) -> ModelReply | None:
+def parse_json_reply(reply_text: str) -> ModelReply | None:
     """The reply's first JSON object with an answer; None when there is none that can be read.
 
     Read through fences and words around it; trailing commas, single and missing quotation marks, line breaks inside
     text and an end that was cut off are mended. Keys beside the answer and its sources are left out.
     """
-    body = said[:_LONGEST]
+    body = reply_text[:_LONGEST]
     start = body.find("{")
     for _ in range(3):
         if start < 0:
@@ -163,10 +163,10 @@ def _string(text: str, start: int) -> tuple[str, int]:
 
 def _escaped(text: str) -> str:
     try:
-        said = json.loads(f'"{text if text[1] == "u" else text[:2]}"')
+        character = json.loads(f'"{text if text[1] == "u" else text[:2]}"')
     except ValueError:
         return text[1]
-    return said if isinstance(said, str) else ""
+    return character if isinstance(character, str) else ""
 
 
 _THOUGHT, _THOUGHT_END = ("<think>", "<thinking>"), re.compile(r"</think(?:ing)?>\s*")

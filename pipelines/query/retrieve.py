@@ -197,8 +197,8 @@ class SparseRetriever(BM25Retriever):
 
 def _respelt(question: str, index: LexicalIndex) -> Iterator[tuple[str, str, list[Spelling]]]:
     """(word, its term, the nearest spellings in the index) of the question's first words that no node holds."""
-    spelt = (word for word in dict.fromkeys(_LETTERS.findall(question)) if not word.isupper())
-    words = ((word, tokenise(word, aliases=False)) for word in spelt)
+    words_typed = (word for word in dict.fromkeys(_LETTERS.findall(question)) if not word.isupper())
+    words = ((word, tokenise(word, aliases=False)) for word in words_typed)
     unknown = ((word, terms[0]) for word, terms in words if len(terms) == 1 and not index.document_frequency(terms[0]))
     for word, term in islice(unknown, _MOST_RESPELT):
         if spellings := index.nearest(word.lower()):

@@ -16,7 +16,7 @@ from pipelines.observe import log_failure
 from pipelines.query.active_index import ModelIndex
 from pipelines.query.evidence import assess
 from pipelines.query.followup import recent_turns, rewrite_follow_up, stand_alone
-from pipelines.query.fuse import HybridRetriever, build_fusion, fusion_weights
+from pipelines.query.fuse import HybridRetriever, build_fusion, by_score, fusion_weights
 from pipelines.query.postprocess import build_additions, build_cuts, build_factors
 from pipelines.query.retrieve import (
     DenseRetriever,
@@ -162,8 +162,7 @@ class Search:
         rankings = {leg: sorted(of.items(), key=lambda pair: (-pair[1], pair[0])) for leg, of in scores.items()}
         options, nodes = self.settings.retrieval, {hit.node.node_id: hit.node for hit in hits}
         fused = build_fusion(options)(rankings, fusion_weights(options))
-        order = sorted(fused, key=lambda node_id: (-fused[node_id], node_id))
-        ranked = [NodeWithScore(node=nodes[node_id], score=fused[node_id]) for node_id in order]
+        ranked = by_score(fused, nodes)
         self.ledger.fused(ranked)
         return self._ranked(ranked, query, self.ledger)
 

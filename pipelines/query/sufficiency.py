@@ -1,11 +1,11 @@
 """Decide whether the extracted lines answer the question, and whether they can be relied on."""
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from pipelines.query.evidence import log_odds, logistic
 from pipelines.query.line_scoring import Signals
 from pipelines.query.postprocess.duplicates import jaccard
 from pipelines.query.question_type import EXACT_KINDS, QuestionType
@@ -43,13 +43,13 @@ def sufficiency_signals(signals: Signals, wanted: QuestionType) -> dict[str, flo
     like = np.maximum(signals["about"], 0.0) if wanted.focus else np.full_like(on, _OPEN_LIKENESS)
     evidence = on**2 * (np.sqrt(signals["focus"]) + like)
     fitting = evidence[signals["fit"] >= 0.5]
-    most, held = float(evidence.max()), float(fitting.max()) if len(fitting) else 0.0
+    most, best_fitting = float(evidence.max()), float(fitting.max()) if len(fitting) else 0.0
     return {
         "named": float(on.max()),
         "typed": float(signals["typed"].max()),
         "told": most,
-        "fitting": held,
-        "valued": held / max(most, 1e-9) if wanted.focus and wanted.kind in EXACT_KINDS else 1.0,
+        "fitting": best_fitting,
+        "valued": best_fitting / max(most, 1e-9) if wanted.focus and wanted.kind in EXACT_KINDS else 1.0,
         "focused": float(min(len(wanted.focus), 4) or 4),
     }
 
@@ -67,10 +67,8 @@ def answer_probability(evidence: Mapping[str, float], strength: float) -> float:
     named = evidence["typed" if strength >= _STRONG_EVIDENCE else "named"]
     if named < _LEAST_NAMED or evidence["valued"] < _LEAST_VALUED or strength < _LEAST_STRENGTH:
         return 0.0
-    held = min(max(strength, 0.01), 0.99)
-    signals = {**evidence, "strength": math.log(held / (1 - held))}
-    odds = INTERCEPT + sum(weight * signals[name] for name, weight in WEIGHTS.items())
-    return 1 / (1 + math.exp(-max(min(odds, 50.0), -50.0)))
+    signals = {**evidence, "strength": log_odds(strength)}
+    return logistic(INTERCEPT + sum(weight * signals[name] for name, weight in WEIGHTS.items()))
 
 
 _EXTREME = re.compile(

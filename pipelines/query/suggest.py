@@ -14,7 +14,7 @@ from pipelines.query.context import Passage, Retrieved, source_of, span_of
 from pipelines.query.extract import extract, is_answer
 from pipelines.query.line_scoring import lexical_line_scorer
 from pipelines.query.postprocess.duplicates import jaccard
-from pipelines.query.proposals import Proposal, cited_spans, from_documents, from_model
+from pipelines.query.proposals import Proposal, cited_spans, from_documents, from_model, is_cited
 from pipelines.query.question_rules import terms_of
 from pipelines.query.quotable_lines import QuotableSources
 from pipelines.query.search import Search, SearchOutcome, begin_search
@@ -105,12 +105,12 @@ class Conversation:
     answer: str = ""
 
 
-def without_repeats(proposed: Sequence[Proposal], said: Conversation) -> list[Proposal]:
+def without_repeats(proposed: Sequence[Proposal], conversation: Conversation) -> list[Proposal]:
     """At most six proposals of which none asks what was asked already, or what another asks, in whatever words.
 
     Two questions ask the same when most of their terms are the same, without those that only ask.
     """
-    keys = [_matter(question) for question in said.questions]
+    keys = [_matter(question) for question in conversation.questions]
     fresh: list[Proposal] = []
     for proposal in proposed:
         key = _matter(proposal.question)
@@ -122,7 +122,7 @@ def without_repeats(proposed: Sequence[Proposal], said: Conversation) -> list[Pr
 
 def answerable(
     proposed: Sequence[Proposal],
-    said: Conversation,
+    conversation: Conversation,
     find: Callable[[str], SearchOutcome],
     is_told: Callable[[SearchOutcome], bool],
     *,
@@ -137,7 +137,7 @@ def answerable(
 
     Args:
         proposed: The most promising first.
-        said: What is not to be repeated.
+        conversation: What is not to be repeated.
         find: The search of the engine.
         is_told: True if the writer would answer from what was found.
         limit: How many are wanted.
@@ -151,14 +151,14 @@ def answerable(
         if len(chosen) >= limit or now + (now - begun) / max(checked, 1) >= until:
             break
         found = find(proposal.question)
-        holds = holds_up(found, proposal, said) and found.ranking[0].node.node_id not in seen and is_told(found)
+        holds = holds_up(found, proposal, conversation) and found.ranking[0].node.node_id not in seen and is_told(found)
         if holds and time.perf_counter() < until:
             seen.add(found.ranking[0].node.node_id)
             chosen.append(proposal.question)
     return tuple(chosen)
 
 
-def holds_up(found: SearchOutcome, proposal: Proposal, said: Conversation) -> bool:
+def holds_up(found: SearchOutcome, proposal: Proposal, conversation: Conversation) -> bool:
     """True if what was found answers a proposal, with something that was not said yet."""
     evidence = found.evidence
     if not found.ranking or not evidence.sufficient or evidence.band == "low":
@@ -167,9 +167,9 @@ def holds_up(found: SearchOutcome, proposal: Proposal, said: Conversation) -> bo
     if not any(_holds(place, proposal) for place in places):
         return False
     first = found.ranking[0].node
-    here, start, end = (first.metadata[name] for name in ("document_id", "start", "end"))
-    is_quoted = any(here == other and start < until and since < end for other, since, until in said.quoted)
-    known = _key(" ".join([*said.questions, said.answer]))
+    place = first.metadata
+    is_quoted = is_cited(place["document_id"], place["start"], place["end"], conversation.quoted)
+    known = _key(" ".join([*conversation.questions, conversation.answer]))
     return not is_quoted or bool((_key(proposal.question) - known - _ASKING) & _key(first.get_content()))
 
 
@@ -207,5 +207,5 @@ def is_quotable(found: SearchOutcome, settings: Settings, weight: Callable[[str]
         sources.append(source_of(n, span_of(hit), passage))
     strength, most = found.evidence.strength, settings.answer.max_sentences
     quotable, scorer = QuotableSources(sources), lexical_line_scorer(weight)
-    told = extract(found.intent, quotable, found.ranking, scorer, strength=strength, max_sentences=most)
-    return is_answer(told, found.evidence, settings.evidence)
+    extraction = extract(found.intent, quotable, found.ranking, scorer, strength=strength, max_sentences=most)
+    return is_answer(extraction, found.evidence, settings.evidence)

@@ -198,9 +198,9 @@ def _organisation(record: CareerRecord) -> str:
 def provenance_note(computed: ComputedAnswer) -> str:
     """A note on how many facts were used, and how many had no dates."""
     documents = {item.fact.document_id for item in computed.items}
-    facts, held = len(computed.items), len(documents)
-    said = f"Computed from {facts} career fact{'s' * (facts > 1)} of {held} document{'s' * (held > 1)}."
-    return f"{said} {computed.undated} more without dates were left out." if computed.undated else said
+    facts, count = len(computed.items), len(documents)
+    note = f"Computed from {facts} career fact{'s' * (facts > 1)} of {count} document{'s' * (count > 1)}."
+    return f"{note} {computed.undated} more without dates were left out." if computed.undated else note
 
 
 Quoted = list[tuple[int, tuple[str, ...]]]
@@ -209,7 +209,7 @@ Quoted = list[tuple[int, tuple[str, ...]]]
 def cited_facts(computed: ComputedAnswer) -> tuple[tuple[Source, ...], list[tuple[str, Quoted]]]:
     """(the spans of the facts as numbered sources, each sentence with its source numbers and quoted words)."""
     sources: dict[tuple[str, int, int], Source] = {}
-    said: list[tuple[str, Quoted]] = []
+    sentences: list[tuple[str, Quoted]] = []
     for sentence, items in computed.said:
         quoted: Quoted = []
         for item in items:
@@ -217,8 +217,8 @@ def cited_facts(computed: ComputedAnswer) -> tuple[tuple[Source, ...], list[tupl
                 key = (fact.document_id, fact.start, fact.end)
                 sources.setdefault(key, fact_source(fact, len(sources) + 1, item.also_in if fact is item.fact else ()))
                 quoted.append((sources[key].n, words))
-        said.append((sentence, quoted))
-    return tuple(sources.values()), said
+        sentences.append((sentence, quoted))
+    return tuple(sources.values()), sentences
 
 
 def count_items(person: Person, noun: str) -> ComputedAnswer | None:
@@ -234,10 +234,6 @@ def employer_items(person: Person) -> list[ComputedItem]:
     return [
         ComputedItem(name, stated[0], (name,), other_documents(stated[0], stated, (name,))) for name, stated in firsts
     ]
-
-
-def _job_items(person: Person) -> list[ComputedItem]:
-    return [job_item(job, job.stated[0]) for job in person.jobs]
 
 
 def _degree_items(person: Person) -> list[ComputedItem]:
@@ -256,20 +252,20 @@ def language_items(person: Person) -> list[ComputedItem]:
     return field_items(person.languages, "language", "level")
 
 
-def _counted_certificates(person: Person) -> list[ComputedItem]:
-    return field_items(person.certifications, "name")
-
-
 _Count = tuple[str, str, Callable[[Person], list[ComputedItem]]]
 _KINDS: Mapping[str, _Count] = {
     "company companies employer employers organisation organisations organization organizations firm firms": (
         "company", "companies", employer_items,
     ),
-    "job jobs position positions role roles": ("job", "jobs", _job_items),
+    "job jobs position positions role roles": (
+        "job", "jobs", lambda person: [job_item(job, job.stated[0]) for job in person.jobs],
+    ),
     "degree degrees": ("degree", "degrees", _degree_items),
     "university universities school schools college colleges": ("institution", "institutions", _institution_items),
     "language languages": ("language", "languages", language_items),
-    "certificate certificates certification certifications": ("certificate", "certificates", _counted_certificates),
+    "certificate certificates certification certifications": (
+        "certificate", "certificates", lambda person: field_items(person.certifications, "name"),
+    ),
 }  # fmt: skip
 _COUNTS = {noun: kind for nouns, kind in _KINDS.items() for noun in nouns.split()}
 COUNTABLE = frozenset(_COUNTS)

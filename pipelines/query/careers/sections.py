@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from llama_index.core.schema import TextNode
@@ -61,20 +62,15 @@ def _facts_of_section(node: TextNode, kind: _Kind, beside: Fact) -> Iterator[Fac
         mark = _MARK.match(node.text, line.start())
         start = min(mark.end() if mark else line.start(), line.end())
         own = node.text[start : line.end()].rstrip()
-        said = " ".join(plain(own).split())
-        heading = own.startswith("#") or fold(said).rstrip(":") in headings
-        if heading or len(own) > _LONGEST or sum(map(str.isalpha, said)) < _LETTERS:
+        text = " ".join(plain(own).split())
+        heading = own.startswith("#") or fold(text).rstrip(":") in headings
+        if heading or len(own) > _LONGEST or sum(map(str.isalpha, text)) < _LETTERS:
             continue
         at = meta["line_start"] + node.text.count("\n", 0, start)
         place = meta["start"] + start
-        yield Fact(
-            record=_record(kind, said, (place, place + len(own))),
-            document_id=beside.document_id,
-            document_name=beside.document_name,
-            title=beside.title,
-            uri=beside.uri,
-            content_sha=beside.content_sha,
-            category=beside.category,
+        yield replace(
+            beside,
+            record=_record(kind, text, (place, place + len(own))),
             page=meta["page"],
             line_start=at,
             line_end=at,
@@ -83,11 +79,10 @@ def _facts_of_section(node: TextNode, kind: _Kind, beside: Fact) -> Iterator[Fac
             start=place,
             end=place + len(own),
             text=own,
-            lines_uri=beside.lines_uri,
         )
 
 
-def _record(kind: _Kind, said: str, span: tuple[int, int]) -> CareerRecord:
+def _record(kind: _Kind, text: str, span: tuple[int, int]) -> CareerRecord:
     if kind == "certification":
-        return CertificationFacts(span=span, name=said)
-    return LanguageFacts(span=span, language=said) if kind == "language" else SkillsFacts(span=span, skills=(said,))
+        return CertificationFacts(span=span, name=text)
+    return LanguageFacts(span=span, language=text) if kind == "language" else SkillsFacts(span=span, skills=(text,))

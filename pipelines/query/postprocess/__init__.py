@@ -33,6 +33,8 @@ def build_factors(
     by_year = options.year != 1 and analysis.years == "boost"
     by_recency = intent.recent if options.recency == "asked" else options.recency != "off"
     shape = "decay" if options.recency == "decay" else "steps"
+    candidates, seconds = options.rerank_candidates, options.rerank_seconds
+    rerank = Rerank(observer=observer, named=options.rerank, candidates=candidates, seconds=seconds)
     parts: list[tuple[bool, BaseNodePostprocessor]] = [
         (by_category, CategoryBoost(observer=observer, asked=intent.categories, table=table)),
         (by_recency, RecencyBoost(observer=observer, shape=shape, today=today)),
@@ -40,15 +42,7 @@ def build_factors(
         (options.quality, QualityBoost(observer=observer)),
         (options.section != 1, SectionBoost(observer=observer, asked=intent.sections, factor=options.section)),
         (options.named != 1, NamedDocumentBoost(observer=observer, named=intent.documents, factor=options.named)),
-        (
-            bool(options.rerank),
-            Rerank(
-                observer=observer,
-                named=options.rerank,
-                candidates=options.rerank_candidates,
-                seconds=options.rerank_seconds,
-            ),
-        ),
+        (bool(options.rerank), rerank),
     ]
     return [part for is_on, part in parts if is_on]
 
@@ -57,21 +51,18 @@ def build_cuts(
     settings: FactorSettings, intent: QueryIntent, observer: Observer, *, top_n: int, families: Families = no_families
 ) -> list[BaseNodePostprocessor]:
     """The cuts that are switched on, down to `top_n`; `families` gives the near-duplicate families of nodes."""
-    floor = AdaptiveFloor(observer=observer)
-    quota = DocumentQuota(
-        observer=observer, per_document=settings.per_document, among=_CROWD * top_n, named=intent.documents
-    )
+    named, among = intent.documents, _CROWD * top_n
+    quota = DocumentQuota(observer=observer, per_document=settings.per_document, among=among, named=named)
     parts: list[tuple[bool, BaseNodePostprocessor]] = [
         (settings.duplicates, DuplicateFilter(observer=observer, families=families)),
         (settings.per_document > 0, quota),
-        (settings.floor, floor),
-        (True, TopN(observer=observer, top_n=top_n, named=intent.documents)),
+        (settings.floor, AdaptiveFloor(observer=observer)),
+        (True, TopN(observer=observer, top_n=top_n, named=named)),
     ]
     return [part for is_on, part in parts if is_on]
 
 
 def build_additions(settings: FactorSettings, observer: Observer, *, reader: Window) -> list[BaseNodePostprocessor]:
     """The steps that add nodes to the kept ones: their neighbours, if switched on."""
-    return (
-        [NeighbourExpansion(observer=observer, reader=reader, width=settings.neighbours)] if settings.neighbours else []
-    )
+    width = settings.neighbours
+    return [NeighbourExpansion(observer=observer, reader=reader, width=width)] if width else []

@@ -66,10 +66,10 @@ def best_allowed_verdict(claim: str, passages: Passages) -> VerdictName:
 
 def _genders_differ(sentence: str, span: str) -> bool:
     """True if one side has only masculine and the other only feminine pronouns."""
-    said, held = (
+    of_claim, of_passage = (
         [not gender.isdisjoint(_ANY_WORD.findall(fold(text))) for gender in _GENDERS] for text in (sentence, span)
     )
-    return sum(said) == sum(held) == 1 and said != held
+    return sum(of_claim) == sum(of_passage) == 1 and of_claim != of_passage
 
 
 # Sides of which a thing can be on one only.
@@ -152,8 +152,8 @@ def is_opposed(claim: str, passage: str) -> bool:
     return any(_on_other_side(said, held, sides) for sides in _SIDES)
 
 
-def _on_other_side(said: set[str], held: set[str], sides: Sequence[frozenset[str]]) -> bool:
-    mine, theirs = ([side for side in sides if side & words] for words in (said, held))
+def _on_other_side(of_claim: set[str], of_passage: set[str], sides: Sequence[frozenset[str]]) -> bool:
+    mine, theirs = ([side for side in sides if side & words] for words in (of_claim, of_passage))
     return len(mine) == len(theirs) == 1 and mine != theirs
 
 
@@ -182,10 +182,10 @@ _RATE = re.compile(
 
 def rates_differ(claim: str, text: str) -> bool:
     """True if a rate of the claim has other units than the same number has in the text; both normalised."""
-    held: dict[str, set[str]] = {}
+    units: dict[str, set[str]] = {}
     for number, per in _rates(text):
-        held.setdefault(number, set()).add(per)
-    return any(number in held and per not in held[number] for number, per in _rates(claim))
+        units.setdefault(number, set()).add(per)
+    return any(number in units and per not in units[number] for number, per in _rates(claim))
 
 
 def _rates(text: str) -> Iterator[tuple[str, str]]:
@@ -265,8 +265,8 @@ def is_surer(claim: str, passage: str) -> bool:
     """True if the claim states as fact what the passage says may be or is planned."""
     if _doubted_terms(claim):
         return False
-    said = {term[:_STEM] for term in tokenise(claim)}
-    return any(not said.isdisjoint(doubted) for doubted in _doubted_terms(passage))
+    terms = {term[:_STEM] for term in tokenise(claim)}
+    return any(not terms.isdisjoint(doubted) for doubted in _doubted_terms(passage))
 
 
 def _doubted_terms(text: str) -> list[set[str]]:
@@ -384,12 +384,12 @@ def is_swapped(sentence: str, span: str) -> bool:
     return any(_swaps_in_clause(clause.text, text, common) for clause in split_clauses((strip_markup(sentence),)))
 
 
-def _swaps_in_clause(said: str, text: Sequence[str], common: frozenset[str]) -> bool:
+def _swaps_in_clause(clause: str, text: Sequence[str], common: frozenset[str]) -> bool:
     """True if two names or numbers of a clause are swapped; a word in lower case elsewhere is no name."""
-    claim = stemmed_words(said)
+    claim = stemmed_words(clause)
     numbers = list(dict.fromkeys(word for word in claim if word[0].isdigit()))[:_COMPARED]
     names = list(
-        dict.fromkeys(stem for name in names_in(said) if name.lower() not in common for stem in stemmed_words(name))
+        dict.fromkeys(stem for name in names_in(clause) if name.lower() not in common for stem in stemmed_words(name))
     )[:_COMPARED]
     pairs = [(pair, set[str]()) for pair in combinations(numbers, 2)]
     pairs += [

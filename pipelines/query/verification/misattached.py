@@ -31,10 +31,11 @@ def is_misattached(claim: str, aligned: Alignment) -> bool:
     """
     heads = frozenset[str]().union(*(line.terms for line in aligned.lines if line.is_head))
     texts = [_line_texts(aligned, own) for own in aligned.of_each_source()]
-    held = [clause for sentences in texts for clause in split_clauses(sentences)]
+    clauses = [clause for sentences in texts for clause in split_clauses(sentences)]
     small = frozenset(tokenise(" ".join(word for text in texts for line in text for word in _LOWERCASE.findall(line))))
-    return bool(held) and any(
-        _clause_is_misattached(said, held, heads | small) for said in split_clauses((normalise(claim),))[:_MOST_CLAUSES]
+    return bool(clauses) and any(
+        _clause_is_misattached(clause_of_claim, clauses, heads | small)
+        for clause_of_claim in split_clauses((normalise(claim),))[:_MOST_CLAUSES]
     )
 
 
@@ -42,29 +43,31 @@ def _line_texts(aligned: Alignment, own: slice) -> tuple[str, ...]:
     return tuple(line.text for line in aligned.lines[own] if not line.is_head)
 
 
-def _clause_is_misattached(said: Clause, held: Sequence[Clause], common: frozenset[str]) -> bool:
-    words = claim_words(said.text)
+def _clause_is_misattached(claim: Clause, clauses: Sequence[Clause], common: frozenset[str]) -> bool:
+    words = claim_words(claim.text)
     if not words:
         return False
     weights = np.array([word.weight for word in words])
-    inside = np.array([[contains_word(clause.terms, word) for word in words] for clause in held], np.float64)
-    holding = np.array([[_has_detail([word], said, clause) for word in words] for clause in held])
+    inside = np.array([[contains_word(clause.terms, word) for word in words] for clause in clauses], np.float64)
+    holding = np.array([[_has_detail([word], claim, clause) for word in words] for clause in clauses])
     holding = np.where(inside.any(axis=1, keepdims=True), holding, 0.0).astype(np.float64)
-    details = _details(said, words, common)
+    details = _details(claim, words, common)
     return (
-        _is_contrary(said, held, holding @ weights / weights.sum())
+        _is_contrary(claim, clauses, holding @ weights / weights.sum())
         or any(
-            _belongs_to_other([words[place] for place in detail], said, held, _shares(detail, details, words, holding))
+            _belongs_to_other(
+                [words[place] for place in detail], claim, clauses, _shares(detail, details, words, holding)
+            )
             for detail in details
         )
-        or _is_mixed(said, words, held, holding, {place for detail in details for place in detail})
+        or _is_mixed(claim, words, clauses, holding, {place for detail in details for place in detail})
     )
 
 
-def _details(said: Clause, words: Sequence[ClaimWord], common: frozenset[str]) -> list[list[int]]:
+def _details(claim: Clause, words: Sequence[ClaimWord], common: frozenset[str]) -> list[list[int]]:
     """Word indexes of each number and of each run of names, without common words."""
     found = [[place] for place, word in enumerate(words) if word.detail == "number"]
-    for name in said.names:
+    for name in claim.names:
         run = [place for place, word in enumerate(words) if word.detail == "name" and word.terms[0] in name.terms]
         run = [place for place in run if not contains_word(common, words[place])]
         found += [run] if run else []
@@ -92,19 +95,19 @@ def _shares(
     return shares
 
 
-def _belongs_to_other(detail: Sequence[ClaimWord], said: Clause, held: Sequence[Clause], shares: Array) -> bool:
+def _belongs_to_other(detail: Sequence[ClaimWord], claim: Clause, clauses: Sequence[Clause], shares: Array) -> bool:
     """True if a clause that matches the rest of the claim best has another name or number in place of the detail."""
     if not (shares >= _REST_SHARE).any():
         return False
-    has = [_has_detail(detail, said, clause) for clause in held]
-    known = max((share for share, own in zip(shares, has, strict=True) if own), default=0.0)
+    has = [_has_detail(detail, claim, clause) for clause in clauses]
+    known = max((share for share, has_detail in zip(shares, has, strict=True) if has_detail), default=0.0)
     return any(
-        share >= _REST_SHARE and share > known and not own and _has_other_detail(detail, said, clause)
-        for clause, share, own in zip(held, shares, has, strict=True)
+        share >= _REST_SHARE and share > known and not has_detail and _has_other_detail(detail, claim, clause)
+        for clause, share, has_detail in zip(clauses, shares, has, strict=True)
     )
 
 
-def _has_detail(detail: Sequence[ClaimWord], said: Clause, clause: Clause) -> bool:
+def _has_detail(detail: Sequence[ClaimWord], claim: Clause, clause: Clause) -> bool:
     """True if a clause has a detail, in its words or by reference if nothing else stands in that role."""
     if any(contains_word(clause.terms, word) for word in detail):
         return True
@@ -112,37 +115,37 @@ def _has_detail(detail: Sequence[ClaimWord], said: Clause, clause: Clause) -> bo
         return False
     if detail[0].detail != "name":
         return True
-    if _is_subject(detail, said, clause):
+    if _is_subject(detail, claim, clause):
         return not clause.says_subject
-    place = _preposition_class(_word_before(detail, said))
+    place = _preposition_class(_word_before(detail, claim))
     return all(
         _preposition_class(name.lead) != place or not name.terms.isdisjoint(clause.subject) for name in clause.names
     )
 
 
-def _is_subject(detail: Sequence[ClaimWord], said: Clause, clause: Clause) -> bool:
+def _is_subject(detail: Sequence[ClaimWord], claim: Clause, clause: Clause) -> bool:
     """True if a detail of the claim corresponds to the subject of a clause, taking passives into account."""
-    opens = any(word.terms[0] in said.subject for word in detail)
-    if said.is_passive == clause.is_passive:
+    opens = any(word.terms[0] in claim.subject for word in detail)
+    if claim.is_passive == clause.is_passive:
         return opens
-    return said.is_passive and not opens and _word_before(detail, said) == "by"
+    return claim.is_passive and not opens and _word_before(detail, claim) == "by"
 
 
-def _word_before(detail: Sequence[ClaimWord], said: Clause) -> str:
+def _word_before(detail: Sequence[ClaimWord], claim: Clause) -> str:
     """The word before a name."""
-    return next((name.lead for name in said.names if any(word.terms[0] in name.terms for word in detail)), "")
+    return next((name.lead for name in claim.names if any(word.terms[0] in name.terms for word in detail)), "")
 
 
-def _has_other_detail(detail: Sequence[ClaimWord], said: Clause, clause: Clause) -> bool:
+def _has_other_detail(detail: Sequence[ClaimWord], claim: Clause, clause: Clause) -> bool:
     """True if a clause has another name or number in the role of the claim's detail."""
     if detail[0].detail == "number":
-        return _has_other_number(detail[0].terms[0], said.text, clause.text)
-    others = [name for name in clause.names if name.terms.isdisjoint(said.terms)]
-    if _is_subject(detail, said, clause):
+        return _has_other_number(detail[0].terms[0], claim.text, clause.text)
+    others = [name for name in clause.names if name.terms.isdisjoint(claim.terms)]
+    if _is_subject(detail, claim, clause):
         if clause.says_subject:
             return any(not name.terms.isdisjoint(clause.subject) for name in others)
-        return any(terms.isdisjoint(said.terms) for terms in clause.before)
-    place = _preposition_class(_word_before(detail, said))
+        return any(terms.isdisjoint(claim.terms) for terms in clause.before)
+    place = _preposition_class(_word_before(detail, claim))
     return any(name.terms.isdisjoint(clause.subject) and _preposition_class(name.lead) == place for name in others)
 
 
@@ -150,9 +153,9 @@ def _preposition_class(lead: str) -> str:
     return _PREPOSITION_CLASS.get(lead, lead if lead in _PREPOSITIONS else "")
 
 
-def _has_other_number(number: str, said: str, text: str) -> bool:
+def _has_other_number(number: str, claim: str, text: str) -> bool:
     """True if a text has another number in the same role: another year, or a number next to the same word."""
-    own, mine = numbers_in(said), _context_of_number(number, said)
+    own, mine = numbers_in(claim), _context_of_number(number, claim)
     is_year = bool(_YEAR.fullmatch(number))
     return any(
         (is_year and bool(_YEAR.fullmatch(other))) or not mine.isdisjoint(_context_of_number(other, text))
@@ -188,12 +191,12 @@ _LONGEST_RUN = 3  # words in a row
 _ARTICLES = frozenset({"a", "an", "the"})
 
 
-def _is_contrary(said: Clause, held: Sequence[Clause], shares: Array) -> bool:
+def _is_contrary(claim: Clause, clauses: Sequence[Clause], shares: Array) -> bool:
     """True if every best-matching clause contradicts the claim's clause."""
     most = shares.max(initial=0.0)
-    nearest = (clause for clause, share in zip(held, shares, strict=True) if share == most)
+    nearest = (clause for clause, share in zip(clauses, shares, strict=True) if share == most)
     return bool(most >= _ABOUT_SAME) and all(
-        is_opposed(said.text, clause.text) or _relabelled(said.text, clause.text) for clause in nearest
+        is_opposed(claim.text, clause.text) or _relabelled(claim.text, clause.text) for clause in nearest
     )
 
 
@@ -210,36 +213,38 @@ def _labels(text: str) -> dict[str, set[str]]:
     return found
 
 
-def _is_mixed(said: Clause, words: Sequence[ClaimWord], held: Sequence[Clause], holding: Array, skip: Set[int]) -> bool:
+def _is_mixed(
+    claim: Clause, words: Sequence[ClaimWord], clauses: Sequence[Clause], holding: Array, skip: Set[int]
+) -> bool:
     """True if a clause has other words between the same neighbours, while another clause has the claim's words.
 
     `The landlord repairs the doors` of `The landlord repairs the roof, and tenants repair the doors`. Names and numbers
     are ignored.
 
     Args:
-        said: A clause of a claim.
+        claim: A clause of a claim.
         words: Its words.
-        held: The clauses of the sources.
+        clauses: The clauses of the sources.
         holding: (clauses, words) 1 where a clause holds a word or brings it in.
         skip: The places of its names and numbers.
     """
     if len(words) < _FEWEST_WORDS or (holding.min(axis=1) > 0).any():
         return False
-    spoken = _words_in_order(said.text)
-    for clause, row in zip(held, holding, strict=True):
+    spoken = _words_in_order(claim.text)
+    for clause, row in zip(clauses, holding, strict=True):
         places = [place for place, has in enumerate(row) if not has]
         missing = [words[place] for place in places]
         if len(missing) > _LONGEST_RUN or not skip.isdisjoint(places):
             continue
-        if _stands_between(missing, spoken, _words_in_order(clause.text), said.terms) and any(
-            all(contains_word(other.terms, word) for word in missing) for other in held if other is not clause
+        if _stands_between(missing, spoken, _words_in_order(clause.text), claim.terms) and any(
+            all(contains_word(other.terms, word) for word in missing) for other in clauses if other is not clause
         ):
             return True
     return False
 
 
 def _stands_between(
-    missing: Sequence[ClaimWord], spoken: Sequence[str], held: Sequence[str], terms: frozenset[str]
+    missing: Sequence[ClaimWord], spoken: Sequence[str], words: Sequence[str], terms: frozenset[str]
 ) -> bool:
     """True if the missing words are adjacent, and other words stand between the same neighbours."""
     absent = {term for word in missing for term in word.terms}
@@ -247,11 +252,11 @@ def _stands_between(
     if not at or at[-1] - at[0] >= _LONGEST_RUN or len(at) != at[-1] - at[0] + 1:
         return False
     before, after = spoken[at[0] - 1], spoken[at[-1] + 1]
-    starts = [place for place, word in enumerate(held) if word == before and (before or after)]
+    starts = [place for place, word in enumerate(words) if word == before and (before or after)]
     return any(
-        held[end] == after and terms.isdisjoint(held[start + 1 : end])
+        words[end] == after and terms.isdisjoint(words[start + 1 : end])
         for start in starts
-        for end in range(start + 2, min(start + _LONGEST_RUN + 2, len(held)))
+        for end in range(start + 2, min(start + _LONGEST_RUN + 2, len(words)))
     )
 
 

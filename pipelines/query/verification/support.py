@@ -227,9 +227,9 @@ def _together(aligned: Alignment) -> float:
     return float(pairs[(near.T @ near) > 0].sum() / pairs.sum())
 
 
-def _with_neighbours(held: Array) -> Array:
-    padded = np.pad(held, ((1, 1), (0, 0)))
-    both: Array = np.maximum(np.maximum(padded[:-2], padded[2:]), held)
+def _with_neighbours(holds: Array) -> Array:
+    padded = np.pad(holds, ((1, 1), (0, 0)))
+    both: Array = np.maximum(np.maximum(padded[:-2], padded[2:]), holds)
     return both
 
 
@@ -238,16 +238,16 @@ def _passage(aligned: Alignment) -> float:
     return max((aligned.covered(slice(first, min(first + _PASSAGE, own.stop))) for own, first in starts), default=0.0)
 
 
-def _similarity(said: str, aligned: Alignment, embed: Embed) -> float:
-    claim, others = nearest_vectors(said, aligned, embed)
+def _similarity(text: str, aligned: Alignment, embed: Embed) -> float:
+    claim, others = nearest_vectors(text, aligned, embed)
     basis, _ = np.linalg.qr(others[np.argsort(-(others @ claim), kind="stable")[:_NEAREST]].T)
     return float(np.linalg.norm(basis.T @ claim))
 
 
-def nearest_vectors(said: str, aligned: Alignment, embed: Embed) -> tuple[Array, Array]:
+def nearest_vectors(text: str, aligned: Alignment, embed: Embed) -> tuple[Array, Array]:
     """The vector (d,) of a claim, and those (n, d) of the eight lines that hold most of its words, those first."""
     best = np.argsort(-(aligned.held @ aligned.weights), kind="stable")[:_COMPARED]
-    vectors = np.asarray(embed([said, *(aligned.lines[row].text for row in best)]), np.float64)
+    vectors = np.asarray(embed([text, *(aligned.lines[row].text for row in best)]), np.float64)
     return vectors[0], vectors[1:]
 
 
