@@ -1,6 +1,7 @@
 """Loaders: bytes to a Document with exact text, blocks and page map."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import PurePosixPath
 
 from pipelines.errors import LoadError
@@ -9,7 +10,7 @@ from pipelines.ingestion.loaders.html import load_html
 from pipelines.ingestion.loaders.image import load_image
 from pipelines.ingestion.loaders.markdown import load_markdown
 from pipelines.ingestion.loaders.notion import load_notion
-from pipelines.ingestion.loaders.office import load_docx, load_odf_slides, load_odf_text, load_slides
+from pipelines.ingestion.loaders.office import load_docx, load_odf, load_slides
 from pipelines.ingestion.loaders.pdf.load import load_pdf
 from pipelines.ingestion.loaders.repository import load_repository
 from pipelines.ingestion.loaders.sniff import (
@@ -44,8 +45,8 @@ LOADERS: dict[str, Loader] = {
     DOCX: load_docx,
     PPTX: load_slides,
     XLSX: load_workbook,
-    ODT: load_odf_text,
-    ODP: load_odf_slides,
+    ODT: partial(load_odf, suffix=".odt"),
+    ODP: partial(load_odf, suffix=".odp"),
     ODS: load_odf_sheets,
     CSV: load_delimited,
     **dict.fromkeys(IMAGES, load_image),

@@ -54,16 +54,10 @@ def load_slides(data: bytes, item: SourceItem, limits: Limits) -> Content:
     return content_with_properties(read_with_docling(data, item.name, ".pptx", _bare_text(slides), pictured), parts)
 
 
-def load_odf_text(data: bytes, item: SourceItem, limits: Limits) -> Content:
-    """The OpenDocument text."""
+def load_odf(data: bytes, item: SourceItem, limits: Limits, *, suffix: str) -> Content:
+    """The OpenDocument text (.odt) or presentation (.odp: a slide is a page, its title a heading)."""
     parts = read_odf(data, item.name, limits)
-    return content_with_properties(read_with_docling(data, item.name, ".odt", _bare_text(parts[CONTENT])), parts)
-
-
-def load_odf_slides(data: bytes, item: SourceItem, limits: Limits) -> Content:
-    """The OpenDocument presentation's text: a slide is a page, its title a heading."""
-    parts = read_odf(data, item.name, limits)
-    return content_with_properties(read_with_docling(data, item.name, ".odp", _bare_text(parts[CONTENT])), parts)
+    return content_with_properties(read_with_docling(data, item.name, suffix, _bare_text(parts[CONTENT])), parts)
 
 
 def read_odf(data: bytes, name: str, limits: Limits) -> dict[str, str]:

@@ -212,6 +212,7 @@ class SpanParser(NodeParser):
                 hidden, self.llm_metadata_keys, given.excluded_llm_metadata_keys
             )
             node.metadata_template, node.metadata_separator = given.metadata_template, given.metadata_separator
+            node.text_template = getattr(given, "text_template", node.text_template)
             node.relationships[NodeRelationship.SOURCE] = source
         return nodes
 

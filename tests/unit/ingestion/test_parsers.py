@@ -197,16 +197,17 @@ def test_a_plain_llama_index_document_keeps_its_metadata(name: str) -> None:
 @pytest.mark.parametrize("name", PARSERS)
 def test_what_a_caller_wants_embedded_is_embedded_unless_the_document_excludes_it(name: str) -> None:
     given = LlamaDocument(
-        text="Text of a note.", metadata={"team": "A", "room": "2"}, excluded_embed_metadata_keys=["room"]
-    )
+        text="Text of a note.", metadata={"team": "A", "room": "2"}, excluded_embed_metadata_keys=["room"],
+        metadata_template="{key} = {value}", metadata_separator=" | ", text_template="{metadata_str}: {content}",
+    )  # fmt: skip
     wanted = ("team", "room", "header")
     parser = build_parser(name, SMALL, letters).model_copy(
         update={"embed_metadata_keys": wanted, "llm_metadata_keys": wanted[:2]}
     )
     (node,) = ContextHeader()(parser.get_nodes_from_documents([given]))
     node.metadata["header"] = "A note"
-    assert node.get_content(MetadataMode.EMBED) == "team: A\nheader: A note\n\nText of a note."
-    assert node.get_content(MetadataMode.LLM) == "team: A\nroom: 2\n\nText of a note."
+    assert node.get_content(MetadataMode.EMBED) == "team = A | header = A note: Text of a note."
+    assert node.get_content(MetadataMode.LLM) == "team = A | room = 2: Text of a note."
 
 
 def test_a_parser_relates_neighbours_and_leaves_metadata_out_where_it_is_told_to() -> None:

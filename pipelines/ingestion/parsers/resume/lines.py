@@ -10,6 +10,7 @@ from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, du
 from pipelines.ingestion.parsers.careers.places import is_place
 from pipelines.ingestion.parsers.careers.vocabulary import cached_for_short_text, looks_named
 from pipelines.ingestion.structure import fill_gaps
+from pipelines.ingestion.words import word_lists
 from pipelines.text import fold, plain
 from pipelines.types import Block
 
@@ -26,31 +27,14 @@ _EMPHASIS = "*_`~"
 _LONG_LINE = 60
 _NEAR = 2
 _FEW_LETTERS = 4
-LABELS = {
-    "": "date dates duration period when from to zeitraum dauer datum periode duree fecha fechas periodo duracion data"
-    " datas duracao durata department abteilung team industry branche sector secteur settore setor business supervisor"
-    " hours salary pay grade series reporting reports activities responsibilities duties aufgaben missions tareas"
-    " funciones atividades mansioni attivita tatigkeiten activites country land pays pais paese website web telephone"
-    " phone contact employment technologies tools achievements highlights stack reason",
-    "company": "company employer organization organisation institution unternehmen firma arbeitgeber arbeitgebers"
-    " entreprise employeur societe empresa empleador empregador azienda datore agency",
-    "client": "client customer kunde cliente",
-    "position": "position title role job jobtitle occupation designation stelle funktion rolle beruf poste fonction"
-    " titre emploi puesto cargo posicion profesion funcao profissao ruolo posizione mansione impiego qualifica",
-    "location": "location place city town ort standort arbeitsort lieu ville ubicacion lugar ciudad local localizacao"
-    " cidade luogo sede citta localidad",
-}
-_LABEL_FILLERS = frozenset(
-    """
-    name title type held for leaving and or of the employed per week address adresse anschrift anschriften main state
-    to your official und oder des der et ou de del la l di e ed o da a do nome nom nombre indirizzo direccion endereco
-    tipo lavoro ocupado occupe desempenado principali principales principais haupt wichtigste worked working
-    """.split()
-)
+_LISTS = word_lists("resume_labels")
+# The roles of labels, the weakest first; "" is a label that is irrelevant to the job.
+_ROLES = {"": _LISTS["other"]} | {role: _LISTS[role] for role in ("company", "client", "position", "location")}
+_LABEL_FILLERS = frozenset(_LISTS["fillers"])
 _LABELLED = re.compile(r"([^\W\d_][^:\t\n]{1,60}?)[ \xa0]?:\s+(?=\S)")
 _LABEL_WORD = re.compile(r"[^\W\d_]+")
 _MAX_LABEL_WORDS = 9
-_ROLE_OF = {name: role for role, names in LABELS.items() for name in names.split()}
+_ROLE_OF = {name: role for role, names in _ROLES.items() for name in names}
 _MAX_NAME_WORDS = 16
 _FEW_WORDS = 10
 _STYLED, _OTHERS = 2, 5
@@ -193,7 +177,7 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
 def split_label(words: str) -> tuple[str, str] | None:
     """The role of the label before the words, and the words: ("company", "Acme"); None without a label.
 
-    Roles are the keys of LABELS; "" is a label that is irrelevant to the job.
+    Roles are `company`, `client`, `position` and `location`; "" is a label that is irrelevant to the job.
     """
     match = _LABELLED.match(words)
     role = label_role(match[1]) if match else None
@@ -209,7 +193,7 @@ def label_role(words: str) -> str | None:
     roles = {_ROLE_OF[word] for word in found if word in _ROLE_OF}
     if not roles or any(word not in _ROLE_OF and word not in _LABEL_FILLERS for word in found):
         return None
-    return next(role for role in LABELS if role in roles)
+    return next(role for role in _ROLES if role in roles)
 
 
 @dataclass(frozen=True, slots=True)
