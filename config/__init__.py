@@ -1,1 +1,1 @@
-"""What can be set, and what is said to a language model. Imports nothing of ours."""
+"""Settings, and prompts for language models. Imports nothing of ours."""

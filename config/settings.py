@@ -21,7 +21,7 @@ class _Stage(BaseModel):
 
 
 class EmbeddingSettings(_Stage):
-    """Which model turns text into vectors, and how it is asked."""
+    """The embedding model and its requests."""
 
     provider: Literal["auto", "local", "openai", "hashed"] = Field(
         "auto", description="auto = openai when OPENAI_API_KEY is set, else local; hashed is for tests"
@@ -42,7 +42,7 @@ class EmbeddingSettings(_Stage):
 
 
 class LLMSettings(_Stage):
-    """Which language model writes; none = extractive answers."""
+    """The language model that writes; none = extractive answers."""
 
     provider: Literal["auto", "openrouter", "openai", "none"] = Field(
         "auto", description="auto = openrouter with its key, openai with a base URL or OPENAI_MODEL, else none"
@@ -59,7 +59,7 @@ class LLMSettings(_Stage):
 
 
 class SourceRule(_Stage):
-    """What is said of every document whose name, address or source matches; an empty field says nothing."""
+    """Values for every document whose name, address or source matches; an empty field sets nothing."""
 
     match: str = Field(min_length=1, description="a glob; its * reaches over /")
     category: str = ""
@@ -69,7 +69,7 @@ class SourceRule(_Stage):
 
 
 class IngestionSettings(_Stage):
-    """What is taken in, and how it is cut."""
+    """Sources, limits and workers of ingestion."""
 
     sources: tuple[str, ...] = Field(("data/sample",), description="JSON list; what `footnote ingest` takes alone")
     sources_file: str = Field("", description="a TOML file of more of them, as config/sources.example.toml shows")
@@ -98,7 +98,7 @@ class IngestionSettings(_Stage):
 
 
 class GitHubSettings(_Stage):
-    """How GitHub is asked."""
+    """Requests to GitHub."""
 
     api_base: str = Field("https://api.github.com", description="of an Enterprise server: https://HOST/api/v3")
     wait_seconds: float = Field(
@@ -107,7 +107,7 @@ class GitHubSettings(_Stage):
 
 
 class NotionSettings(_Stage):
-    """How Notion is asked."""
+    """Requests to Notion."""
 
     api_base: str = Field("https://api.notion.com")
     wait_seconds: float = Field(
@@ -116,7 +116,7 @@ class NotionSettings(_Stage):
 
 
 class WebSettings(_Stage):
-    """How web pages are fetched."""
+    """Requests for web pages."""
 
     delay_seconds: float = Field(
         1.0, ge=0, description="between two requests to a host; its robots.txt may ask for more"
@@ -131,7 +131,7 @@ class WebSettings(_Stage):
 
 
 class ParsingSettings(_Stage):
-    """How each parser cuts; `<parser>_<size>`."""
+    """Node sizes of each parser, as `<parser>_<size>`."""
 
     resume_max_tokens: int = Field(800, ge=50, description="a longer job is cut, its job line repeated in the header")
     linkedin_max_tokens: int = Field(800, ge=50, description="several jobs a node, up to so many")
@@ -149,7 +149,7 @@ class ParsingSettings(_Stage):
 
 
 class HeaderSettings(_Stage):
-    """What stands before a node when it is embedded and indexed: what it is about."""
+    """The header that is embedded and indexed before each node's text."""
 
     mode: Literal["deterministic", "llm"] = Field(
         "deterministic", description="llm = a language model adds a sentence for every node; see `ingest --plan`"
@@ -160,7 +160,7 @@ class HeaderSettings(_Stage):
 
 
 class AnalysisSettings(_Stage):
-    """What is read out of a question, and what is done with it."""
+    """The analysis of questions."""
 
     categories: Use = Field("boost", description="a question's category words: boost, prefilter, postfilter or off")
     years: Use = Field("boost", description="a question's years: boost, prefilter, postfilter or off")
@@ -171,7 +171,7 @@ class AnalysisSettings(_Stage):
 
 
 class RetrievalSettings(_Stage):
-    """How passages are found and fused."""
+    """Retrieval and fusion."""
 
     top_n: int = Field(5, ge=1, le=100)
     mode: Literal["hybrid", "dense", "sparse"] = Field("hybrid")
@@ -190,7 +190,7 @@ class RetrievalSettings(_Stage):
 
 
 class FactorSettings(_Stage):
-    """What multiplies and what cuts the fused ranking."""
+    """Boosts and cuts of the fused ranking."""
 
     category: bool = Field(True, description="nodes of a category that the question asks for")
     resume: float = Field(1.3, gt=0, description="factor of the category")
@@ -212,7 +212,7 @@ class FactorSettings(_Stage):
 
 
 class EvidenceSettings(_Stage):
-    """When a question counts as answerable from what was found."""
+    """The threshold between an answer and an abstention."""
 
     rule: Literal["calibrated", "plain"] = Field("calibrated", description="plain = similarity and number of matches")
     min_strength: float = Field(0.0, ge=0, le=1, description="of the calibrated score; 0 = what suits the model")
@@ -232,14 +232,14 @@ class EscalationSettings(_Stage):
 
 
 class ContextSettings(_Stage):
-    """How much a writer is shown."""
+    """The budget of the context."""
 
     max_characters: int = Field(8000, ge=200)
     max_tokens: int = Field(2400, ge=50)
 
 
 class AnswerSettings(_Stage):
-    """How an answer is written."""
+    """Writing, verification and follow-ups of an answer."""
 
     max_sentences: int = Field(6, ge=1, le=30, description="of an extractive answer")
     passages: int = Field(10, ge=1, le=100, description="that an extractive answer is picked from; at least top_n")
@@ -264,7 +264,7 @@ class AnswerSettings(_Stage):
 
 
 class PersonaSettings(_Stage):
-    """Who speaks in the answers of a language model."""
+    """The voice of answers by a language model."""
 
     voice: Literal["neutral", "first"] = Field("neutral", description="first = as the person the documents are about")
     name: str = Field("", max_length=200, description="whose documents they are")
@@ -273,7 +273,7 @@ class PersonaSettings(_Stage):
 
 
 class ChatSettings(_Stage):
-    """Where the chat listens and what it offers first."""
+    """Address, limits and first questions of the chat."""
 
     host: str = Field("127.0.0.1")
     port: int = Field(8501, ge=1, le=65535)
@@ -284,14 +284,14 @@ class ChatSettings(_Stage):
 
 
 class LogSettings(_Stage):
-    """What is said on stderr."""
+    """Messages on stderr."""
 
     level: Literal["debug", "info", "warning", "error"] = Field("warning")
     format: Literal["auto", "rich", "json"] = Field("auto", description="auto = rich on a terminal, else JSON lines")
 
 
 def default_home() -> Path:
-    """Where data lives without FOOTNOTE_HOME.
+    """The folder of the data without FOOTNOTE_HOME.
 
     `var` in the working directory if it holds a database or the directory is a clone of Footnote; else the user's data
     folder, which for root is /var/lib/footnote.

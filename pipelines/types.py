@@ -607,5 +607,5 @@ class SearchReport:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know of how it was found, each once: a search that failed, a word that was respelt."""
+        """Remarks for the reader, each once: a search that failed, a word that was respelt."""
         return tuple(dict.fromkeys(self.trace.notes))

@@ -30,7 +30,7 @@ INNER = {
 }
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 MOST_PARAMETERS = 6
-STILL_LONG = ["held_out", "measure_chunking", "run_experiment"]
+STILL_LONG = ["measure_chunking"]
 
 
 @cache

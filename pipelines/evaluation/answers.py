@@ -105,7 +105,7 @@ def _judge_all(engine: QueryEngine, topics: Sequence[Topic], label: str, on_prog
 
 
 def judge_topic(engine: QueryEngine, topic: Topic) -> Row:
-    """What a system found and said for a topic; the ranked measures are there when it is answerable."""
+    """Judge the results and the answer for a topic; ranked measures are included if it is answerable."""
     answer = engine.ask(topic.question, record=False)
     row = {
         "id": topic.id, "question": topic.question, "answerable": topic.answerable, "answered": answer.answered,
@@ -182,12 +182,12 @@ def ranking_measures(topic: Topic, results: Sequence[SearchResult], names: Seque
 
 
 def overlaps(quote: Quote, result: SearchResult) -> bool:
-    """Whether a result of the quote's document holds the quote, or at least half of it from an edge."""
+    """True if a result from the quote's document holds the quote, or at least half of it from an edge."""
     return result.document_name == quote.document and holds(quote, result.text)
 
 
 def holds(quote: Quote, text: str) -> bool:
-    """Whether a text has the quote in it, or at least half of it from an edge."""
+    """True if a text holds the quote, or at least half of it from an edge."""
     wanted, held = fold(quote.text), fold(text)
     half = len(wanted) // 2
     edges = wanted[:half].strip(), wanted[half:].strip()
@@ -195,17 +195,17 @@ def holds(quote: Quote, text: str) -> bool:
 
 
 def right_document(topic: Topic, results: Sequence[SearchResult]) -> bool:
-    """Whether a quoted document is among the results."""
+    """True if a quoted document is among the results."""
     return bool({quote.document for quote in topic.quotes} & {result.document_name for result in results})
 
 
 def right_quote(topic: Topic, results: Sequence[SearchResult]) -> bool:
-    """Whether a result overlaps a quote."""
+    """True if a result overlaps a quote."""
     return any(overlaps(quote, result) for quote in topic.quotes for result in results)
 
 
 def has_facts(topic: Topic, answer: Answer) -> bool:
-    """Whether the answer was given and contains every fact."""
+    """True if the question was answered and the answer contains every fact."""
     said = fold(" ".join(sentence.text for sentence in answer.sentences))
     return answer.answered and all(fold(fact) in said for fact in topic.facts)
 

@@ -83,7 +83,7 @@ def shingles(text: str) -> Shingles:
 def measure_articles(
     folder: Path, *, limit: int | None = None, on_progress: Progress | None = None
 ) -> Mapping[str, Sequence[PageScore]]:
-    """What our loader reads of each page, and beside it what plain trafilatura does; by system, pages in their order.
+    """Score our loader and plain trafilatura on each page; by system, pages in their order.
 
     Raises:
         SourceError: If the folder holds no pages with their bodies.
@@ -131,7 +131,7 @@ def _ours(page: str, url: str, source: bytes) -> tuple[str, str]:
 
 
 def _plain(source: bytes) -> str:
-    """What trafilatura reads as the benchmark asks it: without comments, and all else as it comes."""
+    """The text by trafilatura with the benchmark's options: without comments, all else at its default."""
     from trafilatura import extract
 
     return extract(source, include_comments=False) or ""

@@ -27,7 +27,7 @@ STAGES = ("read", "load", "classify", "parse")
 
 @dataclass
 class _Tally:
-    """What is counted while documents go by."""
+    """The counts of a run."""
 
     documents: int = 0
     nodes: int = 0
@@ -44,7 +44,7 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """What the caller wants of every document."""
+    """The options of a run."""
 
     limits: Limits
     sizes: object | None
@@ -148,7 +148,7 @@ def _take(tally: _Tally, item: SourceItem, told: _Options) -> None:
 
 @dataclass(frozen=True, slots=True)
 class NodeCheck:
-    """What the nodes of one document keep and break; characters are counted without white space."""
+    """The coverage and the violations of one document's nodes; characters are counted without white space."""
 
     characters: int
     covered: int

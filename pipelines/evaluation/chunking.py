@@ -192,7 +192,7 @@ def index_chunks(
 
 
 def _recipe(nodes: Sequence[TextNode]) -> str:
-    """What the nodes are, so that any change of the code that cuts makes them again."""
+    """A digest of the nodes, so that they are made again when the code that cuts changes."""
     facts = [(node.metadata["start"], node.metadata["end"], node.metadata["header"]) for node in nodes]
     return f"{hashlib.sha256(json.dumps(facts).encode()).hexdigest()} searchable@{SEARCHABLE_VERSION}"
 
@@ -262,7 +262,7 @@ def precision_omega(spans: Sequence[Span], gold: Sequence[Span]) -> float:
 
 
 def locate(text: str, span: tuple[int, int, str]) -> Span:
-    """Where a gold span stands in the stored text, which may have lost characters: where it says, else the nearest.
+    """The place of a gold span in the stored text, which may have lost characters: as stated, else the nearest.
 
     Raises:
         SourceError: If its words are not there.
@@ -309,7 +309,7 @@ def measure_chunking(
         SourceError: If the folder is no chunk set.
         ConfigError: If a system or a parser does not exist.
     """
-    topics = load_span_topics(folder / "questions_df.csv")[:MAX_QUESTION_CHARACTERS]
+    topics = load_span_topics(folder / "questions_df.csv")[:limit]
     wanted = list(build_chunkers(settings, parsers))
     for changes in systems.values():
         change_settings(settings, changes)

@@ -221,7 +221,7 @@ def index_judged_sets(
 
 
 def _depth(settings: Settings, *, cut: bool) -> dict[str, Any]:
-    """What makes a ranking of 100 one that a cut leaves 100 of; without a cut, what spares its work."""
+    """Settings under which 100 documents are left after the cuts; without cuts, settings that spare their work."""
     if not cut:
         return _UNCUT
     options = settings.retrieval
@@ -263,11 +263,10 @@ class Experiment:
 def run_experiment(
     settings: Settings,
     datasets: Dataset | Path | Sequence[Dataset | Path],
-    systems: Sequence[str] = (),
+    systems: Sequence[str] | Mapping[str, Changes] = (),
     *,
     measures: Sequence[str] = DEFAULT,
     baseline: str = "",
-    overrides: Changes | None = None,
     on_progress: Progress = no_progress,
 ) -> Experiment:
     """Index the datasets where that is due, rank their documents with each system, and measure.
@@ -275,10 +274,9 @@ def run_experiment(
     Args:
         settings: Each dataset gets a database of its own beside the one of these settings.
         datasets: One or several; folders are read in BEIR's form.
-        systems: Of SYSTEMS, in the order of the report; none = all.
+        systems: Names of SYSTEMS, in the order of the report, none = all; or settings by dotted name for each system.
         measures: Such as `nDCG@10`, `recall@100`.
         baseline: The system that the others are compared with; empty = no comparison.
-        overrides: Settings by dotted name for each named system; without names they make the system `custom`.
         on_progress: Told (what, how much is done, of how much).
 
     Raises:
@@ -286,7 +284,7 @@ def run_experiment(
         SourceError: If a folder is no dataset.
     """
     given = [datasets] if isinstance(datasets, Dataset | Path) else list(datasets)
-    wanted = choose_systems(systems, overrides or {}, baseline)
+    wanted = systems if isinstance(systems, Mapping) else choose_systems(systems, {}, baseline)
     check_experiment(settings, wanted, measures)
     return measure_systems(index_judged_sets(settings, given, on_progress), wanted, measures, baseline, on_progress)
 

@@ -97,7 +97,7 @@ def _topics(answers: Iterable[AnswerFeedback], held: Counter[str]) -> list[_Topi
 
 
 def verdicts(said: AnswerFeedback, given: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], int]:
-    """What one session's feedback on an answer says of its passages: (document id, words) -> 1 relevant, -1 not.
+    """One session's judgements of the passages of an answer: (document id, words) -> 1 relevant, -1 not.
 
     A source that was reported as wrong is not relevant. Of an answer with a thumb up, the cited sources that were
     opened are relevant, and all that it cites where none of them was. Nothing else says anything: a source that was

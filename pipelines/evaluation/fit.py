@@ -25,7 +25,7 @@ _WORTH = 1e-3  # a smaller gain moves no setting
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What a search chose, and what choosing so is worth on topics that it did not see.
+    """The settings that a search chose, and their gain on topics that it did not see.
 
     Attributes:
         chosen: The settings that would change, by dotted name; found on all topics.
@@ -45,7 +45,7 @@ class Fit:
 
     @property
     def helps(self) -> bool:
-        """Whether the interval of the held-out gain lies above 0."""
+        """True if the interval of the held-out gain lies above 0."""
         return bool(self.chosen) and self.held_out.low > 0
 
 

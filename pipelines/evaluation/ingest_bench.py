@@ -225,7 +225,7 @@ def _pss(pid: int) -> int:
 
 
 def _cpu_seconds(pids: Sequence[int]) -> float:
-    """What these processes and the children that they waited for have computed."""
+    """The processor time of these processes and of the children that they waited for."""
     spent = 0
     for pid in pids:
         try:
@@ -352,7 +352,7 @@ def _measure(place: _BenchHome, paths: Sequence[Path], on_progress: OnProgress) 
 
 
 def _texts(place: _BenchHome, on_progress: OnProgress) -> Iterator[str]:
-    """What a run will embed, in the order of the documents."""
+    """The texts that a run will embed, in the order of the documents."""
     scratch = place.settings.model_copy(update={"home": place.settings.home.with_name("scratch")})
     options = PrepareOptions.of(scratch, identity(place.settings).slug)
     items = list_files(str(place.documents)).items

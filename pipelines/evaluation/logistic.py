@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _STEPS = 50
+_FOLDS, _SEED = 10, 7  # of `held_out`
 _STILL = 1e-9
 
 
@@ -63,17 +64,15 @@ def held_out(
     answers: Array,
     groups: Sequence[str],
     *,
-    folds: int = 10,
-    seed: int = 7,
     weight: Array | None = None,
     penalty: float = 1.0,
 ) -> Array:
-    """The probability of each row by a fit that saw no row of its group; the fold of a group is drawn by the seed.
+    """The probability of each row by a fit that saw no row of its group; the fold of a group is drawn at random.
 
     It is 0.5 where the other folds hold rows of one class only. Without `weight`, both classes weigh the same.
     """
     names = sorted(set(groups))
-    drawn = np.random.default_rng(seed).permutation(len(names)) % min(folds, len(names))
+    drawn = np.random.default_rng(_SEED).permutation(len(names)) % min(_FOLDS, len(names))
     fold_of = dict(zip(names, drawn.tolist(), strict=True))
     fold = np.array([fold_of[group] for group in groups])
     reached = np.full(len(rows), 0.5)

@@ -68,7 +68,7 @@ class Comparison:
 
     @property
     def fell(self) -> bool:
-        """Whether the system is worse by more than chance gives in one case of twenty."""
+        """True if the system is worse by more than chance gives in one case of twenty."""
         return self.difference < 0 and self.p < 0.05
 
 

@@ -43,7 +43,7 @@ class Mover:
 
 @dataclass(frozen=True, slots=True)
 class ModelComparison:
-    """What two embedding models find for the same questions.
+    """The results of two embedding models for the same questions.
 
     Attributes:
         questions: How many were asked.

@@ -43,12 +43,12 @@ def normal(value: str) -> str:
 
 
 def alike(stated: str, found: str) -> bool:
-    """Whether two values are the same once both are folded."""
+    """True if two values are equal after folding."""
     return normal(stated) == normal(found)
 
 
 def same_month(stated: str, found: str) -> bool:
-    """Whether two ISO dates agree to the precision that both state: `2023` and `2023-04` do."""
+    """True if two ISO dates agree to the precision that both state: `2023` and `2023-04` do."""
     shorter = min(len(stated), len(found))
     return shorter > 0 and stated[:shorter] == found[:shorter]
 
@@ -64,7 +64,7 @@ def ends(said: JobFacts | EducationFacts, heard: JobFacts | EducationFacts) -> t
 
 
 def same_bullet(stated: str, found: str) -> bool:
-    """Whether two sentences are the same but for a joined hyphen or a space."""
+    """True if two sentences are equal but for a joined hyphen or a space."""
     return ratio(normal(stated), normal(found)) >= _SAME_BULLET
 
 
@@ -284,7 +284,7 @@ _TWINS = (".txt", ".docx")
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """What became of one document.
+    """The result for one document.
 
     Attributes:
         name: Relative to the folder.
@@ -340,7 +340,7 @@ def parse_folder(folder: Path, *, limit: int | None = None, on_progress: Progres
 
 
 def parse_file(path: Path, folder: Path) -> ParsedFile:
-    """What becomes of one document.
+    """Parse one document and compare it with its truth.
 
     Raises:
         SourceError: If its truth file cannot be understood.

@@ -52,12 +52,12 @@ class Entry:
         self._held = {re.sub(r"[\W_]", "", str(key)).lower(): value for key, value in held.items()}
 
     def get(self, name: str) -> Any:
-        """What stands under the first of the field's keys that has a value; None when none has."""
+        """The value of the first of the field's keys that has one; None if none has."""
         values = (self._held.get(key) for key in _KEYS[name].split())
         return next((value for value in values if value not in (None, "", [], {})), None)
 
     def has(self, key: str) -> bool:
-        """Whether it has that very key, without capitals and signs."""
+        """True if it has exactly this key, case and signs apart."""
         return key in self._held
 
     def text(self, name: str) -> str:
@@ -199,7 +199,7 @@ _KIND_OF = {name: kind for kind, names in SECTIONS.items() for name in names.spl
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What a file says that a document states.
+    """The facts that a document states, as its truth file lists them.
 
     Attributes:
         kinds: Record types that the file speaks of; of the others it says nothing, so nothing found is wrong.

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, cast, get_args
@@ -14,7 +15,6 @@ from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, du
 from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.parsers.linkedin.sections import PAGE_LINE, title_section
 from pipelines.ingestion.words import word_lists
-from pipelines.ingestion.year import head_of, name_date, year_of
 from pipelines.months import fiscal_year
 from pipelines.text import fold
 from pipelines.types import CATEGORIES, Document, Visibility
@@ -265,10 +265,6 @@ def _by_source(signals: _Signals) -> Guess:
     return (kind, 0.98) if kind in ("github", "notion", "web") else None
 
 
-def _dated_name(signals: _Signals) -> Guess:
-    return ("blog", 0.9) if signals.document.mime == MARKDOWN and _DATED.match(signals.stem) else None
-
-
 def _by_name(signals: _Signals) -> Guess:
     """The category that the name states, unless a long text does not fit it ("how-to-write-a-resume.md")."""
     if "linkedin" in signals.words:
@@ -277,14 +273,6 @@ def _by_name(signals: _Signals) -> Guess:
         return ("journey", 0.9) if not signals.long or is_personal(signals.shape) else None
     named = signals.words & _RESUME_WORDS or "curriculum vitae" in signals.stem.replace("_", " ")
     return ("resume", 0.9) if named and (not signals.long or has_career(signals.shape)) else None
-
-
-def _by_folder(signals: _Signals) -> Guess:
-    return next(((_FOLDERS[folder], 0.8) for folder in signals.folders if folder in _FOLDERS), None)
-
-
-def _readme(signals: _Signals) -> Guess:
-    return ("github", 0.95) if signals.stem.startswith("readme") else None
 
 
 def _notion_export(signals: _Signals) -> Guess:
@@ -297,25 +285,9 @@ def _dated_front_matter(signals: _Signals) -> Guess:
     return ("blog", 0.85) if signals.document.mime == MARKDOWN and dated else None
 
 
-def _linkedin_export(signals: _Signals) -> Guess:
-    return _if_confident("linkedin", linkedin_confidence(signals.shape))
-
-
-def _resume_structure(signals: _Signals) -> Guess:
-    return _if_confident("resume", resume_confidence(signals.shape))
-
-
-def _journey_words(signals: _Signals) -> Guess:
-    return _if_confident("journey", journey_confidence(signals.shape))
-
-
 def _fiscal_name(signals: _Signals) -> Guess:
     personal = fiscal_year(f"{signals.stem}\n{head_of(signals.document.text)}") and is_personal(signals.shape)
     return ("journey", 0.7) if personal else None
-
-
-def _page(signals: _Signals) -> Guess:
-    return ("web", 0.6) if signals.document.mime == HTML else None
 
 
 def _if_confident(category: str, confidence: float) -> Guess:
@@ -325,17 +297,17 @@ def _if_confident(category: str, confidence: float) -> Guess:
 RULES: tuple[Rule, ...] = (
     ("front matter", _declared),
     ("source", _by_source),
-    ("dated name", _dated_name),
-    ("README", _readme),
-    ("LinkedIn export", _linkedin_export),
+    ("dated name", lambda of: ("blog", 0.9) if of.document.mime == MARKDOWN and _DATED.match(of.stem) else None),
+    ("README", lambda of: ("github", 0.95) if of.stem.startswith("readme") else None),
+    ("LinkedIn export", lambda of: _if_confident("linkedin", linkedin_confidence(of.shape))),
     ("file name", _by_name),
-    ("folder", _by_folder),
+    ("folder", lambda of: next(((_FOLDERS[folder], 0.8) for folder in of.folders if folder in _FOLDERS), None)),
     ("Notion export name", _notion_export),
     ("dated front matter", _dated_front_matter),
-    ("resume sections", _resume_structure),
+    ("resume sections", lambda of: _if_confident("resume", resume_confidence(of.shape))),
     ("fiscal year", _fiscal_name),
-    ("first person", _journey_words),
-    ("web page", _page),
+    ("first person", lambda of: _if_confident("journey", journey_confidence(of.shape))),
+    ("web page", lambda of: ("web", 0.6) if of.document.mime == HTML else None),
 )
 
 
@@ -403,3 +375,72 @@ def _subcategory(document: Document, category: str) -> str:
 def _visibility(document: Document) -> Visibility:
     declared = str(document.metadata.get("visibility", "")).lower()
     return cast(Visibility, declared) if declared in get_args(Visibility) else document.visibility
+
+
+# The year, from the most reliable evidence
+
+_NAME_DATE = re.compile(r"(?<!\d)(\d{4})[-_](\d{1,2})[-_](\d{1,2})(?!\d)")
+_NAME_YEAR = re.compile(r"(?<!\d)(19[5-9]\d|20\d\d)(?!\d)")
+_DATELINE = re.compile(
+    r"(?:(?:by|von|par|por|di|published|posted|updated|date|datum|veröffentlicht|publié|publicado|pubblicato|le|el|il|am|on)"
+    r"\b[^\d\n]{0,60})?",
+    re.IGNORECASE,
+)
+_HEAD_LINES = 6
+
+
+def year_of(document: Document, stem: str, fiscal: int | None) -> int | None:
+    """The first year that is known: front matter, fiscal year, date in the name, date of publication, year in the
+    name, then the text: a resume's or profile's latest year, else the date in its first lines. None if none is known.
+
+    Args:
+        document: Its category must be set.
+        stem: Its folded name without the ending.
+        fiscal: The fiscal year of its name or its first lines.
+    """
+    declared = document.metadata.get("year")
+    if isinstance(declared, int):
+        return declared
+    dated = name_date(stem) or document.published_at
+    in_name = _NAME_YEAR.search(stem)
+    known = fiscal or (dated.year if dated else int(in_name[1]) if in_name else None)
+    if known:
+        return known
+    career = document.category in ("resume", "linkedin")
+    return latest_year(document.text) if career else dateline_year(document.text)
+
+
+def head_of(text: str) -> str:
+    """The first lines that are not empty, which may hold a title and a date."""
+    lines = [line.strip() for line in text[:3_000].split("\n") if line.strip()]
+    return "\n".join(line[:200] for line in lines[:_HEAD_LINES])
+
+
+def name_date(stem: str) -> datetime | None:
+    """The date of a `YYYY-MM-DD` in a name; None without one."""
+    match = _NAME_DATE.search(stem)
+    if match is None:
+        return None
+    try:
+        return datetime(int(match[1]), int(match[2]), int(match[3]), tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def latest_year(text: str) -> int | None:
+    """The latest year in which a career entry began or ended; future years (a graduation) do not count."""
+    now = datetime.now(UTC).year
+    years = [int((found.end_month or found.start_month)[:4]) for found in date_ranges(text[:100_000])]
+    return max((year for year in years if year <= now), default=None)
+
+
+def dateline_year(text: str) -> int | None:
+    """The year of a date that is alone in one of the first lines ("March 3, 2021", "By Ann | 3 March 2021")."""
+    for line in head_of(text).split("\n"):
+        ranges = date_ranges(line) if len(line) <= 120 else []
+        if len(ranges) != 1 or ranges[0].end_month or ranges[0].current or len(ranges[0].text) < 7:
+            continue
+        before, after = line[: ranges[0].start].strip(" \t*_#|·•—–-:,("), line[ranges[0].end :].strip(" \t*_|·•—–-:,.)")
+        if not after and (not before or _DATELINE.fullmatch(before) or "|" in line or "·" in line):
+            return int(ranges[0].start_month[:4])
+    return None

@@ -307,7 +307,7 @@ class PlanExecution:
         documents = [self._complete_nodes(one) for one in _until_fatal(group) if not self.stop.is_set()]
         if not documents:
             return []
-        parsed = [one for one in documents if _needs_vectors(one.state)]
+        parsed = [one for one in documents if isinstance(one.state, PreparedDocument) and not one.state.metadata_only]
         embedded = {one.place: one for one in run_batch(parsed, self._add_vectors, self._not_embedded)}
         seconds = (time.perf_counter() - began) / len(documents)
         return [replace(embedded.get(one.place, one), seconds=seconds) for one in documents]
@@ -408,10 +408,6 @@ class PlanExecution:
             LoggedItem(step.collection or self.collection, step.item, item, version) for step, item, version in done
         ]
         write_items(connection, self.run_id, rows)
-
-
-def _needs_vectors(state: PreparedDocument | Failure) -> bool:
-    return isinstance(state, PreparedDocument) and not state.metadata_only
 
 
 def _until_fatal(group: Sequence[PendingDocument]) -> Iterator[PendingDocument]:

@@ -425,12 +425,8 @@ class LocalExecutor:
 
 
 def _local(settings: IngestionSettings) -> Executor:
-    return LocalExecutor(settings.workers or min(_usable_cores(), _MAX_WORKERS))
-
-
-def _usable_cores() -> int:
-    """The number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    usable_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return LocalExecutor(settings.workers or min(usable_cores, _MAX_WORKERS))
 
 
 EXECUTORS: dict[str, Callable[[IngestionSettings], Executor]] = {

@@ -108,19 +108,28 @@ class Completion:
     def _stream(self) -> Iterator[str]:
         self._asked = True
         try:
-            chunks, piece = send(self._endpoint, self._open)
+            chunks, piece = send(self._endpoint, self._open) if self._endpoint.url else self._open()
         except FootnoteError:
             self._asked = bool(self.usage)  # a refused request costs nothing
             raise
+        except Exception as error:
+            raise self._failed(error) from error
         yield piece
         try:
             for chunk in chunks:
                 if piece := self._read(chunk):
                     yield piece
             self._learn()
-        except REQUEST_ERRORS as error:
-            self.finish_reason = None
-            self.failure = describe_error(error, self._endpoint)
+        except Exception as error:  # noqa: BLE001 - raised again, if it is no request's
+            self.finish_reason, self.failure = None, self._failed(error)
+
+    def _failed(self, error: Exception) -> FootnoteError:
+        """The error for a reader; what another package's model raised is a ModelError, and a bug is raised again."""
+        if not self._endpoint.url:
+            return ModelError(f"{self._endpoint.model} failed: {type(error).__name__}: {error}.")
+        if not isinstance(error, REQUEST_ERRORS):
+            raise error
+        return describe_error(error, self._endpoint)
 
     def _learn(self) -> None:
         """Record the endpoint's count of the prompt's tokens with ours, if it reports one."""

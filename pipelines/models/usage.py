@@ -92,11 +92,7 @@ def count(call: Callable[[], Call | None]) -> None:
         meter.add(call)
 
 
-PRICES = {
-    "text-embedding-3-small": 0.02,
-    "text-embedding-3-large": 0.13,
-    "text-embedding-ada-002": 0.10,
-}
+PRICES = {"text-embedding-3-small": 0.02, "text-embedding-3-large": 0.13, "text-embedding-ada-002": 0.10}
 
 
 def embedding_price(model: EmbeddingIdentity, stated: float = 0.0) -> float | None:

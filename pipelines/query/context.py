@@ -5,6 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import takewhile
 
 from llama_index.core.schema import NodeWithScore
 from sqlalchemy import Engine
@@ -135,11 +136,10 @@ def assemble(
         named: Ids of documents that the question names: of several, each has its share before any has more.
     """
     spans = [span_of(hit) for hit in ranking]
-    gaps = blank_gaps(spans, read)
-    merged = merge_spans(spans, lambda document, end, start: (document, end, start) in gaps)
+    merged = merge_spans(spans, blank_gaps(spans, read))
     passages = read([span.key for span in merged])
-    held = [(span, passages[span.key]) for span in merged if span.key in passages]
-    stored = [(span, passage) for span, passage in held if is_unchanged(span, passage.text)]
+    found = [(span, passages[span.key]) for span in merged if span.key in passages]
+    stored = [(span, passage) for span, passage in found if is_unchanged(span, passage.text)]
     single = _collapsed(stored, ledger)
     ready = _with_names(single, ledger, names)
     delimiter = draw_delimiter([source_of(_WIDEST, span, passage) for span, passage in ready])
@@ -155,9 +155,13 @@ def assemble(
     sources = _numbered(kept, ledger)
     befores = (None, *sources)
     text = SEPARATOR.join(format_source(one, delimiter, before) for one, before in zip(sources, befores, strict=False))
-    stand = tuple((source.n, *span) for source in sources for span in sentence_spans(source.snippet, source.start))
+    spans_of_sentences = tuple(
+        (source.n, source.start + start, source.start + end)
+        for source in sources
+        for start, end in sentences(source.snippet)
+    )
     size = math.ceil(count_tokens(text) * budget.margin)
-    return Context(sources, text, delimiter, size, tuple(dropped.items()), stand)
+    return Context(sources, text, delimiter, size, tuple(dropped.items()), spans_of_sentences)
 
 
 def _collapsed(found: Sequence[StoredSpan], ledger: Ledger) -> list[StoredSpan]:
@@ -165,12 +169,9 @@ def _collapsed(found: Sequence[StoredSpan], ledger: Ledger) -> list[StoredSpan]:
     kept: list[tuple[StoredSpan, str]] = []
     for span, passage in found:
         words = fold(passage.text)
-        holds = (
-            better
-            for (better, _), said in kept
-            if better.document_id != span.document_id and len(words) >= _SAYS_MUCH and words in said
-        )
-        if better := next(holds, None):
+        others = (pair for pair in kept if pair[0][0].document_id != span.document_id)
+        repeated = (better for (better, _), text in others if len(words) >= _SAYS_MUCH and words in text)
+        if better := next(repeated, None):
             for hit in span.nodes:
                 ledger.copied(hit.node.node_id, better.nodes[0].node.node_id)
         else:
@@ -235,10 +236,8 @@ def _frame(span: Span, passage: Passage, delimiter: str) -> str:
 
 def _numbered(kept: Sequence[StoredSpan], ledger: Ledger) -> tuple[Source, ...]:
     """The sources from 1: a document after the other, the one with the best passage first, and each in its order."""
-    best: dict[str, int] = {}
-    for span, _ in kept:
-        best.setdefault(span.document_id, len(best))
-    ordered = sorted(kept, key=lambda pair: (best[pair[0].document_id], pair[0].start))
+    best = list(dict.fromkeys(span.document_id for span, _ in kept))
+    ordered = sorted(kept, key=lambda pair: (best.index(pair[0].document_id), pair[0].start))
     for n, (span, _) in enumerate(ordered, start=1):
         for hit in span.nodes:
             ledger.kept(hit.node.node_id, n, merged=len(span.nodes) > 1)
@@ -252,6 +251,7 @@ def source_of(n: int, span: Span, passage: Passage) -> Source:
     first = max((hit for hit in in_order if hit.node.metadata["start"] <= span.start), key=_start)
     ahead = first.node.get_content()[: span.start - _start(first)].count("\n")
     line_start = first.node.metadata["line_start"] + ahead
+    levels = zip(*(meta["section_path"] for meta in metas), strict=False)  # of headings
     return Source(
         n=n,
         document_id=span.document_id,
@@ -263,7 +263,7 @@ def source_of(n: int, span: Span, passage: Passage) -> Source:
         page=bisect_right(passage.pages, span.start) if passage.pages else first.node.metadata["page"],
         line_start=line_start,
         line_end=line_start + passage.text[:-1].count("\n"),
-        section_path=_common([meta["section_path"] for meta in metas]),
+        section_path=tuple(level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels)),
         snippet=passage.text,
         start=span.start,
         end=span.end,
@@ -276,17 +276,7 @@ def source_of(n: int, span: Span, passage: Passage) -> Source:
 
 
 def _start(hit: NodeWithScore) -> int:
-    start: int = hit.node.metadata["start"]
-    return start
-
-
-def _common(paths: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """The headings under which all of them stand."""
-    shared = list(paths[0])
-    for path in paths[1:]:
-        pairs = enumerate(zip(shared, path, strict=False))
-        shared = shared[: next((at for at, (one, other) in pairs if one != other), min(len(shared), len(path)))]
-    return tuple(shared)
+    return int(hit.node.metadata["start"])
 
 
 # Spans
@@ -298,22 +288,21 @@ def span_of(hit: NodeWithScore) -> Span:
     return Span(meta["document_id"], meta["start"], meta["end"], (hit,))
 
 
-def merge_spans(spans: Sequence[Span], gap: Callable[[str, int, int], bool]) -> list[Span]:
+def merge_spans(spans: Sequence[Span], gaps: Collection[SpanKey]) -> list[Span]:
     """Join overlapping and adjacent spans of a document, so that no character of it stands twice; best span first.
 
     Args:
         spans: Best first.
-        gap: True if nothing but space stands between two offsets of a document.
+        gaps: Those between two spans of a document that hold only space.
     """
     merged: list[Span] = []
     for span in sorted(spans, key=lambda span: span.key):
         last = merged[-1] if merged else None
-        joins = (
+        if (
             last is not None
             and last.document_id == span.document_id
-            and (span.start <= last.end or gap(span.document_id, last.end, span.start))
-        )
-        if last is not None and joins:
+            and (span.start <= last.end or (span.document_id, last.end, span.start) in gaps)
+        ):
             merged[-1] = replace(last, end=max(last.end, span.end), nodes=last.nodes + span.nodes)
         else:
             merged.append(span)
@@ -366,19 +355,11 @@ def fitted(span: Span, text: str, fits: Callable[[str], bool]) -> Span | None:
     if not place or ends[place - 1] - start < min(_USEFUL, whole):
         return None
     end = ends[place - 1]
-    starts = sorted({hit.node.metadata["start"] - span.start for hit in span.nodes})
+    starts = sorted({_start(hit) - span.start for hit in span.nodes})
     start = next(earlier for earlier in starts if earlier == start or fits(text[earlier:end]))
-    return _within(span, span.start + start, span.start + end)
-
-
-def _within(span: Span, start: int, end: int) -> Span:
-    held = (hit for hit in span.nodes if hit.node.metadata["start"] < end and hit.node.metadata["end"] > start)
-    return Span(span.document_id, start, end, tuple(held))
-
-
-def sentence_spans(text: str, start: int) -> list[tuple[int, int]]:
-    """The sentences of a text that begins at `start` of its document, as offsets there, ascending and apart."""
-    return [(start + begin, start + end) for begin, end in sentences(text)]
+    first, last = span.start + start, span.start + end
+    nodes = (hit for hit in span.nodes if _start(hit) < last and hit.node.metadata["end"] > first)
+    return Span(span.document_id, first, last, tuple(nodes))
 
 
 # What is stored

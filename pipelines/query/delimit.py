@@ -15,11 +15,14 @@ _DELIMITER = re.compile(
 
 
 def fresh_key(texts: Iterable[str]) -> str:
-    """Eight random hex digits that stand in none of the texts, in either case."""
-    held = [text.casefold() for text in texts]
+    """Nine random decimal digits that stand in none of the texts.
+
+    Each key is three cl100k tokens, so that what fits into a budget does not depend on the draw.
+    """
+    shown = list(texts)
     while True:
-        key = secrets.token_hex(4)
-        if not any(key in text for text in held):
+        key = f"{secrets.randbelow(10**9):09d}"
+        if not any(key in text for text in shown):
             return key
 
 

@@ -215,7 +215,7 @@ class QueryEngine(BaseQueryEngine):
             draft = yield from write_computed(search.intent.question, evidence)
         else:
             with ledger.stage("write"):
-                draft = yield from metered(meter, write(evidence, request, search))
+                draft = yield from metered(meter, write(evidence, search))
         with metering(meter), ledger.stage("conflicts"):
             beside = self._beside_facts(draft, search) if isinstance(evidence, ComputedAnswer) else evidence.context
             draft = with_conflicts(draft, career_disagreements_for(draft, search, evidence, beside))
@@ -436,19 +436,11 @@ def _response(answer: Answer, trace: Trace) -> Response:
 
 
 def _source_node(source: Source, citing: Sequence[Sentence]) -> TextNode:
+    names = ("n", "document_id", "title", "uri", "category", "page", "line_start", "line_end", "start", "end")
     metadata = {
-        "n": source.n,
-        "document_id": source.document_id,
+        **{name: getattr(source, name) for name in names},
         "document_name": source.documentName,
-        "title": source.title,
-        "uri": source.uri,
-        "category": source.category,
         "section_path": list(source.section_path),
-        "page": source.page,
-        "line_start": source.line_start,
-        "line_end": source.line_end,
-        "start": source.start,
-        "end": source.end,
         "node_ids": list(source.node_ids),
         "sentences": [sentence.text for sentence in citing],
         "verdicts": [sentence.verdict for sentence in citing],
@@ -517,23 +509,18 @@ def _results(outcome: SearchOutcome, search: Search) -> tuple[SearchResult, ...]
     return tuple(_result(rank, hit, row, known) for rank, (hit, row) in ranked)
 
 
+_OF_NODE = ("document_id", "title", "category", "kind", "page", "line_start", "line_end", "start", "end")
+
+
 def _result(rank: int, hit: NodeWithScore, row: Candidate, known: Mapping[str, DocumentLinks]) -> SearchResult:
     meta = hit.node.metadata
     own = known.get(meta["document_id"], DocumentLinks())
     return SearchResult(
+        **{name: meta[name] for name in _OF_NODE},
         rank=rank,
         node_id=hit.node.node_id,
-        document_id=meta["document_id"],
         document_name=own.name,
-        title=meta["title"],
-        category=meta["category"],
         section_path=tuple(meta["section_path"]),
-        kind=meta["kind"],
-        page=meta["page"],
-        line_start=meta["line_start"],
-        line_end=meta["line_end"],
-        start=meta["start"],
-        end=meta["end"],
         text=hit.node.get_content(),
         score=float(hit.score or 0.0),
         dense=row.dense,

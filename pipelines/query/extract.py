@@ -27,7 +27,7 @@ from pipelines.query.person_filter import quotable_sources
 from pipelines.query.prompt_injection import is_about_commands, is_command, supported_only_by_commands
 from pipelines.query.question_type import QuestionType, classify_question, question_parts
 from pipelines.query.quotable_lines import QuotableLine, QuotableSources, display_text, quotable_lines
-from pipelines.query.search import Request, Search
+from pipelines.query.search import Search
 from pipelines.query.sufficiency import (
     ANSWER_FLOOR,
     answer_probability,
@@ -203,26 +203,26 @@ def _distinct(
 
 
 def write_by_quotation(
-    task: WriterInput, retrieved: Retrieved, request: Request, finder: Search, fallback_reason: str = ""
+    task: WriterInput, retrieved: Retrieved, search: Search, fallback_reason: str = ""
 ) -> AnswerEvents:
     """Answer with the lines of the sources that fit best, verbatim; abstain if they do not answer.
 
     Raises:
         ServiceUnavailable: If the database cannot be read.
     """
-    found, settings = retrieved.found, finder.settings
-    task = replace(task, evidence=_quotable_evidence(retrieved, finder))
+    found, settings = retrieved.found, search.settings
+    task = replace(task, evidence=_quotable_evidence(retrieved, search))
     extraction = extract(
         found.intent,
-        quotable_sources(found.intent, task.context, finder.store, request.audience),
+        quotable_sources(found.intent, task.context, search.store, search.request.audience),
         found.ranking,
-        build_line_scorer(finder.embed_model, finder.model, retrieved.index.idf),
+        build_line_scorer(search.embed_model, search.model, retrieved.index.idf),
         strength=task.evidence.strength,
         max_sentences=settings.answer.max_sentences,
     )
     if not is_answer(extraction, task.evidence, settings.evidence):
         why = extraction.silence or task.evidence.reason or NO_SENTENCE
-        searched = f"{found.intent.search_text} ({request.mode}: {why})"
+        searched = f"{found.intent.search_text} ({search.request.mode}: {why})"
         return (yield from abstain(replace(task, searched=(searched,)), fallback_reason))
     if extraction.more:
         found.ledger.note(
@@ -260,7 +260,7 @@ def write_extraction(task: WriterInput, extraction: Extraction, fallback_reason:
     )
 
 
-def _quotable_evidence(retrieved: Retrieved, finder: Search) -> Evidence:
+def _quotable_evidence(retrieved: Retrieved, search: Search) -> Evidence:
     """The evidence without passages that match the question only by orders to a language model."""
     found = retrieved.found
     left_out = supported_only_by_commands(found.intent, found.ranking)
@@ -271,7 +271,7 @@ def _quotable_evidence(retrieved: Retrieved, finder: Search) -> Evidence:
         found.intent,
         found.ledger,
         retrieved.index,
-        settings=finder.settings.evidence,
-        model=finder.model,
+        settings=search.settings.evidence,
+        model=search.model,
     )
     return min(found.evidence, again, key=lambda evidence: evidence.strength)

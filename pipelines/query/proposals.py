@@ -5,8 +5,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
-from llama_index.core.llms import LLM
-
 from config.prompts import FOLLOW_UPS, QUESTION
 from pipelines.errors import FootnoteError
 from pipelines.facts import EducationFacts, JobFacts, LanguageFacts, PersonFacts, ProjectFacts
@@ -20,7 +18,7 @@ from pipelines.store.known_names import is_own_word
 from pipelines.store.node_reader import Section, documents_of_categories, sections_of
 from pipelines.store.tokens import tokenise
 from pipelines.text import canonical, fold
-from pipelines.types import Answer, Source
+from pipelines.types import Answer
 
 _LONGEST = 60  # characters of a name or heading in a question
 _MOST_WORDS = 8
@@ -59,13 +57,13 @@ class Proposal:
     """A question, and what should answer it.
 
     Attributes:
-        question: It.
-        aim: The document that should answer; empty where any may.
+        question: The text.
+        document: Id of the document that should answer; empty where any may.
         place: Its characters that should; None where any of the document may.
     """
 
     question: str
-    aim: str = ""
+    document: str = ""
     place: tuple[int, int] | None = None
 
 
@@ -105,30 +103,30 @@ def proposals(near: Surroundings) -> list[Proposal]:
         _of_names(near.names, near.documents),
         _of_documents(near.found, near.others, near.documents),
     ]
-    in_turn = chain.from_iterable(zip_longest(*kinds))
     first: dict[str, Proposal] = {}
-    for proposal in in_turn:
-        if proposal is not None:
-            first.setdefault(fold(proposal.question), proposal)
+    for proposal in filter(None, chain.from_iterable(zip_longest(*kinds))):
+        first.setdefault(fold(proposal.question), proposal)
     return list(first.values())
 
 
 def _of_facts(facts: Sequence[Fact], cited: Sequence[tuple[str, int, int]]) -> Iterator[Proposal]:
     """Questions about the facts of a career that were not cited."""
-    stated = [fact for fact in facts if isinstance(fact.record, PersonFacts) and fact.record.name]
-    names = {fact.document_id: fact.record.name for fact in reversed(stated) if isinstance(fact.record, PersonFacts)}
+    names = {
+        fact.document_id: fact.record.name
+        for fact in reversed(facts)
+        if isinstance(fact.record, PersonFacts) and fact.record.name
+    }
     only = next(iter(names.values()), "") if len({fold(name) for name in names.values()}) == 1 else ""
-    told = {_of_what(fact) for fact in facts if _is_cited(fact.document_id, *fact.record.span, cited)}
+    known = {_subject(fact) for fact in facts if _is_cited(fact.document_id, *fact.record.span, cited)}
     for fact in sorted(facts, key=lambda fact: _ORDER.get(fact.record.type, 0)):
-        what = _of_what(fact)
-        if what and what not in told:
-            told.add(what)
-            question = _about_fact(fact, names.get(fact.document_id, only))
-            if question:
+        subject = _subject(fact)
+        if subject and subject not in known:
+            known.add(subject)
+            if question := _about_fact(fact, names.get(fact.document_id, only)):
                 yield Proposal(question)  # whichever of its documents states it
 
 
-def _of_what(fact: Fact) -> str:
+def _subject(fact: Fact) -> str:
     """The key by which facts of several documents are the same."""
     match fact.record:
         case JobFacts(company=name) | EducationFacts(institution=name) | ProjectFacts(name=name):
@@ -226,12 +224,6 @@ _OTHERS = 4  # documents of the same kind
 _HINT = "Raise FOOTNOTE_ANSWER__FOLLOW_UP_SECONDS, or set FOOTNOTE_ANSWER__FOLLOW_UPS_BY=documents."
 
 
-def cited_by(answer: Answer) -> tuple[Source, ...]:
-    """The sources that an answer cites."""
-    numbers = {n for sentence in answer.sentences for n in sentence.citations}
-    return tuple(source for source in answer.sources if source.n in numbers)
-
-
 def cited_spans(answer: Answer) -> tuple[tuple[str, int, int], ...]:
     """(document id, start, end) of all the words that an answer quotes."""
     quoted = (citation for sentence in answer.sentences for citation in sentence.evidence)
@@ -240,71 +232,46 @@ def cited_spans(answer: Answer) -> tuple[tuple[str, int, int], ...]:
 
 def from_documents(answer: Answer, search: Search, retrieved: Retrieved | None) -> list[Proposal]:
     """Questions from the documents that an answer cites, or from the nearest ones of an abstention."""
-    return proposals(read_surroundings(answer, search, retrieved))
-
-
-def from_model(answer: Answer, search: Search, retrieved: Retrieved | None) -> list[Proposal]:
-    """Questions by the language model, if the settings ask for it; none when it fails."""
-    options = search.settings.answer
-    if options.follow_ups_by != "llm" or search.llm is None or retrieved is None or not retrieved.context.text:
-        return []
-    try:
-        return proposed_by(search.llm, answer.question, retrieved.context.text, seconds=options.follow_up_seconds)
-    except FootnoteError as error:
-        log_failure("follow-ups are proposed without the language model", error)
-        return []
-
-
-def read_surroundings(answer: Answer, search: Search, retrieved: Retrieved | None) -> Surroundings:
-    """The context of the sources that an answer cites, or of the nearest ones of an abstention."""
-    request, store = search.request, search.store
-    sources = cited_by(answer) or answer.nearest
+    cited = {n for sentence in answer.sentences for n in sentence.citations}
+    sources = [source for source in answer.sources if source.n in cited] or answer.nearest
     if not sources:
-        return Surroundings((), frozenset())
+        return []
+    request, store = search.request, search.store
     documents = tuple(dict.fromkeys(source.document_id for source in sources))
     inside = replace(request.filters, document=documents)
     names = search.index.names.current(request.audience, store.version())
     named = dict(pair for source in sources for pair in names.find(source.snippet))
     categories = {source.category for source in sources} - CAREER
-    others = documents_of_categories(store, documents, categories, request.audience, limit=_OTHERS)
-    return Surroundings(
-        cited=cited_spans(answer),
-        documents=frozenset(documents),
-        found=_places(retrieved),
-        sections=tuple(sections_of(store, inside, request.audience)),
-        facts=tuple(read_facts(store, inside, request.audience)),
-        names=tuple(named.items()),
-        others=tuple(others),
-    )
-
-
-def _places(retrieved: Retrieved | None) -> tuple[Section, ...]:
-    metas = [hit.node.metadata for hit in (retrieved.found.ranking if retrieved else ())]
-    return tuple(
-        Section(
-            meta["document_id"],
-            meta["title"],
-            meta["category"],
-            tuple(meta["section_path"]),
-            meta["start"],
-            meta["end"],
+    metas = (hit.node.metadata for hit in (retrieved.found.ranking if retrieved else ()))
+    places = [
+        (m["document_id"], m["title"], m["category"], tuple(m["section_path"]), m["start"], m["end"]) for m in metas
+    ]
+    return proposals(
+        Surroundings(
+            cited=cited_spans(answer),
+            documents=frozenset(documents),
+            found=tuple(Section(*place) for place in places),
+            sections=tuple(sections_of(store, inside, request.audience)),
+            facts=tuple(read_facts(store, inside, request.audience)),
+            names=tuple(named.items()),
+            others=tuple(documents_of_categories(store, documents, categories, request.audience, limit=_OTHERS)),
         )
-        for meta in metas
     )
 
 
-def proposed_by(llm: LLM, question: str, sources: str, *, seconds: float) -> list[Proposal]:
-    """Questions by a language model; its reply is data, and each line of it a proposal like any other.
+def from_model(answer: Answer, search: Search, retrieved: Retrieved | None) -> list[Proposal]:
+    """Questions by the language model, if the settings ask for it; none when it fails.
 
-    Args:
-        llm: The model.
-        question: What was answered.
-        sources: The sources as the writer saw them, between their delimiters.
-        seconds: How long it may take.
-
-    Raises:
-        ServiceUnavailable, ModelError: If it does not reply in time or fails.
+    Its reply is data, and each line of it a proposal like any other.
     """
-    said = [("system", FOLLOW_UPS.format(count=_PROPOSED)), ("user", f"{sources}\n\n{QUESTION}{question}")]
-    reply = consult(llm, said, seconds=seconds, limit=MAX_REPLY, hint=_HINT)
-    return [Proposal(text) for text in parse_queries(reply, question, _PROPOSED) if text.endswith("?")]
+    options = search.settings.answer
+    if options.follow_ups_by != "llm" or search.llm is None or retrieved is None or not retrieved.context.text:
+        return []
+    prompt = f"{retrieved.context.text}\n\n{QUESTION}{answer.question}"
+    messages = [("system", FOLLOW_UPS.format(count=_PROPOSED)), ("user", prompt)]
+    try:
+        reply = consult(search.llm, messages, seconds=options.follow_up_seconds, limit=MAX_REPLY, hint=_HINT)
+    except FootnoteError as error:
+        log_failure("follow-ups are proposed without the language model", error)
+        return []
+    return [Proposal(text) for text in parse_queries(reply, answer.question, _PROPOSED) if text.endswith("?")]

@@ -10,7 +10,6 @@ from pipelines.query.engine import QueryEngine
 from pipelines.query.pack import (
     Pack,
     PackedCitation,
-    PackedDocument,
     PackedSentence,
     PackedSource,
     pack_answer,
@@ -54,52 +53,36 @@ class SourceChange:
 
 def source_changes(before: Pack, after: Pack) -> tuple[SourceChange, ...]:
     """Each source of both answers once: those of before in their order, then those that came."""
-    left = list(_shown(after))
-    told: list[SourceChange] = []
-    for source in _shown(before):
-        found = _counterpart(source, left)
-        if found is not None:
-            left.remove(found)
-        told.append(_source_change(before, after, source, found))
-    told += [_came(before, after, source) for source in left]
-    return tuple(told)
-
-
-def _shown(pack: Pack) -> tuple[PackedSource, ...]:
-    return pack.answer.sources or pack.answer.nearest
+    left = list(after.answer.sources or after.answer.nearest)
+    changes: list[SourceChange] = []
+    for source in before.answer.sources or before.answer.nearest:
+        name, place, found = before.name_of(source.document_id), _place(source), _counterpart(source, left)
+        if found is None:
+            changes.append(SourceChange(name, place, "went", source.rank, *_fate(after, source)))
+            continue
+        left.remove(found)
+        same_words = found.snippet == source.snippet and _version(before, source) == _version(after, found)
+        moved: Literal["same", "moved"] = "same" if found.rank == source.rank else "moved"
+        changes.append(SourceChange(name, place, moved if same_words else "changed", source.rank, found.rank))
+    for source in left:
+        rank, why = _fate(before, source)
+        name, why = after.name_of(source.document_id), f"before: {why}" if rank else ""
+        changes.append(SourceChange(name, _place(source), "came", rank, source.rank, why))
+    return tuple(changes)
 
 
 def _counterpart(source: PackedSource, others: Sequence[PackedSource]) -> PackedSource | None:
     """The same words of the same document, else the source of it that has a node of this one, or overlaps it."""
-    own = [other for other in others if other.document_id == source.document_id]
-    words = (other for other in own if other.snippet == source.snippet)
-    nodes = (other for other in own if not set(other.node_ids).isdisjoint(source.node_ids))
-    place = (other for other in own if other.start < source.end and source.start < other.end)
+    of_document = [other for other in others if other.document_id == source.document_id]
+    words = (other for other in of_document if other.snippet == source.snippet)
+    nodes = (other for other in of_document if not set(other.node_ids).isdisjoint(source.node_ids))
+    place = (other for other in of_document if other.start < source.end and source.start < other.end)
     return next(words, None) or next(nodes, None) or next(place, None)
 
 
-def _source_change(before: Pack, after: Pack, source: PackedSource, found: PackedSource | None) -> SourceChange:
-    name, place = before.name_of(source.document_id), _place(source)
-    if found is None:
-        rank, why = _fate(after, source)
-        return SourceChange(name, place, "went", source.rank, rank, why)
-    same_words = found.snippet == source.snippet and _version(before, source) == _version(after, found)
-    change: Literal["same", "moved", "changed"] = "changed"
-    if same_words:
-        change = "same" if found.rank == source.rank else "moved"
-    return SourceChange(name, place, change, source.rank, found.rank)
-
-
-def _came(before: Pack, after: Pack, source: PackedSource) -> SourceChange:
-    rank, why = _fate(before, source)
-    said = f"before: {why}" if rank else ""
-    return SourceChange(after.name_of(source.document_id), _place(source), "came", rank, source.rank, said)
-
-
 def _fate(pack: Pack, source: PackedSource) -> tuple[int, str]:
-    """(best rank, what became of it) of a source's nodes among the candidates of a pack; (0, "") without any."""
-    own = [row for row in pack.ranking if row.node_id in source.node_ids]
-    return (own[0].rank, own[0].fate) if own else (0, "")
+    """(best rank, fate) of a source's nodes among the candidates of a pack; (0, "") without any."""
+    return next(((row.rank, row.fate) for row in pack.ranking if row.node_id in source.node_ids), (0, ""))
 
 
 def _version(pack: Pack, source: PackedSource) -> str:
@@ -112,32 +95,25 @@ def _place(source: PackedSource) -> str:
 
 def document_changes(before: Pack, after: Pack, now: Mapping[str, Hashes]) -> tuple[DocumentChange, ...]:
     """The documents of before that are others now, then those that were added since and are drawn on."""
-    told = [change for document in before.documents if (change := _document_change(document, now.get(document.id)))]
-    held = {document.id for document in before.documents}
-    made = _moment(before.made_at)
+    changes = []
+    for document in before.documents:
+        stored = now.get(document.id)
+        if stored is None:
+            changes.append(DocumentChange(document.name, "removed", before=document.content_sha))
+        elif stored.content_sha != document.content_sha:
+            changes.append(DocumentChange(document.name, "changed", document.content_sha, stored.content_sha))
+        elif document.file_sha and stored.file_sha != document.file_sha:
+            changes.append(DocumentChange(document.name, "touched", document.file_sha, stored.file_sha))
+    known = {document.id for document in before.documents}
+    try:
+        made = datetime.fromisoformat(before.made_at)
+    except ValueError:
+        return tuple(changes)
     for document in after.documents:
         added = now[document.id].added_at if document.id in now else None
-        if document.id not in held and added and made and added > made:
-            told.append(DocumentChange(document.name, "added", after=document.content_sha))
-    return tuple(told)
-
-
-def _document_change(document: PackedDocument, now: Hashes | None) -> DocumentChange | None:
-    if now is None:
-        return DocumentChange(document.name, "removed", before=document.content_sha)
-    if now.content_sha != document.content_sha:
-        return DocumentChange(document.name, "changed", document.content_sha, now.content_sha)
-    if document.file_sha and now.file_sha != document.file_sha:
-        return DocumentChange(document.name, "touched", document.file_sha, now.file_sha)
-    return None
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else None
+        if document.id not in known and added and made.tzinfo and added > made:
+            changes.append(DocumentChange(document.name, "added", after=document.content_sha))
+    return tuple(changes)
 
 
 _ALIKE = 0.5  # share of common terms from which two sentences are one that was changed
@@ -146,6 +122,12 @@ _CAUSES = {
     "touched": "is another file now, with the same text",
     "removed": "is gone, or hidden from this audience",
     "added": "was added since",
+}
+_VERSIONS = {
+    "The embedding model": "embedding_model",
+    "The language model": "language_model",
+    "Footnote": "footnote",
+    "corpus version": "corpus_version",
 }
 
 
@@ -196,21 +178,21 @@ def compare_packs(before: Pack, after: Pack, now: Mapping[str, Hashes]) -> Chang
         after: That of today's answer.
         now: The versions that are stored of the documents of both.
     """
-    outcome = _outcome(before, after)
+    names = ("answered", "confidence", "mode", "model", "conflicts", "truncated", "failed")
+    left, right = ({name: getattr(pack.answer, name) for name in names} for pack in (before, after))
+    outcome = _differences(left, right)
     sentences = sentence_changes(before.answer.sentences, after.answer.sentences)
     sources = source_changes(before, after)
     documents = document_changes(before, after, now)
     settings = _differences(before.settings.values, after.settings.values)
-    versions = _versions(before, after)
-    same = not outcome and all(map(_is_same, sentences)) and all(one.change in ("same", "moved") for one in sources)
+    left, right = ({label: getattr(pack, name) for label, name in _VERSIONS.items()} for pack in (before, after))
+    versions = _differences(left, right)
+    kept = (one.change == "same" and one.verdict_before == one.verdict_after and not one.cites for one in sentences)
+    same = not outcome and all(kept) and all(one.change in ("same", "moved") for one in sources)
     causes = _causes(before, after, documents, settings, versions)
     if not same and not causes:
         causes = _unexplained(before, after)
     return Changes(same, outcome, sentences, sources, documents, settings, versions, causes)
-
-
-def _is_same(sentence: SentenceChange) -> bool:
-    return sentence.change == "same" and sentence.verdict_before == sentence.verdict_after and not sentence.cites
 
 
 def sentence_changes(before: Sequence[PackedSentence], after: Sequence[PackedSentence]) -> tuple[SentenceChange, ...]:
@@ -234,18 +216,9 @@ def sentence_changes(before: Sequence[PackedSentence], after: Sequence[PackedSen
 def _sentence_change(before: PackedSentence, after: PackedSentence | None) -> SentenceChange:
     if after is None:
         return SentenceChange("gone", before=before.text, verdict_before=before.verdict)
-    return SentenceChange(
-        "same" if _is_equal(before, after) else "changed",
-        before.text,
-        after.text,
-        before.verdict,
-        after.verdict,
-        _quotes(before) != _quotes(after),
-    )
-
-
-def _quotes(sentence: PackedSentence) -> set[tuple[str, str]]:
-    return {(citation.document_id, citation.quote) for citation in sentence.evidence}
+    quoted, quotes = ({(one.document_id, one.quote) for one in each.evidence} for each in (before, after))
+    change: Literal["same", "changed"] = "same" if _is_equal(before, after) else "changed"
+    return SentenceChange(change, before.text, after.text, before.verdict, after.verdict, quoted != quotes)
 
 
 def _is_equal(one: PackedSentence, other: PackedSentence) -> bool:
@@ -255,26 +228,6 @@ def _is_equal(one: PackedSentence, other: PackedSentence) -> bool:
 def _is_alike(one: PackedSentence, other: PackedSentence) -> bool:
     left, right = set(tokenise(one.text)), set(tokenise(other.text))
     return 2 * len(left & right) >= 2 * _ALIKE * max(len(left), len(right), 1) and bool(left & right)
-
-
-def _outcome(before: Pack, after: Pack) -> tuple[Difference, ...]:
-    names = ("answered", "confidence", "mode", "model", "conflicts", "truncated", "failed")
-    return _differences(
-        {name: getattr(before.answer, name) for name in names}, {name: getattr(after.answer, name) for name in names}
-    )
-
-
-def _versions(before: Pack, after: Pack) -> tuple[Difference, ...]:
-    names = {
-        "The embedding model": "embedding_model",
-        "The language model": "language_model",
-        "Footnote": "footnote",
-        "corpus version": "corpus_version",
-    }
-    return _differences(
-        {said: getattr(before, name) for said, name in names.items()},
-        {said: getattr(after, name) for said, name in names.items()},
-    )
 
 
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Difference, ...]:
@@ -292,7 +245,8 @@ def _causes(
 ) -> tuple[str, ...]:
     causes = [f"{change.document} {_CAUSES[change.change]}." for change in documents]
     for one in settings:
-        causes.append(f"The setting {one.what} was {_shown_value(one.before)} and is {_shown_value(one.after)}.")
+        was, now = ("unset" if value in (None, "", [], ()) else str(value) for value in (one.before, one.after))
+        causes.append(f"The setting {one.what} was {was} and is {now}.")
     for one in versions:
         if one.what != "corpus version":
             causes.append(f"{one.what} was {one.before or 'none'} and is {one.after or 'none'}.")
@@ -311,10 +265,6 @@ def _unexplained(before: Pack, after: Pack) -> tuple[str, ...]:
     if "llm" in (before.answer.mode, after.answer.mode):
         causes.append("A language model does not word every answer alike.")
     return tuple(causes) or ("Nothing that the pack tells of is another than before.",)
-
-
-def _shown_value(value: Any) -> str:
-    return "unset" if value in (None, "", [], ()) else str(value)
 
 
 Stands = Literal["now", "older", "no", "unknown"]

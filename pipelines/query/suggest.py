@@ -47,7 +47,8 @@ def suggest_follow_ups(answer: Answer, search: Search, retrieved: Retrieved | No
         try:
             proposed = from_model(answer, search, retrieved)
             with search.store.read_snapshot():
-                conversation = conversation_of(answer, search)
+                asked = (answer.question, answer.condensed, *(turn.question for turn in search.request.history))
+                conversation = Conversation(tuple(filter(None, asked)), cited_spans(answer), answer.answer)
                 fresh = without_repeats([*proposed, *from_documents(answer, search, retrieved)], conversation)
                 return _checked(fresh, conversation, _pool(answer, search, retrieved, fresh), search, until)
         except FootnoteError as error:
@@ -60,7 +61,7 @@ def _pool(
 ) -> list[NodeWithScore]:
     """The nodes that a proposal may be answered from: those found, and those of the documents near the answer."""
     near = {source.document_id: None for source in (*answer.sources, *answer.nearest)}
-    near |= {proposal.aim: None for proposal in fresh if proposal.aim}
+    near |= {proposal.document: None for proposal in fresh if proposal.document}
     hits = {hit.node.node_id: hit for hit in (retrieved.found.ranked or retrieved.found.ranking if retrieved else ())}
     for document_id in near:
         hits |= {hit.node.node_id: hit for hit in search.read_window(document_id, 0, _WHOLE)}
@@ -102,12 +103,6 @@ class Conversation:
     questions: tuple[str, ...]
     quoted: tuple[tuple[str, int, int], ...] = ()
     answer: str = ""
-
-
-def conversation_of(answer: Answer, search: Search) -> Conversation:
-    """The questions so far, with the one just answered as it was read, and what its answer cites."""
-    asked = (answer.question, answer.condensed, *(turn.question for turn in search.request.history))
-    return Conversation(tuple(filter(None, asked)), cited_spans(answer), answer.answer)
 
 
 def without_repeats(proposed: Sequence[Proposal], said: Conversation) -> list[Proposal]:
@@ -168,24 +163,21 @@ def holds_up(found: SearchOutcome, proposal: Proposal, said: Conversation) -> bo
     evidence = found.evidence
     if not found.ranking or not evidence.sufficient or evidence.band == "low":
         return False
-    if not any(_is_aimed_at(hit.node.metadata, proposal) for hit in found.ranking[:_AHEAD]):
+    places = [hit.node.metadata for hit in found.ranking[:_AHEAD]]
+    if not any(_holds(place, proposal) for place in places):
         return False
     first = found.ranking[0].node
     here, start, end = (first.metadata[name] for name in ("document_id", "start", "end"))
     is_quoted = any(here == other and start < until and since < end for other, since, until in said.quoted)
-    return not is_quoted or bool(_unsaid(proposal.question, said) & _key(first.get_content()))
+    known = _key(" ".join([*said.questions, said.answer]))
+    return not is_quoted or bool((_key(proposal.question) - known - _ASKING) & _key(first.get_content()))
 
 
-def _is_aimed_at(place: Mapping[str, Any], proposal: Proposal) -> bool:
-    """True if a hit stands where a proposal should be answered."""
-    if proposal.aim and place["document_id"] != proposal.aim:
+def _holds(place: Mapping[str, Any], proposal: Proposal) -> bool:
+    """True if a hit is at the place that should answer a proposal."""
+    if proposal.document and place["document_id"] != proposal.document:
         return False
     return proposal.place is None or (place["start"] < proposal.place[1] and proposal.place[0] < place["end"])
-
-
-def _unsaid(question: str, said: Conversation) -> frozenset[str]:
-    """The terms of a question that neither the conversation's questions nor the answer have."""
-    return _key(question) - _key(" ".join([*said.questions, said.answer])) - _ASKING
 
 
 def _matter(question: str) -> frozenset[str]:
@@ -195,9 +187,6 @@ def _matter(question: str) -> frozenset[str]:
 
 def _key(question: str) -> frozenset[str]:
     return frozenset(tokenise(question))
-
-
-_READ = 3  # passages
 
 
 def is_quotable(found: SearchOutcome, settings: Settings, weight: Callable[[str], float]) -> bool:

@@ -1,6 +1,6 @@
 """WRITE: answer by a language model, falling back to quotation or abstention."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from llama_index.core.llms import LLM
@@ -29,9 +29,9 @@ from pipelines.query.reply import (
     strip_sources_list,
     strip_thoughts,
 )
-from pipelines.query.search import Request, Search
+from pipelines.query.search import Search
 from pipelines.query.trace import Ledger
-from pipelines.query.verify import Judge, build_judge, cached_embedding, check_source, verify
+from pipelines.query.verify import build_judge, cached_embedding, check_source, verify
 from pipelines.store.tokens import tokenise
 from pipelines.text import canonical
 from pipelines.types import Answer, Footnote, Sentence, Source, Token, Turn, Verdict
@@ -44,7 +44,7 @@ def passage_count(settings: Settings, llm: LLM | None) -> int:
     return top_n if llm else max(top_n, settings.answer.passages)
 
 
-def write(retrieved: Retrieved, request: Request, finder: Search) -> AnswerEvents:
+def write(retrieved: Retrieved, search: Search) -> AnswerEvents:
     """Answer by the language model; if it fails or there is none, by quotation.
 
     The model is not called if the evidence is too weak. Its failure is noted and is the Answer's `fallback_reason`.
@@ -52,70 +52,65 @@ def write(retrieved: Retrieved, request: Request, finder: Search) -> AnswerEvent
     Raises:
         ServiceUnavailable: If the database cannot be read.
     """
-    found, failure = retrieved.found, ""
-    tried = f"{found.intent.search_text} ({request.mode}: {found.evidence.reason or 'found'})"
-    searched = () if found.intent.greeting else (tried,)
-    judge = _judge(finder, is_blind=request.mode == "sparse" or found.ledger.degraded)
+    found, failure, mode = retrieved.found, "", search.request.mode
+    searched = (
+        () if found.intent.greeting else (f"{found.intent.search_text} ({mode}: {found.evidence.reason or 'found'})",)
+    )
+    is_blind, nli = mode == "sparse" or found.ledger.degraded, search.settings.answer.nli_model
+    embed = None if is_blind else cached_embedding(search.embed_model)
+    judge = build_judge(search.model, embed, load_inference(nli) if nli else None)
     task = WriterInput(found.intent, retrieved.context, found.evidence, searched, judge=judge)
-    if finder.llm is not None:
+    if search.llm is not None:
         if not (found.evidence.sufficient and task.context.sources):
-            return (yield from abstain(replace(task, instead=_nothing_to_search(retrieved, request, finder))))
+            return (yield from abstain(replace(task, instead=_nothing_to_search(retrieved, search))))
         try:
-            return (yield from _write_within_window(task, finder, finder.llm, request, found.ledger))
+            return (yield from _write_within_window(task, search, search.llm, found.ledger))
         except FootnoteError as error:
             log_failure("language model failed, answering by extraction", error)
             failure = str(error)
             found.ledger.note(failure)
-            retrieved = _widened(retrieved, request, finder)
+            retrieved = _widened(retrieved, search)
             task = replace(task, context=retrieved.context, evidence=retrieved.found.evidence)
-    instead = _nothing_to_search(retrieved, request, finder)
+    instead = _nothing_to_search(retrieved, search)
     if not task.context.sources or instead:
         return (yield from abstain(replace(task, instead=instead), failure))
-    return (yield from write_by_quotation(task, retrieved, request, finder, failure))
+    return (yield from write_by_quotation(task, retrieved, search, failure))
 
 
-def _write_within_window(task: WriterInput, finder: Search, llm: LLM, request: Request, ledger: Ledger) -> AnswerEvents:
+def _write_within_window(task: WriterInput, search: Search, llm: LLM, ledger: Ledger) -> AnswerEvents:
     """Answer by the language model from as many sources as fit into its window; raises as `write_by_llm` does."""
-    options, writing = finder.settings.answer, writing_options(finder.settings, finder.llm_name)
-    turns = recent_turns(request.history, tokens=options.history_tokens)
+    options, writing = search.settings.answer, writing_options(search.settings, search.llm_name)
+    turns = recent_turns(search.request.history, tokens=options.history_tokens)
     context, turns = fit_to_window(task.intent, task.context, turns, writing)
     for node_id, why in context.dropped[len(task.context.dropped) :]:
         ledger.cut(node_id, why)
     draft = yield from write_by_llm(replace(task, context=context), llm, turns, writing)
-    for heard in draft.notes:
-        ledger.note(heard)
+    for note in draft.notes:
+        ledger.note(note)
     return draft
 
 
-def _widened(retrieved: Retrieved, request: Request, finder: Search) -> Retrieved:
+def _widened(retrieved: Retrieved, search: Search) -> Retrieved:
     """The evidence for a quotation: more passages than a language model is shown."""
-    most = passage_count(finder.settings, None)
+    request, most = search.request, passage_count(search.settings, None)
     if most <= request.top_n:
         return retrieved
     try:
-        wide = find(replace(finder, request=replace(request, top_n=most), escalates=False))
-        context = build_context(wide, finder)
+        wide = find(replace(search, request=replace(request, top_n=most), escalates=False))
+        return replace(retrieved, found=wide, context=build_context(wide, search))
     except FootnoteError as error:
         log_failure("sentences are quoted from the passages of the language model alone", error)
         return retrieved
-    return replace(retrieved, found=wide, context=context)
 
 
-def _nothing_to_search(retrieved: Retrieved, request: Request, finder: Search) -> str:
+def _nothing_to_search(retrieved: Retrieved, search: Search) -> str:
     """The message for an empty index or filters that nothing passes; else empty."""
     if retrieved.found.intent.greeting or retrieved.found.ranked:
         return ""
     if not len(retrieved.index):
         return NO_DOCUMENTS
-    any_passes = not request.filters or finder.store.matching_ids(request.filters, request.audience)
-    return "" if any_passes else NOTHING_PASSES
-
-
-def _judge(finder: Search, *, is_blind: bool) -> Judge:
-    """The judge for sentences, without vectors if the search had none."""
-    named = finder.settings.answer.nli_model
-    embed = None if is_blind else cached_embedding(finder.embed_model)
-    return build_judge(finder.model, embed, load_inference(named) if named else None)
+    filters = search.request.filters
+    return "" if not filters or search.store.matching_ids(filters, search.request.audience) else NOTHING_PASSES
 
 
 _DOUBTFUL_VERDICTS = ("unsupported", "uncited")
@@ -137,11 +132,11 @@ def write_by_llm(task: WriterInput, llm: LLM, history: Sequence[Turn], writing: 
     model = str(llm.metadata.model_name)
     prompt = build_messages(task.intent, task.context, history, writing)
     completion = complete(llm, prompt)
-    heard, shown = yield from _stream_events(
-        strip_thoughts(completion), task.context.sources, streams=writing.output == "prose"
-    )
-    reply = _parse_reply(heard, model, is_cut=completion.truncated)
-    yield from _text_events(reply.text if looks_like_json(heard) else heard[shown:], task.context.sources)
+    pieces, sources = strip_thoughts(completion), task.context.sources
+    written, shown = yield from _stream_events(pieces, sources, streams=writing.output == "prose")
+    reply = _parse_reply(written, model, is_cut=completion.truncated)
+    rest = reply.text if looks_like_json(written) else written[shown:]
+    yield from _stream_events([rest], sources, streams=True, holds_back=False)
     if is_empty_reply(reply.text) and not completion.truncated:
         return abstention(task, "llm", model)
     draft = _drafted(reply, task)
@@ -202,47 +197,42 @@ class _Draft:
 
 
 def _stream_events(
-    pieces: Iterable[str], sources: Sequence[Source], *, streams: bool
+    pieces: Iterable[str], sources: Sequence[Source], *, streams: bool, holds_back: bool = True
 ) -> Generator[Token | Footnote, None, tuple[str, int]]:
-    """Pass the model's text on as it arrives; return (the whole text, the number of characters passed on).
+    """Pass text on as it arrives; return (the whole text, the number of characters passed on).
 
-    Everything after the first brace or backtick is held back, so that JSON is never shown.
+    With `holds_back`, everything after the first brace or backtick waits, so that JSON is never shown.
     """
     markers, numbered = MarkerFilter(), {source.n: source for source in sources}
-    heard, shown = "", 0
+    text, shown = "", 0
+
+    def events(parts: Iterable[str | int]) -> Iterator[Token | Footnote]:
+        for part in parts:
+            if isinstance(part, str):
+                yield Token(part)
+            elif part in numbered:
+                yield Footnote(part, numbered[part])
+
     for piece in pieces:
-        heard += piece
+        text += piece
         if not streams:
             continue
-        free = min((place for place in map(piece.find, "{`") if place >= 0), default=len(piece))
-        yield from _marker_events(markers.feed(piece[:free]), numbered)
+        stops = (place for place in map(piece.find, "{`" if holds_back else "") if place >= 0)
+        free = min(stops, default=len(piece))
+        yield from events(markers.feed(piece[:free]))
         shown += free
         streams = free == len(piece)
-    yield from _marker_events(markers.close(), numbered)
-    return heard, shown
+    yield from events(markers.close())
+    return text, shown
 
 
-def _text_events(text: str, sources: Sequence[Source]) -> Iterator[Token | Footnote]:
-    markers, numbered = MarkerFilter(), {source.n: source for source in sources}
-    yield from _marker_events(markers.feed(text), numbered)
-    yield from _marker_events(markers.close(), numbered)
-
-
-def _marker_events(pieces: Iterator[str | int], sources: Mapping[int, Source]) -> Iterator[Token | Footnote]:
-    for piece in pieces:
-        if isinstance(piece, str):
-            yield Token(piece)
-        elif piece in sources:
-            yield Footnote(piece, sources[piece])
-
-
-def _parse_reply(heard: str, model: str, *, is_cut: bool) -> ModelReply:
+def _parse_reply(written: str, model: str, *, is_cut: bool) -> ModelReply:
     """Parse a reply into its text and the sources that its JSON lists.
 
     Raises:
         ModelError: If it is JSON that cannot be read.
     """
-    reply = parse_json_reply(heard) if looks_like_json(heard) else ModelReply(heard)
+    reply = parse_json_reply(written) if looks_like_json(written) else ModelReply(written)
     if reply is None:
         raise ModelError(
             f"{model} answered with JSON that cannot be read.",
@@ -295,21 +285,20 @@ def _repaired(draft: _Draft, task: WriterInput, llm: LLM, prompt: Messages, writ
     doubtful = draft.doubtful(writing)
     listed = "\n".join(f"- {sentence.verdict}: {sentence.text}" for sentence in doubtful)
     asked_again = [("assistant", draft.text), ("user", REPAIR.replace("{sentences}", listed))]
-    asked = (
+    note = (
         f"{_count_sentences(doubtful)} not borne out by its source. The language model was asked once to repair the "
         "answer"
     )
     try:
         completion = complete(llm, [*prompt, *asked_again])
-        heard = "".join(strip_thoughts(completion))
-        reply = _parse_reply(heard, str(llm.metadata.model_name), is_cut=completion.truncated)
-        told = _drafted(reply, task)
-        again = replace(told, notes=(f"{asked}, and did.", *told.notes))
+        text = "".join(strip_thoughts(completion))
+        again = _drafted(_parse_reply(text, str(llm.metadata.model_name), is_cut=completion.truncated), task)
     except FootnoteError as error:
         log_failure("an answer was not repaired", error)
-        return replace(draft, notes=(f"{asked}, and failed: {error}",))
-    is_better = again.sentences and not completion.truncated and len(again.doubtful(writing)) < len(doubtful)
-    return again if is_better else replace(draft, notes=(f"{asked}, which made it no better.",))
+        return replace(draft, notes=(f"{note}, and failed: {error}",))
+    if again.sentences and not completion.truncated and len(again.doubtful(writing)) < len(doubtful):
+        return replace(again, notes=(f"{note}, and did.", *again.notes))
+    return replace(draft, notes=(f"{note}, which made it no better.",))
 
 
 def _without_doubtful(draft: _Draft, writing: WritingOptions) -> _Draft:

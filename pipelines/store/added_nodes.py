@@ -1,4 +1,4 @@
-"""Nodes that other LlamaIndex programs add: the document that they make up, and how their metadata is kept."""
+"""Nodes that other LlamaIndex programs add: the document of which they are spans, and their stored metadata."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
-from llama_index.core.schema import BaseNode, NodeRelationship, ObjectType, RelatedNodeInfo, TextNode
+from llama_index.core.schema import BaseNode, Node, NodeRelationship, ObjectType, RelatedNodeInfo, TextNode
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
@@ -23,9 +23,10 @@ from pipelines.types import Document, NodeMetadata
 MADE_BY = NodeRecipe("generic", ADDED_RECIPE)  # a parser that makes nodes of such a document for another model
 _FIELDS = NodeMetadata.model_fields
 _REQUIRED = {name for name, field in _FIELDS.items() if field.is_required()}
-_BETWEEN = "\n\n"  # nodes without offsets
-_MOST_GAPS = 1.0  # of the length of the nodes' texts
-_GAP = "\x00"  # no node holds one
+_KEPT_FIELDS = TextNode.model_fields.keys() - {"id_", "text"}
+_BETWEEN = "\n\n"  # between nodes without offsets
+_MOST_GAPS = 1.0  # as a share of the texts of the nodes
+_GAP = "\x00"  # in no text of a node
 
 
 class Embedded(NamedTuple):
@@ -36,11 +37,14 @@ class Embedded(NamedTuple):
 
 
 def embedded(node: BaseNode) -> Embedded:
-    """The node without its embedding, and that as a vector of length 1.
+    """The node as a text node without its embedding, and its embedding as a vector of length 1.
 
     Raises:
-        StoreError: If it is no text node, or has no text or no embedding.
+        StoreError: If it has no text, something else than text, or no embedding.
     """
+    if isinstance(node, Node) and not (node.image_resource or node.audio_resource or node.video_resource):
+        fields = {name: getattr(node, name) for name in type(node).model_fields if name in _KEPT_FIELDS}
+        node = TextNode(id_=node.node_id, text=node.get_content(), **fields)
     if not isinstance(node, TextNode) or not node.get_content():
         raise StoreError(f"Node {node.node_id} ({node.class_name()}) has no text.")
     if not is_storable(node.get_content() + node.node_id + (node.ref_doc_id or "")):
@@ -54,16 +58,16 @@ def embedded(node: BaseNode) -> Embedded:
 def replacement(
     document_id: str, stored: Document | None, nodes: Sequence[Embedded], made_by: NodeRecipe
 ) -> Replacement:
-    """The document with exactly these nodes, each at its span; `made_by` is that of its present nodes.
+    """The document with exactly these nodes, each at its span.
 
-    The text of a document that a source gave stays. That of another one is made of the nodes' texts: at the offsets
-    that they state, if these fit each other, else one after the other.
+    The text of a document from a source stays. That of another one is made of the nodes' texts: at their offsets, if
+    these fit each other, else one after the other.
 
     Args:
-        document_id: Of the document, whether it is stored or not.
-        stored: The document as it is stored.
+        document_id: The id of the document.
+        stored: The stored document, if there is one.
         nodes: In the order of the document, added ones last.
-        made_by: What made the nodes that are stored.
+        made_by: The recipe of the stored nodes.
 
     Raises:
         StoreError: If a node is no part of a text that stays, or its metadata cannot be stored.
@@ -83,16 +87,19 @@ def replacement(
 
 
 def restored(node: TextNode) -> TextNode:
-    """The node with the metadata keys of the program that added it beside those of NodeMetadata; its own keys win."""
+    """The node with the keys of `extra` among its metadata, where they replace equal keys of NodeMetadata."""
     return node.model_copy(update={"metadata": {**node.metadata, **(node.metadata.get("extra") or {})}})
 
 
 def _split(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(the fields of NodeMetadata, the caller's keys) of a node from our parsers or from this store, or any other."""
+    """(the fields of NodeMetadata, the caller's keys) of a node from our parsers or from this store, or any other.
+
+    Of a key that is both, `extra` has the caller's value.
+    """
     if not metadata.keys() >= _REQUIRED:
         return {}, dict(metadata)
     caller = metadata.get("extra") or {}
-    extra = {key: value for key, value in metadata.items() if key not in _FIELDS or key in caller}
+    extra = {key: value for key, value in metadata.items() if key not in _FIELDS}
     return {key: value for key, value in metadata.items() if key in _FIELDS and key not in caller}, {**caller, **extra}
 
 
@@ -136,10 +143,10 @@ def _stored(document: Document, node: TextNode, place: Mapping[str, Any]) -> Tex
 
 
 def _span_in(document: Document, node: TextNode) -> tuple[int, int]:
-    """The node's span in a text that stays: at its own offsets, else where its text stands first.
+    """The node's span in a document from a source: at its offsets, else the first occurrence of its text.
 
     Raises:
-        StoreError: If its text is not there.
+        StoreError: If its text does not occur.
     """
     text = node.get_content()
     for start in (node.metadata.get("start"), node.start_char_idx, document.text.find(text)):
@@ -152,7 +159,7 @@ def _span_in(document: Document, node: TextNode) -> tuple[int, int]:
 
 
 def _laid_out(nodes: Sequence[TextNode]) -> tuple[str, list[tuple[int, int]]]:
-    """(the text that the nodes make up, their spans in it)."""
+    """(the text that is made of the nodes, their spans)."""
     texts = [node.get_content() for node in nodes]
     spans = [(node.start_char_idx or 0, node.end_char_idx or 0) for node in nodes]
     fit = all(0 <= start == end - len(text) for (start, end), text in zip(spans, texts, strict=True))
@@ -172,7 +179,7 @@ def _laid_out(nodes: Sequence[TextNode]) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _filled(text: str, nodes: Sequence[TextNode], spans: Sequence[tuple[int, int]]) -> str:
-    """The text with blanks for what no node holds, and line breaks in them as the nodes count lines."""
+    """The text with its gaps filled by blanks, and by line breaks as the nodes count lines."""
     before = {end: node.metadata.get("line_end") for node, (_, end) in zip(nodes, spans, strict=True)}
     after = {start: node.metadata.get("line_start") for node, (start, _) in zip(nodes, spans, strict=True)}
 
@@ -185,13 +192,9 @@ def _filled(text: str, nodes: Sequence[TextNode], spans: Sequence[tuple[int, int
 
 
 def _document(
-    document_id: str,
-    stored: Document | None,
-    text: str,
-    nodes: Sequence[TextNode],
-    spans: Sequence[tuple[int, int]],
+    document_id: str, stored: Document | None, text: str, nodes: Sequence[TextNode], spans: Sequence[tuple[int, int]]
 ) -> Document:
-    """The document of this text; a new one has the title and the categories of its first node."""
+    """The document of this text; a new one gets the title and the category of its first node."""
     first, (start, _) = min(zip(nodes, spans, strict=True), key=lambda pair: pair[1])
     if stored is None:
         given, extra = _split(first.metadata)

@@ -21,9 +21,11 @@ from sqlalchemy import (
     Connection,
     DateTime,
     Engine,
+    Executable,
     Float,
     Integer,
     LargeBinary,
+    Row,
     SmallInteger,
     String,
     Table,
@@ -326,6 +328,12 @@ def reading(engine: Engine, doing: str) -> Iterator[Connection]:
             yield connection
     except DBAPIError as error:
         raise translate(error, doing) from error
+
+
+def read_rows(engine: Engine, doing: str, statement: Executable) -> Sequence[Row[Any]]:
+    """All rows of one statement, read as in `reading`."""
+    with reading(engine, doing) as connection:
+        return connection.execute(statement).all()
 
 
 @contextmanager

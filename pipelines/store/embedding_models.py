@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, and_, exists, func, literal, select, 
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from pipelines.errors import ConfigError, RetrievalError
-from pipelines.store.database import reading, writing
+from pipelines.store.database import read_rows, reading, writing
 from pipelines.store.node_table import checked, node_table
 from pipelines.store.schema import corpus_version, document_indexes, documents, embedding_models
 from pipelines.types import EmbeddingIdentity
@@ -76,9 +76,9 @@ def active_model(engine: Engine) -> EmbeddingIdentity | None:
 def active_since(engine: Engine, table: str) -> int | None:
     """The corpus version since which a node table is active; None if it is not, or was the first."""
     models = embedding_models.c
-    with reading(engine, "reading which embedding model serves") as connection:
-        since: int | None = connection.execute(select(models.serves_since).where(models.node_table == table)).scalar()
-    return since
+    statement = select(models.serves_since).where(models.node_table == table)
+    rows = read_rows(engine, "reading which embedding model serves", statement)
+    return rows[0].serves_since if rows else None
 
 
 def model_to_use(engine: Engine, wanted: EmbeddingIdentity, *, stated: bool) -> EmbeddingIdentity:
@@ -98,7 +98,7 @@ def model_to_use(engine: Engine, wanted: EmbeddingIdentity, *, stated: bool) -> 
     if active is None or active.model == wanted:
         return wanted
     if not filled:
-        _begin_anew(engine, wanted)
+        _replace_first_choice(engine, wanted)
         return wanted
     if not stated:
         return active.model
@@ -107,11 +107,11 @@ def model_to_use(engine: Engine, wanted: EmbeddingIdentity, *, stated: bool) -> 
     )
 
 
-def mismatch(wanted: EmbeddingIdentity, serves: EmbeddingIdentity) -> str:
+def mismatch(wanted: EmbeddingIdentity, active: EmbeddingIdentity) -> str:
     """The message for settings that name another model than the active one."""
     return (
         f"The settings name the embedding model {wanted.model} ({wanted.provider}, {wanted.dimension} d), and "
-        f"{serves.model} ({serves.provider}, {serves.dimension} d) serves."
+        f"{active.model} ({active.provider}, {active.dimension} d) serves."
     )
 
 
@@ -120,15 +120,15 @@ def change_over(wanted: EmbeddingIdentity) -> str:
     return f"`footnote models add {wanted.label}` and `footnote models promote {wanted.label}`"
 
 
-def settings_of(serves: EmbeddingIdentity) -> str:
+def settings_of(active: EmbeddingIdentity) -> str:
     """The settings that name the active model."""
     return (
-        f"set FOOTNOTE_EMBEDDING__PROVIDER={serves.provider}, FOOTNOTE_EMBEDDING__MODEL={serves.model} and "
-        f"FOOTNOTE_EMBEDDING__DIMENSION={serves.dimension}"
+        f"set FOOTNOTE_EMBEDDING__PROVIDER={active.provider}, FOOTNOTE_EMBEDDING__MODEL={active.model} and "
+        f"FOOTNOTE_EMBEDDING__DIMENSION={active.dimension}"
     )
 
 
-def _begin_anew(engine: Engine, wanted: EmbeddingIdentity) -> None:
+def _replace_first_choice(engine: Engine, wanted: EmbeddingIdentity) -> None:
     """Replace the model that was chosen before any document was stored."""
     with writing(engine, "choosing the embedding model") as connection:
         version = connection.execute(select(corpus_version.c.version).with_for_update()).scalar_one()

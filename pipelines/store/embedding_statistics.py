@@ -75,9 +75,7 @@ def measure_statistics(vectors: Vector) -> EmbeddingStatistics:
     even = np.trace(covariance) / len(covariance) or 1.0
     variances, directions = np.linalg.eigh(trust * covariance / even + (1 - trust) * np.eye(len(covariance)))
     return EmbeddingStatistics(
-        (trust * mean).astype(np.float32),
-        directions.astype(np.float32),
-        np.maximum(variances, 0).astype(np.float32),
+        (trust * mean).astype(np.float32), directions.astype(np.float32), np.maximum(variances, 0).astype(np.float32)
     )
 
 

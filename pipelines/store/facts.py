@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import Connection, delete, func, insert, select
 
 from pipelines.facts import CareerRecord, records_of
-from pipelines.store.database import reading
+from pipelines.store.database import read_rows
 from pipelines.store.documents import SHOWS_LINES, lines_uri
 from pipelines.store.filters import seen_by
 from pipelines.store.node_reader import NodeReader
@@ -105,8 +105,7 @@ def read_facts(reader: NodeReader, filters: Filters, audience: Audience) -> list
         .where(seen_by(audience))
         .order_by(d.name, d.id, f.ordinal, node.c.start)
     )  # fmt: skip
-    with reading(reader.engine, "reading facts") as connection:
-        return [_fact(row) for row in connection.execute(statement)]
+    return [_fact(row) for row in read_rows(reader.engine, "reading facts", statement)]
 
 
 def stated_people(reader: NodeReader, audience: Audience) -> list[tuple[str, str]]:
@@ -114,8 +113,9 @@ def stated_people(reader: NodeReader, audience: Audience) -> list[tuple[str, str
     f = facts.c
     named = select(f.title, f.document_id).join_from(facts, documents, documents.c.id == f.document_id)
     statement = named.where(f.kind == "person", f.title != "", seen_by(audience)).order_by(f.document_id, f.ordinal)
-    with reading(reader.engine, "reading whose careers are stated") as connection:
-        return [(row.title, row.document_id) for row in connection.execute(statement)]
+    return [
+        (row.title, row.document_id) for row in read_rows(reader.engine, "reading the people of careers", statement)
+    ]
 
 
 def _newlines(text: Any) -> Any:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from sqlalchemy import select
 
-from pipelines.store.database import reading
+from pipelines.store.database import read_rows
 from pipelines.store.filters import seen_by
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.schema import documents
@@ -103,9 +103,7 @@ def read_names(store: NodeReader, audience: Audience) -> Iterator[tuple[str, str
     """Every (name, document id) that this audience may see: file names, titles, and names that nodes state as facts."""
     d = documents.c
     statement = select(d.id, d.name, d.title).where(seen_by(audience)).order_by(d.name, d.id)
-    with reading(store.engine, "reading document names") as connection:
-        rows = connection.execute(statement).all()
-    for row in rows:
+    for row in read_rows(store.engine, "reading document names", statement):
         for name in names_of(row.name, row.title):
             yield name, row.id
     for name, document_id in store.stated_names(audience):

@@ -10,7 +10,7 @@ from sqlalchemy import Column, Connection, Engine, Row, and_, delete, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from pipelines.store.database import append_rows, reading, translate, writing
+from pipelines.store.database import append_rows, read_rows, reading, translate, writing
 from pipelines.store.schema import embedding_cache, headers
 
 _BATCH = 1000
@@ -71,9 +71,8 @@ def read_headers(engine: Engine, key: HeaderKey, shas: Collection[str]) -> dict[
     """The cached headers of these node texts, by their SHA-256; the others are missing."""
     h = headers.c
     wanted = and_(h.document_id == key.document_id, h.prompt_version == key.prompt_version, h.model == key.model)
-    with reading(engine, "reading headers") as connection:
-        rows = connection.execute(select(h.node_sha, h.header).where(wanted, h.node_sha.in_(list(shas))))
-        return {row.node_sha: row.header for row in rows}
+    statement = select(h.node_sha, h.header).where(wanted, h.node_sha.in_(list(shas)))
+    return {row.node_sha: row.header for row in read_rows(engine, "reading headers", statement)}
 
 
 def keep_headers(engine: Engine, key: HeaderKey, written: Mapping[str, str]) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sqlalchemy import BigInteger, ColumnElement, Connection, Engine, cast, delete, select, text, update
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from pipelines.store.database import append_rows, reading
+from pipelines.store.database import append_rows, read_rows
 from pipelines.store.schema import families
 from pipelines.text import fold, searchable
 
@@ -135,7 +135,8 @@ def members_of(document_id: str, mime: str, nodes: "Sequence[BaseNode]") -> Iter
         if signature is not None and len(each) >= LEAST:
             yield Member(node.node_id, "node", document_id, signature, bands(signature))
     whole = joint(signed)
-    if whole is not None and sum(map(len, hashed)) >= LEAST:
+    is_node = any(node.node_id == document_id for node in nodes)  # a node without a document is its own
+    if whole is not None and sum(map(len, hashed)) >= LEAST and not is_node:
         yield Member(document_id, "document", document_id, whole, bands(whole))
 
 
@@ -259,6 +260,5 @@ def families_of(engine: Engine, members: Collection[str]) -> dict[str, str]:
     Takes no filters: the caller has the ids from reads that did.
     """
     f = families.c
-    with reading(engine, "reading families") as connection:
-        found = connection.execute(select(f.member, f.family).where(f.member.in_(list(members))))
-        return {row.member: row.family for row in found}
+    statement = select(f.member, f.family).where(f.member.in_(list(members)))
+    return {row.member: row.family for row in read_rows(engine, "reading families", statement)}

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Executable,
     Integer,
+    Row,
     Subquery,
     Text,
     and_,
@@ -31,7 +33,7 @@ from sqlalchemy.exc import DBAPIError
 from pipelines.errors import StoreError
 from pipelines.store import read_snapshot as changes
 from pipelines.store import schema as tables
-from pipelines.store.database import reading, translate, writing
+from pipelines.store.database import read_rows, reading, translate, writing
 from pipelines.store.filters import holds, matching, seen_by
 from pipelines.store.lexical_index import Segment
 from pipelines.store.node_table import NodeTable
@@ -101,8 +103,7 @@ class NodeReader(NodeTable):
         statement = (
             select(windows.node_id, nearest).where(windows.node_id.in_(list(node_ids))).group_by(windows.node_id)
         )
-        with self._reading("comparing vectors") as connection:
-            return {row.node_id: 1.0 - float(row.distance) for row in connection.execute(statement)}
+        return {row.node_id: 1.0 - float(row.distance) for row in self._fetch_all("comparing vectors", statement)}
 
     def vectors(self, node_ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The mean vector (d,) of each of these nodes' windows, of length 1; gone nodes are missing.
@@ -110,12 +111,9 @@ class NodeReader(NodeTable):
         Takes no filters: the caller has the ids from reads that did.
         """
         windows = self._windows.c
-        with self._reading("reading vectors") as connection:
-            found = connection.execute(
-                select(windows.node_id, windows.embedding).where(windows.node_id.in_(list(node_ids)))
-            ).all()
+        statement = select(windows.node_id, windows.embedding).where(windows.node_id.in_(list(node_ids)))
         sums: dict[str, NDArray[np.float32]] = {}
-        for row in found:
+        for row in self._fetch_all("reading vectors", statement):
             sums[row.node_id] = sums.get(row.node_id, 0.0) + np.asarray(as_floats(row.embedding), dtype=np.float32)
         return {node_id: total / (np.linalg.norm(total) or 1.0) for node_id, total in sums.items()}
 
@@ -124,34 +122,23 @@ class NodeReader(NodeTable):
         wanted = list(node_ids)
         if not wanted:
             return {}
-        with self._reading("fetching nodes") as connection:
-            rows = connection.execute(
-                self._select().where(self._nodes.c.node_id.in_(wanted), self.visible(filters, audience))
-            ).all()
-        return {row.node_id: read_node(row) for row in rows}
+        statement = self._select().where(self._nodes.c.node_id.in_(wanted), self.visible(filters, audience))
+        return {row.node_id: read_node(row) for row in self._fetch_all("fetching nodes", statement)}
 
     def matching_ids(self, filters: Filters, audience: Audience) -> set[str]:
         """The ids of all nodes that pass the filters."""
-        with self._reading("filtering nodes") as connection:
-            found = connection.execute(select(self._nodes.c.node_id).where(self.visible(filters, audience)))
-            return set(found.scalars())
+        statement = select(self._nodes.c.node_id).where(self.visible(filters, audience))
+        return {row.node_id for row in self._fetch_all("filtering nodes", statement)}
 
     def window(
         self, document_id: str, ordinal: int, width: int, *, filters: Filters, audience: Audience
     ) -> list[TextNode]:
         """A node with up to `width` neighbours on each side, in document order."""
         place = cast(self._key("ordinal"), Integer)
-        with self._reading("fetching neighbours") as connection:
-            rows = connection.execute(
-                self._select()
-                .where(
-                    self._key("document_id") == document_id,
-                    place.between(ordinal - width, ordinal + width),
-                    self.visible(filters, audience),
-                )
-                .order_by(place)
-            ).all()
-        return [read_node(row) for row in rows]
+        near = place.between(ordinal - width, ordinal + width)
+        chosen = self._key("document_id") == document_id, near, self.visible(filters, audience)
+        statement = self._select().where(*chosen).order_by(place)
+        return [read_node(row) for row in self._fetch_all("fetching neighbours", statement)]
 
     def segments(self, audience: Audience, documents: Collection[str] | None = None) -> list[Segment]:
         """The segments of an audience's nodes, or of those of these documents, ordered by node id.
@@ -169,8 +156,7 @@ class NodeReader(NodeTable):
         )
         if documents is not None:
             statement = statement.where(stored.document_id == func.any(cast(list(documents), ARRAY(Text))))
-        with self._reading("reading the lexical segments") as connection:
-            found = connection.execute(statement).all()
+        found = self._fetch_all("reading the lexical segments", statement)
         stale = [row.node_id for row in found if row.tokeniser != TOKENISER_VERSION]
         fresh = self.fetch(stale, filters=Filters(), audience="owner")
         again = {node_id: segment(node, node.metadata["mime"]) for node_id, node in fresh.items()}
@@ -186,9 +172,8 @@ class NodeReader(NodeTable):
             .order_by(windows.node_id, windows.place)
             .limit(limit)
         )
-        with self._reading("sampling vectors") as connection:
-            found = connection.execute(statement).scalars().all()
-        return np.array([as_floats(vector) for vector in found], dtype=np.float32).reshape(len(found), self.dimension)
+        found = [as_floats(row.embedding) for row in self._fetch_all("sampling vectors", statement)]
+        return np.array(found, dtype=np.float32).reshape(len(found), self.dimension)
 
     def stated_names(self, audience: Audience) -> list[tuple[str, str]]:
         """The (name, document id) of each company, institution, project and repository that is stated as a fact."""
@@ -204,8 +189,7 @@ class NodeReader(NodeTable):
         )
         names = union(careers, repositories).subquery("names")
         ordered = select(names.c[0], names.c[1]).where(names.c[0] != "").order_by(names.c[0], names.c[1])
-        with self._reading("reading names") as connection:
-            return [(row[0], row[1]) for row in connection.execute(ordered)]
+        return [(row[0], row[1]) for row in self._fetch_all("reading names", ordered)]
 
     def passing(self, filters: Filters, audience: Audience) -> Subquery:
         """A subquery of the nodes that pass, with node_id, document_id, section_path, start and end."""
@@ -216,8 +200,7 @@ class NodeReader(NodeTable):
 
     def count(self) -> int:
         """The number of nodes."""
-        with self._reading("counting nodes") as connection:
-            return int(connection.execute(select(func.count()).select_from(self._nodes)).scalar_one())
+        return int(self._fetch_all("counting nodes", select(func.count()).select_from(self._nodes))[0][0])
 
     def version(self) -> int:
         """The corpus version: raised in the same transaction as any change of nodes."""
@@ -277,6 +260,9 @@ class NodeReader(NodeTable):
     def _reading(self, doing: str) -> AbstractContextManager[Connection]:
         return reading(self.engine, doing)
 
+    def _fetch_all(self, doing: str, statement: Executable) -> Sequence[Row[Any]]:
+        return read_rows(self.engine, doing, statement)
+
 
 def segment(node: BaseNode, mime: str) -> str:
     """A node's index terms, joined by spaces: those of the header, a tab, those of the text."""
@@ -334,11 +320,9 @@ def sections_of(reader: NodeReader, filters: Filters, audience: Audience) -> lis
         .order_by(d.name, d.id, node.c.start)
         .limit(_MOST_SECTIONS)
     )
-    with reading(reader.engine, "reading sections") as connection:
-        rows = connection.execute(statement).all()
     return [
         Section(row.id, row.title or row.name, row.category, tuple(row.section_path), row.start, row.end)
-        for row in rows
+        for row in read_rows(reader.engine, "reading sections", statement)
     ]
 
 
@@ -353,5 +337,5 @@ def documents_of_categories(
         .order_by(d.year.desc().nulls_last(), d.name, d.id)
         .limit(limit)
     )
-    with reading(reader.engine, "reading documents of a kind") as connection:
-        return [(row.id, row.title or row.name) for row in connection.execute(statement)]
+    rows = read_rows(reader.engine, "reading documents of a kind", statement)
+    return [(row.id, row.title or row.name) for row in rows]

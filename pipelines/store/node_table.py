@@ -139,7 +139,7 @@ class NodeTable(PGVectorStore):
 
     @property
     def engine(self) -> Engine:
-        """The engine of the database, which whoever opened the database disposes of."""
+        """The engine of the database; the store never disposes of it."""
         assert self._engine is not None
         return self._engine
 

@@ -8,18 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from llama_index.core.schema import BaseNode, TextNode
 from pydantic import PrivateAttr
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Integer,
-    String,
-    case,
-    cast,
-    delete,
-    func,
-    text,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, Integer, String, case, cast, delete, func, text, update
 from sqlalchemy.dialects.postgresql import JSONB
 
 from pipelines.errors import StoreError

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, delete, func, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from pipelines.errors import RetrievalError
-from pipelines.store.database import reading, writing
+from pipelines.store.database import read_rows, reading, writing
 from pipelines.store.documents import names_of_documents
 from pipelines.store.schema import feedback, queries
 from pipelines.types import Answer, Audience, Trace
@@ -63,10 +63,8 @@ def latest_queries(engine: Engine, limit: int) -> list[dict[str, Any]]:
     `latency_ms`, `band` (of the evidence), `answered` (None for a search).
     """
     wanted = ("id", "asked_at", "kind", "question", "audience", "route", "tags", "latency_ms", "band", "answered")
-    with reading(engine, "reading the query log") as connection:
-        rows = connection.execute(
-            select(*(queries.c[name] for name in wanted)).order_by(queries.c.asked_at.desc(), queries.c.id).limit(limit)
-        ).all()
+    statement = select(*(queries.c[name] for name in wanted)).order_by(queries.c.asked_at.desc(), queries.c.id)
+    rows = read_rows(engine, "reading the query log", statement.limit(limit))
     return [{name: jsonable(getattr(row, name)) for name in wanted} for row in rows]
 
 
@@ -273,11 +271,10 @@ def answers_with_feedback(engine: Engine, audience: Audience) -> list[AnswerFeed
     if audience != "owner":
         statement = statement.where(queries.c.audience == audience)
     found: dict[str, AnswerFeedback] = {}
-    with reading(engine, "reading feedback") as connection:
-        for row in connection.execute(statement):
-            one = {name: getattr(row, name) for name in ("kind", "value", "source", "words", "session")}
-            before = found.get(row.id) or _answer_feedback(row)
-            found[row.id] = replace(before, given=(*before.given, one))
+    for row in read_rows(engine, "reading feedback", statement):
+        one = {name: getattr(row, name) for name in ("kind", "value", "source", "words", "session")}
+        before = found.get(row.id) or _answer_feedback(row)
+        found[row.id] = replace(before, given=(*before.given, one))
     return list(found.values())
 
 

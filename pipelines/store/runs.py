@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 
 from pipelines.errors import FootnoteError, RetrievalError
 from pipelines.observe import log
-from pipelines.store.database import append_rows, reading, translate, writing
+from pipelines.store.database import append_rows, read_rows, reading, translate, writing
 from pipelines.store.fetch_cache import normalised_source
 from pipelines.store.originals import named_uri
 from pipelines.store.schema import document_versions, documents, ingest_items, ingest_runs
@@ -24,12 +24,7 @@ LOCK = 0x466F6F74  # with a run's id, the advisory lock that a run holds while i
 
 @contextmanager
 def open_run(
-    engine: Engine,
-    sources: Sequence[str],
-    *,
-    kind: RunKind = "ingest",
-    undoes: int | None = None,
-    looked: float = 0.0,
+    engine: Engine, sources: Sequence[str], *, kind: RunKind = "ingest", undoes: int | None = None, looked: float = 0.0
 ) -> Iterator[int]:
     """The id of a new run, which is open during the block; an error makes it `stopped`.
 
@@ -198,8 +193,7 @@ def read_run(engine: Engine, run_id: int) -> dict[str, Any]:
         item.message.label("error"), item.error.label("error_class"), item.hint, item.nodes, item.embedded,
         item.seconds, func.nullif(item.version_id, 0).label("version"), item.at,
     )  # fmt: skip
-    with reading(engine, "reading the run log") as connection:
-        rows = connection.execute(select(*wanted).where(item.run_id == run_id).order_by(item.id)).all()
+    rows = read_rows(engine, "reading the run log", select(*wanted).where(item.run_id == run_id).order_by(item.id))
     return {**found, "items": [{**row._mapping, "at": row.at.isoformat()} for row in rows]}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from pipelines.store.database import reading, writing
+from pipelines.store.database import read_rows, reading, writing
 from pipelines.store.embedding_models import active_table, table_bytes
 from pipelines.store.schema import document_indexes, documents, snapshots
 
@@ -68,8 +68,7 @@ def latest_snapshots(engine: Engine, days: int) -> list[dict[str, Any]]:
         .where(snapshots.c.day.in_(newest))
         .order_by(snapshots.c.day.desc(), snapshots.c.category)
     )
-    with reading(engine, "reading the snapshots") as connection:
-        rows = connection.execute(statement).all()
+    rows = read_rows(engine, "reading the snapshots", statement)
     return [{**row._mapping, "day": row.day.isoformat()} for row in rows]
 
 

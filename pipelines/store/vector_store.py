@@ -1,4 +1,4 @@
-"""FootnoteVectorStore: LlamaIndex's PGVectorStore, whose own methods read and write as the rest of Footnote does."""
+"""FootnoteVectorStore: a PGVectorStore whose methods write whole documents and read with bound filters."""
 
 import hashlib
 import time
@@ -43,12 +43,9 @@ _NONE: Mapping[str, Embedded] = MappingProxyType({})
 
 
 def build_vector_store(settings: Settings, database: Database, identity: EmbeddingIdentity) -> "FootnoteVectorStore":
-    """The store of this embedding model's nodes, its table in place."""
+    """The store of this embedding model's nodes; its tables are created if they are missing."""
     store = FootnoteVectorStore(
-        database.engine,
-        node_table(identity.slug),
-        identity.dimension,
-        versions_kept=settings.ingestion.versions_kept,
+        database.engine, node_table(identity.slug), identity.dimension, versions_kept=settings.ingestion.versions_kept
     )
     store.ensure(identity.provider, identity.model)
     return store
@@ -65,28 +62,28 @@ def build_lexical_indexes(settings: Settings, database: Database, store: "Footno
 
 
 def build_statistics(settings: Settings, database: Database, store: "FootnoteVectorStore") -> StatisticsCache:
-    """What the vectors of this store have in common, kept under FOOTNOTE_HOME."""
+    """The statistics of this store's vectors for whitening, saved under FOOTNOTE_HOME."""
     return StatisticsCache(snapshot_folder(settings, database, store), store.some_vectors, store.version)
 
 
 def snapshot_folder(settings: Settings, database: Database, store: "FootnoteVectorStore") -> Path:
-    """The folder of what is derived from this store and kept between processes; another one once it was promoted."""
+    """The folder of files that are derived from this store; another one after its model was promoted."""
     since = active_since(store.engine, store.table)
     return snapshot_folder_of(settings, database, store.table if since is None else f"{store.table}-{since}")
 
 
 def snapshot_folder_of(settings: Settings, database: Database, name: str) -> Path:
-    """A folder of what is derived from a store, by its name."""
+    """The folder of files that are derived from a store, by name."""
     where = hashlib.sha256(database.url.encode()).hexdigest()[:12]
     return settings.home.resolve() / "lexical" / where / name
 
 
 class FootnoteVectorStore(NodeWriter):
-    """A PGVectorStore on Footnote's tables: the store of our own flow, and alone that of any LlamaIndex program.
+    """A PGVectorStore on Footnote's tables: the store of Footnote itself, and of any LlamaIndex program.
 
-    What `add` writes are whole documents: searched by vector and by BM25, audited, listed and undone as those that
-    Footnote ingests. Every `add`, `delete`, `delete_nodes` and `clear` is a run of the run log. The methods of
-    LlamaIndex see all documents (`Filters` and audiences are for `dense` and the other reads); keys and values of
+    `add` writes whole documents, which are searched by vector and BM25, audited, listed and rolled back like ingested
+    ones. Every `add`, `delete`, `delete_nodes` and `clear` is a run of the run log. LlamaIndex's methods see all
+    documents; `dense` and the other reads of NodeReader take `Filters` and an audience. Keys and values of
     MetadataFilters are bound parameters. The asynchronous methods call the synchronous ones.
     """
 
@@ -97,8 +94,8 @@ class FootnoteVectorStore(NodeWriter):
     def add(self, nodes: Sequence[BaseNode], **add_kwargs: Any) -> list[str]:
         """Store nodes with their embeddings, one transaction a document; a node with a stored id replaces that node.
 
-        A node belongs to the document of its `ref_doc_id`, else to one of its own. The other nodes of a stored document
-        stay. Metadata keys that NodeMetadata does not know are kept under `extra`.
+        A node belongs to the document of its `ref_doc_id`, else it is a document by itself. The other nodes of a stored
+        document stay. Metadata keys that NodeMetadata does not have are stored under `extra`.
 
         Returns:
             The ids of the nodes, in their order.
@@ -120,7 +117,7 @@ class FootnoteVectorStore(NodeWriter):
         return [node.node_id for node in nodes]
 
     def delete(self, ref_doc_id: str, **delete_kwargs: Any) -> None:
-        """Delete a document with all its nodes; its version is kept, and `footnote rollback` brings it back."""
+        """Delete a document with all its nodes; its version is kept for `footnote rollback`."""
         _refuse("delete", delete_kwargs)
         self._delete_documents([ref_doc_id])
 
@@ -138,12 +135,11 @@ class FootnoteVectorStore(NodeWriter):
         if not node_ids and not filters:
             return
         found: dict[str, set[str]] = {}
-        with self._reading("finding nodes to delete") as connection:
-            chosen = self._chosen(node_ids or None, filters)
-            for node_id, document_id in connection.execute(
-                select(self._nodes.c.node_id, self._key("document_id")).where(chosen)
-            ):
-                found.setdefault(document_id, set()).add(node_id)
+        statement = select(self._nodes.c.node_id, self._key("document_id")).where(
+            self._chosen(node_ids or None, filters)
+        )
+        for node_id, document_id in self._fetch_all("finding nodes to delete", statement):
+            found.setdefault(document_id, set()).add(node_id)
         if found:
             with self._run("remove", [document_rows.ADDED_SOURCE]) as run:
                 for document_id, removed in sorted(found.items()):
@@ -151,10 +147,9 @@ class FootnoteVectorStore(NodeWriter):
 
     def clear(self) -> None:
         """Delete every document that this table holds, in one transaction; their versions are kept."""
-        held = document_indexes.c
-        with self._reading("reading what is stored") as connection:
-            ids = connection.execute(select(held.document_id).where(held.node_table == self.table)).scalars().all()
-        self._delete_documents(ids)
+        index = document_indexes.c
+        statement = select(index.document_id).where(index.node_table == self.table)
+        self._delete_documents([row.document_id for row in self._fetch_all("reading what is stored", statement)])
 
     def get_nodes(self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None) -> list[BaseNode]:
         """The nodes with these ids that pass the filters, with their embeddings (of length 1), in document order.
@@ -237,7 +232,7 @@ class FootnoteVectorStore(NodeWriter):
     def _embedded(self, connection: Connection, condition: ColumnElement[bool]) -> dict[str, Embedded]:
         """The nodes that meet a condition, with their vectors, in document order, by id.
 
-        A vector that several nodes share is stored with the first; the others have their pooled one.
+        A vector that several nodes share is stored with the first; the others get their pooled vector.
         """
         nodes, windows = self._nodes.c, self._windows.c
         wanted = self._select().add_columns(nodes.embedding).where(condition)
@@ -283,8 +278,7 @@ class FootnoteVectorStore(NodeWriter):
     def _delete_documents(self, document_ids: Sequence[str]) -> None:
         d = documents.c
         columns = (d.id, d.collection, d.name, d.source, d.source_kind, d.source_uri)
-        with self._reading("reading what is stored") as connection:
-            stored = connection.execute(select(*columns).where(d.id.in_(document_ids))).all()
+        stored = self._fetch_all("reading what is stored", select(*columns).where(d.id.in_(document_ids)))
         if stored:
             with self._run("remove", sorted({row.source for row in stored})) as run:
                 self.remove([row.id for row in stored], run.recorder("removed", stored))

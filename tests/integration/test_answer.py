@@ -238,11 +238,20 @@ def test_a_bound_engine_reads_for_its_audience_wherever_a_call_names_none(engine
     assert not bound.ask(CRANE, filters=Filters()).answered
 
 
+class Broken(MockLLM):
+    """A model of another package that fails in its own way."""
+
+    def stream_chat(self, messages: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("no light")
+
+
 def test_the_caller_s_models_replace_those_of_the_settings(taken_in: Settings, make_settings: MakeSettings) -> None:
     settings = make_settings(taken_in)
     engine = build_query_engine(settings, llm=MockLLM())
     answer = engine.ask(CRANE)
     assert (answer.mode, answer.model, answer.cost) == ("llm", "unknown", None)
+    broken = build_query_engine(settings, llm=Broken()).ask(CRANE)
+    assert (broken.mode, broken.fallback_reason) == ("extractive", "unknown failed: RuntimeError: no light.")
     embed_model = build_embed_model(settings)
     assert build_query_engine(settings, embed_model=embed_model).embed_model is embed_model
     assert build_query_engine(settings, embed_model=embed_model).search(CRANE).results

@@ -50,7 +50,7 @@ def wrong(engine: Engine) -> list[tuple[str, str]]:
     return [(each["kind"], each["document"]) for each in audit(engine)["violations"]]
 
 
-def test_what_ingestion_and_answers_wrote_holds_and_is_counted(engine: Engine) -> None:
+def test_what_ingestion_and_answers_wrote_is_consistent_and_counted(engine: Engine) -> None:
     report = audit(engine)
     assert report["violations"] == []
     counted = {name: report[name] for name in ("documents", "citations", "unverifiable")}
@@ -68,7 +68,7 @@ def test_what_ingestion_and_answers_wrote_holds_and_is_counted(engine: Engine) -
         ("""metadata_ = metadata_ || '{"page": 2}'""", "place", "says page 2, and it is None"),
     ],
 )
-def test_a_node_that_is_not_what_it_says_is_named(engine: Engine, change_to: str, kind: str, said: str) -> None:
+def test_a_node_that_is_not_its_span_or_place_is_named(engine: Engine, change_to: str, kind: str, said: str) -> None:
     change(engine, f"UPDATE data_{TABLE} SET {change_to} WHERE text LIKE '%lifts%'")
     ((found),) = audit(engine)["violations"]
     assert (found["kind"], found["document"]) == (kind, "crane.md")
@@ -97,7 +97,7 @@ def test_what_is_left_of_nodes_and_documents_that_are_gone_is_named(engine: Engi
     assert "orphan" in {kind for kind, _ in wrong(engine)}
 
 
-def test_a_node_that_stands_twice_is_named(engine: Engine) -> None:
+def test_a_node_that_is_stored_twice_is_named(engine: Engine) -> None:
     change(
         engine,
         f"DROP TABLE {TABLE}_windows",
@@ -109,8 +109,7 @@ def test_a_node_that_stands_twice_is_named(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "kind"),
-    [("{sentences,0,evidence,0,quote}", "citation"), ("{sources,0,snippet}", "snippet")],
+    ("path", "kind"), [("{sentences,0,evidence,0,quote}", "citation"), ("{sources,0,snippet}", "snippet")]
 )
 def test_words_that_an_answer_did_not_find_in_the_text_are_named(engine: Engine, path: str, kind: str) -> None:
     change(engine, f"UPDATE queries SET answer = jsonb_set(answer, '{path}', '\"It lifts nothing.\"')")

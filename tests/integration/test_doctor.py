@@ -131,7 +131,7 @@ def test_a_run_whose_process_died_is_named(folder: Path, settings: Settings) -> 
     assert found(settings)["last run"].ok
 
 
-def test_a_damaged_bm25_snapshot_is_named_and_mended(folder: Path, settings: Settings) -> None:
+def test_a_damaged_bm25_snapshot_is_named_and_repaired(folder: Path, settings: Settings) -> None:
     paths = list((settings.home / "lexical").rglob("counts.npy"))
     assert paths
     for path in paths:
@@ -148,7 +148,7 @@ def test_a_bm25_snapshot_of_other_terms_than_the_database_is_named(folder: Path,
     assert wrong(settings, fix=True) == set()
 
 
-def test_orphans_go_and_nothing_else(folder: Path, settings: Settings) -> None:
+def test_a_repair_deletes_orphans_and_nothing_else(folder: Path, settings: Settings) -> None:
     break_(settings, "DELETE FROM documents WHERE name = 'garden.md'")
     assert "orphans" in wrong(settings)
     assert wrong(settings, fix=True) == set()

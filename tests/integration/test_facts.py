@@ -9,7 +9,6 @@ import pytest
 from app.cli.careers import describe_person
 from config.settings import AnswerSettings, LLMSettings, Settings
 from pipelines.facts import JobFacts, LanguageFacts, PersonFacts, ProjectFacts, SeveralFacts, SkillsFacts
-from pipelines.ingestion.change_detection import content_sha, meta_sha
 from pipelines.ingestion.parsers.nodes import make_nodes
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.models.embedding import build_embed_model, window_vectors
@@ -20,6 +19,7 @@ from pipelines.store.facts import read_facts
 from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.types import Document, Filters
 from tests.fake_openai import FakeOpenAI
+from tests.stored import make_document
 
 TODAY = date.today()
 RESUME = """Ann Lee
@@ -61,11 +61,7 @@ def placed(text: str, records: list[tuple[Any, str]]) -> SeveralFacts:
 
 def put(engine: QueryEngine, name: str, text: str, records: list[tuple[Any, str]], **facts: Any) -> Document:
     """A stored document of one node, which states the records."""
-    made = Document(
-        id=f"id-{name}", text=text, source_uri=f"file:///{name}", source="file:///", source_kind="file", name=name,
-        title=name, mime="text/plain", bytes=len(text), file_sha="f", **facts,
-    )  # fmt: skip
-    made = made.with_(content_sha=content_sha(made, "generic"), meta_sha=meta_sha(made))
+    made = make_document(name, text, "generic", mime="text/plain", **facts)
     pieces = [Piece(0, len(text), ("Career",), facts=placed(text, records))]
     nodes = make_nodes(made, pieces, "generic", 1)
     vectors = window_vectors(build_embed_model(engine.settings), [text])

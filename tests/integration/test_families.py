@@ -9,17 +9,12 @@ import pytest
 from sqlalchemy import create_engine, select
 
 from config.settings import FactorSettings, Settings
-from pipelines.ingestion.change_detection import content_sha, meta_sha
-from pipelines.ingestion.parsers import parse
-from pipelines.models.embedding import build_embed_model, window_vectors
 from pipelines.query.cited_documents import with_identical_documents
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.query.trace import Ledger
 from pipelines.store.near_duplicates import families_of
-from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.store.schema import families
-from pipelines.text import searchable
-from pipelines.types import Document
+from tests.stored import make_document, replacement_of
 from tests.unit.query.builders import hit
 
 RANDOM = random.Random(5)
@@ -37,15 +32,8 @@ def engine(settings: Settings) -> QueryEngine:
 
 
 def put(engine: QueryEngine, name: str, body: str, **facts: Any) -> None:
-    made = Document(
-        id=name, text=body, source_uri=f"file:///{name}", source="file:///", source_kind="file", name=f"{name}.md",
-        title=name, mime="text/markdown", bytes=len(body), file_sha="f", **facts,
-    )  # fmt: skip
-    made = made.with_(content_sha=content_sha(made, "markdown"), meta_sha=meta_sha(made))
-    nodes = parse(made, "markdown")
-    texts = [searchable(node.metadata["header"], node.text, made.mime) for node in nodes]
-    vectors = window_vectors(build_embed_model(engine.settings), texts)
-    engine.store.replace([Replacement(made, nodes, vectors, NodeRecipe("markdown", "r"))])
+    made = make_document(f"{name}.md", body, id=name, title=name, **facts)
+    engine.store.replace([replacement_of(made, engine.settings)])
 
 
 def groups(engine: QueryEngine, kind: str = "document") -> set[frozenset[str]]:

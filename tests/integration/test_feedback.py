@@ -130,14 +130,14 @@ def test_what_is_no_feedback_is_refused(engine: QueryEngine, answer: Answer, giv
     assert kept(engine) == []
 
 
-def test_what_was_never_answered_cannot_be_spoken_of(engine: QueryEngine) -> None:
+def test_feedback_on_an_unknown_answer_is_refused(engine: QueryEngine) -> None:
     searched = engine.search(CRANE).trace.id
     for query in (searched, "0123456789abcdef", "'; DROP TABLE feedback; --"):
         with pytest.raises(RetrievalError, match="no answer"):
             save_feedback(engine.database.engine, query, Feedback("thumb"), session="s", audience="owner", limit=10)
 
 
-def test_a_session_can_say_only_so_much_but_still_change_its_mind(engine: QueryEngine, say: Say) -> None:
+def test_a_session_has_a_limit_of_feedback_but_can_change_it(engine: QueryEngine, say: Say) -> None:
     say("thumb", 1, limit=2)
     say("opened", source=1, limit=2)
     with pytest.raises(RetrievalError, match="said a lot"):
@@ -162,7 +162,7 @@ def test_feedback_goes_with_its_query_and_outlives_its_document(engine: QueryEng
 # Who may see it
 
 
-def test_a_visitor_speaks_and_reads_only_of_what_visitors_asked(engine: QueryEngine, say: Say) -> None:
+def test_a_visitor_gives_and_reads_feedback_only_on_visitors_questions(engine: QueryEngine, say: Say) -> None:
     public = engine.ask(CRANE, audience="visitor")
     with pytest.raises(RetrievalError, match="no answer"):
         say("thumb", 1, audience="visitor")  # of what the owner asked
@@ -314,7 +314,7 @@ def test_feedback_is_added_and_listed_from_the_command_line(answer: Answer, shel
 
 
 @pytest.mark.parametrize("words", [(), ("--up", "--down")])
-def test_saying_nothing_or_both_is_refused(answer: Answer, shell: Shell, words: tuple[str, ...]) -> None:
+def test_no_feedback_or_two_kinds_at_once_are_refused(answer: Answer, shell: Shell, words: tuple[str, ...]) -> None:
     assert shell("feedback", "add", answer.trace_id, *words)[0] == 2
 
 

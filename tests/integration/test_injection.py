@@ -160,7 +160,7 @@ def topics() -> list[str]:
 
 def outside(prompt: str) -> tuple[str, list[str]]:
     """(what stands outside of the delimiters, the source blocks): read line by line with the key of the first."""
-    key = re.findall(r"^<<source 1 (\w{8})>>$", prompt, re.MULTILINE)[0]
+    key = re.findall(r"^<<source 1 (\d{9})>>$", prompt, re.MULTILINE)[0]
     left, blocks, inside = [], [], ""
     for line in prompt.split("\n"):
         if opened := re.fullmatch(rf"<<source (\d+) {key}>>", line):
@@ -194,7 +194,7 @@ def test_orders_in_documents_stay_inside_the_delimiters_of_the_prompt(
         assert TRAP not in system["content"]
         assert not re.search(r"^<<\s*/?\s*source", "".join(blocks), re.MULTILINE)
         held |= {topic for topic in topics() for block in blocks if topic in block and TRAP in block.casefold()}
-        keys.add(re.findall(r"<<source 1 (\w{8})>>", asked["content"])[0])
+        keys.add(re.findall(r"<<source 1 (\d{9})>>", asked["content"])[0])
     assert len(held) > 60
     assert len(keys) == len(prompts)
 

@@ -9,14 +9,10 @@ from config.prompts import GREETING
 from config.settings import AnalysisSettings, Settings
 from pipelines.errors import RetrievalError
 from pipelines.facts import JobFacts
-from pipelines.ingestion.change_detection import content_sha, meta_sha
-from pipelines.ingestion.parsers import parse
 from pipelines.ingestion.run import ingest
-from pipelines.models.embedding import build_embed_model, window_vectors
 from pipelines.query.engine import QueryEngine, build_query_engine
-from pipelines.store.node_writer import NodeRecipe, Replacement
-from pipelines.text import searchable
-from pipelines.types import Document, Filters
+from pipelines.types import Filters
+from tests.stored import make_document, replacement_of
 
 # (name, text, facts of the document)
 SHELF: list[tuple[str, str, dict[str, Any]]] = [
@@ -33,17 +29,10 @@ SHELF: list[tuple[str, str, dict[str, Any]]] = [
 
 
 def put(engine: QueryEngine, name: str, body: str, company: str = "", **facts: Any) -> None:
-    made = Document(
-        id=f"id-{name}", text=body, source_uri=f"file:///{name}", source="file:///", source_kind="file", name=name,
-        mime="text/markdown", bytes=len(body), file_sha="f", **facts,
-    )  # fmt: skip
-    made = made.with_(content_sha=content_sha(made, "markdown"), meta_sha=meta_sha(made))
-    nodes = parse(made, "markdown")
+    new = replacement_of(make_document(name, body, **facts), engine.settings)
     if company:
-        nodes[0].metadata["facts"] = JobFacts(company=company).model_dump()
-    texts = [searchable(node.metadata["header"], node.text, made.mime) for node in nodes]
-    vectors = window_vectors(build_embed_model(engine.settings), texts)
-    engine.store.replace([Replacement(made, nodes, vectors, NodeRecipe("markdown", "r"))])
+        new.nodes[0].metadata["facts"] = JobFacts(company=company).model_dump()
+    engine.store.replace([new])
 
 
 @pytest.fixture

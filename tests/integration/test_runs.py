@@ -62,7 +62,7 @@ def test_the_log_says_of_every_run_what_it_did_and_how_fast(folder: Path, settin
     assert list_runs(engine, 1) == runs[:1]
 
 
-def test_a_run_is_told_with_each_document_and_why_one_failed(folder: Path, settings: Settings) -> None:
+def test_a_run_lists_each_document_and_the_reason_of_a_failure(folder: Path, settings: Settings) -> None:
     (folder / "bad.pdf").write_bytes(b"%PDF-1.4 not a page")
     ingest(settings, [str(folder)])
     (folder / "crane.md").write_text("# Crane\n\nThe crane was sold.\n")
@@ -87,7 +87,7 @@ def test_a_run_that_is_undone_names_the_run_that_did_it(folder: Path, settings: 
     assert (first["undoes"], first["undone_by"]) == (None, [undone.run_id])
 
 
-def test_there_is_no_run_of_an_id_that_was_never_given(settings: Settings) -> None:
+def test_an_unknown_run_id_is_an_error(settings: Settings) -> None:
     for run_id in (0, -1, 1, 2**31, 2**70):
         with pytest.raises(RetrievalError, match="no run"):
             read_run(open_database(settings).engine, run_id)

@@ -115,7 +115,7 @@ def test_clicks_and_thumbs_are_counted_by_answer_number_and_place(engine: Engine
     assert report["feedback"] == {"up": 1, "down": 1, "wrong_source": 1, "text": 1}
 
 
-def test_nothing_asked_is_nothing_to_add_up(
+def test_statistics_of_an_empty_log_are_zero(
     engine: Engine, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = statistics(engine, 7)

@@ -220,43 +220,43 @@ def test_what_is_hidden_from_visitors_is_gone_from_their_index_at_once(
     assert visitor.search("Kubernetes", mode="sparse").results
 
 
-# Moments
+# Read snapshots
 
 
 def in_thread(do: Callable[[], object]) -> None:
-    """Do something as another process would: outside this moment."""
+    """Do something as another process would: outside this snapshot."""
     with meanwhile(do):
         pass
 
 
-def test_all_reads_of_a_moment_are_of_the_state_at_its_beginning(
+def test_all_reads_of_a_snapshot_are_of_the_state_at_its_beginning(
     folder: Path, engine: QueryEngine, settings: Settings
 ) -> None:
     store = engine.store
-    with store.read_snapshot() as moment:
+    with store.read_snapshot() as snapshot:
         before = store.matching_ids(Filters(), "owner")
         write(folder, "beryl", range(3))
         in_thread(lambda: ingest(settings, [str(folder)]))
-        assert (store.matching_ids(Filters(), "owner"), store.version()) == (before, moment.mark.version)
+        assert (store.matching_ids(Filters(), "owner"), store.version()) == (before, snapshot.mark.version)
         assert store.fetch(before, filters=Filters(), audience="owner").keys() == before
         assert len(engine.search("amber calibration", mode="sparse", top_n=100, record=False).results) == 2 * DOCUMENTS
         in_thread(lambda: engine.search("amber", record=False))
         assert engine.search("beryl", mode="sparse", record=False).results == ()
-    assert store.version() > moment.mark.version
+    assert store.version() > snapshot.mark.version
     assert engine.search("beryl", mode="sparse", record=False).results
 
 
-def test_a_moment_inside_a_moment_is_the_same_one(engine: QueryEngine) -> None:
+def test_a_snapshot_inside_a_snapshot_is_the_same_one(engine: QueryEngine) -> None:
     with engine.store.read_snapshot() as outer, engine.store.read_snapshot() as inner:
         assert inner is outer
 
 
-def test_a_statement_that_fails_leaves_the_rest_of_a_moment_readable(engine: QueryEngine) -> None:
+def test_a_statement_that_fails_leaves_the_rest_of_a_snapshot_readable(engine: QueryEngine) -> None:
     store = engine.store
-    with store.read_snapshot() as moment:
+    with store.read_snapshot() as snapshot:
         with pytest.raises(StoreError), reading(store.engine, "failing") as connection:
             connection.execute(text("SELECT 1 / 0"))
-        assert moment.failed
+        assert snapshot.failed
         assert store.count() == 2 * DOCUMENTS
     with store.read_snapshot() as later:
         assert not later.failed
@@ -275,7 +275,7 @@ def test_more_questions_at_once_than_connections_are_all_answered(engine: QueryE
     assert all(found)
 
 
-def test_a_narrow_search_leaves_no_setting_to_the_rest_of_a_moment(engine: QueryEngine) -> None:
+def test_a_narrow_search_leaves_no_setting_to_the_rest_of_a_snapshot(engine: QueryEngine) -> None:
     store, narrow = engine.store, Filters(category=("generic",))
     with store.read_snapshot(), reading(store.engine, "looking") as connection:
         before = connection.execute(text("SHOW enable_indexscan")).scalar()

@@ -1,5 +1,6 @@
 import multiprocessing
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,23 +9,20 @@ from sqlalchemy import event, select, text
 
 from config.settings import EmbeddingSettings, Settings
 from pipelines.errors import ConfigError, RetrievalError, StoreError
-from pipelines.ingestion.change_detection import content_sha, meta_sha
-from pipelines.ingestion.parsers import parse
-from pipelines.models.embedding import build_embed_model, window_vectors
+from pipelines.models.embedding import build_embed_model
 from pipelines.models.identity import identity
 from pipelines.store import documents as document_rows
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database, reading
 from pipelines.store.documents import passages
 from pipelines.store.model_caches import cache_vectors, cached_vectors
-from pipelines.store.node_writer import NodeRecipe, Replacement
+from pipelines.store.node_writer import Replacement
 from pipelines.store.schema import document_versions, documents
 from pipelines.store.vector_store import FootnoteVectorStore as Store
 from pipelines.store.vector_store import build_vector_store
-from pipelines.text import searchable
 from pipelines.types import Document, Filters
+from tests.stored import make_document, replacement_of
 
-MADE = NodeRecipe("generic", "r")
 OWNER = {"filters": Filters(), "audience": "owner"}
 
 
@@ -34,21 +32,15 @@ def store(settings: Settings) -> Store:
 
 
 def document(name: str = "a.md", body: str = "# Go\n\nShe wrote Go.\n\n# Rust\n\nThen Rust.", **changes) -> Document:
-    made = Document(
-        id=f"id-{name}", text=body, source_uri=f"file:///{name}", source="file:///", source_kind="file", name=name,
-        mime="text/markdown", bytes=len(body), file_sha="f", title=name, category="blog",
-    ).with_(**changes)  # fmt: skip
-    return made.with_(content_sha=content_sha(made, "generic"), meta_sha=meta_sha(made))
+    return make_document(name, body, "generic", **{"category": "blog", **changes})
 
 
-def nodes_of(made: Document, settings: Settings):
-    nodes = parse(made, "generic")
-    texts = [searchable(node.metadata["header"], node.text, made.mime) for node in nodes]
-    return nodes, window_vectors(build_embed_model(settings), texts)
+def new_version(made: Document, settings: Settings) -> Replacement:
+    return replacement_of(made, settings, "generic")
 
 
-def put(store: Store, settings: Settings, made: Document, recipe: str = "r") -> bool:
-    return bool(store.replace([Replacement(made, *nodes_of(made, settings), NodeRecipe("generic", recipe))]))
+def put(store: Store, settings: Settings, made: Document) -> bool:
+    return bool(store.replace([new_version(made, settings)]))
 
 
 def dense(store: Store, settings: Settings, question: str, **bound) -> list[str]:
@@ -102,30 +94,27 @@ def test_writing_the_same_version_again_changes_nothing(store: Store, settings: 
 
 
 def test_a_node_that_is_not_its_span_is_refused_and_nothing_is_written(store: Store, settings: Settings) -> None:
-    made = document()
-    nodes, vectors = nodes_of(made, settings)
-    nodes[0].set_content("something else")
+    new = new_version(document(), settings)
+    new.nodes[0].set_content("something else")
     with pytest.raises(StoreError, match="is not its span"):
-        store.replace([Replacement(made, nodes, vectors, MADE)])
+        store.replace([new])
     assert store.count() == 0
 
 
 @pytest.mark.parametrize("vector", [[], [[0.1] * 3], [[float("nan")] * 256]])
 def test_a_node_without_a_usable_vector_is_refused(store: Store, settings: Settings, vector) -> None:
-    made = document()
-    nodes, vectors = nodes_of(made, settings)
-    vectors[0] = np.asarray(vector, dtype=np.float32)
+    new = new_version(document(), settings)
+    vectors = [np.asarray(vector, dtype=np.float32), *new.vectors[1:]]
     with pytest.raises(StoreError):
-        store.replace([Replacement(made, nodes, vectors, MADE)])
+        store.replace([replace(new, vectors=vectors)])
     assert store.count() == 0
 
 
 def test_a_node_of_several_windows_is_found_once_by_its_best(store: Store, settings: Settings) -> None:
     made = document(body="One node.")
-    nodes, vectors = nodes_of(made, settings)
+    new = new_version(made, settings)
     other = build_embed_model(settings).get_query_embedding("zebra")
-    windows = np.vstack([vectors[0], [other]]).astype(np.float32)
-    store.replace([Replacement(made, nodes, [windows], MADE)])
+    store.replace([replace(new, vectors=[np.vstack([new.vectors[0], [other]]).astype(np.float32)])])
     hits = store.dense(other, 5, look=40, **OWNER)
     assert [(hit.node.text, round(hit.score, 3)) for hit in hits] == [("One node.", 1.0)]
     assert store.count() == 1
@@ -142,7 +131,7 @@ def test_a_failure_inside_the_transaction_leaves_the_old_version_whole(store: St
         raise RuntimeError("power cut")
 
     with pytest.raises(RuntimeError):
-        store.replace([Replacement(new, *nodes_of(new, settings), MADE)], within=fail)
+        store.replace([new_version(new, settings)], within=fail)
     assert dense(store, settings, "words") == ["Old words."]
     assert audit(store.engine)["violations"] == []
 
@@ -290,15 +279,15 @@ def test_another_dimension_lands_in_its_own_table(make_settings: Callable[..., S
     assert other.table != store.table
     assert (other.count(), store.count()) == (0, 2)
     with pytest.raises(ConfigError, match="promoted meanwhile"):
-        put(other, wide, document(), recipe="r")
+        put(other, wide, document())
     with store.engine.connect() as connection:
         stored = document_rows.load_document(connection, document().id, "owner")
     assert stored is not None
-    assert other.index(Replacement(stored, *nodes_of(stored, wide), MADE))
+    assert other.index(new_version(stored, wide))
     assert (other.count(), store.count()) == (2, 2)
 
 
-def test_a_table_of_another_dimension_is_refused_with_the_setting_that_mends_it(store: Store) -> None:
+def test_a_table_of_another_dimension_is_refused_with_the_right_setting(store: Store) -> None:
     with pytest.raises(ConfigError, match="FOOTNOTE_EMBEDDING__DIMENSION=256"):
         Store(store.engine, store.table, 300).ensure("hashed", "hashed")
 
@@ -310,7 +299,7 @@ def test_more_than_2000_dimensions_are_indexed_as_halfvec(settings: Settings) ->
     assert "Index Scan using nodes_wide_v1_hnsw" in plan_of(wide, [0.1] * 3072)
 
 
-def test_private_names_of_pgvectorstore_are_still_there(store: Store) -> None:
+def test_the_table_of_pgvectorstore_has_the_expected_columns(store: Store) -> None:
     columns = {column.name for column in store._table_class.__table__.columns}
     assert columns == {"id", "text", "metadata_", "node_id", "embedding"}
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import Any
 
@@ -38,6 +39,7 @@ from pipelines.store.audit import audit
 from pipelines.store.database import open_database
 from pipelines.store.documents import load_document
 from pipelines.store.health import examine
+from pipelines.store.near_duplicates import families_of
 from pipelines.store.runs import list_runs
 from pipelines.store.vector_store import FootnoteVectorStore, build_vector_store
 from pipelines.types import Document, EmbeddingIdentity, Filters
@@ -178,8 +180,11 @@ def test_adding_keeps_the_other_nodes_and_the_same_id_replaces(
     assert [each.metadata["ordinal"] for each in found] == [0, 1, 2]
     assert np.allclose(found[1].embedding, embed("TWO"), atol=1e-6)
     assert store.count() == 3
-    store.add([node("alone", embed, "5")])
-    assert store.get_nodes(node_ids=["5"])[0].ref_doc_id == "5"
+    alone = "A node without a document is a document, even if it has more than the twenty words that a near-copy needs."
+    store.add([node(alone, embed, "5"), LlamaDocument(id_="6", text=alone, embedding=embed(alone), metadata={"a": 1})])
+    assert [each.ref_doc_id for each in store.get_nodes(node_ids=["5", "6"])] == ["5", "6"]
+    assert store.get_nodes(node_ids=["6"])[0].metadata["a"] == 1
+    assert len(set(families_of(store.engine, ["5", "6"]).values())) == 1
     assert_sound(store, settings)
 
 
@@ -204,12 +209,10 @@ def test_a_node_comes_back_as_it_was_added_and_can_be_added_again(
     assert_sound(store, settings)
 
 
-@pytest.mark.parametrize("parser", sorted(PARSERS))
+@pytest.mark.parametrize("parser", sorted(name for name, parser in PARSERS.items() if not parser.embeds))
 def test_nodes_of_our_own_parsers_are_stored_as_they_are(
     store: FootnoteVectorStore, settings: Settings, embed: Callable[[str], list[float]], parser: str
 ) -> None:
-    if PARSERS[parser].embeds:
-        pytest.skip("it needs the vectors of a pipeline")
     text = "# Go\n\nShe wrote Go.\n\n\n## Later\n\nThen she wrote Rust, and left.\n"
     made = PARSERS[parser]().get_nodes_from_documents([LlamaDocument(id_="d", text=text)])
     before = [dict(each.metadata) for each in made]
@@ -218,6 +221,21 @@ def test_nodes_of_our_own_parsers_are_stored_as_they_are(
     store.add(made)
     after = list(store.fetch([each.node_id for each in made], filters=Filters(), audience="owner").values())
     assert sorted([{**each.metadata, "ingested_at": ""} for each in after], key=lambda m: m["ordinal"]) == before
+    assert_sound(store, settings)
+
+
+def test_a_key_of_the_caller_that_a_parser_uses_too_is_kept(
+    store: FootnoteVectorStore, settings: Settings, embed: Callable[[str], list[float]]
+) -> None:
+    given = LlamaDocument(id_="d", text="# Go\n\nShe wrote Go.", metadata={"kind": "memo", "team": "A"})
+    (made,) = PARSERS["markdown"]().get_nodes_from_documents([given])
+    made.embedding = embed(made.get_content())
+    found = made
+    for _ in range(2):
+        store.add([found])
+        (found,) = store.get_nodes(node_ids=[made.node_id])
+        assert found.metadata["extra"] == {"kind": "memo", "team": "A"}
+        assert (found.metadata["kind"], found.metadata["team"], found.metadata["section"]) == ("memo", "A", "Go")
     assert_sound(store, settings)
 
 
@@ -345,6 +363,23 @@ def test_a_reindex_leaves_added_nodes_alone_and_another_model_gets_nodes_of_the_
     report = other.run()
     assert (report.documents, report.failed, other.ingestion.store.count()) == (1, {}, 1)
     assert_sound(store, settings)
+
+
+def test_nodes_that_several_threads_add_to_one_document_are_all_kept(
+    store: FootnoteVectorStore, settings: Settings, embed: Callable[[str], list[float]]
+) -> None:
+    nodes = [node(f"Sentence number {n}.", embed, f"{n}", of="d") for n in range(8)]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda each: store.add([each]), nodes)) == [[each.node_id] for each in nodes]
+    assert store.count() == 8
+    assert_sound(store, settings)
+
+
+def test_a_model_that_is_not_active_takes_no_nodes(store: FootnoteVectorStore, settings: Settings) -> None:
+    other = build_vector_store(settings, open_database(settings), EmbeddingIdentity("hashed", "hashed", 64))
+    with pytest.raises(ConfigError, match="promoted meanwhile"):
+        other.add([TextNode(text="words", embedding=[1.0] * 64)])
+    assert (other.count(), store.count()) == (0, 0)
 
 
 def test_the_asynchronous_methods_do_what_the_others_do(

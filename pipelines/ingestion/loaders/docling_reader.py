@@ -38,7 +38,10 @@ class SourceText:
     """
 
     def __init__(self, words: str) -> None:
-        self._marked = _SPACES.sub(_space_mark, words.strip())
+        # One character for a run of white space: end of paragraph, else line break, else tab, else space.
+        self._marked = _SPACES.sub(
+            lambda spaces: next((mark for mark in "\f\n\t" if mark in spaces[0]), " "), words.strip()
+        )
         self._words = self._marked.translate(_PLAIN)
         self._at = 0
 
@@ -325,8 +328,3 @@ def _chart_of(picture: Any) -> Any:
     """The data of a chart; None for any other picture."""
     chart = getattr(getattr(picture, "meta", None), "tabular_chart", None)
     return chart.chart_data if chart else None
-
-
-def _space_mark(spaces: re.Match[str]) -> str:
-    """One character for a run of white space: end of paragraph, else line break, else tab, else space."""
-    return next((mark for mark in "\f\n\t" if mark in spaces[0]), " ")

@@ -162,11 +162,11 @@ def repair_html(source: str) -> str:
     """
     page = _NO_CHARACTER.sub("&amp;#", _SECTION.sub("", source))
     last = {"<!--": page.rfind("-->"), "<![cdata[": page.rfind("]]>"), "<![": -1, "<": page.rfind(">")}
-    return _with_end_tags(_OPENING.sub(lambda opened: _escape_unclosed(opened, last[opened[0].lower()]), page))
-
-
-def _escape_unclosed(opened: re.Match[str], last: int) -> str:
-    return opened[0] if opened.start() < last else f"&lt;{opened[0][1:]}"
+    return _with_end_tags(
+        _OPENING.sub(
+            lambda opened: opened[0] if opened.start() < last[opened[0].lower()] else f"&lt;{opened[0][1:]}", page
+        )
+    )
 
 
 def _with_end_tags(page: str) -> str:

@@ -149,7 +149,8 @@ def cut_span(text: str, span: Span, limit: int, measure: Measure, *, by_line: bo
     start, end = span
     if measure(text[start:end]) <= limit:
         return [span]
-    starts = _line_starts(text, start, end) if by_line else [start + at for at, _ in sentences(text[start:end])]
+    lines = [match.end() for match in re.compile("\n").finditer(text, start, end)] if by_line else []
+    starts = lines if by_line else [start + at for at, _ in sentences(text[start:end])]
     bounds = [start, *(at for at in starts if at > start), end]
     parts: list[Span] = []
     opened, size = start, 0
@@ -163,10 +164,6 @@ def cut_span(text: str, span: Span, limit: int, measure: Measure, *, by_line: bo
             size += length
     parts.append(trim_span(text, opened, end))
     return [part for part in parts if part[0] < part[1]]
-
-
-def _line_starts(text: str, start: int, end: int) -> list[int]:
-    return [match.end() for match in re.compile("\n").finditer(text, start, end)]
 
 
 def _halves(text: str, span: Span, limit: int, measure: Measure) -> Iterator[Span]:

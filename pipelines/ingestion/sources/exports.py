@@ -88,7 +88,7 @@ class Export:
     @property
     def is_notion(self) -> bool:
         """True if names in it end in ids, as Notion writes them."""
-        return any(has_id(place) for place in self._members)
+        return any(_ID.search(place.rpartition("/")[2]) for place in self._members)
 
     def places(self) -> Iterator[tuple[str, str]]:
         """Yield (place within the export, name without ids) of each page and table, by place.
@@ -209,11 +209,6 @@ def place_of(info: zipfile.ZipInfo) -> str:
     if kept and _TOP.fullmatch(kept[0]):
         kept = kept[1:]
     return "" if any(part.startswith((".", "__MACOSX")) for part in kept) else "/".join(kept)
-
-
-def has_id(place: str) -> bool:
-    """Return True if a name ends in an id, as Notion writes it."""
-    return bool(_ID.search(place.rpartition("/")[2]))
 
 
 def readable_name(place: str) -> str:

@@ -1,6 +1,6 @@
 """Boosts: each multiplies the scores of nodes by category, recency, year, length, section or document named."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import ClassVar, Literal
 
@@ -52,13 +52,8 @@ class Boost(BaseNodePostprocessor):
         return boosted_ranking(nodes, values)
 
 
-def category_factor(category: str, asked: Collection[str], table: Mapping[str, float]) -> float:
-    """The table's factor of a category that was asked for; 1 for any other, and for one that the table lacks."""
-    return table.get(category, 1.0) if category in asked else 1.0
-
-
 class CategoryBoost(Boost):
-    """Multiplies the nodes of the categories in `asked` by the factor that `table` gives each."""
+    """Multiplies the nodes of the categories in `asked` by the factor of `table`, 1 for one that it lacks."""
 
     name: ClassVar[str] = "category"
     asked: tuple[str, ...]
@@ -66,38 +61,19 @@ class CategoryBoost(Boost):
 
     def value(self, node: BaseNode) -> float:
         """The factor of the node's category."""
-        return category_factor(node.metadata.get("category", ""), self.asked, self.table)
+        category = node.metadata.get("category", "")
+        return self.table.get(category, 1.0) if category in self.asked else 1.0
 
 
 STEPS = (1.3, 1.2, 1.1)
 
 
-def recency_steps(year: int | None, today: date) -> float:
-    """1.3 for this year and later ones, 1.2 for the last, 1.1 for the one before it, else and without a year 1."""
-    age = _age(year, today)
-    return STEPS[age] if age is not None and age < len(STEPS) else 1.0
-
-
-def recency_decay(year: int | None, today: date, *, half_life: float) -> float:
-    """1 + 0.3 / 2^(age / half_life), age in whole years: 1.3 for this year and later ones, falling towards 1.
-
-    A node without a year has 1. `half_life` is in years, above 0.
-    """
-    age = _age(year, today)
-    return 1.0 if age is None else 1.0 + (STEPS[0] - 1.0) * 0.5 ** (age / half_life)
-
-
-def _year(node: BaseNode) -> int | None:
-    year = node.metadata.get("year")
-    return year if isinstance(year, int) else None
-
-
-def _age(year: int | None, today: date) -> int | None:
-    return None if year is None else max(today.year - year, 0)
-
-
 class RecencyBoost(Boost):
-    """Multiplies nodes by how new their year is, seen from `today`."""
+    """Multiplies nodes by their age in whole years, seen from `today`; a later year is this one, no year counts 1.
+
+    `steps` gives 1.3 for this year, 1.2 for the last, 1.1 for the one before it, else 1; `decay` falls from 1.3
+    towards 1, halfway after `half_life` years, which are above 0.
+    """
 
     name: ClassVar[str] = "recency"
     shape: Literal["steps", "decay"] = "steps"
@@ -106,14 +82,13 @@ class RecencyBoost(Boost):
 
     def value(self, node: BaseNode) -> float:
         """The factor of the node's year."""
+        year = node.metadata.get("year")
+        if not isinstance(year, int):
+            return 1.0
+        age = max(self.today.year - year, 0)
         if self.shape == "decay":
-            return recency_decay(_year(node), self.today, half_life=self.half_life)
-        return recency_steps(_year(node), self.today)
-
-
-def year_factor(year: int | None, asked: Collection[int], factor: float) -> float:
-    """The factor for a year that was asked for; 1 for any other, and without a year."""
-    return factor if year in asked else 1.0
+            return 1.0 + (STEPS[0] - 1.0) * float(0.5 ** (age / self.half_life))
+        return STEPS[age] if age < len(STEPS) else 1.0
 
 
 class YearBoost(Boost):
@@ -125,39 +100,27 @@ class YearBoost(Boost):
 
     def value(self, node: BaseNode) -> float:
         """The factor of the node's year."""
-        return year_factor(_year(node), self.asked, self.factor)
+        return self.factor if node.metadata.get("year") in self.asked else 1.0
 
 
 FEWEST, MOST, FACTOR = 100, 300, 1.1
 
 
-def quality_factor(text: str) -> float:
-    """1.1 for a text of 100 to 300 words, both included; 1 for any other."""
-    return FACTOR if FEWEST <= len(text.split()) <= MOST else 1.0
-
-
 class QualityBoost(Boost):
-    """Multiplies nodes of 100 to 300 words by 1.1."""
+    """Multiplies nodes of 100 to 300 words, both included, by 1.1."""
 
     name: ClassVar[str] = "quality"
 
     def value(self, node: BaseNode) -> float:
         """The factor of the node's length."""
-        return quality_factor(node.get_content())
-
-
-def section_factor(path: Sequence[str], asked: Sequence[str], factor: float) -> float:
-    """The factor when a heading of the path has all the words of a section asked for, inflections apart; else 1.
-
-    `skills` is in `Technical Skills` and in `Skill set`; `experience` is not in `Work`.
-    """
-    headings = [set(tokenise(heading)) for heading in path]
-    named = [terms for section in asked if (terms := set(tokenise(section)))]
-    return factor if any(terms <= heading for terms in named for heading in headings) else 1.0
+        return FACTOR if FEWEST <= len(node.get_content().split()) <= MOST else 1.0
 
 
 class SectionBoost(Boost):
-    """Multiplies the nodes under a heading that `asked` names by `factor`."""
+    """Multiplies nodes by `factor` if a heading above them has all the words of a section in `asked`.
+
+    Inflections count as the word: `skills` is in `Technical Skills` and in `Skill set`; `experience` is not in `Work`.
+    """
 
     name: ClassVar[str] = "section"
     asked: tuple[str, ...]
@@ -165,12 +128,9 @@ class SectionBoost(Boost):
 
     def value(self, node: BaseNode) -> float:
         """The factor of the node's heading path."""
-        return section_factor(node.metadata.get("section_path", ()), self.asked, self.factor)
-
-
-def named_factor(document_id: str, named: Collection[str], factor: float) -> float:
-    """The factor for a document that was named; 1 for any other."""
-    return factor if document_id in named else 1.0
+        headings = [set(tokenise(heading)) for heading in node.metadata.get("section_path", ())]
+        sections = [terms for section in self.asked if (terms := set(tokenise(section)))]
+        return self.factor if any(terms <= heading for terms in sections for heading in headings) else 1.0
 
 
 class NamedDocumentBoost(Boost):
@@ -182,4 +142,4 @@ class NamedDocumentBoost(Boost):
 
     def value(self, node: BaseNode) -> float:
         """The factor of the node's document."""
-        return named_factor(document_of(node), self.named, self.factor)
+        return self.factor if document_of(node) in self.named else 1.0

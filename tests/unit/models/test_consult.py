@@ -21,13 +21,13 @@ def test_a_model_that_takes_too_long_is_given_up() -> None:
     assert time.perf_counter() - began < 5
 
 
-def test_a_model_that_was_given_up_does_not_keep_the_process_alive() -> None:
+def test_an_abandoned_model_call_does_not_keep_the_process_alive() -> None:
     with pytest.raises(ServiceUnavailable):
         consult(Voice(replies=["late"], wait=0.4), ASKED, seconds=0.01, limit=100)
     assert all(thread.daemon for thread in threading.enumerate() if thread.name == "consult")
 
 
-def test_what_a_model_says_beyond_the_limit_is_not_listened_to() -> None:
+def test_a_reply_is_cut_at_the_limit() -> None:
     assert consult(Voice(replies=["word\n" * 1000]), ASKED, seconds=5, limit=12) == "word\nword\nwo"
 
 

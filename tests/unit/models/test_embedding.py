@@ -213,7 +213,7 @@ def test_vectors_in_another_order_are_put_back(remote: Remote, server: FakeOpenA
     np.testing.assert_allclose(found, [vector("one", 1536), vector("two", 1536)], atol=1e-6)
 
 
-def test_an_empty_text_does_not_sink_its_batch(remote: Remote, server: FakeOpenAI) -> None:
+def test_an_empty_text_does_not_fail_its_batch(remote: Remote, server: FakeOpenAI) -> None:
     build_embed_model(remote()).get_text_embedding_batch(["", "\ud800"])
     assert server.requests[0].body["input"] == [" ", "?"]
 
@@ -335,7 +335,7 @@ def test_retry_after_is_seconds_or_a_date_and_has_a_limit() -> None:
 
 
 @pytest.mark.parametrize("error", [_status(400), _status(401), _status(404), ValueError("nonsense")])
-def test_what_will_not_pass_is_not_tried_again(error: Exception) -> None:
+def test_final_failures_are_not_retried(error: Exception) -> None:
     assert retry_wait(error, 0) is None
 
 

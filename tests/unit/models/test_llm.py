@@ -176,7 +176,7 @@ def test_failures_are_named(make_llm: MakeLLM, server: FakeOpenAI, fault: Fault,
     assert KEY not in str(caught.value)
 
 
-def test_tokens_that_were_used_up_in_thought_are_said(make_llm: MakeLLM, server: FakeOpenAI) -> None:
+def test_a_reply_without_text_after_all_tokens_is_an_error(make_llm: MakeLLM, server: FakeOpenAI) -> None:
     server.finish_reason = "length"
     server.fail(Fault("empty"))
     with pytest.raises(ModelError, match="FOOTNOTE_LLM__MAX_TOKENS"):

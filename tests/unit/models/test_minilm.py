@@ -164,14 +164,14 @@ def test_a_damaged_file_that_is_put_back_is_opened_without_a_restart(copied: Pat
     assert load_minilm(device="cpu").embed_texts(["a"]).shape == (1, 384)
 
 
-def test_sound_files_are_said_to_be_sound() -> None:
+def test_intact_model_files_pass_the_check() -> None:
     assert examine_model() == (True, f"all-MiniLM-L6-v2 in {minilm.FOLDER}", "")
 
 
 # fp32 and CUDA
 
 
-def test_a_missing_gpu_is_said_and_the_cpu_is_used(int8: MiniLM, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_missing_gpu_is_a_warning_and_the_cpu_is_used(int8: MiniLM, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("WARNING", logger="footnote"):
         model = load_minilm(device="cuda")
     assert "CUDA is not available" in caplog.text

@@ -53,7 +53,7 @@ def test_what_is_asked_several_times_for_one_answer_is_added_up() -> None:
     }  # fmt: skip
 
 
-def test_nothing_is_counted_where_no_model_is_asked_or_nobody_counts() -> None:
+def test_nothing_is_counted_without_a_request_or_without_a_meter() -> None:
     meter = Meter()
     with metering(meter):
         pass
@@ -83,7 +83,7 @@ def test_between_two_events_of_a_metered_stream_nothing_is_counted() -> None:
     assert (meter.usage()["prompt_tokens"], outside.usage()["prompt_tokens"]) == (3, 40)
 
 
-def test_a_metered_stream_that_is_left_ends_what_it_was_made_of() -> None:
+def test_closing_a_metered_stream_closes_its_generator() -> None:
     ended = []
 
     def events() -> Generator[int, None, None]:

@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from llama_index.core.schema import TextNode
 
 from config.settings import Settings
 from pipelines.evaluation.experiment import SYSTEMS
@@ -12,15 +13,15 @@ from pipelines.query.ablation import change_settings
 from pipelines.query.fuse import convex_fusion, min_max_scaled, reciprocal_rank_fusion
 from pipelines.query.postprocess import build_factors
 from pipelines.query.postprocess.boost import (
+    Boost,
+    CategoryBoost,
+    NamedDocumentBoost,
+    QualityBoost,
+    RecencyBoost,
+    SectionBoost,
+    YearBoost,
     boosted_ranking,
     boosted_score,
-    category_factor,
-    named_factor,
-    quality_factor,
-    recency_decay,
-    recency_steps,
-    section_factor,
-    year_factor,
 )
 from pipelines.query.trace import Ledger
 from pipelines.types import QueryIntent
@@ -31,42 +32,51 @@ TABLE = {"resume": 1.3, "linkedin": 1.25, "journey": 1.2, "github": 1.15}
 EVEN = {"dense": 0.5, "sparse": 0.5}
 
 
+def factor_of(boost: Boost, text: str = "", **metadata: object) -> float:
+    return boost.value(TextNode(text=text, metadata=metadata))
+
+
+def recency(year: int | None, today: date = TODAY, **shape: object) -> float:
+    return factor_of(RecencyBoost(today=today, **shape), year=year)
+
+
 @pytest.mark.parametrize(("category", "factor"), [*TABLE.items(), ("blog", 1.0)])
 def test_a_category_that_was_asked_for_has_the_factor_of_the_table(category: str, factor: float) -> None:
-    assert category_factor(category, (category,), TABLE) == factor
+    assert factor_of(CategoryBoost(asked=(category,), table=TABLE), category=category) == factor
 
 
 def test_a_category_that_was_not_asked_for_is_unchanged() -> None:
-    assert category_factor("resume", ("journey",), TABLE) == 1.0
+    assert factor_of(CategoryBoost(asked=("journey",), table=TABLE), category="resume") == 1.0
 
 
 @pytest.mark.parametrize(
     ("year", "factor"), [(2026, 1.3), (2025, 1.2), (2024, 1.1), (2023, 1.0), (2027, 1.3), (None, 1.0)]
 )
 def test_recency_falls_in_steps_and_a_future_year_is_this_year(year: int | None, factor: float) -> None:
-    assert recency_steps(year, TODAY) == factor
+    assert recency(year) == factor
 
 
 def test_recency_decays_to_half_its_gain_in_a_half_life() -> None:
-    assert recency_decay(2026, TODAY, half_life=3) == 1.3
-    assert recency_decay(2027, TODAY, half_life=3) == 1.3
-    assert recency_decay(2023, TODAY, half_life=3) == pytest.approx(1 + 0.3 / 2)
-    assert recency_decay(2020, TODAY, half_life=3) == pytest.approx(1 + 0.3 / 4)
-    assert recency_decay(None, TODAY, half_life=3) == 1.0
+    assert recency(2026, shape="decay", half_life=3) == 1.3
+    assert recency(2027, shape="decay", half_life=3) == 1.3
+    assert recency(2023, shape="decay", half_life=3) == pytest.approx(1 + 0.3 / 2)
+    assert recency(2020, shape="decay", half_life=3) == pytest.approx(1 + 0.3 / 4)
+    assert recency(None, shape="decay", half_life=3) == 1.0
 
 
 def test_recency_follows_the_day_that_it_is_given() -> None:
-    assert recency_steps(2024, date(2024, 12, 31)) == 1.3
-    assert recency_steps(2024, date(2025, 1, 1)) == 1.2
+    assert recency(2024, date(2024, 12, 31)) == 1.3
+    assert recency(2024, date(2025, 1, 1)) == 1.2
 
 
 def test_a_year_counts_only_when_the_question_names_it() -> None:
-    assert [year_factor(year, (2019, 2020), 1.2) for year in (2019, 2020, 2021, None)] == [1.2, 1.2, 1.0, 1.0]
+    boost = YearBoost(asked=(2019, 2020), factor=1.2)
+    assert [factor_of(boost, year=year) for year in (2019, 2020, 2021, None)] == [1.2, 1.2, 1.0, 1.0]
 
 
 @pytest.mark.parametrize(("words", "factor"), [(99, 1.0), (100, 1.1), (300, 1.1), (301, 1.0)])
 def test_quality_is_a_hundred_to_three_hundred_words(words: int, factor: float) -> None:
-    assert quality_factor("word " * words) == factor
+    assert factor_of(QualityBoost(), "word " * words) == factor
 
 
 @pytest.mark.parametrize(
@@ -81,15 +91,17 @@ def test_quality_is_a_hundred_to_three_hundred_words(words: int, factor: float) 
     ],
 )
 def test_a_section_is_named_by_any_heading_above_the_node(path: list[str], factor: float) -> None:
-    assert section_factor(path, ("skills", "awards"), 1.1) == factor
+    assert factor_of(SectionBoost(asked=("skills", "awards"), factor=1.1), section_path=path) == factor
 
 
 def test_without_a_named_section_every_node_is_unchanged() -> None:
-    assert section_factor(["Skills"], (), 1.1) == section_factor(["Skills"], ("the",), 1.1) == 1.0
+    for asked in ((), ("the",)):
+        assert factor_of(SectionBoost(asked=asked, factor=1.1), section_path=["Skills"]) == 1.0
 
 
 def test_a_named_document_counts_more() -> None:
-    assert [named_factor(document, ("d1",), 1.2) for document in ("d1", "d2")] == [1.2, 1.0]
+    boost = NamedDocumentBoost(named=("d1",), factor=1.2)
+    assert [factor_of(boost, document_id=document) for document in ("d1", "d2")] == [1.2, 1.0]
 
 
 def test_ties_are_broken_by_node_id_and_a_missing_score_is_none_at_all() -> None:

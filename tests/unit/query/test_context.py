@@ -205,6 +205,14 @@ def test_headings_that_the_snippet_or_the_title_shows_are_not_said_again(
     assert shown in context.text
 
 
+def test_what_fits_into_a_full_context_does_not_depend_on_the_delimiter() -> None:
+    hits = [piece(str(n), start, end, text=LONG) for n, (start, end) in enumerate(sentences(LONG)[::3])]
+    shown = [run(hits, {"d": LONG}, tokens=300)[0] for _ in range(30)]
+    assert len({context.delimiter for context in shown}) == 30
+    assert len({context.sources for context in shown}) == len({context.tokens for context in shown}) == 1
+    assert all(context.dropped for context in shown)
+
+
 def test_the_delimiter_differs_between_requests() -> None:
     assert run([piece("a", 0, 12)], {"d": TEXT})[0].delimiter != run([piece("a", 0, 12)], {"d": TEXT})[0].delimiter
 

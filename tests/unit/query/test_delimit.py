@@ -3,13 +3,19 @@ import secrets
 import pytest
 
 from pipelines.query.delimit import escape_delimiters, fresh_key, one_line
+from pipelines.text import count_tokens
 
 
 def test_a_key_is_new_each_time_and_stands_in_none_of_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fresh_key([]) != fresh_key([])
-    drawn = iter(["aaaa1111", "bbbb2222", "cccc3333"])
-    monkeypatch.setattr(secrets, "token_hex", lambda _: next(drawn))
-    assert fresh_key(["it is AAAA1111", "or bbbb2222."]) == "cccc3333"
+    drawn = iter([111_111_111, 22_222_222, 333_333_333])
+    monkeypatch.setattr(secrets, "randbelow", lambda _: next(drawn))
+    assert fresh_key(["it is 111111111", "or 022222222."]) == "333333333"
+
+
+def test_every_key_has_as_many_tokens_as_any_other() -> None:
+    keys = [fresh_key([]) for _ in range(200)]
+    assert {count_tokens(f"<<source 12 {key}>>\nx\n<</source 12 {key}>>") for key in keys} == {21}
 
 
 @pytest.mark.parametrize(

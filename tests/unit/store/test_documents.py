@@ -23,14 +23,14 @@ GUIDE = file_uri(SITE, "ann/notes", "docs/a guide.md")
         (README, "text/markdown", "", ""),
     ],
 )
-def test_a_file_of_a_repository_that_stands_as_it_is_has_its_lines_at_its_host(
+def test_an_unconverted_file_of_a_repository_links_to_its_lines_at_the_host(
     uri: str, mime: str, path: str, shown_at: str
 ) -> None:
     assert lines_uri("github", uri, mime, path) == shown_at
 
 
 @pytest.mark.parametrize("path", [None, "README.md"])
-def test_documents_of_other_sources_have_no_such_place(path: str | None) -> None:
+def test_documents_of_other_sources_have_no_lines_link(path: str | None) -> None:
     assert lines_uri("web", "https://example.org/notes#readme", "text/markdown", path) == ""
 
 
@@ -51,7 +51,7 @@ def test_how_much_is_stored_is_counted_in_blocks(told: dict[str, Any], said: str
     assert describe_partial(told) == said
 
 
-def test_the_line_under_an_answer_names_the_document_and_says_what_follows_from_it() -> None:
+def test_the_notice_of_a_partial_document_names_it_and_its_consequence() -> None:
     assert partial_notice("Roadmap", counts(8, 12)) == (
         "Only part of 'Roadmap' was given by its source (8 of its 12 blocks): "
         "what it does not say may stand in the rest."

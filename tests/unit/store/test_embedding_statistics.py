@@ -16,7 +16,7 @@ def corpus(count: int = 3000, dimension: int = 8) -> np.ndarray:
     return unit(RANDOM.normal(size=(count, dimension)) * spread + np.eye(dimension)[0] * 4)
 
 
-def test_power_0_leaves_the_question_as_it_is() -> None:
+def test_power_0_leaves_the_question_unchanged() -> None:
     question = unit(RANDOM.normal(size=8))
     assert np.array_equal(measure_statistics(corpus()).whiten(question, 0.0), question)
 
@@ -29,7 +29,7 @@ def test_whitening_is_centring_and_dividing_each_direction_by_a_power_of_its_var
     assert space.whiten([0.9, 0.4], 0.5) == pytest.approx(expected / np.linalg.norm(expected), rel=1e-6)
 
 
-def test_what_all_vectors_share_no_longer_decides() -> None:
+def test_whitening_removes_what_all_vectors_share() -> None:
     rows = corpus()
     space = measure_statistics(rows)
     question = unit(np.array([1.0, 0.0, 0.3, 0, 0, 0, 0, 0]))
@@ -44,7 +44,7 @@ def test_a_question_that_is_the_mean_itself_stays() -> None:
     assert list(space.whiten([1.0, 0.0], 0.25)) == [1.0, 0.0]
 
 
-def test_few_vectors_are_hardly_trusted() -> None:
+def test_statistics_of_few_vectors_are_shrunk() -> None:
     few = measure_statistics(corpus(4))
     assert np.linalg.norm(few.mean) < 0.05
     assert few.variances.max() < 1.2
@@ -62,7 +62,7 @@ class Corpus:
         return StatisticsCache(folder, self.sample, lambda: self.version)
 
 
-def test_a_space_is_measured_once_a_version_and_kept_on_disk(tmp_path) -> None:
+def test_statistics_are_measured_once_a_version_and_saved_on_disk(tmp_path) -> None:
     held = Corpus()
     first = held.spaces(tmp_path)
     one = first.current("owner")
@@ -80,7 +80,7 @@ def test_a_corpus_that_was_swapped_for_another_of_the_same_size_is_measured_agai
     assert np.allclose(held.spaces(tmp_path).current("owner").mean, -before)
 
 
-def test_an_empty_corpus_has_no_space(tmp_path) -> None:
+def test_an_empty_corpus_has_no_statistics(tmp_path) -> None:
     held = Corpus()
     held.rows = np.empty((0, 8), np.float32)
     assert held.spaces(tmp_path).current("visitor") is None

@@ -40,7 +40,7 @@ def test_a_later_fetch_takes_the_place_of_an_earlier(tmp_path: Path, kept: Fetch
     assert recall_fetched(tmp_path, URI) == Fetched(URI, "v2", kept.sha, kept.size)
 
 
-def test_what_lost_its_bytes_is_fetched_again(tmp_path: Path, kept: Fetched) -> None:
+def test_a_cached_uri_without_its_bytes_is_fetched_again(tmp_path: Path, kept: Fetched) -> None:
     original_path(tmp_path, kept.sha).unlink()
     assert recall_fetched(tmp_path, URI) is None
 
@@ -52,13 +52,13 @@ def test_what_is_forgotten_is_fetched_again(tmp_path: Path, kept: Fetched) -> No
 
 
 @pytest.mark.parametrize("note", ["", "{", "[]", "null", '{"uri": "https://example.org/a?b=c"}', "\x00"])
-def test_a_damaged_note_is_no_note(tmp_path: Path, kept: Fetched, note: str) -> None:
+def test_a_damaged_cache_file_is_ignored(tmp_path: Path, kept: Fetched, note: str) -> None:
     (place,) = (tmp_path / "fetched").rglob("*.json")
     place.write_text(note)
     assert recall_fetched(tmp_path, URI) is None
 
 
-def test_a_note_of_another_address_is_no_note(tmp_path: Path, kept: Fetched) -> None:
+def test_a_cache_file_of_another_address_is_ignored(tmp_path: Path, kept: Fetched) -> None:
     (place,) = (tmp_path / "fetched").rglob("*.json")
     place.write_text(json.dumps({**json.loads(place.read_text()), "uri": "https://example.org/other"}))
     assert recall_fetched(tmp_path, URI) is None
@@ -80,19 +80,19 @@ def test_what_a_source_lists_is_known_in_its_collection_until_it_is_forgotten(tm
     assert recall_listings(tmp_path, "default") == {}
 
 
-def test_a_damaged_note_of_a_listing_is_none(tmp_path: Path) -> None:
+def test_a_damaged_listing_is_ignored(tmp_path: Path) -> None:
     remember_listing(tmp_path, "default", "notion:1", ["a"])
     (note,) = (tmp_path / "fetched" / "listings").rglob("*.json")
     note.write_text("[")
     assert recall_listings(tmp_path, "default") == {}
 
 
-def test_a_note_is_for_its_owner_only(tmp_path: Path, kept: Fetched) -> None:
+def test_a_cache_file_is_readable_by_its_owner_only(tmp_path: Path, kept: Fetched) -> None:
     (place,) = (tmp_path / "fetched").rglob("*.json")
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
 
 
-def test_a_note_that_cannot_be_written_says_of_what(tmp_path: Path) -> None:
+def test_a_cache_file_that_cannot_be_written_is_an_error_with_the_uri(tmp_path: Path) -> None:
     (tmp_path / "fetched").write_text("in the way")
     with pytest.raises(StoreError, match=r"example\.org"):
         remember_fetched(tmp_path, Fetched(URI, "v1", "0" * 64, 4))

@@ -37,12 +37,12 @@ def test_a_document_is_named_by_file_name_title_or_the_folder_of_a_readme(text: 
 
 
 @pytest.mark.parametrize("text", ["her resume", "the readme", "tell me about me", "latemarks", "late data", "", "..."])
-def test_kinds_of_documents_and_parts_of_names_name_nothing(text: str) -> None:
+def test_kinds_of_documents_and_parts_of_names_are_no_names(text: str) -> None:
     assert documents(SHELF, text) == []
 
 
 @pytest.mark.parametrize("text", ["full text search", "Search for it", "It ended. Search on", "WHAT IS SEARCH"])
-def test_an_ordinary_word_names_nothing_without_a_capital_of_its_own(text: str) -> None:
+def test_an_ordinary_word_is_a_name_only_with_a_capital(text: str) -> None:
     assert documents(SHELF, text) == []
     assert documents(SHELF, "what does Search say?") == ["x/search.md"]
 

@@ -106,7 +106,7 @@ def test_filters_apply_before_the_cut() -> None:
     assert built.search(["go"], 1, allowed={"n50", "unknown"})[0][0] == "n50"
 
 
-def test_more_are_asked_for_than_there_are() -> None:
+def test_a_search_for_more_nodes_than_there_are_returns_all() -> None:
     assert len(found(index("go", "go here"), "go", k=100)) == 2
 
 
@@ -144,7 +144,7 @@ def scored(held: list[str], terms: list[str] | dict[str, float], **parameters: f
     return [scores[row.node_id] for row in rows]
 
 
-def test_a_term_of_the_header_counts_as_if_it_stood_there_so_many_times() -> None:
+def test_a_term_of_the_header_counts_header_weight_times() -> None:
     split = scored(["go\trust team", "\tgo rust"], ["go"], header_weight=3)
     assert split == scored(["go go go rust team", "go rust"], ["go"])
     assert split[0] > split[1]
@@ -169,7 +169,7 @@ def test_neighbouring_terms_add_the_weighted_bm25_of_their_pair() -> None:
     assert paired[2] - alone[2] == pytest.approx(0.5 * bm25(2, 3, 1, 3, mean), rel=1e-5)
 
 
-def test_a_pair_that_stands_twice_scores_more_but_not_twice_as_much() -> None:
+def test_a_pair_that_occurs_twice_scores_more_but_not_twice_as_much() -> None:
     mean = (3 + 3 + 1) / 3
     once, twice = bm25(2, 3, 1, 3, mean), bm25(2, 3, 2, 3, mean)
     held = ["a b x", "a b b", "c d"]  # "a b" once; once at each distance
@@ -178,7 +178,7 @@ def test_a_pair_that_stands_twice_scores_more_but_not_twice_as_much() -> None:
     assert once < twice < 2 * once
 
 
-def test_no_pair_reaches_from_the_header_into_the_text() -> None:
+def test_no_pair_spans_header_and_text() -> None:
     held = ["data\tscienc", "x\ty"]
     assert scored(held, ["data", "scienc"], pair_weight=1.0) == scored(held, ["data", "scienc"])
 
@@ -258,7 +258,7 @@ def assert_same(index: LexicalIndex, segments: Sequence[Segment], parameters: BM
     st.dictionaries(st.sampled_from("abcde"), st.lists(node, max_size=3)),
     st.lists(st.lists(edit, max_size=3), max_size=5),
 )
-def test_after_any_edits_an_index_tells_what_one_built_anew_tells(
+def test_after_any_edits_an_index_scores_as_a_new_one(
     documents: dict[str, list[str]], steps: list[list[tuple[str, list[str] | None]]]
 ) -> None:
     held = {name: nodes_of(name, nodes) for name, nodes in documents.items()}
@@ -287,7 +287,7 @@ def test_many_small_steps_leave_few_deltas_and_the_scores_of_one_build() -> None
     assert_same(index, [segment for nodes in held.values() for segment in nodes])
 
 
-def test_indexes_of_other_nodes_terms_or_counts_do_not_hold_the_same() -> None:
+def test_indexes_of_other_nodes_terms_or_counts_differ() -> None:
     rows = nodes_of("a", ["go rust"]) + nodes_of("b", ["go"])
     index = LexicalIndex.build(rows, PARAMETERS)
     for terms in ("go go rust", "go", "go crane"):
@@ -298,14 +298,14 @@ def test_indexes_of_other_nodes_terms_or_counts_do_not_hold_the_same() -> None:
     assert not index.holds_as(LexicalIndex.build([rows[0], rows[1]._replace(node_id="c")], PARAMETERS))
 
 
-def test_an_index_is_never_changed_by_what_is_made_of_it() -> None:
+def test_stepping_an_index_does_not_change_it() -> None:
     rows = nodes_of("a", ["go rust"]) + nodes_of("b", ["go"])
     index = LexicalIndex.build(rows, PARAMETERS)
     index.stepped(Mark(1, 1), {"a"}, [])
     assert_same(index, rows)
 
 
-def test_words_that_only_a_gone_node_held_are_no_spelling() -> None:
+def test_words_of_gone_nodes_are_no_spellings() -> None:
     index = LexicalIndex.build(nodes_of("a", ["kubernet internationalis"]) + nodes_of("b", ["go"]), PARAMETERS)
     assert index.nearest("kuberntes")
     assert index.nearest("intrenatoinalisation")

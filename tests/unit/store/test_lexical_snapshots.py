@@ -83,7 +83,7 @@ def test_a_snapshot_whose_changes_are_not_all_known_is_built_again(tmp_path: Pat
     assert corpus.whole == 2
 
 
-def test_a_snapshot_of_another_database_is_never_gone_on_from(tmp_path: Path) -> None:
+def test_a_snapshot_of_another_database_is_never_used(tmp_path: Path) -> None:
     indexes(tmp_path, FakeCorpus(a="go")).refresh("owner")
     other = FakeCorpus(b="rust")
     held = indexes(tmp_path, other)
@@ -106,7 +106,7 @@ def test_a_database_that_was_reset_under_a_process_is_read_again(tmp_path: Path)
     assert found(held, "v54") == ["d"]
 
 
-def test_an_older_moment_gets_the_index_of_its_own_state(tmp_path: Path) -> None:
+def test_an_older_read_snapshot_gets_the_index_of_its_state(tmp_path: Path) -> None:
     corpus = FakeCorpus(a="go")
     held, before = indexes(tmp_path, corpus), copy(corpus)
     before.documents = dict(corpus.documents)
@@ -118,7 +118,7 @@ def test_an_older_moment_gets_the_index_of_its_own_state(tmp_path: Path) -> None
     assert found(held, "go") == ["a", "b"]
 
 
-def test_after_many_changes_a_new_snapshot_is_made_beside_the_queries(tmp_path: Path) -> None:
+def test_after_many_changes_a_new_snapshot_is_built_in_the_background(tmp_path: Path) -> None:
     corpus = FakeCorpus(a="go")
     held = indexes(tmp_path, corpus)
     held.current("owner")
@@ -162,7 +162,7 @@ def test_a_new_snapshot_of_another_process_is_taken_up(tmp_path: Path) -> None:
     assert corpus.whole == whole
 
 
-def test_a_new_process_makes_a_new_snapshot_where_the_old_one_lies_far_back(tmp_path: Path) -> None:
+def test_a_new_process_builds_a_new_snapshot_if_the_old_one_is_far_behind(tmp_path: Path) -> None:
     corpus = FakeCorpus(a="go")
     indexes(tmp_path, corpus).refresh("owner")
     large(corpus)
@@ -228,7 +228,7 @@ def test_a_snapshot_that_does_not_hold_what_the_database_holds_is_reported_and_d
     assert not saved(tmp_path)
 
 
-def test_a_folder_of_another_name_is_passed_over(tmp_path: Path) -> None:
+def test_a_folder_of_another_name_is_skipped(tmp_path: Path) -> None:
     corpus = FakeCorpus(a="go")
     held = indexes(tmp_path, corpus)
     (tmp_path / f"owner-{held.parameters.shape}-old-copy").mkdir()
@@ -244,7 +244,7 @@ def test_a_folder_that_cannot_be_written_costs_only_the_next_process_a_build(tmp
 
 
 @pytest.mark.parametrize("other", [{"header_weight": 2}, {"pair_weight": 0.1}])
-def test_other_counts_never_load_a_foreign_snapshot(tmp_path: Path, other: dict[str, float]) -> None:
+def test_other_parameters_never_load_a_foreign_snapshot(tmp_path: Path, other: dict[str, float]) -> None:
     corpus = FakeCorpus(a="go")
     indexes(tmp_path, corpus).refresh("owner")
     indexes(tmp_path, corpus, **other).refresh("owner")

@@ -79,7 +79,7 @@ def test_likeness_estimates_the_jaccard_similarity_of_the_shingles(share: float)
     )
 
 
-def test_near_copies_share_a_band_and_strangers_do_not() -> None:
+def test_near_copies_share_a_band_and_other_texts_do_not() -> None:
     copy, stranger = " ".join(TEXT.split()[:550]), " ".join(reversed(TEXT.split()))
     assert set(bands(signed(TEXT))) & set(bands(signed(copy)))
     assert not set(bands(signed(TEXT))) & set(bands(signed(stranger)))

@@ -36,7 +36,7 @@ def test_a_full_disk_is_known_by_its_number_its_code_or_its_words(error: object,
     assert is_full(error) is full
 
 
-def test_a_program_that_has_no_room_is_known_by_what_it_prints() -> None:
+def test_a_full_disk_is_known_by_a_programs_output() -> None:
     assert says_full("initdb: error: could not write: No space left on device\ninitdb: removing data directory")
     assert not says_full("initdb: error: directory exists but is not empty")
 

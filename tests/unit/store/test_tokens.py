@@ -29,7 +29,7 @@ INDEX = LexicalIndex.build(
         ("intrenatoinalisation", "internationalisation", "internationalis"),  # two in a long word
     ],
 )
-def test_a_slip_is_undone(word: str, spelling: str, term: str) -> None:
+def test_an_edit_is_undone(word: str, spelling: str, term: str) -> None:
     (found,) = INDEX.nearest(word)
     assert (found.spelling, found.term) == (spelling, term)
     assert 0.75 < found.similarity < 1
@@ -87,7 +87,7 @@ def index_of(questions: list[str]) -> LexicalIndex:
     return LexicalIndex.build(rows, BM25Parameters())
 
 
-def test_most_slips_in_the_words_of_real_questions_are_undone(questions: list[str]) -> None:
+def test_most_edits_in_the_words_of_real_questions_are_undone(questions: list[str]) -> None:
     built, chance = index_of(questions), random.Random(7)
     slips = [(slip(word, chance), tokenise(word)[0]) for word in chance.sample(words_of(questions), 100)]
     wrong = [(word, term) for word, term in slips if not built.document_frequency(tokenise(word)[0])][:60]

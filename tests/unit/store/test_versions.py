@@ -31,6 +31,6 @@ def test_an_undoing_goes_back_to_the_state_before_the_run_that_it_undoes(changes
     assert effect_of(run, changes) == expected
 
 
-def test_moments_of_a_version_are_moments_again_and_missing_ones_stay_missing() -> None:
+def test_dates_of_a_version_are_parsed_and_missing_ones_stay_missing() -> None:
     row = dated({"name": "a", "published_at": "2024-05-01T00:00:00.5+00:00", "modified_at": None})
     assert (row["published_at"].isoformat(), row["modified_at"]) == ("2024-05-01T00:00:00.500000+00:00", None)

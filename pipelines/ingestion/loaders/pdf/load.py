@@ -48,7 +48,7 @@ def load_pdf(data: bytes, item: SourceItem, limits: Limits) -> Content:
     return replace(
         content,
         title=pdf_title(facts, content.text, main_heading(content)),
-        author=pdf_author(facts),
+        author=_stated(facts, "Author", _NO_AUTHOR),
         modified_at=parse_pdf_date(facts.get("ModDate", "")) or parse_pdf_date(facts.get("CreationDate", "")),
         metadata={**stated, **unread_pages(content, item.name, problem), **content.metadata},
     )
@@ -180,11 +180,6 @@ def pdf_title(facts: Mapping[str, str], text: str, heading: str) -> str:
     if named and len(named & _long_words(text)) >= 0.5 * len(named):
         return stated
     return heading or stated
-
-
-def pdf_author(facts: Mapping[str, str]) -> str:
-    """The stated author, or an empty string."""
-    return _stated(facts, "Author", _NO_AUTHOR)
 
 
 def _stated(facts: Mapping[str, str], key: str, nothing: re.Pattern[str]) -> str:

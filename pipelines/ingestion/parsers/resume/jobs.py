@@ -262,7 +262,7 @@ def read_jobs(entries: Sequence[Entry]) -> list[JobReading]:
         for key, score in _votes(options).items():
             votes[key] += score
     weight = 3 / max(len(entries), _FEW_JOBS)
-    return [_with_industry(_without_street(_best_reading(options, votes, weight))) for options in found]
+    return [_with_industry(_best_reading(options, votes, weight)) for options in found]
 
 
 def _best_reading(options: Sequence[JobReading], votes: Mapping[str, float], weight: float) -> JobReading:
@@ -302,7 +302,8 @@ def _labelled_reading(candidates: Candidates) -> list[JobReading]:
 
 
 def _with_industry(job: JobReading) -> JobReading:
-    """The job with the words in brackets after its company as industry or location, or dropped."""
+    """The job without the street after its company, and with the words in brackets there as industry or location."""
+    job = replace(job, company=_STREET.split(job.company, maxsplit=1)[0])  # "British Council, 123 Bridge Street"
     aside = _IN_BRACKETS.fullmatch(job.company)
     if not aside or not tokens(aside[2]):
         return job
@@ -314,11 +315,6 @@ def _with_industry(job: JobReading) -> JobReading:
     if tokens(inside)[0] in NOT_INDUSTRIES or any(map(str.isdigit, inside)) or is_employment_type(inside):
         return replace(job, company=company)
     return replace(job, company=company, industry=inside)
-
-
-def _without_street(job: JobReading) -> JobReading:
-    """The job without the street after its company ("British Council, 123 Bridge Street")."""
-    return replace(job, company=_STREET.split(job.company, maxsplit=1)[0])
 
 
 def read_experience(text: str, parts: Sequence[Part]) -> PiecesByPart:
@@ -335,17 +331,13 @@ def read_experience(text: str, parts: Sequence[Part]) -> PiecesByPart:
         for entry, job in pairs:
             alone = bool(job.company or not group.company or is_break(job.position) or is_own_work(job.position))
             group = job if alone else group
-            read = job if alone else _at_company_of(job, group)
+            location = job.location or group.location
+            read = job if alone else replace(job, company=group.company, industry=group.industry, location=location)
             above = "" if alone else " | ".join(filter(None, (group.company, group.location)))
             made.append(_job_piece(text, entry, read, above, parts[number]))
             lead = job_line(made[-1].facts)
         found[number] = made
     return found
-
-
-def _at_company_of(job: JobReading, first: JobReading) -> JobReading:
-    """The further position with the company of an earlier job."""
-    return replace(job, company=first.company, industry=first.industry, location=job.location or first.location)
 
 
 def _join_company_lines(pairs: Sequence[tuple[Entry, JobReading]]) -> list[tuple[Entry, JobReading]]:

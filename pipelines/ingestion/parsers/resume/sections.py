@@ -50,7 +50,8 @@ def column_runs(boxes: Sequence[LineBox]) -> list[ColumnRun]:
     for box in boxes:
         if box.end <= box.start:
             continue
-        if last is None or box.page != last.page or _is_beside(found[-1], last, box):
+        beside = last and box.y0 > last.y1 and (box.x0 >= found[-1].x1 or box.x1 <= found[-1].x0)
+        if last is None or box.page != last.page or beside:
             found.append(ColumnRun(box.start, box.end, box.page, box.x0, box.x1))
         else:
             now = found.pop()
@@ -60,10 +61,6 @@ def column_runs(boxes: Sequence[LineBox]) -> list[ColumnRun]:
     for number, one in enumerate(found):
         pages[one.page].append(number)
     return [replace(one, before=_continued_run(found, one, pages.get(one.page - 1, []))) for one in found]
-
-
-def _is_beside(now: ColumnRun, last: LineBox, box: LineBox) -> bool:
-    return box.y0 > last.y1 and (box.x0 >= now.x1 or box.x1 <= now.x0)
 
 
 def _continued_run(found: Sequence[ColumnRun], one: ColumnRun, earlier: Sequence[int]) -> int:

@@ -162,7 +162,8 @@ class Client:
                 raise _address_error(base)
             secret = self._secret()
             if not (secret.isascii() and secret.isprintable()):  # the client's own error would show it
-                raise _token_error()
+                hint = "Copy it again, or unset it."
+                raise SourceError("GITHUB_TOKEN holds characters that no token has.", hint=hint, wait=UNTIL_MENDED)
             self._opened = Github(
                 auth=Auth.Token(secret) if secret else None,
                 base_url=base,
@@ -199,7 +200,9 @@ class Client:
         self._failures += 1
         if self._failures < _MAX_FAILURES:
             return error
-        self._until, self._closed_by = math.inf, _failing_error()
+        hint = "The same command goes on from here, later."
+        self._until = math.inf
+        self._closed_by = SourceError("GitHub failed again and again, and was not asked any more.", hint=hint)
         return SourceError(f"{error.message} {self._closed_by.message}", hint=self._closed_by.hint)
 
 
@@ -319,18 +322,6 @@ def _unreachable_error(base: str, why: str) -> SourceError:
     host = urlsplit(base).hostname or base
     hint = CA_FILE_HINT if is_untrusted(why) else "Check the network and FOOTNOTE_GITHUB__API_BASE."
     return SourceError(f"GitHub cannot be reached at {host}: {why}.", hint=hint)
-
-
-def _failing_error() -> SourceError:
-    return SourceError(
-        "GitHub failed again and again, and was not asked any more.", hint="The same command goes on from here, later."
-    )
-
-
-def _token_error() -> SourceError:
-    return SourceError(
-        "GITHUB_TOKEN holds characters that no token has.", hint="Copy it again, or unset it.", wait=UNTIL_MENDED
-    )
 
 
 def _address_error(base: str) -> SourceError:

@@ -1,10 +1,13 @@
 """Fetching pages: robots.txt, redirects, the pace and the backoff of hosts, limits of size and time."""
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event
+
+from protego import Protego
 
 from config.settings import WebSettings
 from pipelines.errors import UNTIL_MENDED, SourceError
@@ -32,13 +35,15 @@ from pipelines.ingestion.sources.web.responses import (
     too_large,
     validators_of,
 )
-from pipelines.ingestion.sources.web.robots import Rules
 
 _MAX_UNREACHED = 3  # requests in a row
 _MAX_WAIT = 60.0  # seconds that a server may ask for and gets
 _TRIES = 3
 _MAX_REDIRECTS = 5
 _SUCCESS = range(200, 300)
+_MAX_RULES_BYTES = 500_000
+_MAX_DELAY = 60.0  # seconds
+_AGENT_LINE = re.compile(r"(\s*user-agent\s*:\s*)([^\s/#]*).*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,31 @@ class Page:
     body: bytes = b""
     validators: Mapping[str, str] = field(default_factory=dict)
     fresh: bool = True
+
+
+class Rules:
+    """The rules of one robots.txt (RFC 9309) for one agent; without a file everything is allowed.
+
+    Protego reads them: the longest matching rule decides, with `*` and `$`.
+
+    Attributes:
+        delay: Seconds between two requests that the file asks for; at most 60.
+    """
+
+    def __init__(self, data: bytes = b"", agent: str = "") -> None:
+        self._agent = agent.partition("/")[0].strip().lower()
+        lines = data[:_MAX_RULES_BYTES].decode("utf-8-sig", "replace").splitlines()
+        self._parsed = Protego.parse("\n".join(_AGENT_LINE.sub(self._exact_group, line) for line in lines))
+        self.delay = min(self._parsed.crawl_delay(self._agent) or 0.0, _MAX_DELAY)
+
+    def allow(self, target: str) -> bool:
+        """Return True if a path with its query may be fetched."""
+        return bool(self._parsed.can_fetch(target, self._agent))
+
+    def _exact_group(self, line: re.Match[str]) -> str:
+        """Protego matches beginnings of agent names and no versions: name a group as ours, as `*`, or as nobody's."""
+        token = line[2].lower()
+        return line[1] + (token if token in (self._agent, "*") else "-")
 
 
 class Fetcher:

@@ -946,4 +946,4 @@ def test_a_page_that_moved_below_the_declared_depth_is_told(world: World) -> Non
     world.notion.move(x, first, LATER)
     listing = world.list(f"notion:{root}", depth=1, under=f"notion:{root}")
     assert [item.name for item in listing.items] == ["Root", "Root/First"]
-    assert any("deeper than 1" in told.reason for told in listing.skipped)
+    assert any("deeper than 1" in remark.reason for remark in listing.skipped)

@@ -14,10 +14,9 @@ import pytest
 
 from config.settings import WebSettings
 from pipelines.errors import SourceError
-from pipelines.ingestion.sources.web.fetch import Fetcher, Page
+from pipelines.ingestion.sources.web.fetch import Fetcher, Page, Rules
 from pipelines.ingestion.sources.web.guard import Network
 from pipelines.ingestion.sources.web.responses import Gone, decoded_body
-from pipelines.ingestion.sources.web.robots import Rules
 from tests.fake_web import FakeSite, Served, network, packed, page, redirect, website
 from tests.linear import assert_linear
 
