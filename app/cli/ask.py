@@ -56,12 +56,12 @@ def ask(
 
     Example: footnote ask "What caused the 2021 outage?"
     """
+    settings = settings_now()
     from app.pack import files_of
     from pipelines.query.answer import answer_json
     from pipelines.query.engine import build_query_engine
     from pipelines.types import Answer, Footnote, Token
 
-    settings = settings_now()
     paths = files_of(pack) if pack else ()
     engine = build_query_engine(settings)
     if as_json and engine.llm is not None and settings.answer.output == "auto":

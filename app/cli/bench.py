@@ -72,10 +72,10 @@ def parsing_speed(
 
     Nothing is written and nothing embedded. Example: footnote bench parsing data/sample --json
     """
+    settings = settings_now()
     from pipelines.evaluation.bench import bench_parsing
     from pipelines.ingestion.loaders import Limits
 
-    settings = settings_now()
     given = settings.ingestion
     with output.progress(quiet=as_json) as advance:
         report = bench_parsing(

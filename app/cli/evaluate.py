@@ -112,11 +112,11 @@ def eval_beir(
 
     Example: footnote eval beir data/eval/small --system hybrid-convex --system hybrid-rrf --compare hybrid-convex
     """
+    settings = settings_now()
     from pipelines.evaluation import experiment
     from pipelines.evaluation.datasets import load_beir
     from pipelines.evaluation.measures import DEFAULT
 
-    settings = settings_now()
     names = system or (["default"] if ablate or fit else [])
     wanted, measures = _choose(names, setting, compare), list(measure or DEFAULT)
     experiment.check_experiment(settings, wanted, measures)
@@ -306,13 +306,13 @@ def eval_answers(
 
     Example: footnote eval answers --system hybrid-convex --system default --compare hybrid-convex
     """
+    settings = settings_now()
     from app.settings import SAMPLE
     from pipelines.evaluation.answers import evaluate_answers, portfolio_engine
     from pipelines.evaluation.corpus import with_caches
     from pipelines.evaluation.datasets import load_topics
     from pipelines.query.engine import build_query_engine
 
-    settings = settings_now()
     read = load_topics(topics or SAMPLE.parent / "eval" / "topics.jsonl")
     wanted = _choose(system, setting, compare, "default")
     with output.progress(quiet=as_json) as advance:
@@ -379,12 +379,12 @@ def eval_chunking(
     For every way to cut, ours and the baselines, with how long its nodes are and the precision that no ranking can
     exceed. Example: footnote eval chunking data/chunking --parser generic --parser sections
     """
+    settings = settings_now()
     from pipelines.evaluation.chunking import MEASURES, measure_chunking
     from pipelines.evaluation.experiment import paired_scores
     from pipelines.evaluation.measures import compare as compare_scores
     from pipelines.evaluation.measures import means
 
-    settings = settings_now()
     wanted = _choose(system, setting, compare, "dense", "default")
     with output.progress(quiet=as_json) as advance:
         done = measure_chunking(settings, folder, wanted, parsers=parser or (), n=n, limit=limit, on_progress=advance)

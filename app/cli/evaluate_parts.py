@@ -204,11 +204,11 @@ def eval_answerability(
 
     Example: footnote eval answerability mtrag_un/dev.jsonl --fit
     """
+    settings = settings_now()
     from pipelines.evaluation.answerability import judge_strengths, load_collection, measure_evidence, refit
     from pipelines.models.identity import identity
     from pipelines.query.evidence import calibration
 
-    settings = settings_now()
     model = identity(settings).model
     parameters = calibration(model, dense=settings.retrieval.mode != "sparse")
     measured = {}

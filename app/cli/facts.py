@@ -31,6 +31,7 @@ def facts(*, filters: "Filters", as_json: Json = False) -> None:
 
     Example: footnote facts --document resume.pdf --json
     """
+    settings = settings_now()
     from app.cli.careers import describe_person
     from pipelines.models.identity import identity, is_model_configured
     from pipelines.query.careers.people import group_people
@@ -39,7 +40,6 @@ def facts(*, filters: "Filters", as_json: Json = False) -> None:
     from pipelines.store.facts import read_facts
     from pipelines.store.vector_store import build_vector_store
 
-    settings = settings_now()
     database = open_database(settings)
     model = model_to_use(database.engine, identity(settings), stated=is_model_configured(settings))
     store = build_vector_store(settings, database, model)

@@ -78,10 +78,10 @@ def feedback_add(
 
     Example: footnote feedback add 3fa1 --down --wrong-source 2
     """
+    settings = settings_now()
     from pipelines.store.database import open_database
     from pipelines.store.query_log import Feedback, read_query, save_feedback
 
-    settings = settings_now()
     entries = [Feedback("thumb", 1 if up else -1)] if up or down else []
     entries += [Feedback("wrong_source", source=n) for n in wrong_source or ()]
     entries += [Feedback("text", words=words)] if words else []

@@ -102,12 +102,13 @@ def ingest(
     Example: footnote ingest ~/portfolio github:ann --watch --json (JSON lines: what is watched, then what is new)
     """
     from app.settings import with_executor
+
+    settings = with_executor(settings_now(), executor, workers)  # reported before the slow imports
     from pipelines.ingestion.parsers import build_parser
     from pipelines.ingestion.run import Overrides
     from pipelines.ingestion.sources.locations import unique_locations
 
     overrides = Overrides(collection, category or "", visibility or "", parser)
-    settings = with_executor(settings_now(), executor, workers)
     locations = unique_locations(sources or (), settings.web.private_hosts)
     if watch and (plan or retry_failed):
         raise typer.BadParameter("--watch goes with neither --plan nor --retry-failed.")

@@ -101,9 +101,9 @@ def db_reset(yes: Annotated[bool, option("Really delete everything.", "--yes")] 
 
     Example: footnote db reset --yes
     """
+    settings = settings_now()
     from pipelines.store.database import open_database, reset
 
-    settings = settings_now()
     if not yes:
         raise RetrievalError("This deletes every document, node and log.", hint="Say --yes to do it.")
     reset(open_database(settings).engine)
@@ -192,10 +192,10 @@ def audit(as_json: Json = False) -> None:
 
     Example: footnote audit --json
     """
+    settings = settings_now()
     from pipelines.store.audit import audit as examine
     from pipelines.store.database import interruptible, open_database
 
-    settings = settings_now()
     with interruptible(), output.progress(quiet=as_json) as advance:
         report = examine(open_database(settings).engine, advance)
     emit(Audit(report), as_json, 1 if report["violations"] else 0)

@@ -49,10 +49,10 @@ def models_list(as_json: Json = False) -> None:
 
     Example: footnote models list
     """
+    settings = settings_now()
     from pipelines.store.database import open_database
     from pipelines.store.embedding_models import stored_models
 
-    settings = settings_now()
     stored = stored_models(open_database(settings).engine)
     differs = disagreement(settings, next((each.identity for each in stored if each.active), None))
     emit(ModelList(stored, *(differs[:2] if differs else ())), as_json)
@@ -130,12 +130,12 @@ def models_add(
     What is there already stays, so that a run that was stopped goes on. Of a paid model the cost is shown first.
     Example: footnote models add text-embedding-3-small@512
     """
+    settings = settings_now()
     from pipelines.ingestion.reindex import build_reembedding
     from pipelines.models.identity import parse_model_name
     from pipelines.store.database import open_database
     from pipelines.store.embedding_models import find_model, stored_models
 
-    settings = settings_now()
     stored = stored_models(open_database(settings).engine)
     wanted = next((each.identity for each in stored if model in (each.table, f"data_{each.table}")), None)
     wanted = wanted or parse_model_name(settings, model)
@@ -205,6 +205,7 @@ def models_compare(
 
     Example: footnote models compare all-MiniLM-L6-v2 text-embedding-3-small
     """
+    settings = settings_now()
     from app.settings import SAMPLE
     from pipelines.evaluation import model_compare
     from pipelines.evaluation.datasets import load_topics
@@ -212,7 +213,6 @@ def models_compare(
     from pipelines.store.database import open_database
     from pipelines.store.embedding_models import find_model, stored_models
 
-    settings = settings_now()
     database = open_database(settings)
     stored = stored_models(database.engine)
     first = find_model(stored, a) if b else next((each for each in stored if each.active), None)
@@ -283,13 +283,13 @@ def models_promote(model: Model, as_json: Json = False) -> None:
 
     Example: footnote models promote text-embedding-3-small@512
     """
+    settings = settings_now()
     from pipelines.query.active_index import IndexPreparation
     from pipelines.store.database import open_database
     from pipelines.store.embedding_models import active_model, find_model, stored_models
     from pipelines.store.promotion import promote
     from pipelines.store.vector_store import build_vector_store
 
-    settings = settings_now()
     database = open_database(settings)
     chosen = find_model(stored_models(database.engine), model)
     before = active_model(database.engine)
@@ -326,12 +326,12 @@ def models_drop(
 
     Example: footnote models drop all-MiniLM-L6-v2 --yes
     """
+    settings = settings_now()
     from pipelines.store.database import open_database
     from pipelines.store.embedding_models import find_model, stored_models
     from pipelines.store.promotion import drop
     from pipelines.store.vector_store import snapshot_folder_of
 
-    settings = settings_now()
     database = open_database(settings)
     chosen = find_model(stored_models(database.engine), model)
     label = chosen.identity.label

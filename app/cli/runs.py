@@ -52,12 +52,12 @@ def remove(
 
     Example: footnote remove --source github:ann
     """
+    settings = settings_now()
     from pipelines.ingestion.run import build_ingestion
     from pipelines.ingestion.sources.locations import normalized_location
     from pipelines.store.fetch_cache import forget_listing
     from pipelines.store.status import nothing_from
 
-    settings = settings_now()
     ingestion = build_ingestion(settings)
     everything = {document.id: document for document in ingestion.known()}
     place = normalized_location(source, settings.web.private_hosts) if source else ""

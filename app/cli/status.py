@@ -45,11 +45,11 @@ def status(
 
     Example: footnote status --failed
     """
+    settings = settings_now()
     from pipelines.store.database import open_database
     from pipelines.store.fetch_cache import listed_at
     from pipelines.store.status import coverage
 
-    settings = settings_now()
     database = open_database(settings)
     report = coverage(database, outdated=outdated_in(settings, database), looks=listed_at(settings.home))
     rows = [row for row in report["documents"] if not failed or row["state"] in _FAILED]

@@ -66,8 +66,8 @@ def answers(at: AppTest) -> list[dict[str, Any]]:
 
 def words(answer: dict[str, Any]) -> list[tuple[str, list[int], str]]:
     """(text, footnotes, tag) of an answer's sentences."""
-    said = [sentence for block in answer["blocks"] for line in block["lines"] for sentence in line]
-    return [(sentence["text"], [mark["n"] for mark in sentence["marks"]], sentence["tag"]) for sentence in said]
+    sentences = [sentence for block in answer["blocks"] for line in block["lines"] for sentence in line]
+    return [(sentence["text"], [mark["n"] for mark in sentence["marks"]], sentence["tag"]) for sentence in sentences]
 
 
 def html(at: AppTest) -> str:

@@ -72,17 +72,17 @@ def answered(
     """The events of an answer: every sentence with its footnotes, the verdicts, the Answer."""
     by_number = {one.n: one for one in sources}
     events: list[Event] = []
-    for index, said in enumerate(sentences):
-        events.append(Token(f"{' ' if index else ''}{said.text}"))
-        events += [Footnote(n, by_number[n]) for n in said.citations]
-    events += [Verdict(index, said) for index, said in enumerate(sentences)]
+    for index, each in enumerate(sentences):
+        events.append(Token(f"{' ' if index else ''}{each.text}"))
+        events += [Footnote(n, by_number[n]) for n in each.citations]
+    events += [Verdict(index, each) for index, each in enumerate(sentences)]
     fields: dict[str, object] = {
         "question": question,
         "answered": True,
         "confidence": "high",
         "mode": "llm" if model else "extractive",
         "model": model,
-        "answer": " ".join(said.text for said in sentences),
+        "answer": " ".join(each.text for each in sentences),
         "sentences": tuple(sentences),
         "sources": tuple(sources),
         "timings_ms": {"total": 420.0},

@@ -73,8 +73,8 @@ def test_the_tokens_and_the_cost_of_a_model_are_shown_where_they_are_known(engin
     engine.script[REEDS] = answered(REEDS, [brass], [reeds], **known)
     guessed = {"model": "m", "usage": {"total_tokens": 90, "estimated_tokens": 90}, "cost": None}
     engine.script[ORGANS] = answered(ORGANS, [tuned], [resume], **guessed)
-    said, about = (answer["notes"][-1] for answer in answers(ask(ask(chat(), REEDS), ORGANS)))
-    assert said == "Written by m · high confidence · 0.4 s · 1,234 tokens · $0.00042"
+    signature, about = (answer["notes"][-1] for answer in answers(ask(ask(chat(), REEDS), ORGANS)))
+    assert signature == "Written by m · high confidence · 0.4 s · 1,234 tokens · $0.00042"
     assert about == "Written by m · high confidence · 0.4 s · about 90 tokens"
 
 
@@ -96,22 +96,22 @@ def test_how_an_answer_was_found_is_noted_under_it(engine: FakeEngine, chat: Ope
     engine.script[REEDS] = answered(REEDS, [brass], [reeds], notes=notes)
     engine.script["Who?"] = abstained("Who?", [resume], ["Who? (hybrid: nothing like it)"], notes=notes)
     at = ask(ask(chat(), REEDS), "Who?")
-    said, unsaid = (answer["notes"] for answer in answers(at))
-    assert said == [*notes, "Extractive: sentences quoted verbatim · high confidence · 0.4 s"]
-    assert unsaid == ["Searched for: Who? (hybrid: nothing like it)", *notes, "No language model · 0.4 s"]
+    noted, plain = (answer["notes"] for answer in answers(at))
+    assert noted == [*notes, "Extractive: sentences quoted verbatim · high confidence · 0.4 s"]
+    assert plain == ["Searched for: Who? (hybrid: nothing like it)", *notes, "No language model · 0.4 s"]
     assert not at.exception
 
 
 def test_sentences_that_no_source_bears_out_are_marked_and_the_others_are_quiet(engine: FakeEngine, chat: Open) -> None:
     quote = "In 2019 she moved to Leith."
-    said = [
+    sentences = [
         tuned,
         sentence("She moved in 2021.", resume, quote, "unsupported"),
         sentence("She likes Leith.", resume, quote, "partial"),
         sentence("Reeds are brass.", resume, quote, "misattributed"),
         sentence("So it goes.", None),
     ]
-    engine.script[REEDS] = answered(REEDS, said, [resume, reeds], model="llama-3.1")
+    engine.script[REEDS] = answered(REEDS, sentences, [resume, reeds], model="llama-3.1")
     at = ask(chat(), REEDS)
     [answer] = answers(at)
     assert [tag for _, _, tag in words(answer)] == ["", "unsupported", "partly", "wrong source", "uncited"]
@@ -166,14 +166,14 @@ def test_a_source_without_a_citation_shows_its_whole_passage(chat: Open) -> None
     assert "# On reeds\n\n<mark>A reed is a strip of brass. It speaks when wind bends it.</mark>" in panel
 
 
-@pytest.mark.parametrize(("text", "said"), [("# Ann Bell\n\nNew text.", "changed"), (None, "removed")])
+@pytest.mark.parametrize(("text", "fate"), [("# Ann Bell\n\nNew text.", "changed"), (None, "removed")])
 def test_the_cited_words_stay_when_their_document_does_not(
-    engine: FakeEngine, chat: Open, text: str | None, said: str
+    engine: FakeEngine, chat: Open, text: str | None, fate: str
 ) -> None:
     at = ask(chat(), ORGANS)
     engine.texts = {"resume.md": text} if text else {}
     panel = _open(at, Opened(0, 1, 0))
-    assert f"The document was {said} since" in panel
+    assert f"The document was {fate} since" in panel
     assert "<mark>She tuned organs for nine years.</mark>" in panel
 
 
@@ -195,8 +195,8 @@ def test_a_follow_up_is_asked_with_what_was_not_answered_and_what_failed(engine:
     engine.script["Who is John Smith?"] = silent
     engine.script["Where?"] = [ModelError("The model died.", hint="Start it.")]
     ask(ask(ask(chat(), "Who is John Smith?"), "Where?"), REEDS)
-    said = "".join(event.text for event in silent if isinstance(event, Token))
-    assert engine.asked[2][1] == (Turn("Who is John Smith?", said), Turn("Where?", ""))
+    text = "".join(event.text for event in silent if isinstance(event, Token))
+    assert engine.asked[2][1] == (Turn("Who is John Smith?", text), Turn("Where?", ""))
 
 
 def test_filters_narrow_the_question_and_survive_a_look_at_the_library(engine: FakeEngine, chat: Open) -> None:

@@ -37,7 +37,7 @@ def test_an_address_of_another_machine_is_refused_with_the_setting_to_change() -
 
 
 def test_the_flags_bind_one_address_and_send_nothing() -> None:
-    said = flags("127.0.0.1", 8600, headless=True, max_upload_mb=7)
+    given = flags("127.0.0.1", 8600, headless=True, max_upload_mb=7)
     for flag in (
         "--server.address=127.0.0.1",
         "--server.port=8600",
@@ -46,7 +46,7 @@ def test_the_flags_bind_one_address_and_send_nothing() -> None:
         "--browser.gatherUsageStats=false",
         "--server.allowedHosts=127.0.0.1",
     ):
-        assert flag in said
+        assert flag in given
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "footnote.example.org"])

@@ -72,19 +72,19 @@ def test_an_archive_that_unpacks_to_more_than_a_pack_can_be_is_refused(tmp_path:
 
 
 def test_the_markdown_shows_the_answer_its_footnotes_with_their_words_and_verdicts_and_what_it_was_made_of() -> None:
-    told = shown(pack_markdown(pack(FORTY, sentence("It is red.", verdict="unsupported", n=2), sources=(
+    markdown = shown(pack_markdown(pack(FORTY, sentence("It is red.", verdict="unsupported", n=2), sources=(
         source(1), source(2), source(3)))))  # fmt: skip
     for part in (
         "How many containers did the crane move?", "The crane moved forty containers. [1]", "moved forty containers",
         "Borne out by its source.", "It is red. [2]", "not borne out by its source", "Also read, not cited",
         "Crane (crane.md, lines 3–4, Speed)", "crane-file-1", "hashed/hashed@256", "abc",
     ):  # fmt: skip
-        assert part in told, part
+        assert part in markdown, part
 
 
 def test_the_markdown_of_an_abstention_shows_what_was_searched_and_what_came_nearest() -> None:
     nothing = {"answered": False, "text": "I don't know.", "nearest": (source(1),), "searched": ("cranes (hybrid)",)}
-    told = shown(pack_markdown(pack(sources=(), said=nothing)))
+    markdown = shown(pack_markdown(pack(sources=(), said=nothing)))
     for part in (
         "I don't know.",
         "No answer was found",
@@ -92,7 +92,7 @@ def test_the_markdown_of_an_abstention_shows_what_was_searched_and_what_came_nea
         "Nearest passages",
         "crane.md",
     ):
-        assert part in told, part
+        assert part in markdown, part
 
 
 def test_the_markdown_says_for_whom_after_what_and_in_what_it_was_asked() -> None:
@@ -101,14 +101,14 @@ def test_the_markdown_says_for_whom_after_what_and_in_what_it_was_asked() -> Non
         history=(Turn(question="What is a crane?", answer="A machine."),),
         filters=Filters(year=(2014, 2015)),
     )  # fmt: skip
-    told = shown(pack_markdown(pack(FORTY, asked=asked)))
+    markdown = shown(pack_markdown(pack(FORTY, asked=asked)))
     for part in ("visitor", "What is a crane?", "year: 2014, 2015", "And then? crane", "sparse"):
-        assert part in told, part
+        assert part in markdown, part
 
 
 def test_each_side_of_a_conflict_is_a_footnote_with_its_words() -> None:
     sides = tuple(sentence(words, n=n).evidence[0] for n, words in ((1, "40 an hour"), (2, "46 an hour")))
-    told = shown(
+    markdown = shown(
         pack_markdown(
             pack(
                 sentence("40 an hour"), sources=(source(1), source(2)),
@@ -116,9 +116,9 @@ def test_each_side_of_a_conflict_is_a_footnote_with_its_words() -> None:
             )
         )
     )  # fmt: skip
-    assert "Also read" not in told
-    assert "46 an hour" in told
-    assert "One side of what the documents disagree about" in told
+    assert "Also read" not in markdown
+    assert "46 an hour" in markdown
+    assert "One side of what the documents disagree about" in markdown
 
 
 HOSTILE = [

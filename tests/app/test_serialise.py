@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,22 @@ def test_a_shape_names_takes_apart_splices_and_leaves_out(
 ) -> None:
     monkeypatch.setattr(module, "SHAPES", {"Outer": shape, "short": "n=name", "whole": "total"})
     assert serialise(OUTER) == plain
+
+
+MODULES = (
+    "app.cli.ask app.cli.evaluate app.cli.evaluate_parts app.cli.feedback app.cli.ingest app.cli.maintenance "
+    "app.cli.models app.cli.output app.cli.runs app.cli.search app.cli.status pipelines.types pipelines.query.ablation "
+    "pipelines.query.replay pipelines.store.embedding_models pipelines.evaluation.model_compare "
+    "pipelines.evaluation.experiment"
+).split()
+
+
+@pytest.mark.parametrize("name", [name for name in module.SHAPES if name[0].isupper()])
+def test_a_shape_names_attributes_that_its_type_has(name: str) -> None:
+    (cls,) = {found for place in MODULES if isinstance(found := getattr(import_module(place), name, None), type)}
+    paths = [part.partition("=")[2] or part.strip("*?") for part in module.SHAPES[name].split()]
+    named = {path.partition(":")[0].partition(".")[0] for path in paths} - {""}
+    assert named <= {*cls.__dataclass_fields__, *vars(cls)}
 
 
 def test_what_no_verb_registers_is_not_rendered() -> None:

@@ -1,4 +1,4 @@
-"""What is said of settings that are wrong."""
+"""The errors of wrong settings."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def refusal() -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         (
             "FOOTNOTE_INGESTION__SOURCE_FILE", "x",
@@ -31,10 +31,10 @@ def refusal() -> str:
     ],
 )  # fmt: skip
 def test_a_setting_that_is_wrong_is_named_with_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, message: str
 ) -> None:
     monkeypatch.setenv(name, value)
-    assert said in refusal()
+    assert message in refusal()
 
 
 @pytest.mark.parametrize(

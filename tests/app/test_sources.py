@@ -50,7 +50,7 @@ def an_answer(**changes: object) -> Answer:
 
 
 @pytest.mark.parametrize(
-    ("title", "name", "said"),
+    ("title", "name", "shown"),
     [
         ("Field notes", "notes-2019.md", "Field notes"),
         ("", "annual_report_final.pdf", "annual report final"),
@@ -66,8 +66,8 @@ def an_answer(**changes: object) -> Answer:
         ("", "2024 20240131.csv", "2024 20240131"),
     ],
 )
-def test_a_document_is_called_by_its_title_else_by_its_cleaned_file_name(title: str, name: str, said: str) -> None:
-    assert readable(title, name) == said
+def test_a_document_is_called_by_its_title_else_by_its_cleaned_file_name(title: str, name: str, shown: str) -> None:
+    assert readable(title, name) == shown
 
 
 def test_sources_stand_by_document_with_their_places() -> None:
@@ -96,13 +96,13 @@ def test_the_command_line_groups_what_is_cited_by_document(capsys: pytest.Captur
 
 
 def test_a_printed_answer_says_behind_each_sentence_that_its_source_does_not_bear_it_out() -> None:
-    said = (
+    sentences = (
         Sentence("She tuned organs.", (1,), "supported"),
         Sentence("She earns a million.", (1,), "unsupported"),
         Sentence("She is tall.", (), "uncited"),
     )
     text = "She tuned organs. [1] She earns a million. [1] She is tall."
-    assert marked(jsonable(replace(an_answer(sentences=said), answer=text))) == (
+    assert marked(jsonable(replace(an_answer(sentences=sentences), answer=text))) == (
         "She tuned organs. [1] She earns a million. [1] (not borne out by its source) She is tall. (without a source)"
     )
 
@@ -143,11 +143,11 @@ def test_a_footnote_names_the_place_of_its_words_and_the_list_that_of_the_source
     engine: FakeEngine, chat: Open, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wide = replace(resume, page=None, line_start=3, line_end=40)
-    said = replace(
+    cites = replace(
         sentence("She tuned organs for nine years.", wide),
         evidence=(cited("She tuned organs for nine years.", None, 12, 12),),
     )
-    engine.script["Who?"] = answered("Who?", [said], [wide])
+    engine.script["Who?"] = answered("Who?", [cites], [wide])
     at = ask(chat(), "Who?")
     [shown] = answers(at)
     [mark] = shown["blocks"][0]["lines"][0][0]["marks"]
@@ -157,7 +157,7 @@ def test_a_footnote_names_the_place_of_its_words_and_the_list_that_of_the_source
     assert '<div class="fn-place">resume · line 12 · Ann Bell</div>' in html(at.run())
     assert not at.exception
     capsys.readouterr()
-    say_sources(jsonable(an_answer(sentences=(said,), sources=(wide,))))
+    say_sources(jsonable(an_answer(sentences=(cites,), sources=(wide,))))
     assert "[1] lines 3–40 · Ann Bell (cited: line 12)\n" in capsys.readouterr().out
 
 
@@ -174,7 +174,7 @@ def test_the_places_of_cited_words_stand_in_order_and_once_and_older_answers_hav
 
 
 @pytest.mark.parametrize(
-    ("name", "uri", "said"),
+    ("name", "uri", "shown"),
     [
         ("talks.html", "file:///talks.html", "lines 3–4 of the text · Ann Bell"),
         ("cv.DOCX", "file:///cv.DOCX", "lines 3–4 of the text · Ann Bell"),
@@ -187,8 +187,8 @@ def test_the_places_of_cited_words_stand_in_order_and_once_and_older_answers_hav
         ("a.txt", "file:///a.txt", "lines 3–4 · Ann Bell"),
     ],
 )
-def test_lines_of_a_document_that_was_made_into_text_are_said_to_be_of_the_text(name: str, uri: str, said: str) -> None:
-    assert place_and_others(replace(later, documentName=name, title="Notes", uri=uri)) == said
+def test_lines_of_a_converted_document_are_those_of_the_text(name: str, uri: str, shown: str) -> None:
+    assert place_and_others(replace(later, documentName=name, title="Notes", uri=uri)) == shown
 
 
 BLOB = "https://github.com/ann/notes/blob/HEAD/README.md"
@@ -207,17 +207,17 @@ def test_a_source_leads_to_the_lines_of_its_file_where_its_host_shows_them(
     assert link(replace(readme, lines_uri="")) == "https://github.com/ann/notes#readme"
     assert link(replace(readme, uri="file:///x", lines_uri="javascript:alert(1)")) == ""
 
-    said = replace(
+    cites = replace(
         sentence("She tuned organs for nine years.", readme),
         evidence=(cited("She tuned organs for nine years.", None, 4, 4),),
     )
-    say_sources(jsonable(an_answer(sentences=(said,), sources=(readme,))))
+    say_sources(jsonable(an_answer(sentences=(cites,), sources=(readme,))))
     assert capsys.readouterr().out.splitlines()[1:4] == [
         "resume (ann/notes)",
         "  [1] lines 3–4 · Ann Bell (cited: line 4)",
         f"      {BLOB}?plain=1#L4",
     ]
-    engine.script["Who?"] = answered("Who?", [said], [readme])
+    engine.script["Who?"] = answered("Who?", [cites], [readme])
     at = ask(chat(), "Who?")
     at.session_state["opened"] = Opened(0, 1, 0)
     assert f'<a href="{BLOB}?plain=1#L4" target="_blank"' in html(at.run())
@@ -255,8 +255,8 @@ def test_answers_that_an_older_release_logged_are_still_read() -> None:
 
 
 def test_the_chat_shows_a_conflict_and_its_sources_among_the_cited(engine: FakeEngine, chat: Open) -> None:
-    said = [sentence("She tuned organs for nine years.", resume)]
-    engine.script["Where?"] = answered("Where?", said, [resume, reeds, later], conflicts=(CONFLICT,))
+    sentences = [sentence("She tuned organs for nine years.", resume)]
+    engine.script["Where?"] = answered("Where?", sentences, [resume, reeds, later], conflicts=(CONFLICT,))
     at = ask(chat(), "Where?")
     [shown] = answers(at)
     assert "Sources disagree: Leith: 2019 [1], 2021 [2]" in shown["notes"]

@@ -80,8 +80,8 @@ def test_a_downloaded_answer_holds_no_live_markdown_of_its_documents() -> None:
 def test_a_downloaded_answer_has_its_verdicts_and_quotes() -> None:
     found = source(1, "cv.md", "She left in May. She came back.", "She left in May. She came back.", title="CV")
     exchange = Exchange("When?")
-    said = [sentence("She left in May.", found), sentence("In 1999.", found, "She came back.", "unsupported")]
-    list(exchange.follow(iter(answered("When?", said, [found]))))
+    sentences = [sentence("She left in May.", found), sentence("In 1999.", found, "She came back.", "unsupported")]
+    list(exchange.follow(iter(answered("When?", sentences, [found]))))
     file = as_markdown(exchange)
     assert "She left in May. [1] In 1999. [1] *(not borne out by its source)*" in file
     assert "Extractive: sentences quoted verbatim. Confidence: high." in file

@@ -71,10 +71,10 @@ def test_a_round_that_is_stopped_is_news_and_says_so(capsys: pytest.CaptureFixtu
 
 
 def test_a_round_as_json_leaves_out_what_is_unchanged() -> None:
-    told = serialise(RoundResult(found(report=IngestReport(7, ITEMS, 2, 1, 0.5))))
-    assert (told["at"], told["sources"], told["run_id"]) == ("2026-05-01T12:30:05+00:00", ["notes"], 7)
-    assert (told["unchanged"], [item["document"] for item in told["items"]]) == (1, ["a.md", "c.pdf"])
-    assert (told["error"], told["again_seconds"], told["refused_removals"]) == (None, 0, [])
+    shown = serialise(RoundResult(found(report=IngestReport(7, ITEMS, 2, 1, 0.5))))
+    assert (shown["at"], shown["sources"], shown["run_id"]) == ("2026-05-01T12:30:05+00:00", ["notes"], 7)
+    assert (shown["unchanged"], [item["document"] for item in shown["items"]]) == (1, ["a.md", "c.pdf"])
+    assert (shown["error"], shown["again_seconds"], shown["refused_removals"]) == (None, 0, [])
     failed = serialise(RoundResult(found(error=ServiceUnavailable("Gone.", hint="Start it."), again=5)))
     assert failed["error"] == {"type": "ServiceUnavailable", "message": "Gone.", "hint": "Start it."}
 
@@ -90,7 +90,7 @@ def test_json_lines_tell_what_is_watched_and_what_is_new_and_once_that_nothing_i
         {"source": "notes", "every_seconds": 3600, "on_change": True},
         {"source": "github:ann", "every_seconds": 5400, "on_change": False},
     ]
-    assert [(told["sources"], told.get("run_id")) for told in others] == [(["notes"], None), (["notes"], 7)]
+    assert [(shown["sources"], shown.get("run_id")) for shown in others] == [(["notes"], None), (["notes"], 7)]
 
 
 def test_off_a_terminal_a_round_without_news_is_said_once_and_after_a_failure(
@@ -106,8 +106,8 @@ def test_off_a_terminal_a_round_without_news_is_said_once_and_after_a_failure(
 
     print_rounds(rounds(), stopped, as_json=False)
     out, err = capsys.readouterr()
-    said = [line.partition("  ")[2] for line in err.splitlines()]
-    assert (out, said) == (
+    lines = [line.partition("  ")[2] for line in err.splitlines()]
+    assert (out, lines) == (
         "", ["nothing new in notes", "Gone. Start it.", "Trying notes again in 5 s.", "nothing new in notes"]
     )  # fmt: skip
 

@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -474,10 +475,13 @@ def test_help_has_an_example_for_every_command() -> None:
         assert re.search(r"Example: footnote \w+", command.help), command.name
 
 
-def _run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("FOOTNOTE_", "OPENAI_"))}
+def _environment() -> dict[str, str]:
+    return {k: v for k, v in os.environ.items() if not k.startswith(("FOOTNOTE_", "OPENAI_"))}
+
+
+def _run(*words: str, **given: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *words], capture_output=True, text=True, check=False, timeout=120, env=clean | environment
+        [sys.executable, *words], capture_output=True, text=True, check=False, timeout=120, env=_environment() | given
     )
 
 
@@ -509,6 +513,39 @@ def test_an_error_is_one_json_document_and_one_line_without_a_traceback(
     assert "hunter2" not in out + err
 
 
+FORKS = """
+import os, sys
+import app.settings
+from app.cli import output
+for folder in map(str.strip, sys.stdin):
+    if child := os.fork():
+        os.write(1, b"%d\\n" % os.waitpid(child, 0)[1])
+        continue
+    for number, name in enumerate(("out", "err"), start=1):
+        os.dup2(os.open(f"{folder}/{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+    exec(open(f"{folder}/code.py").read())
+"""
+
+
+Forked = Callable[[str], tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forked]:
+    """Runs code in a fork of a process that has loaded the command line: (exit code, stdout, stderr)."""
+    folder = tmp_path_factory.mktemp("forked")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "env": _environment()}
+    with subprocess.Popen([sys.executable, "-c", FORKS], text=True, **pipes) as forks:
+
+        def run(code: str) -> tuple[int, str, str]:
+            (folder / "code.py").write_text(code)
+            print(folder, file=forks.stdin, flush=True)
+            status = os.waitstatus_to_exitcode(int(forks.stdout.readline()))
+            return status, (folder / "out").read_text(), (folder / "err").read_text()
+
+        yield run
+
+
 GOES_ON = "\nStopped. What was finished stays; the same command goes on from there.\n"
 PRESSED = """
 import atexit, os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -535,24 +572,23 @@ cli.main()
     ],
 )
 def test_ctrl_c_before_anything_is_under_way_is_said_without_a_traceback(
-    words: list[str], made: str, said: str
+    forked: Forked, words: list[str], made: str, said: str
 ) -> None:
-    done = _run("-c", PRESSED.format(then=f"app.settings.read_settings = lambda: pressed({made})", words=words))
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
+    code = PRESSED.format(then=f"app.settings.read_settings = lambda: pressed({made})", words=words)
+    assert forked(code) == (130, "", said)
 
 
 @pytest.mark.parametrize("how", ["SIGTERM", "SIGHUP"])
-def test_the_end_of_a_service_or_a_terminal_before_anything_is_under_way_is_said(how: str) -> None:
+def test_the_end_of_a_service_or_a_terminal_before_anything_is_under_way_is_said(forked: Forked, how: str) -> None:
     child = PRESSED.format(then=f"app.settings.read_settings = lambda: press(signal.{how})", words=["ingest", "x"])
-    done = _run("-c", f"import signal; signal.signal(signal.{how}, signal.SIG_DFL)\n{child}")  # we may run under nohup
-    assert (done.returncode, done.stdout, done.stderr) == (143, "", GOES_ON)
+    child = f"import signal; signal.signal(signal.{how}, signal.SIG_DFL)\n{child}"  # we may run under nohup
+    assert forked(child) == (143, "", GOES_ON)
 
 
-def test_under_nohup_the_end_of_the_terminal_ends_nothing() -> None:
+def test_under_nohup_the_end_of_the_terminal_ends_nothing(forked: Forked) -> None:
     then = "app.settings.read_settings = lambda: press(signal.SIGHUP) or sys.exit(7)"
     child = PRESSED.format(then=then, words=["ingest", "x"])
-    done = _run("-c", f"import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n{child}")
-    assert (done.returncode, done.stderr) == (7, "")
+    assert forked(f"import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n{child}") == (7, "", "")
 
 
 @pytest.mark.parametrize(
@@ -583,10 +619,9 @@ def test_who_does_not_agree_ends_the_command_with_the_code_of_what_was_stopped(t
         assert (process.wait(20), process.stderr.read()) == (130, said)
 
 
-def test_ctrl_c_while_the_command_ends_changes_nothing() -> None:
+def test_ctrl_c_while_the_command_ends_changes_nothing(forked: Forked) -> None:
     then = "app.settings.read_settings = lambda: sys.exit(int(4))\natexit.register(press)"
-    done = _run("-c", PRESSED.format(then=then, words=["ingest", "x"]))
-    assert (done.returncode, done.stdout, done.stderr) == (4, "", "")
+    assert forked(PRESSED.format(then=then, words=["ingest", "x"])) == (4, "", "")
 
 
 def test_the_module_does_what_the_command_does(folder: Path) -> None:
