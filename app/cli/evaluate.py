@@ -380,14 +380,16 @@ def eval_chunking(
     exceed. Example: footnote eval chunking data/chunking --parser generic --parser sections
     """
     settings = settings_now()
-    from pipelines.evaluation.chunking import MEASURES, measure_chunking
+    from pipelines.evaluation.chunking import MEASURES, load_chunk_set, measure_chunking
     from pipelines.evaluation.experiment import paired_scores
     from pipelines.evaluation.measures import compare as compare_scores
     from pipelines.evaluation.measures import means
 
     wanted = _choose(system, setting, compare, "dense", "default")
     with output.progress(quiet=as_json) as advance:
-        done = measure_chunking(settings, folder, wanted, parsers=parser or (), n=n, limit=limit, on_progress=advance)
+        done = measure_chunking(
+            settings, load_chunk_set(folder, limit), wanted, parsers=parser or (), n=n, on_progress=advance
+        )
     comparisons = {
         (cutting.name, name): {m: compare_scores(*paired_scores(cutting.scores[compare], scores, m)) for m in MEASURES}
         for cutting in done

@@ -143,6 +143,24 @@ def _baseline(document: Document, _: EmbedTexts, *, name: str, spans: Callable[[
     return make_nodes(document, [Piece(*span) for span in spans(document.text)], name, 1)
 
 
+@dataclass(frozen=True, slots=True)
+class ChunkSet:
+    """Questions with the spans that answer them, and the documents of these spans by their stem."""
+
+    topics: Sequence[SpanTopic]
+    documents: Mapping[str, Document]
+
+
+def load_chunk_set(folder: Path, limit: int | None = None) -> ChunkSet:
+    """The corpora and the first `limit` questions (None = all) of a folder with `corpora/*` and `questions_df.csv`.
+
+    Raises:
+        SourceError: If the folder is no chunk set.
+    """
+    topics = load_span_topics(folder / "questions_df.csv")[:limit]
+    return ChunkSet(topics, load_corpora(folder / "corpora"))
+
+
 def load_corpora(folder: Path) -> dict[str, Document]:
     """The documents of a folder by the stem of their file, classified, as ingestion would store them.
 
@@ -284,12 +302,11 @@ def locate(text: str, span: tuple[int, int, str]) -> Span:
 
 def measure_chunking(
     settings: Settings,
-    folder: Path,
+    chunk_set: ChunkSet,
     systems: Mapping[str, Changes],
     *,
     parsers: Sequence[str] = (),
     n: int = 5,
-    limit: int | None = None,
     on_progress: Progress = no_progress,
 ) -> list[ChunkingResult]:
     """Cut the corpora of a folder in each way, find n nodes for each question, and measure their spans.
@@ -298,22 +315,20 @@ def measure_chunking(
 
     Args:
         settings: Of the user's database, which stays as it is.
-        folder: `corpora/*` and `questions_df.csv`.
+        chunk_set: The questions, and the documents that are cut.
         systems: Settings of a query by dotted name, by the system's name.
         parsers: Which of ours; none = all. The baselines are always measured.
         n: How many nodes are found for a question.
-        limit: Only the first so many questions.
         on_progress: Told (what, how much is done, of how much).
 
     Raises:
-        SourceError: If the folder is no chunk set.
+        SourceError: If a gold span does not stand in its corpus.
         ConfigError: If a system or a parser does not exist.
     """
-    topics = load_span_topics(folder / "questions_df.csv")[:limit]
+    topics, documents = chunk_set.topics, chunk_set.documents
     wanted = list(build_chunkers(settings, parsers))
     for changes in systems.values():
         change_settings(settings, changes)
-    documents = load_corpora(folder / "corpora")
     gold = {topic.id: _gold(topic, documents) for topic in topics}
     name = f"chunking_{_digest(documents)}"
     vectors = vector_cache(settings, name)

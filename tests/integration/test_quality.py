@@ -10,7 +10,7 @@ from app.cli import evaluate, evaluate_parts
 from config.settings import ParsingSettings, Settings
 from pipelines.errors import ConfigError, SourceError
 from pipelines.evaluation.answers import evaluate_answers, portfolio_engine
-from pipelines.evaluation.chunking import BASELINES, measure_chunking
+from pipelines.evaluation.chunking import BASELINES, ChunkingResult, load_chunk_set, measure_chunking
 from pipelines.evaluation.datasets import load_topics
 from pipelines.ingestion.parsers import PARSERS
 from pipelines.ingestion.run import ingest
@@ -148,11 +148,17 @@ def chunk_set(tmp_path: Path) -> Path:
 SPARSE = {"sparse": {"retrieval.mode": "sparse"}}
 
 
+def cut_and_measured(
+    settings: Settings, folder: Path, systems: Any, limit: int | None = None, **options: Any
+) -> list[ChunkingResult]:
+    return measure_chunking(settings, load_chunk_set(folder, limit), systems, **options)
+
+
 def test_a_chunk_set_is_cut_by_a_parser_and_the_baselines_and_its_spans_are_found(
     settings: Settings, chunk_set: Path
 ) -> None:
     told: list[tuple[str, int, int]] = []
-    found = measure_chunking(
+    found = cut_and_measured(
         settings, chunk_set, SPARSE, parsers=["generic"], n=1, on_progress=lambda *done: told.append(done)
     )
     assert [cutting.name for cutting in found] == ["generic", *BASELINES]
@@ -167,7 +173,7 @@ def test_a_chunk_set_is_cut_by_a_parser_and_the_baselines_and_its_spans_are_foun
 
 
 def test_every_parser_is_measured_unless_some_are_named(settings: Settings, chunk_set: Path) -> None:
-    found = measure_chunking(settings, chunk_set, SPARSE, limit=1)
+    found = cut_and_measured(settings, chunk_set, SPARSE, limit=1)
     assert [cutting.name for cutting in found] == [*sorted(PARSERS), *BASELINES]
 
 
@@ -175,20 +181,20 @@ def test_a_second_measurement_embeds_nothing_and_agrees(
     settings: Settings, chunk_set: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     systems: dict[str, dict[str, Any]] = {"dense": {"retrieval.mode": "dense"}}
-    first = measure_chunking(settings, chunk_set, systems, parsers=["semantic"])
+    first = cut_and_measured(settings, chunk_set, systems, parsers=["semantic"])
 
     def refuse(self: object, *_: object) -> None:
         raise AssertionError("nothing is to be embedded")
 
     monkeypatch.setattr(HashedEmbedding, "_get_text_embedding", refuse)
     monkeypatch.setattr(HashedEmbedding, "_get_query_embedding", refuse)
-    assert measure_chunking(settings, chunk_set, systems, parsers=["semantic"]) == first
+    assert cut_and_measured(settings, chunk_set, systems, parsers=["semantic"]) == first
 
 
 def test_nodes_that_are_cut_otherwise_are_made_again(settings: Settings, chunk_set: Path) -> None:
     roomy = settings.model_copy(update={"parsing": ParsingSettings(generic_characters=5_000)})
-    long_nodes, *_ = measure_chunking(roomy, chunk_set, SPARSE, parsers=["generic"], n=1)
-    short_nodes, *_ = measure_chunking(settings, chunk_set, SPARSE, parsers=["generic"], n=1)
+    long_nodes, *_ = cut_and_measured(roomy, chunk_set, SPARSE, parsers=["generic"], n=1)
+    short_nodes, *_ = cut_and_measured(settings, chunk_set, SPARSE, parsers=["generic"], n=1)
     assert short_nodes.nodes > long_nodes.nodes
     for topic, scores in short_nodes.scores["sparse"].items():
         assert scores["precision"] > long_nodes.scores["sparse"][topic]["precision"]
@@ -216,18 +222,18 @@ def test_the_json_of_a_chunk_set_has_each_way_to_cut_with_each_system(
 
 def test_an_unknown_parser_is_refused_before_anything_is_cut(settings: Settings, chunk_set: Path) -> None:
     with pytest.raises(ConfigError, match="poem"):
-        measure_chunking(settings, chunk_set, SPARSE, parsers=["generic", "poem"])
+        cut_and_measured(settings, chunk_set, SPARSE, parsers=["generic", "poem"])
 
 
 def test_a_question_about_a_corpus_that_is_not_there_is_named(settings: Settings, chunk_set: Path) -> None:
     (chunk_set / "corpora" / "notes.md").unlink()
     with pytest.raises(SourceError, match="notes"):
-        measure_chunking(settings, chunk_set, SPARSE)
+        cut_and_measured(settings, chunk_set, SPARSE)
 
 
 def test_a_folder_without_questions_is_refused(settings: Settings, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="questions_df"):
-        measure_chunking(settings, tmp_path, {})
+        cut_and_measured(settings, tmp_path, {})
 
 
 # Grounding
