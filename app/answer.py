@@ -5,8 +5,8 @@ from typing import Any
 
 from app.conversation import Exchange, written_by
 from app.wording import FINDING, by_document, cited_place, how_it_ended, place_and_others, read_as, readable
+from pipelines.answers import Answer, Citation, Sentence, Source
 from pipelines.query.layout import Block, blocks_of
-from pipelines.types import Answer, Citation, Sentence, Source
 
 _TAGS = {"partial": "partly", "misattributed": "wrong source", "unsupported": "unsupported", "uncited": "uncited"}
 

@@ -12,6 +12,7 @@ from typing import Any
 from app.pack import pack_archive
 from app.settings import SAMPLE
 from config.settings import Settings
+from pipelines.answers import Answer
 from pipelines.errors import ConfigError, SourceError
 from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
 from pipelines.ingestion.run import Ingestion
@@ -24,7 +25,7 @@ from pipelines.store.database import reading
 from pipelines.store.documents import passage
 from pipelines.store.query_log import Feedback, save_feedback
 from pipelines.store.status import coverage
-from pipelines.types import Answer, Audience, Filters, IngestItem, Turn
+from pipelines.types import Audience, Filters, IngestItem, Turn
 
 AUDIENCE: Audience = "owner"
 

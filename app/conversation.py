@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 
 from app.typeset import literal
 from app.wording import FINDING, place, readable
+from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict
 from pipelines.errors import FootnoteError
 from pipelines.query.engine import Event
 from pipelines.query.layout import blocks_of
-from pipelines.types import Answer, Citation, Filters, Footnote, IngestItem, Sentence, Source, Token, Turn, Verdict
+from pipelines.types import Filters, IngestItem, Turn
 
 NO_FILTERS = Filters()
 EXTRACTIVE = "Extractive: sentences quoted verbatim"

@@ -11,7 +11,8 @@ from app.answer import answer_data
 from app.conversation import Exchange, Intake, as_markdown
 from app.typeset import AROUND, passage_html, running_html
 from app.wording import FINDING, cited_place, link, readable
-from pipelines.types import Citation, IngestItem, Source
+from pipelines.answers import Citation, Source
+from pipelines.types import IngestItem
 from pipelines.wording import with_hint
 
 Read = Callable[[str, int, int, int], tuple[str, str, str] | None]

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
-from pipelines.types import Citation, Source
+from pipelines.answers import Citation, Source
 
 _EXPORTER = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|Pages|LibreOffice \w+) - ", re.IGNORECASE)
 _SUFFIX = re.compile(r"\.(?:pdf|docx?|txt|md|markdown|html?|pptx?|xlsx?|od[tsp]|csv|rtf|json|tex)$", re.IGNORECASE)

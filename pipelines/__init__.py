@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from config.settings import Settings
+    from pipelines.answers import Answer
     from pipelines.evaluation.experiment import run_experiment
     from pipelines.ingestion.run import ingest
     from pipelines.query.engine import QueryEngine, build_query_engine
-    from pipelines.types import Answer, Filters
+    from pipelines.types import Filters
 
 __all__ = ["Answer", "Filters", "QueryEngine", "Settings", "build_query_engine", "ingest", "run_experiment"]
 _HOMES = {

@@ -12,9 +12,10 @@ from app.cli.options import Json, argument, filtered, option, settings_now
 from app.cli.output import clip, emit, print_documents, render, say, warn
 
 if TYPE_CHECKING:
+    from pipelines.answers import Answer
     from pipelines.query.engine import QueryEngine
     from pipelines.query.replay import Replay
-    from pipelines.types import Answer, Filters
+    from pipelines.types import Filters
 
 verbs = typer.Typer()
 _MARKS = {"same": " ", "changed": "~", "gone": "-", "new": "+"}
@@ -58,9 +59,9 @@ def ask(
     """
     settings = settings_now()
     from app.pack import files_of
+    from pipelines.answers import Answer, Footnote, Token
     from pipelines.query.answer import answer_json
     from pipelines.query.engine import build_query_engine
-    from pipelines.types import Answer, Footnote, Token
 
     paths = files_of(pack) if pack else ()
     engine = build_query_engine(settings)

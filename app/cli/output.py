@@ -21,7 +21,7 @@ from app.cli.serialise import serialise
 from pipelines.errors import RetrievalError
 
 if TYPE_CHECKING:
-    from pipelines.types import Source
+    from pipelines.answers import Source
 
 console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
 stderr = Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from config.settings import Settings
+from pipelines.answers import Answer
 from pipelines.errors import SourceError
 from pipelines.evaluation.corpus import QueryCache, ingest_folder, with_caches
 from pipelines.evaluation.datasets import Quote, Topic, load_topics
@@ -17,7 +18,7 @@ from pipelines.store import documents as document_rows
 from pipelines.store.database import reading
 from pipelines.store.query_log import fingerprint
 from pipelines.text import fold
-from pipelines.types import Answer, Band, SearchResult
+from pipelines.types import Band, SearchResult
 
 RANKED = ("success@1", "success@5", "RR@10", "nDCG@10")
 COMPARED = (*RANKED, "document@5", "answered", "facts")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pipelines.answers import Source, VerdictName
 from pipelines.evaluation.datasets import Claim
 from pipelines.evaluation.experiment import Progress, no_progress
 from pipelines.evaluation.logistic import Array, auroc, fit_logistic, held_out
@@ -15,7 +16,6 @@ from pipelines.query.verification.normalise import normalise, numbers_in
 from pipelines.query.verification.support import Alignment, Embed, align_claim, features, nearest_vectors
 from pipelines.query.verify import WORDS_ONLY, Judge, verify
 from pipelines.store.tokens import tokenise
-from pipelines.types import Source, VerdictName
 
 SUPPORTED, PARTIAL, NOT_SUPPORTED = "supported", "partially_supported", "not_supported"
 PENALTY = 10.0  # of a fit: few claims, features that go together

@@ -7,12 +7,13 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, TypeAdapter, ValidationError
 
 from config.prompts import GREETING, NO_ANSWER
+from pipelines.answers import Answer, Context, Footnote, Sentence, Token, Verdict
 from pipelines.errors import StoreError
 from pipelines.query.careers.computed_answer import CAREER_FACTS, ComputedAnswer, cited_facts
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.verify import WORDS_ONLY, Judge, verify_computed
 from pipelines.store.query_log import jsonable
-from pipelines.types import Answer, Context, Evidence, Footnote, QueryIntent, Sentence, Token, Verdict
+from pipelines.types import Evidence, QueryIntent
 
 AnswerEvents = Generator[Token | Footnote | Verdict, None, Answer]
 _NEAREST = 3

@@ -5,13 +5,14 @@ from dataclasses import replace
 
 from sqlalchemy import Engine
 
+from pipelines.answers import Answer, Source
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.query.trace import Ledger, SpanKey
 from pipelines.query.verification.normalise import contains_phrase, folded_words
 from pipelines.store.database import reading
 from pipelines.store.documents import partial_documents, partial_notice, passages
-from pipelines.types import Answer, Audience, Source
+from pipelines.types import Audience
 
 
 def with_identical_documents(answer: Answer, ledger: Ledger, database: Engine, audience: Audience) -> Answer:

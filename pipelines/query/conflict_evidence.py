@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 
+from pipelines.answers import Answer, Context
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.query.careers.computed_answer import ComputedAnswer
@@ -12,7 +13,7 @@ from pipelines.query.conflicts.detect import is_about_career, job_date_disagreem
 from pipelines.query.context import Retrieved
 from pipelines.query.search import Search
 from pipelines.store.facts import read_facts, stated_people
-from pipelines.types import Answer, Context, Filters
+from pipelines.types import Filters
 
 
 def career_disagreements_for(

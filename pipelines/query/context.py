@@ -10,6 +10,7 @@ from itertools import takewhile
 from llama_index.core.schema import NodeWithScore
 from sqlalchemy import Engine
 
+from pipelines.answers import Context, Source
 from pipelines.models.usage import token_margin
 from pipelines.query.delimit import SEPARATOR, about, draw_delimiter, escape_delimiters, format_source
 from pipelines.query.escalate import find
@@ -20,7 +21,7 @@ from pipelines.store.database import reading
 from pipelines.store.documents import DocumentLinks, document_links, lines_uri, names_of_documents, passages
 from pipelines.store.lexical_index import LexicalIndex
 from pipelines.text import count_tokens, fold, sentences
-from pipelines.types import Audience, Context, Source
+from pipelines.types import Audience
 
 _SAYS_MUCH = 40  # characters from which a text that stands in another document is a repetition
 _WIDEST = 9_999  # the number and the page that a source is measured with

@@ -5,8 +5,8 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from pipelines.answers import Source
 from pipelines.text import fold, plain
-from pipelines.types import Source
 
 # What looks like a delimiter of ours, whatever the space in it and the way its signs are written.
 _DELIMITER = re.compile(

@@ -16,6 +16,7 @@ from llama_index.core.tools import QueryEngineTool
 from sqlalchemy import Engine as SqlEngine
 
 from config.settings import Settings
+from pipelines.answers import Answer, Context, Footnote, Sentence, Source, Token, Verdict
 from pipelines.errors import FootnoteError
 from pipelines.models.identity import llm_identity
 from pipelines.models.usage import Meter, answer_cost, metered, metering
@@ -41,22 +42,15 @@ from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.query_log import fingerprint, save_query
 from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import (
-    Answer,
     Audience,
     Candidate,
-    Context,
     EmbeddingIdentity,
     Filters,
-    Footnote,
     Mode,
     SearchReport,
     SearchResult,
-    Sentence,
-    Source,
-    Token,
     Trace,
     Turn,
-    Verdict,
 )
 
 Event = Token | Footnote | Verdict | Answer

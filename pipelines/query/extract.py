@@ -9,6 +9,7 @@ import numpy as np
 from llama_index.core.schema import NodeWithScore
 
 from config.settings import EvidenceSettings
+from pipelines.answers import Answer, Footnote, Sentence, Source, Token, Verdict
 from pipelines.query.answer import AnswerEvents, WriterInput, abstain, join_sentences
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.confidence import confidence
@@ -38,7 +39,7 @@ from pipelines.query.sufficiency import (
 )
 from pipelines.query.verify import verify
 from pipelines.text import fold
-from pipelines.types import Answer, Evidence, Footnote, QueryIntent, Sentence, Source, Token, Verdict
+from pipelines.types import Evidence, QueryIntent
 
 _ASKS_FOR_CODE = re.compile(
     r"\b(?:commands?|code|run|install\w*|flags?|options?|syntax|calls?|called|functions?|imports?|api|examples?|usages?"

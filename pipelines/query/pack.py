@@ -12,12 +12,13 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from config.settings import Settings
+from pipelines.answers import Answer, Source, VerdictName
 from pipelines.errors import PackError, RetrievalError
 from pipelines.query.ablation import TUNABLE
 from pipelines.store.database import reading
 from pipelines.store.query_log import jsonable, read_query
 from pipelines.store.versions import hashes_of
-from pipelines.types import Answer, Audience, Filters, Mode, Source, Trace, Turn, VerdictName
+from pipelines.types import Audience, Filters, Mode, Trace, Turn
 
 if TYPE_CHECKING:  # a pack is read without the libraries that a question needs
     from pipelines.query.engine import QueryEngine

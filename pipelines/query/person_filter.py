@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from pipelines.answers import Context, Source
 from pipelines.query.careers.disagreements import CAREER_CATEGORIES
 from pipelines.query.careers.people import is_same_name, name_words, organisation_words
 from pipelines.query.careers.questions import SPEAKING
@@ -13,7 +14,7 @@ from pipelines.store.known_names import NameIndex
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import fold
-from pipelines.types import Audience, Context, QueryIntent, Source
+from pipelines.types import Audience, QueryIntent
 
 _WORD = re.compile(r"[^\W_]+")
 _WHO_IS = re.compile(r"\b(?:who|wer) (?:is|was|are|were|ist|war) $", re.IGNORECASE)

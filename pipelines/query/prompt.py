@@ -6,11 +6,12 @@ from typing import Literal
 
 from config.prompts import MEANT, QUESTION, answer_system
 from config.settings import PersonaSettings, Settings
+from pipelines.answers import Context, Source
 from pipelines.errors import ModelError
 from pipelines.models.usage import token_margin
 from pipelines.query.delimit import SEPARATOR, escape_delimiters, format_source
 from pipelines.text import count_tokens
-from pipelines.types import Context, QueryIntent, Source, Turn
+from pipelines.types import QueryIntent, Turn
 
 Messages = list[tuple[str, str]]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
 from config.prompts import FOLLOW_UPS, QUESTION
+from pipelines.answers import Answer
 from pipelines.errors import FootnoteError
 from pipelines.facts import EducationFacts, JobFacts, LanguageFacts, PersonFacts, ProjectFacts
 from pipelines.models.consult import consult
@@ -18,7 +19,6 @@ from pipelines.store.known_names import is_own_word
 from pipelines.store.node_reader import Section, documents_of_categories, sections_of
 from pipelines.store.tokens import tokenise
 from pipelines.text import canonical, fold
-from pipelines.types import Answer
 
 _LONGEST = 60  # characters of a name or heading in a question
 _MOST_WORDS = 8

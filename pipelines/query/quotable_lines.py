@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pipelines.answers import Source
 from pipelines.store.tokens import tokenise
 from pipelines.text import Span, base_verb_forms, fold, plain, sentences
-from pipelines.types import Source
 
 _RULE = re.compile(r"^[ \t]*\|?[ \t]*:?-[-:| \t]*$", re.MULTILINE)
 _CELL = re.compile(r"([^:;\n]{1,80}):[ \t]")

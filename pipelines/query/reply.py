@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from config.prompts import NO_ANSWER
+from pipelines.answers import Source
 from pipelines.text import fold
-from pipelines.types import Source
 
 _LONGEST = 40_000  # characters of a reply that are read
 _ANSWER_KEYS = ("answer", "response", "text", "content", "reply", "result")

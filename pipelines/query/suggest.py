@@ -8,6 +8,7 @@ from typing import Any
 from llama_index.core.schema import NodeWithScore
 
 from config.settings import Settings
+from pipelines.answers import Answer
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.query.context import Passage, Retrieved, source_of, span_of
@@ -19,7 +20,6 @@ from pipelines.query.question_rules import terms_of
 from pipelines.query.quotable_lines import QuotableSources
 from pipelines.query.search import Search, SearchOutcome, begin_search
 from pipelines.store.tokens import tokenise
-from pipelines.types import Answer
 
 _CHECKED = 6  # proposals at most
 _ASKING = frozenset(tokenise("Which documents say degree earned do project speak"))  # the words of the templates

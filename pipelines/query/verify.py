@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
+from pipelines.answers import Citation, Sentence, Source, VerdictName
 from pipelines.errors import FootnoteError
 from pipelines.models.cross_encoder import Entailment
 from pipelines.observe import log_failure
@@ -24,7 +25,6 @@ from pipelines.query.verification.support import (
     probability,
 )
 from pipelines.text import sentences
-from pipelines.types import Citation, Sentence, Source, VerdictName
 
 VERDICT_RANK: dict[VerdictName, int] = {
     "unsupported": 0,

@@ -7,6 +7,7 @@ from llama_index.core.llms import LLM
 
 from config.prompts import NO_DOCUMENTS, NO_MORE, NOTHING_PASSES, REPAIR
 from config.settings import Settings
+from pipelines.answers import Answer, Footnote, Sentence, Source, Token, Verdict
 from pipelines.errors import FootnoteError, ModelError
 from pipelines.models.cross_encoder import load_inference
 from pipelines.observe import log_failure
@@ -34,7 +35,7 @@ from pipelines.query.trace import Ledger
 from pipelines.query.verify import build_judge, cached_embedding, check_source, verify
 from pipelines.store.tokens import tokenise
 from pipelines.text import canonical
-from pipelines.types import Answer, Footnote, Sentence, Source, Token, Turn, Verdict
+from pipelines.types import Turn
 from pipelines.wording import format_count
 
 

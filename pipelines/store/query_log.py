@@ -10,11 +10,12 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Engine, delete, func, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from pipelines.answers import Answer
 from pipelines.errors import RetrievalError
 from pipelines.store.database import read_rows, reading, writing
 from pipelines.store.documents import names_of_documents
 from pipelines.store.schema import feedback, queries
-from pipelines.types import Answer, Audience, Trace
+from pipelines.types import Audience, Trace
 
 _DIGITS = frozenset("0123456789abcdef")  # of a query's id
 

@@ -7,21 +7,10 @@ from datetime import UTC, datetime
 from app.chat_engine import Failure, Shelf, Shelved
 from config.prompts import NO_ANSWER
 from config.settings import ChatSettings, EmbeddingSettings, Settings
+from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict, VerdictName
 from pipelines.query.engine import Event
 from pipelines.store.query_log import Feedback
-from pipelines.types import (
-    Answer,
-    Citation,
-    Filters,
-    Footnote,
-    IngestItem,
-    Sentence,
-    Source,
-    Token,
-    Turn,
-    Verdict,
-    VerdictName,
-)
+from pipelines.types import Filters, IngestItem, Turn
 
 RESUME = (
     "# Ann Bell\n\nShe tuned organs for nine years. In 2019 she moved to Leith. She now builds clavichords in Leith."

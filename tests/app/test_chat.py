@@ -11,9 +11,10 @@ from app import session
 from app.chat_engine import starters
 from app.session import Opened
 from config.prompts import NO_ANSWER
+from pipelines.answers import Answer, Token
 from pipelines.errors import ConfigError, ModelError
 from pipelines.store.documents import partial_notice
-from pipelines.types import Answer, Filters, IngestItem, Token, Turn
+from pipelines.types import Filters, IngestItem, Turn
 from tests.app.conftest import answers, ask, html, words
 from tests.app.fakes import POST, RESUME, FakeEngine, abstained, answered, sentence, shelved, source
 

@@ -12,8 +12,9 @@ from app.chat_engine import ChatEngine, build_chat_engine
 from app.pack import load_pack
 from app.settings import read_settings
 from config.settings import Settings
+from pipelines.answers import Answer
 from pipelines.errors import ConfigError
-from pipelines.types import Answer, Filters, IngestItem, Turn
+from pipelines.types import Filters, IngestItem, Turn
 from tests.app.fakes import FakeEngine
 
 KILN = b"---\ndate: 2014-05-01\n---\n# Kiln\n\nThe anagama kiln at Dunsyre was built by Ruth Aldous.\n"

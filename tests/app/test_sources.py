@@ -23,8 +23,8 @@ from app.wording import (
     readable,
     source_of,
 )
+from pipelines.answers import Answer, Citation, Conflict, Sentence
 from pipelines.store.query_log import jsonable
-from pipelines.types import Answer, Citation, Conflict, Sentence
 from tests.app.conftest import answers, ask, html
 from tests.app.fakes import POST, RESUME, FakeEngine, answered, sentence, source
 

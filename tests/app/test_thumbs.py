@@ -9,9 +9,9 @@ from app import widgets as thumbs
 from app.conversation import Exchange
 from app.session import Opened
 from config.prompts import GREETING
+from pipelines.answers import Token
 from pipelines.errors import RetrievalError
 from pipelines.store.query_log import Feedback
-from pipelines.types import Token
 from tests.app.conftest import ask, html
 from tests.app.fakes import RESUME, FakeEngine, abstained, answered, sentence, source
 

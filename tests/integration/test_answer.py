@@ -14,6 +14,7 @@ from sqlalchemy import select, update
 
 from config.prompts import NO_ANSWER
 from config.settings import EmbeddingSettings, LLMSettings, Settings
+from pipelines.answers import Answer, Footnote, Token, Verdict
 from pipelines.errors import ConfigError, RetrievalError, ServiceUnavailable
 from pipelines.ingestion.run import Overrides, ingest
 from pipelines.models.embedding import build_embed_model
@@ -21,7 +22,7 @@ from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.documents import load_document
 from pipelines.store.schema import documents, queries
-from pipelines.types import Answer, Filters, Footnote, Token, Turn, Verdict
+from pipelines.types import Filters, Turn
 from tests.conftest import Ingested, MakeSettings
 from tests.fake_openai import FakeOpenAI, Fault
 

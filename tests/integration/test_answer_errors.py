@@ -12,11 +12,12 @@ from app.answer import answer_data
 from app.conversation import Exchange
 from config.prompts import NO_DOCUMENTS, NOTHING_PASSES
 from config.settings import EmbeddingSettings, LLMSettings, Settings
+from pipelines.answers import Answer
 from pipelines.errors import RetrievalError, ServiceUnavailable
 from pipelines.ingestion.run import Overrides, ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.embedded import EmbeddedServer
-from pipelines.types import Answer, Filters
+from pipelines.types import Filters
 from tests.conftest import Ingested, MakeSettings
 from tests.fake_openai import FakeOpenAI, Fault
 from tests.integration.test_answer import POSTS

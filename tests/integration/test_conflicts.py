@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from config.settings import LLMSettings, Settings
+from pipelines.answers import Answer
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.documents import load_document
-from pipelines.types import Answer
 from tests.fake_openai import FakeOpenAI
 
 RESUME = """# Ann Lee

@@ -7,12 +7,13 @@ import pytest
 from sqlalchemy import text
 
 from config.settings import Settings
+from pipelines.answers import Answer
 from pipelines.errors import RetrievalError, SourceError
 from pipelines.evaluation.feedback_export import export
 from pipelines.ingestion.run import Overrides, ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.query_log import MOST_WORDS, Feedback, latest_feedback, save_feedback
-from pipelines.types import Answer, Audience, Filters, Turn
+from pipelines.types import Audience, Filters, Turn
 from tests.conftest import MakeSettings
 from tests.integration.releases import rows
 from tests.shell import Shell

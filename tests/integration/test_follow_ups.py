@@ -4,9 +4,10 @@ from pathlib import Path
 import pytest
 
 from config.settings import AnswerSettings, LLMSettings, Settings
+from pipelines.answers import Answer
 from pipelines.ingestion.run import Overrides, ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
-from pipelines.types import Answer, Filters, Turn
+from pipelines.types import Filters, Turn
 from tests.fake_openai import FakeOpenAI, Fault
 
 RESUME = """# Ann Bell

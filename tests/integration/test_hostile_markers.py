@@ -13,10 +13,10 @@ import pytest
 from llama_index.core.llms import CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
 
 from config.settings import LLMSettings, Settings
+from pipelines.answers import Answer, Footnote, Token
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.documents import load_document
-from pipelines.types import Answer, Footnote, Token
 from tests.fake_openai import FakeOpenAI
 
 ANSWERS = 500

@@ -10,12 +10,13 @@ from pydantic import SecretStr
 from app.answer import answer_data
 from app.conversation import Exchange
 from config.settings import NotionSettings, Settings
+from pipelines.answers import Answer, Citation, Conflict, Sentence
 from pipelines.ingestion.run import Overrides, ingest
 from pipelines.query.cited_documents import note_partial_documents
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.query.trace import Ledger
 from pipelines.store.query_log import read_query
-from pipelines.types import Answer, Audience, Citation, Conflict, Sentence
+from pipelines.types import Audience
 from tests.fake_notion import TOKEN, FakeNotion, block
 from tests.shell import Shell
 from tests.unit.query.builders import source

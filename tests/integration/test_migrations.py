@@ -14,6 +14,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, text
 
 from config.settings import IngestionSettings, Settings
+from pipelines.answers import Answer
 from pipelines.errors import ConfigError, ServiceUnavailable, StoreError
 from pipelines.ingestion.rollback import plan_rollback, roll_back
 from pipelines.ingestion.run import build_ingestion, ingest
@@ -36,7 +37,6 @@ from pipelines.store.health import examine
 from pipelines.store.query_log import Feedback, jsonable, latest_queries, read_query, save_feedback
 from pipelines.store.runs import list_runs, read_run
 from pipelines.store.status import coverage
-from pipelines.types import Answer
 from tests.conftest import MakeSettings
 from tests.integration.releases import KEPT, TABLE, contents, fill, rows, shape
 from tests.shell import Shell

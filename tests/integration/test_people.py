@@ -3,12 +3,12 @@
 import pytest
 
 from config.settings import Settings
+from pipelines.answers import Answer, Footnote, Token, Verdict
 from pipelines.ingestion.run import ingest
 from pipelines.query.answer import CAREER_FACTS
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.documents import load_document
-from pipelines.types import Answer, Footnote, Token, Verdict
 from tests.conftest import MakeSettings
 
 LENA = """# Lena Brandt

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from config.settings import IngestionSettings, ParsingSettings, Settings, SourceRule
+from pipelines.answers import Answer
 from pipelines.errors import RetrievalError
 from pipelines.ingestion.preview import preview
 from pipelines.ingestion.reindex import plan_reindex
@@ -18,7 +19,7 @@ from pipelines.store.facts import read_facts
 from pipelines.store.originals import original_path
 from pipelines.store.runs import read_run
 from pipelines.store.status import coverage
-from pipelines.types import Answer, Filters, IngestReport
+from pipelines.types import Filters, IngestReport
 
 LONG = "\n\n".join(f"Part {number} tells of harbours, boats and {number} lighthouses at dawn." for number in range(40))
 

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import select, text
 
 from config.settings import IngestionSettings, Settings
+from pipelines.answers import Answer
 from pipelines.errors import RetrievalError
 from pipelines.ingestion.plan import Plan, stored_step
 from pipelines.ingestion.rollback import plan_rollback, roll_back
@@ -22,7 +23,7 @@ from pipelines.store.facts import read_facts
 from pipelines.store.runs import read_run
 from pipelines.store.schema import document_versions, ingest_items
 from pipelines.store.status import coverage
-from pipelines.types import Answer, Document, Filters, IngestReport
+from pipelines.types import Document, Filters, IngestReport
 
 DAMAGED = b"%PDF-1.4 not a page"
 

@@ -10,11 +10,12 @@ import pytest
 
 from config.prompts import NO_ANSWER, NO_MORE
 from config.settings import LLMSettings, PersonaSettings, Settings
+from pipelines.answers import Answer, Token
 from pipelines.query.answer import answer_json, answer_schema, read_answer
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.query_log import read_query
 from pipelines.text import count_tokens
-from pipelines.types import Answer, Token, Turn
+from pipelines.types import Turn
 from tests.conftest import Ingested, MakeSettings
 from tests.fake_openai import FakeOpenAI, Fault
 from tests.shell import Shell

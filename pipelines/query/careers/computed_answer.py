@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from pipelines.answers import Source
 from pipelines.facts import CareerRecord, JobFacts, SkillsFacts
 from pipelines.months import duration_text, month_text
 from pipelines.query.careers.disagreements import Disagreement, conflicting_dates, conflicting_titles, fact_source
@@ -20,7 +21,6 @@ from pipelines.query.verification.normalise import contains_phrase
 from pipelines.store.facts import Fact
 from pipelines.store.tokens import tokenise
 from pipelines.text import fold
-from pipelines.types import Source
 
 _TOKEN = re.compile(r"\.?\w+(?:\+\+|#)?")
 CAREER_FACTS = "career facts"  # the model name of a computed answer

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from pipelines.answers import ConflictKind, Source
 from pipelines.facts import EducationFacts, JobFacts
 from pipelines.months import months_agree, overlap_share
 from pipelines.query.careers.people import Job, Person, differently_dated, is_similar_organisation
@@ -11,7 +12,6 @@ from pipelines.query.verification.normalise import contains_phrase
 from pipelines.store.facts import Fact
 from pipelines.store.tokens import tokenise
 from pipelines.text import fold, sentences
-from pipelines.types import ConflictKind, Source
 
 
 @dataclass(frozen=True, slots=True)

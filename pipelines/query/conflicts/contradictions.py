@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from pipelines.answers import ConflictKind
 from pipelines.query.careers.disagreements import is_other_title
 from pipelines.query.conflicts.statements import (
     DENIED,
@@ -20,7 +21,6 @@ from pipelines.query.conflicts.statements import (
 )
 from pipelines.query.verification.normalise import MONTHS, names_in, normalise
 from pipelines.store.tokens import tokenise
-from pipelines.types import ConflictKind
 
 _ROUNDED = 0.05  # share by which a round number may be off
 _ROUGH = 0.25  # share by which a rough one may

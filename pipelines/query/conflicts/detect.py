@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from pipelines.answers import Answer, Citation, Conflict, ConflictKind, Sentence, Source
 from pipelines.facts import JobFacts
 from pipelines.months import month_text
 from pipelines.query.careers.computed_answer import CAREER_FACTS
@@ -21,7 +22,6 @@ from pipelines.query.verification.normalise import contains_phrase, normalise
 from pipelines.store.facts import Fact
 from pipelines.store.tokens import tokenise
 from pipelines.text import fold, sentences
-from pipelines.types import Answer, Citation, Conflict, ConflictKind, Sentence, Source
 
 _MOST_CONFLICTS = 5
 _YEAR = re.compile(r"\d{4}")

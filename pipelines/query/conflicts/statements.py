@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from pipelines.answers import ConflictKind
 from pipelines.query.verification.normalise import MONTHS, SENTENCE_OPENERS, any_of, normalise_figures, strip_markup
 from pipelines.store.tokens import tokenise
-from pipelines.types import ConflictKind
 
 _DATE = re.compile(
     rf"(?<![\w./])(?:(?:(\d{{1,2}}) )?({'|'.join(MONTHS)})(?: (\d{{1,2}}))?,? )?((?:19|20)\d\d)(?![\w%/]|[.,]\d)"

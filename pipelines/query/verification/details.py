@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
+from pipelines.answers import VerdictName
 from pipelines.query.verification.clauses import split_clauses
 from pipelines.query.verification.normalise import (
     ambiguous_number_words,
@@ -22,7 +23,6 @@ from pipelines.query.verification.normalise import (
 )
 from pipelines.store.tokens import STOP_WORDS, tokenise
 from pipelines.text import fold, sentences
-from pipelines.types import VerdictName
 
 _ANY_WORD = re.compile(r"\w+")
 _GENDERS = (frozenset({"he", "him", "his", "himself"}), frozenset({"she", "her", "hers", "herself"}))

@@ -9,6 +9,7 @@ from math import exp, log, log1p
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.answers import Source
 from pipelines.query.verification.normalise import (
     ambiguous_number_words,
     contains_name,
@@ -18,7 +19,6 @@ from pipelines.query.verification.normalise import (
 )
 from pipelines.store.tokens import tokenise
 from pipelines.text import sentences, token_number
-from pipelines.types import Source
 
 Array = NDArray[np.float64]
 

@@ -9,10 +9,11 @@ from llama_index.core.llms import LLM
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from config.settings import Settings
+from pipelines.answers import Source
 from pipelines.query.search import Request, SearchOutcome
 from pipelines.query.trace import Ledger
 from pipelines.store.read_snapshot import Mark
-from pipelines.types import Filters, LegScore, QueryIntent, Source
+from pipelines.types import Filters, LegScore, QueryIntent
 
 
 def hit(node_id: str, text: str = "words", score: float = 1.0, **facts: Any) -> NodeWithScore:

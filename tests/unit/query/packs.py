@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from pipelines.answers import VerdictName
 from pipelines.query.pack import (
     Pack,
     PackedAnswer,
@@ -13,7 +14,6 @@ from pipelines.query.pack import (
     PackedSettings,
     PackedSource,
 )
-from pipelines.types import VerdictName
 
 QUESTION = "How many containers did the crane move?"
 

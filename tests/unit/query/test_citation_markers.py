@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.answers import Sentence
 from pipelines.query.answer import join_sentences
 from pipelines.query.citation_markers import (
     MarkerFilter,
@@ -15,7 +16,6 @@ from pipelines.query.citation_markers import (
     strip_unfinished_marker,
 )
 from pipelines.query.layout import cited_sentences
-from pipelines.types import Sentence
 from tests.linear import assert_linear
 
 

@@ -1,9 +1,9 @@
 import pytest
 from sqlalchemy import create_engine
 
+from pipelines.answers import Answer, Sentence, Source
 from pipelines.query.cited_documents import note_partial_documents
 from pipelines.query.trace import Ledger
-from pipelines.types import Answer, Sentence, Source
 from tests.unit.query.builders import source
 
 NOBODY = create_engine("postgresql+psycopg2://nobody@127.0.0.1:9/none")

@@ -2,8 +2,9 @@ from dataclasses import replace
 
 import pytest
 
+from pipelines.answers import Sentence
 from pipelines.query.confidence import confidence
-from pipelines.types import Band, Evidence, Sentence
+from pipelines.types import Band, Evidence
 
 GOOD = Sentence("The crane stood in the harbour.", (1,), "supported")
 BAD = Sentence("It was sold.", (1,), "unsupported")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pipelines.answers import Answer, Source
 from pipelines.facts import EducationFacts, JobFacts, PersonFacts
 from pipelines.query.careers.disagreements import Disagreement, career_disagreements
 from pipelines.query.careers.people import group_people
@@ -13,7 +14,6 @@ from pipelines.query.conflicts.contradictions import Difference, conflicting_rel
 from pipelines.query.conflicts.detect import job_date_disagreements, with_conflicts
 from pipelines.query.verify import verify
 from pipelines.store.facts import Fact
-from pipelines.types import Answer, Source
 from tests.unit.query.builders import source
 
 TODAY = date(2024, 3, 20)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from config.settings import EvidenceSettings
+from pipelines.answers import Source
 from pipelines.query.extract import NAMES_NOTHING, Extraction, extract, is_answer
 from pipelines.query.line_scoring import LineScorer, line_scores, line_signals
 from pipelines.query.prompt_injection import is_command, supported_only_by_commands
@@ -13,7 +14,7 @@ from pipelines.query.quotable_lines import QuotableSources, display_text, quotab
 from pipelines.query.sufficiency import answer_probability, sufficiency_signals
 from pipelines.query.understand import analyse
 from pipelines.text import plain
-from pipelines.types import Evidence, Source
+from pipelines.types import Evidence
 from tests.unit.query.builders import hit, source
 
 CRANE = "# Cranes\n\nThe harbour crane moved 40 containers an hour. It was blue. Who built it?"

@@ -5,12 +5,13 @@ import pytest
 from config import prompts
 from config.prompts import NO_ANSWER, answer_system
 from config.settings import PersonaSettings
+from pipelines.answers import Context, Source
 from pipelines.errors import ModelError
 from pipelines.facts import RepositoryFacts
 from pipelines.query.delimit import SEPARATOR, about, draw_delimiter, format_source
 from pipelines.query.prompt import WritingOptions, build_messages, fit_to_window
 from pipelines.text import count_tokens
-from pipelines.types import Context, QueryIntent, Source, Turn
+from pipelines.types import QueryIntent, Turn
 from tests.unit.query.builders import source
 
 NEUTRAL = PersonaSettings()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from pipelines.answers import Source
 from pipelines.errors import ModelError
 from pipelines.models.cross_encoder import Entailment
 from pipelines.query.verification.clauses import split_clauses
@@ -24,7 +25,6 @@ from pipelines.query.verification.support import (
 )
 from pipelines.query.verify import WORDS_ONLY, Judge, build_judge, check_source, verify
 from pipelines.text import sentences
-from pipelines.types import Source
 from tests.unit.query.builders import source
 from tests.unit.query.claim_pairs import RIGHT, WRONG
 

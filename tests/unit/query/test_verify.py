@@ -2,8 +2,8 @@
 
 import pytest
 
+from pipelines.answers import Source
 from pipelines.query.verify import verify
-from pipelines.types import Source
 
 TEXT = (
     "# Work\n\nAnna Berg joined Acme in March 2019 as a data engineer. She led a team of 12 people.\n"

@@ -1,0 +1,166 @@
+"""The value types of an answer: its context, sentences, citations and conflicts; frozen, and free of LlamaIndex."""
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pipelines.types import CondensedBy
+
+ConflictKind = Literal["dates", "title", "employer", "number", "person", "place", "denial"]
+VerdictName = Literal["supported", "partial", "misattributed", "unsupported", "uncited"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A numbered, contiguous span of a stored document, as the writer and the reader see it.
+
+    `snippet == document.text[start:end]`; `node_ids` are the nodes that were merged into it; `near_copies` names other
+    documents that say nearly the same, and are not shown for that; `also_in` those that hold the words that it is cited
+    for, which is known when the answer is; `about` is what is told of its repository; `page_breaks` are where in the
+    document the pages after `page` begin that it reaches; `lines_uri` is where a repository's host shows the file whose
+    lines these are.
+    """
+
+    n: int
+    document_id: str
+    documentName: str
+    title: str
+    uri: str
+    content_sha: str
+    category: str
+    page: int | None
+    line_start: int
+    line_end: int
+    section_path: tuple[str, ...]
+    snippet: str
+    start: int
+    end: int
+    node_ids: tuple[str, ...]
+    also_in: tuple[str, ...] = ()
+    about: str = ""
+    page_breaks: tuple[int, ...] = ()
+    near_copies: tuple[str, ...] = ()
+    lines_uri: str = ""
+
+    def place(self, start: int, end: int) -> tuple[int | None, int, int]:
+        """(page, first line, last line) of `document.text[start:end]`, which is a part of this source."""
+        first = self.line_start + self.snippet.count("\n", 0, start - self.start)
+        last = first + self.snippet.count("\n", start - self.start, end - self.start)
+        return self.page and self.page + bisect_right(self.page_breaks, start), first, last
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The sources that the writer is shown, 1..n without gaps, within the budget.
+
+    `dropped` are (node id, why) of what is not shown. `sentences` are (n, start, end) of every sentence that is, in the
+    order of the sources: offsets in the text of source n's document.
+    """
+
+    sources: tuple[Source, ...]
+    text: str
+    delimiter: str
+    tokens: int
+    dropped: tuple[tuple[str, str], ...] = ()
+    sentences: tuple[tuple[int, int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A marker of a sentence: source `n`, and the span of the document that bears the sentence out, with its place.
+
+    Pages and lines count from 1; the page is None where the format has none, and lines are 0 where nobody noted them.
+    """
+
+    n: int
+    document_id: str
+    content_sha: str
+    start: int
+    end: int
+    quote: str
+    verdict: VerdictName
+    support: float
+    page: int | None = None
+    line_start: int = 0
+    line_end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of an answer without its markers, the sources it cites, and whether they bear it out."""
+
+    text: str
+    citations: tuple[int, ...]
+    verdict: VerdictName
+    evidence: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A contradiction between sources: a sentence for people (`said`, with its markers), and the span of each side.
+
+    The sides are at least two, each of another source of the answer; `quote` is the stored text at their offsets.
+    """
+
+    kind: ConflictKind
+    said: str
+    sides: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer: sentences with verified citations, or an abstention that says what was searched.
+
+    `notes` are what a reader should know of how it was found: a search that failed, a guess that was given up, a word
+    that was respelt, a document of which its source gave only a part. `fallback_reason` says how the language model
+    failed, if it did. `model` is that of the language model, `career facts` for a sentence that was computed from them,
+    else empty. `usage` counts the tokens of all models that were asked for it (`Meter.usage`), and `cost` is what they
+    cost in US dollars: 0 for models on this machine, None where a price is not known. `condensed` is what a follow-up
+    was read as, and `condensed_by` says who made it so.
+    """
+
+    question: str
+    answered: bool
+    confidence: Literal["high", "medium", "low"]
+    mode: Literal["llm", "extractive"]
+    model: str
+    answer: str
+    sentences: tuple[Sentence, ...]
+    sources: tuple[Source, ...]
+    nearest: tuple[Source, ...] = ()
+    searched: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    follow_ups: tuple[str, ...] = ()
+    truncated: bool = False
+    fallback_reason: str = ""
+    notes: tuple[str, ...] = ()
+    condensed: str = ""
+    condensed_by: CondensedBy = ""
+    trace_id: str = ""
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+    usage: Mapping[str, int] = field(default_factory=dict)
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of the answer's text, markers taken out."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Footnote:
+    """A marker that has just arrived, with the source that it points at."""
+
+    n: int
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A finished sentence, verified; `index` counts sentences from 0."""
+
+    index: int
+    sentence: Sentence
