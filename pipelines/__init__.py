@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Filters", "QueryEngine", "Settings", "build_query_engine", "ingest", "run_experiment"]
 _HOMES = {
-    "Answer": "pipelines.types",
+    "Answer": "pipelines.answers",
     "QueryEngine": "pipelines.query.engine",
     "Filters": "pipelines.types",
     "Settings": "config.settings",
