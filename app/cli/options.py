@@ -10,12 +10,10 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
+from config.parts import PARTS
+
 EXIT_FELL, EXIT_FAILED_DOCUMENTS, EXIT_STOPPED, EXIT_ENDED = 1, 4, 130, 143
 CategoryName = Literal["resume", "linkedin", "journey", "github", "blog", "notion", "web", "generic"]
-PART_NAMES = (
-    "dense", "sparse", "completion", "whitening", "pairs", "headers", "typos", "trim", "phrases", "names", "category",
-    "years", "section", "recency", "quality", "floor", "quota", "duplicates", "neighbours", "rerank", "escalation",
-)  # fmt: skip
 
 
 def option(meaning: str, *names: str, **more: Any) -> Any:
@@ -129,9 +127,9 @@ def parts_of(named: list[str] | None) -> list[str]:
         typer.BadParameter: If one does not exist, or nothing would be left to search with.
     """
     wanted = list(dict.fromkeys(named or []))
-    unknown = [name for name in wanted if name not in PART_NAMES]
+    unknown = [name for name in wanted if name not in PARTS]
     if unknown:
-        raise typer.BadParameter(f"There is no part {unknown[0]!r}. Parts: {', '.join(PART_NAMES)}.")
+        raise typer.BadParameter(f"There is no part {unknown[0]!r}. Parts: {', '.join(PARTS)}.")
     if {"dense", "sparse"} <= {*wanted}:
         raise typer.BadParameter("Nothing would be left to search with: leave dense or sparse in.")
     return wanted

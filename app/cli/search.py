@@ -10,9 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from app.cli import output
-from app.cli.options import PART_NAMES, Json, argument, filtered, option, parts_of, settings_now
+from app.cli.options import Json, argument, filtered, option, parts_of, settings_now
 from app.cli.output import clip, emit, print_documents, render, say
 from app.cli.serialise import serialise
+from config.parts import PARTS
 from pipelines.errors import RetrievalError
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def search(
             metavar="PART",
             callback=parts_of,
             help="What if: search also without this part, and show what moves; may be repeated. The log keeps only "
-            f"the search as set. Parts: {', '.join(PART_NAMES)}.",
+            f"the search as set. Parts: {', '.join(PARTS)}.",
         ),
     ] = None,
     *,

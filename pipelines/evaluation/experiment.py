@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from config.parts import CUTS, PARTS
 from config.settings import Settings
 from pipelines.errors import ConfigError, RetrievalError
 from pipelines.evaluation.corpus import QueryCache, document_id, index_dataset, with_caches
 from pipelines.evaluation.datasets import Dataset, load_beir
 from pipelines.evaluation.measures import DEFAULT, Comparison, Run, compare_sets, means, parse_measure, per_topic
-from pipelines.query.ablation import PARTS, TUNABLE, change_settings, settings_without
+from pipelines.query.ablation import TUNABLE, change_settings, settings_without
 from pipelines.query.engine import QueryEngine
 from pipelines.store.query_log import fingerprint
 from pipelines.types import MAX_QUESTION_CHARACTERS
@@ -111,7 +112,7 @@ def parse_overrides(given: Iterable[str]) -> dict[str, str]:
 
 DEPTH = 100
 _WORKERS = 2
-_UNCUT = {"factors.floor": False, "factors.per_document": 0, "factors.duplicates": False, "factors.neighbours": 0}
+_UNCUT = settings_without(CUTS)
 Progress = Callable[[str, int, int], None]
 
 
@@ -350,8 +351,6 @@ def _fingerprint(sets: Sequence[JudgedSet], systems: Mapping[str, Changes]) -> s
 
 
 Status = Literal["off", "no effect", "measured"]
-# These take nodes out of a ranking that is otherwise measured whole, so they are measured on what they leave.
-CUTS = frozenset({"floor", "quota", "duplicates", "neighbours"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,34 +6,11 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from config.parts import PARTS
 from config.settings import Settings
 from pipelines.errors import ConfigError
 from pipelines.types import SearchReport, SearchResult
 
-# Off by `footnote search --without PART`, one at a time by `footnote eval ... --ablate`.
-PARTS: dict[str, dict[str, Any]] = {
-    "dense": {"retrieval.mode": "sparse"},
-    "sparse": {"retrieval.mode": "dense"},
-    "completion": {"retrieval.complete": False},
-    "whitening": {"retrieval.whitening": 0.0},
-    "pairs": {"retrieval.pair_weight": 0.0},
-    "headers": {"retrieval.header_weight": 1},
-    "typos": {"retrieval.typo_weight": 0.0},
-    "trim": {"analysis.trim": False},
-    "phrases": {"analysis.phrases": False},
-    "names": {"analysis.names": False},
-    "category": {"analysis.categories": "off"},
-    "years": {"analysis.years": "off"},
-    "section": {"factors.section": 1.0},
-    "recency": {"factors.recency": "off"},
-    "quality": {"factors.quality": False},
-    "floor": {"factors.floor": False},
-    "quota": {"factors.per_document": 0},
-    "duplicates": {"factors.duplicates": False},
-    "neighbours": {"factors.neighbours": 0},
-    "rerank": {"factors.rerank": ""},
-    "escalation": {"escalation.mode": "off"},
-}
 # Stages whose settings a query reads; the others belong to the store and the models, which are built already.
 TUNABLE = ("analysis", "retrieval", "factors", "evidence", "escalation", "context", "answer")
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from app import cli
-from app.cli.options import PART_NAMES
 from config.settings import Settings
 from tests.conftest import open_folder
 from tests.shell import Shell
@@ -215,12 +214,6 @@ def test_what_if_prints_both_rankings_and_the_moves_and_logs_one_query(shell: Sh
     assert code == 0
     assert "gone" in out
     assert "2 -> -" in out
-
-
-def test_the_parts_of_the_help_are_the_parts_that_there_are() -> None:
-    from pipelines.query.ablation import PARTS
-
-    assert tuple(PARTS) == PART_NAMES
 
 
 def test_trace_lists_the_latest_and_shows_one_by_the_beginning_of_its_id(shell: Shell, folder: Path) -> None:

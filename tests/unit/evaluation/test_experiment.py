@@ -1,9 +1,10 @@
 import pytest
 
+from config.parts import PARTS
 from config.settings import RetrievalSettings, Settings
 from pipelines.errors import ConfigError
 from pipelines.evaluation.experiment import SYSTEMS, choose_systems, parse_overrides
-from pipelines.query.ablation import PARTS, change_settings
+from pipelines.query.ablation import change_settings
 
 NOW = Settings(_env_file=None)
 NEWER = sorted(PARTS.keys() - {"dense", "sparse"})

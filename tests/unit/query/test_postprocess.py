@@ -6,9 +6,10 @@ import pytest
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
+from config.parts import PARTS
 from config.settings import Settings
 from pipelines.query import postprocess
-from pipelines.query.ablation import PARTS, change_settings, settings_without
+from pipelines.query.ablation import change_settings, settings_without
 from pipelines.query.postprocess import build_additions, build_cuts, build_factors
 from pipelines.query.postprocess.boost import Boost
 from pipelines.query.trace import Ledger
