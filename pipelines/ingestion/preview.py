@@ -10,7 +10,6 @@ from pipelines.ingestion.context_header import HEADER_TOKENS, ContextHeader, Hea
 from pipelines.ingestion.execute import FATAL_ERRORS
 from pipelines.ingestion.parsers import build_parser, parse
 from pipelines.ingestion.parsers.nodes import make_nodes
-from pipelines.ingestion.parsers.semantic import SemanticParser
 from pipelines.ingestion.pipeline import CachedEmbedder, TextEmbedder, embedded_text
 from pipelines.ingestion.plan import Plan, Step
 from pipelines.ingestion.prepare import Failure, PreparedDocument, require_nodes
@@ -146,7 +145,6 @@ def _nodes(ingestion: Ingestion, prepared: PreparedDocument) -> tuple[list[TextN
     if not prepared.embeds:
         return list(prepared.nodes or ()), [], True
     parser = build_parser(prepared.parser, sizes)
-    assert isinstance(parser, SemanticParser)
     pieces = parser.finest(document)
     groups = [document.text[piece.start : piece.end] for piece in pieces]
     if _uncached(ingestion, groups):

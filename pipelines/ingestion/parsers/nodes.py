@@ -193,6 +193,10 @@ class SpanParser(NodeParser):
     def split(self, document: Document) -> list[Piece]:
         """Split the document into pieces: ascending, trimmed, covering its text."""
 
+    def finest(self, document: Document) -> list[Piece]:
+        """The pieces that `split` embeds to find its cuts, the most that there can be; empty if it embeds none."""
+        return []
+
     def _parse_nodes(self, nodes: Sequence[BaseNode], show_progress: bool = False, **kwargs: Any) -> list[BaseNode]:
         return [made for node in nodes for made in self._nodes_of(node)]
 
