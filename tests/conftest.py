@@ -148,7 +148,7 @@ def making_settings(server: EmbeddedServer, migrated: str) -> Iterator[MakeSetti
             of = make_url(like.database_url.get_secret_value()).database or ""
             _leave(_dsn(server), of)  # a database in use cannot be copied
             shutil.copytree(like.home, home, dirs_exist_ok=True)
-        administer(_dsn(server), f"CREATE DATABASE {name} TEMPLATE {of}")
+        administer(_dsn(server), f"CREATE DATABASE {name} TEMPLATE {of} STRATEGY FILE_COPY")  # 11 ms; WAL_LOG: 27
         made.append((name, home))
         return _settings(server, name, home, **changes)
 
