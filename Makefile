@@ -15,7 +15,8 @@ help: ## show the verbs
 .venv/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Footnote needs Python 3.11 or newer: make PYTHON=python3.12 ...'; exit 3; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable .
+	@$(BIN)/python -m compileall -qq -j 0 .venv/lib || true  # on every core, where pip would use one
 	@touch $@
 
 .venv/.installed-dev: .venv/.installed
