@@ -36,6 +36,7 @@ from pipelines.query.search import Request, Search, SearchOutcome, begin_search
 from pipelines.query.suggest import suggest_follow_ups
 from pipelines.query.trace import Ledger
 from pipelines.query.write import passage_count, write
+from pipelines.store.added_nodes import restored
 from pipelines.store.database import Database, open_database
 from pipelines.store.documents import DocumentLinks
 from pipelines.store.lexical_snapshots import LexicalIndexes
@@ -411,7 +412,11 @@ class _SearchRetriever(BaseRetriever):
         request = self._engine._request(query_bundle.query_str, top_n=self.similarity_top_k)
         _, ranking = self._engine._searched(request, record=True)
         # Copies: the result cache keeps these nodes, and a program may change what it gets.
-        return [NodeWithScore(node=hit.node.model_copy(deep=True), score=hit.score) for hit in ranking]
+        copies = [(hit.node.model_copy(deep=True), hit.score) for hit in ranking]
+        return [
+            NodeWithScore(node=restored(node) if isinstance(node, TextNode) else node, score=score)
+            for node, score in copies
+        ]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from functools import partial
+from itertools import count
 from statistics import fmean, pstdev
 from typing import Literal, Protocol, runtime_checkable
 
@@ -243,6 +244,9 @@ def _by_name(retrievers: Sequence[BaseRetriever]) -> dict[str, BaseRetriever]:
     named: dict[str, BaseRetriever] = {}
     for retriever in retrievers:
         name = getattr(retriever, "name", type(retriever).__name__)
-        same = sum(each.partition(" ")[0] == name for each in named)
-        named[f"{name} {same + 1}" if same else name] = retriever
+        numbers = count(2)
+        key = name
+        while key in named:
+            key = f"{name} {next(numbers)}"
+        named[key] = retriever
     return named

@@ -117,6 +117,8 @@ def _stored(document: Document, node: TextNode, place: Mapping[str, Any]) -> Tex
         "parser": ADDED_NODES,
         "parser_version": 1,
         **given,
+        "collection": document.collection,
+        "visibility": document.visibility,  # of the document as it is stored, never of a node
         **place,
         "document_id": document.id,
         "token_count": count_tokens(node.get_content()),
@@ -199,6 +201,8 @@ def _document(
         names = ("collection", "mime", "title", "category", "subcategory", "visibility")
         name = str(extra.get("file_name") or given.get("title") or document_id)
         facts = {"mime": "text/plain", "title": name, **{key: given[key] for key in names if key in given}}
+        if any(node.metadata.get("visibility") == "private" for node in nodes):
+            facts["visibility"] = "private"
         stored = Document(
             id=document_id, text="", source_uri=f"{ADDED_SOURCE}{document_id}", source=ADDED_SOURCE,
             source_kind=ADDED_NODES, name=name, bytes=0, file_sha="", **facts,

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -25,7 +26,7 @@ from pipelines.errors import RetrievalError, StoreError
 from pipelines.store import documents as document_rows
 from pipelines.store.added_nodes import MADE_BY, Embedded, embedded, replacement, restored
 from pipelines.store.database import Database, writing
-from pipelines.store.embedding_models import active_since
+from pipelines.store.embedding_models import active_since, assert_active
 from pipelines.store.embedding_statistics import StatisticsCache
 from pipelines.store.lexical_index import BM25Parameters
 from pipelines.store.lexical_snapshots import LexicalIndexes
@@ -263,6 +264,7 @@ class FootnoteVectorStore(NodeWriter):
                 kept.pop(node_id, None)
             if not kept:
                 if stored:
+                    assert_active(connection, self.table)
                     self._remove(connection, [document_id], run.recorder("removed", [stored]))
                 return
             made = document_indexes.c
@@ -280,7 +282,8 @@ class FootnoteVectorStore(NodeWriter):
         stored = self._fetch_all("reading what is stored", select(*columns).where(d.id.in_(document_ids)))
         if stored:
             with self._run("remove", sorted({row.source for row in stored})) as run:
-                self.remove([row.id for row in stored], run.recorder("removed", stored))
+                check = partial(_assert_active, table=self.table)
+                self.remove([row.id for row in stored], run.recorder("removed", stored), check)
 
     @contextmanager
     def _run(self, kind: RunKind, sources: Sequence[str]) -> Iterator["_Run"]:
@@ -292,6 +295,10 @@ class FootnoteVectorStore(NodeWriter):
             seconds, nodes = time.perf_counter() - began, sum(item.nodes for item in run.items)
             report = IngestReport(run_id, tuple(run.items), nodes, 0, round(seconds, 3))
             finish_run(self.engine, report, Counter(item.outcome for item in run.items))
+
+
+def _assert_active(connection: Connection, _: Sequence[str], *, table: str) -> None:
+    assert_active(connection, table)
 
 
 @dataclass(frozen=True, slots=True)

@@ -386,6 +386,45 @@ def test_a_model_that_is_not_active_takes_no_nodes(store: FootnoteVectorStore, s
     assert (other.count(), store.count()) == (0, 0)
 
 
+def test_a_model_that_is_not_active_deletes_nothing_of_the_one_that_is(
+    store: FootnoteVectorStore, settings: Settings, embed: Callable[[str], list[float]]
+) -> None:
+    store.add([node("Ada wrote a program.", embed, of="notes")])
+    other = EmbeddingIdentity("hashed", "hashed", 64)
+    build_reembedding(settings, other).run()
+    aside = build_vector_store(settings, open_database(settings), other)
+    assert aside.count() == 1
+    for delete in (aside.clear, lambda: aside.delete("notes")):
+        with pytest.raises(ConfigError, match="promoted meanwhile"):
+            delete()
+    assert (store.count(), text_of(store, "notes")) == (1, "Ada wrote a program.")
+
+
+def test_nodes_are_as_visible_as_their_document(
+    store: FootnoteVectorStore, settings: Settings, embed: Callable[[str], list[float]]
+) -> None:
+    secret = "The vault opens with nine turns."
+    store.add([node(secret, embed, "a", of="vault", metadata={"visibility": "private"})])
+    (parsed,) = PARSERS["generic"]().get_nodes_from_documents([LlamaDocument(text="Ten turns close it.", id_="vault")])
+    assert parsed.metadata["visibility"] == "public"
+    store.add([parsed.model_copy(update={"embedding": embed(parsed.text)})])
+    document = stored(store, "vault")
+    assert document
+    assert document.visibility == "private"
+    engine = build_query_engine(settings)
+    assert engine.search("turns", audience="visitor", record=False).results == ()
+    assert len(engine.search("turns", record=False).results) == 2
+    assert_sound(store, settings)
+
+
+def test_the_search_as_a_retriever_gives_the_callers_metadata_back(
+    store: FootnoteVectorStore, settings: Settings, embed: Callable[[str], list[float]]
+) -> None:
+    store.add([node("Ada wrote a program.", embed, metadata={"team": "A"})])
+    (hit,) = build_query_engine(settings).as_retriever().retrieve("Who wrote a program?")
+    assert hit.metadata["team"] == "A"
+
+
 def test_the_asynchronous_methods_do_what_the_others_do(
     store: FootnoteVectorStore, settings: Settings, embed: Callable[[str], list[float]]
 ) -> None:

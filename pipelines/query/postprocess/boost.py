@@ -19,7 +19,7 @@ def boosted_score(score: float, value: float) -> float:
 
 
 def boosted_ranking(ranking: Sequence[NodeWithScore], values: Mapping[str, float]) -> list[NodeWithScore]:
-    """New hits with each score boosted by its node's value, best first, ties by node id.
+    """New hits with each score boosted by its node's value, best first, ties by node id; in order if all values are 1.
 
     Args:
         ranking: In any order; a hit without a score has 0.
@@ -29,6 +29,8 @@ def boosted_ranking(ranking: Sequence[NodeWithScore], values: Mapping[str, float
         NodeWithScore(node=hit.node, score=boosted_score(float(hit.score or 0.0), values[hit.node.node_id]))
         for hit in ranking
     ]
+    if all(value == 1 for value in values.values()):
+        return hits
     return sorted(hits, key=lambda hit: (-float(hit.score or 0.0), hit.node.node_id))
 
 
@@ -128,7 +130,8 @@ class SectionBoost(Boost):
 
     def value(self, node: BaseNode) -> float:
         """The factor of the node's heading path."""
-        headings = [set(tokenise(heading)) for heading in node.metadata.get("section_path", ())]
+        path = node.metadata.get("section_path")
+        headings = [set(tokenise(str(heading))) for heading in path] if isinstance(path, (list, tuple)) else []
         sections = [terms for section in self.asked if (terms := set(tokenise(section)))]
         return self.factor if any(terms <= heading for terms in sections for heading in headings) else 1.0
 

@@ -206,6 +206,11 @@ def test_any_two_retrievers_are_fused_with_equal_weights_and_the_best_are_return
         HybridRetriever(legs, weights=[1, 1, 1])
 
 
+def test_retrievers_of_one_name_with_a_space_are_all_asked() -> None:
+    both = [ListRetriever([("a", 1.0)], "vector index"), ListRetriever([("b", 1.0)], "vector index")]
+    assert set(ids(HybridRetriever(both, weights=[1, 1]).retrieve("q"))) == {"a", "b"}
+
+
 def test_no_retriever_writes_into_the_question_of_another() -> None:
     class Writing(ListRetriever):
         def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

@@ -31,7 +31,7 @@ def foreign(node_id: str, document: str, text: str, **metadata: object) -> TextN
 NODES = [
     foreign("a", "d1", "The crane lifts fourteen tonnes."),
     foreign("b", "d1", "The crane lifts fourteen tonnes.", year="unknown"),
-    foreign("c", "d1", "Its rope is new."),
+    foreign("c", "d1", "Its rope is new.", section_path=None),
     foreign("e", "d2", "Tomatoes grow behind the shed."),
     TextNode(id_="f", text="A node without a document."),
 ]
@@ -76,3 +76,9 @@ def test_a_postprocessor_works_without_a_ledger_on_nodes_of_any_program(
     monkeypatch.setattr("pipelines.query.postprocess.rerank._postprocessor", lambda _: Reversing)
     engine = RetrieverQueryEngine.from_args(Fixed(), llm=MockLLM(), node_postprocessors=[step])
     assert "".join(hit.node.node_id for hit in engine.query("Which crane?").source_nodes) == kept
+
+
+def test_a_boost_that_boosts_nothing_keeps_the_order() -> None:
+    hits = [NodeWithScore(node=TextNode(id_=name, text=name)) for name in "cab"]
+    boosted = QualityBoost().postprocess_nodes(hits)
+    assert [hit.node.node_id for hit in boosted] == ["c", "a", "b"]
