@@ -76,7 +76,7 @@ def read_settings() -> Settings:
 
 
 def _in_words(wrong: "ErrorDetails") -> str:
-    """What a wrong setting has to be, without its value, which may be a key."""
+    """The form that a wrong setting needs, without its value, which may be a key."""
     kind, limits = wrong["type"], wrong.get("ctx", {})
     if kind in _HAS_TO_BE:
         return f"it has to be {_HAS_TO_BE[kind].format(**limits)}"

@@ -61,7 +61,7 @@ class Entry:
         return key in self._held
 
     def text(self, name: str) -> str:
-        """That as plain text, without markup; empty for what is no text."""
+        """The value of a field as plain text, without markup; empty if it is no text."""
         value = self.get(name)
         return worded(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
 

@@ -266,7 +266,7 @@ class Failure:
 
 
 def current_failures(connection: Connection, collection: str | None = None) -> list[Failure]:
-    """What failed in its last attempt, by name and address; of all collections if none is given.
+    """The documents and listings whose last attempt failed, by name and address; of all collections if none is given.
 
     A listing's failure is current until its source is listed without it. A rollback is no attempt.
     """

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -282,8 +281,11 @@ class FootnoteVectorStore(NodeWriter):
         stored = self._fetch_all("reading what is stored", select(*columns).where(d.id.in_(document_ids)))
         if stored:
             with self._run("remove", sorted({row.source for row in stored})) as run:
-                check = partial(_assert_active, table=self.table)
-                self.remove([row.id for row in stored], run.recorder("removed", stored), check)
+                self.remove(
+                    [row.id for row in stored],
+                    run.recorder("removed", stored),
+                    check=lambda connection, _: assert_active(connection, self.table),
+                )
 
     @contextmanager
     def _run(self, kind: RunKind, sources: Sequence[str]) -> Iterator["_Run"]:
@@ -295,10 +297,6 @@ class FootnoteVectorStore(NodeWriter):
             seconds, nodes = time.perf_counter() - began, sum(item.nodes for item in run.items)
             report = IngestReport(run_id, tuple(run.items), nodes, 0, round(seconds, 3))
             finish_run(self.engine, report, Counter(item.outcome for item in run.items))
-
-
-def _assert_active(connection: Connection, _: Sequence[str], *, table: str) -> None:
-    assert_active(connection, table)
 
 
 @dataclass(frozen=True, slots=True)

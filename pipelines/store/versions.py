@@ -19,7 +19,7 @@ State = Mapping[str, str]  # the values of MAKES_A_VERSION
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a run did to one document, and the document's state now.
+    """The effect of a run on one document, and the document's state now.
 
     Attributes:
         item: Its place when the run wrote it.
