@@ -4,7 +4,7 @@ import json
 import re
 import uuid
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -76,7 +76,6 @@ class FakeNotion(Loopback):
         refused: Ids whose children the API takes for a wrong request.
         hidden: Ids that are not shared with the integration.
         views: Ids of linked views of databases, which the API does not give.
-        meanwhile: By path, what happens just before its next request is answered.
         faults: By path, what its next requests meet; under "" what any of the next ones does.
         requests: "GET /v1/pages/..." of every request, without its query.
     """
@@ -88,7 +87,6 @@ class FakeNotion(Loopback):
     refused: set[str] = field(default_factory=set)
     hidden: set[str] = field(default_factory=set)
     views: set[str] = field(default_factory=set)
-    meanwhile: dict[str, Callable[[], None]] = field(default_factory=dict)
     faults: dict[str, deque[Fault]] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
     most_rows: int = 10_000
@@ -289,7 +287,7 @@ class FakeNotion(Loopback):
     def _property(self, page: Told, name: str, asked: Mapping[str, Any]) -> tuple[int, Told]:
         told = next(told for told in page["properties"].values() if unquote(told["id"]) == name)
         kind = told["type"]
-        held = told[kind]["array"] if kind == "rollup" else [{"type": kind, kind: each} for each in told[kind]]
+        held = [{"type": kind, kind: each} for each in told[kind]]
         items = [{"object": "property_item", "id": told["id"], **each} for each in held]
         return self._part(items, asked, "property_item")
 
@@ -327,8 +325,6 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, method: str, asked: Mapping[str, Any]) -> None:
         path = urlsplit(self.path).path
         self.fake.requests.append(f"{method} {path}")
-        if happens := self.fake.meanwhile.pop(path, None):
-            happens()
         faults = self.fake.faults.get(path) or self.fake.faults.get("")
         if faults:
             fault = faults.popleft()

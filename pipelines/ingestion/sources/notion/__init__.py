@@ -20,15 +20,14 @@ from pipelines.ingestion.sources.notion.client import (
     open_api,
     page_address,
 )
-from pipelines.ingestion.sources.notion.databases import Properties, Rows, fetch_rows, keep_database
+from pipelines.ingestion.sources.notion.databases import Properties, fetch_rows, keep_database
 from pipelines.ingestion.sources.notion.pages import fetch_blocks, is_current, is_trashed, keep_page, rich_text_pieces
 from pipelines.observe import log_failure
-from pipelines.store.fetch_cache import Fetched, recall_fetched, remember_fetched
+from pipelines.store.fetch_cache import Fetched, recall_fetched
 from pipelines.text import canonical
 from pipelines.types import SourceItem
 
 _MAX_TITLE = 80
-_MAX_BLOCK_DEPTH = 100
 _SHARE_HINT = (
     "Open it in Notion, and under ... > Connections add the integration; or check the id: of a linked view, "
     "name the database that it shows."
@@ -161,30 +160,17 @@ class _Walk:
 
     def __init__(self, api: NotionApi, access: Access, source: str, max_depth: int) -> None:
         self.found = _Found(source, api.step)
-        self._api, self._home, self._source = api, access.settings.home, source
+        self._api, self._home = api, access.settings.home
         self._verify, self._max_depth = access.verify, max_depth
         self._properties = Properties(api)
         self._queue: deque[_Place] = deque()
-        self._seen: dict[str, tuple[str, ...]] = {}  # the titles down to each place, once they are known
-        self._listed: list[tuple[str, str, tuple[str, ...]]] = []  # (type, id, titles above)
-        note = recall_fetched(self._home, source)
-        self._is_noted = note is not None
-        self._before = [  # what the last complete listing had
-            _Place(what, checked_id(each), tuple(above))
-            for what, each, above in (note.more.get("listed", ()) if note else ())
-        ]
+        self._seen = set[str]()
 
     def listing(self, root: str) -> Listing:
-        """List everything below the page or database with that id; what cannot be fetched is a problem of the listing.
-
-        What a complete listing holds is noted, for the next one.
-        """
+        """List everything below the page or database with that id; what ends the listing is a problem of it."""
         try:
             self._queue.append(self._root(root))
             self._visit_queue()
-            self._visit_moved()
-            if not self.found.failed:
-                remember_fetched(self._home, Fetched(self._source, "", "", 0, {"listed": self._listed}))
         except _MALFORMED as error:
             log_failure("an answer of Notion cannot be read", error, source=root)
             self.found.end(SourceError(f"What Notion answers of {root} is not of its API."))
@@ -219,58 +205,9 @@ class _Walk:
     def _visit_queue(self) -> None:
         while self._queue:
             place = self._queue.popleft()
-            if place.depth > self._max_depth:
-                self.found.skip(f"{'/'.join(place.above)}/...", f"1 moved below it, deeper than {self._max_depth}")
-            elif place.id not in self._seen:
-                self._seen[place.id] = ()
+            if place.id not in self._seen:
+                self._seen.add(place.id)
                 self._guarded(place, self._visit_page if place.what == "page" else self._visit_database)
-
-    def _visit_moved(self) -> None:
-        """Visit what the last complete listing had, this one did not meet, and Notion still shows below the source.
-
-        It moved to where this listing had been, or below a page whose time did not change with that; or it lies below
-        a block that is refused, or in a table that is not shared any more. Nothing of it may be removed.
-        """
-        waiting: dict[str, list[_Place]] = {}  # by the page or database that holds them now
-        for place in self._before:  # may grow meanwhile, see `_recall`
-            if place.id not in self._seen and place.depth <= self._max_depth:
-                self._guarded(place, lambda each: self._locate(each, waiting))
-                self._visit_queue()
-            while holders := [each for each in waiting if each in self._seen]:
-                for holder in holders:
-                    names = self._seen[holder]
-                    self._queue.extend(replace(each, above=names or each.above) for each in waiting.pop(holder))
-                self._visit_queue()
-
-    def _recall(self, place: _Place, names: tuple[str, ...]) -> Fetched | None:
-        """Return the note of a page or database.
-
-        Releases that did not note what a source listed noted what lay below each page: that counts as listed before.
-        """
-        note = recall_fetched(self._home, page_address(place.id))
-        if note and not self._is_noted:
-            below = (*note.more.get("below", ()), *note.more.get("left", ()))
-            self._before += [_Place(what, checked_id(each), names) for what, each in below]
-        return note
-
-    def _locate(self, place: _Place, waiting: dict[str, list[_Place]]) -> None:
-        try:
-            answer = self._answer(place)
-        except Gone:
-            return
-        parent = answer.get("parent") or {}
-        for _ in range(_MAX_BLOCK_DEPTH):
-            if "block_id" not in parent:
-                break
-            try:
-                parent = self._api.block(checked_id(parent["block_id"])).get("parent") or {}
-            except (Gone, Refused):
-                break
-        holder = parent.get("page_id") or parent.get("database_id")
-        if holder and not is_trashed(answer):
-            waiting.setdefault(checked_id(holder), []).append(replace(place, answer=answer))
-        elif "block_id" in parent and not is_trashed(answer):  # of a block that is refused: it stays where it was
-            self._queue.append(replace(place, answer=answer))
 
     def _guarded(self, place: _Place, visit: Callable[[_Place], None]) -> None:
         """Visit a place; if that fails, the place alone fails and the walk goes on."""
@@ -304,11 +241,14 @@ class _Walk:
         title = self._properties.remember_title(page)
         names = (*place.above, _path_part(title))
         name = self.found.name(place.id, names)
-        note = self._recall(place, names)
+        note = recall_fetched(self._home, page_address(place.id))
         is_usable = note is not None and "below" in note.more and not self._verify
         if note is None or not is_usable or not is_current(note.stamp, page, place.properties):
             properties = place.properties if place.properties is not None else self._properties.of(page, {})[0]
-            note = keep_page(self._home, page, title, properties, fetch_blocks(self._api, place.id))
+            blocks = fetch_blocks(self._api, place.id)
+            if blocks.missing:
+                blocks = replace(blocks, below=_with_earlier(blocks.below, note))
+            note = keep_page(self._home, page, title, properties, blocks)
             self.found.fetched[note.uri] = note.sha
         self.found.add(note, name)
         self._enter(place, names, [_Place(what, checked_id(below)) for what, below in note.more["below"]])
@@ -331,35 +271,37 @@ class _Walk:
         title = " ".join(plain_rich_text(rich_text_pieces(database.get("title"))).split())
         names = (*place.above, _path_part(title))
         name = self.found.name(place.id, names)
-        old = self._recall(place, names)
+        old = recall_fetched(self._home, page_address(place.id))
         cached = {} if self._verify or old is None else old.more.get("asked", {})
         rows = fetch_rows(self._api, self._properties, database, cached)
-        note = self._kept_rows(database, title, rows, old)
+        below = _with_earlier(rows.below, old) if rows.hidden or not rows.tables else rows.below
+        note = keep_database(self._home, database, title, rows, below)
         self.found.fetched[note.uri] = note.sha
         self.found.add(note, name)
-        pages = [
-            _Place("page", checked_id(page["id"]), answer=page, properties=tuple(texts)) for page, texts in rows.pages
-        ]
-        self._enter(place, names, [*pages, *(_Place("database", each) for each in rows.databases)])
+        pages = {
+            checked_id(page["id"]): _Place("page", checked_id(page["id"]), answer=page, properties=tuple(texts))
+            for page, texts in rows.pages
+        }
+        self._enter(place, names, [pages.get(each) or _Place(what, each) for what, each in below])
         if rows.hidden or not rows.tables:
             hidden = ", ".join(rows.hidden) or "all"
             self.found.without(name, f"tables that are not shared with the integration: {hidden}")
 
-    def _kept_rows(self, database: Json, title: str, rows: Rows, old: Fetched | None) -> Fetched:
-        """Keep a database; its table stays as it was where none is shared any more but rows were listed last."""
-        before = {place.id for place in self._before}
-        if old and not rows.tables and any(row in before for _, row in old.more.get("below", ())):
-            return old
-        return keep_database(self._home, database, title, rows)
-
     def _enter(self, place: _Place, names: tuple[str, ...], below: Sequence[_Place]) -> None:
         """Queue what lies below a place, unless it lies too deep."""
-        self._seen[place.id] = names
-        self._listed.append((place.what, place.id, place.above))
         if place.depth < self._max_depth:
             self._queue.extend(replace(each, above=names) for each in below)
         elif below:
             self.found.skip(f"{'/'.join(names)}/...", f"{len(below)} below it, deeper than {self._max_depth}")
+
+
+def _with_earlier(below: Sequence[Sequence[str]], note: Fetched | None) -> list[list[str]]:
+    """Return what lies below a place of which Notion refuses a part: what it shows, then what it showed earlier.
+
+    Each is visited, so that what is gone or in the trash leaves the listing, and nothing else does.
+    """
+    earlier = note.more.get("below", ()) if note else ()
+    return [list(each) for each in dict.fromkeys(map(tuple, (*below, *earlier)))]
 
 
 def _path_part(title: str) -> str:

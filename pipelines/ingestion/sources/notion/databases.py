@@ -12,7 +12,7 @@ from pipelines.ingestion.sources.notion.client import Gone, Json, NotionApi, Ref
 from pipelines.ingestion.sources.notion.pages import as_json, facts_of, is_settled, is_trashed, keep, rich_text_pieces
 from pipelines.store.fetch_cache import Fetched
 
-_VALUES_SHOWN = 25  # of a property's values, a page itself shows no more
+_VALUES_SHOWN = 25  # a page shows no more of a property's values; of a rollup, no more is asked for
 _LIST_TYPES = frozenset({"title", "rich_text", "relation", "people"})
 
 
@@ -32,8 +32,6 @@ class Properties:
     def of(self, page: Json, cached: Mapping[str, str]) -> tuple[list[list[str]], dict[str, str]]:
         """Return the non-empty properties as [name, text], by name; and the texts that took requests of their own.
 
-        Rollups are not among the latter: they change with other pages, when the page's own time stays.
-
         Args:
             page: What Notion says of the page.
             cached: The texts that took requests the last time, if the page did not change since.
@@ -43,9 +41,7 @@ class Properties:
             if value["type"] == "title":
                 continue
             if self._needs_request(value):
-                is_cacheable = value["type"] != "rollup"
-                text = cached[name] if is_cacheable and name in cached else self._request(page, value)
-                took |= {name: text} if is_cacheable else {}
+                text = took[name] = cached[name] if name in cached else self._request(page, value)
             else:
                 text = property_text(value, self._titles)
             if text.strip():
@@ -55,8 +51,6 @@ class Properties:
     def _needs_request(self, value: Json) -> bool:
         """Return True if a property has more than its page shows of it."""
         shown = value.get(value["type"])
-        if value["type"] == "rollup" and isinstance(shown, dict):
-            return len(shown.get("array") or ()) >= _VALUES_SHOWN
         if value["type"] not in _LIST_TYPES or not isinstance(shown, list):
             return False
         unknown = value["type"] == "relation" and any(checked_id(each["id"]) not in self._titles for each in shown)
@@ -64,29 +58,12 @@ class Properties:
 
     def _request(self, page: Json, value: Json) -> str:
         kind, shown = value["type"], value[value["type"]]
-        if kind == "rollup":
-            return self._rollup(page, value)
         if value.get("has_more") or len(shown) >= _VALUES_SHOWN:
             items = self._api.property_items(checked_id(page["id"]), value["id"])
             shown = [item[kind] for item in items if item.get("type") == kind]
         if kind == "relation":
             return ", ".join(filter(None, (self._title(checked_id(each["id"])) for each in shown)))
         return property_text({"type": kind, kind: shown}, self._titles)
-
-    def _rollup(self, page: Json, value: Json) -> str:
-        """Return all values of a rollup, or those that the page shows if Notion refuses the others."""
-        try:
-            items = list(self._api.property_items(checked_id(page["id"]), value["id"]))
-        except (Gone, Refused):
-            return property_text(value, self._titles)
-        return ", ".join(filter(None, map(self._rollup_item, items)))
-
-    def _rollup_item(self, item: Json) -> str:
-        kind, value = item["type"], item.get(item["type"])
-        if kind == "relation" and isinstance(value, Mapping):
-            return self._title(checked_id(value["id"])) if value else ""
-        is_single = kind in _LIST_TYPES and isinstance(value, Mapping)
-        return property_text({**item, kind: [value]} if is_single else item, self._titles)
 
     def _title(self, page_id: str) -> str:
         if page_id not in self._titles:
@@ -146,8 +123,8 @@ def fetch_rows(api: NotionApi, properties: Properties, database: Json, cached: M
     return found
 
 
-def keep_database(home: Path, database: Json, title: str, rows: Rows) -> Fetched:
-    """Keep the envelope of a database with its rows, and note it; the stamp says whether that changed.
+def keep_database(home: Path, database: Json, title: str, rows: Rows, below: Sequence[Sequence[str]]) -> Fetched:
+    """Keep the envelope of a database with its rows, and note it with what lies below it; its stamp is their hash.
 
     Raises:
         StoreError: If it cannot be kept.
@@ -156,7 +133,7 @@ def keep_database(home: Path, database: Json, title: str, rows: Rows) -> Fetched
     facts = facts_of("database", database, title, ()) | {"description": description}
     envelope = Envelope(facts, as_json(rows.tables))
     stamp = hashlib.sha256(pack(envelope)).hexdigest()[:32]
-    return keep(home, database, envelope, stamp, {"asked": rows.cached, "below": rows.below})
+    return keep(home, database, envelope, stamp, {"asked": rows.cached, "below": below})
 
 
 def title_of(page: Json) -> str:
@@ -179,7 +156,8 @@ def property_text(value: Json, titles: Mapping[str, str]) -> str:
         return ", ".join(filter(None, (titles.get(checked_id(each["id"]), "") for each in content)))
     if kind in ("formula", "rollup", "array"):
         parts = content["array"] if content.get("type") == "array" else [content]
-        return ", ".join(filter(None, (property_text(each, titles) for each in parts)))
+        texts = filter(None, (property_text(each, titles) for each in parts))
+        return ", ".join((*texts, "...") if len(parts) >= _VALUES_SHOWN else texts)
     return ", ".join(filter(None, map(_value_text, content if isinstance(content, list) else [content])))
 
 
