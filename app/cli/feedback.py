@@ -15,7 +15,7 @@ from pipelines.errors import RetrievalError
 SESSION = "command line"
 _NO_LIMIT = 10**9
 group = typer.Typer(
-    help="What readers say of answers: list it, add to it, export it. Example: footnote feedback --limit 20"
+    help="Feedback on answers: list it, add to it, export it. Example: footnote feedback --limit 20"
 )
 
 
@@ -32,7 +32,7 @@ def feedback_list(
     limit: Annotated[int, option("How much of the latest.", min=1, max=10_000)] = 50,
     as_json: Json = False,
 ) -> None:
-    """What readers say of answers: thumbs, wrong sources, words, and the footnotes that they open.
+    """List the feedback on answers: thumbs, wrong sources, comments, and the footnotes that readers opened.
 
     Example: footnote feedback --limit 20
     """
