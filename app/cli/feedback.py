@@ -14,9 +14,7 @@ from pipelines.errors import RetrievalError
 
 SESSION = "command line"
 _NO_LIMIT = 10**9
-group = typer.Typer(
-    help="Feedback on answers: list it, add to it, export it. Example: footnote feedback --limit 20"
-)
+group = typer.Typer(help="Feedback on answers: list it, add to it, export it. Example: footnote feedback --limit 20")
 
 
 @dataclass(frozen=True, slots=True)

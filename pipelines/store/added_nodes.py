@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llama_index.core.schema import BaseNode, Node, NodeRelationship, ObjectType, RelatedNodeInfo, TextNode
-from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError
 
 from pipelines.errors import StoreError
 from pipelines.store.documents import ADDED_NODES, ADDED_RECIPE, ADDED_SOURCE, Places
@@ -27,6 +25,10 @@ _KEPT_FIELDS = TextNode.model_fields.keys() - {"id_", "text"}
 _BETWEEN = "\n\n"  # between nodes without offsets
 _MOST_GAPS = 1.0  # as a share of the texts of the nodes
 _GAP = "\x00"  # in no text of a node
+_DERIVED = frozenset(
+    "document_id collection visibility ordinal total start end line_start line_end page token_count ingested_at".split()
+)
+_RECORD = "added_nodes"  # the key of Document.metadata with [id, start, end, the node's metadata] of each node
 
 
 class Embedded(NamedTuple):
@@ -83,7 +85,27 @@ def replacement(
         _stored(document, nodes[n].node, {**places.of(*spans[n]), "ordinal": ordinal, "total": total})
         for ordinal, n in enumerate(order)
     ]
+    if document.source_kind == ADDED_NODES:
+        document = _recorded(document, made)
     return Replacement(document, made, [nodes[n].vectors for n in order], made_by)
+
+
+def remade(document: Document) -> list[TextNode]:
+    """The nodes that were added to this version of a document, with their ids, spans and metadata, without vectors.
+
+    Empty for a document that was not made of added nodes, and for one that an earlier release stored.
+    """
+    record = document.metadata.get(_RECORD, ())
+    places = Places(document.text, document.first_line, document.pages)
+    return [
+        _with_metadata(
+            document,
+            TextNode(id_=node_id, text=document.text[start:end]),
+            (metadata, metadata.get("extra", {})),
+            {**places.of(start, end), "ordinal": ordinal, "total": len(record)},
+        )
+        for ordinal, (node_id, start, end, metadata) in enumerate(record)
+    ]
 
 
 def restored(node: TextNode) -> TextNode:
@@ -111,6 +133,14 @@ def _stored(document: Document, node: TextNode, place: Mapping[str, Any]) -> Tex
     given, extra = _split(node.metadata)
     if given.get("start") != place["start"]:
         given.pop("facts", None)  # their spans are offsets in another text
+    return _with_metadata(document, node, (given, extra), place)
+
+
+def _with_metadata(
+    document: Document, node: TextNode, split: tuple[Mapping[str, Any], Mapping[str, Any]], place: Mapping[str, Any]
+) -> TextNode:
+    """A copy of the node with complete metadata, of which `split` has the given fields and the caller's keys."""
+    given, extra = split
     metadata = {
         **{name: getattr(document, name) for name in (*NODE_METADATA_OF_DOCUMENT, "mime", "year")},
         "ingested_at": document.ingested_at.isoformat() if document.ingested_at else "",
@@ -126,7 +156,8 @@ def _stored(document: Document, node: TextNode, place: Mapping[str, Any]) -> Tex
     }
     try:
         checked = NodeMetadata.model_validate(metadata).model_dump(mode="json")
-    except (ValidationError, PydanticSerializationError) as error:
+        json.dumps(metadata, allow_nan=False, default=str)  # pydantic makes null of NaN
+    except ValueError as error:  # of pydantic, too
         raise StoreError(f"The metadata of node {node.node_id} cannot be stored: {error}") from error
     relationships = dict(node.relationships)
     if node.ref_doc_id != document.id:
@@ -208,12 +239,31 @@ def _document(
             source_kind=ADDED_NODES, name=name, bytes=0, file_sha="", **facts,
         )  # fmt: skip
     line, data = first.metadata.get("line_start"), text.encode()
-    made_of = [text, [[node.node_id, *span] for node, span in zip(nodes, spans, strict=True)]]
     return stored.with_(
         text=text,
         bytes=len(data),
         first_line=max(1, line - text.count("\n", 0, start)) if isinstance(line, int) else 1,
         file_sha=hashlib.sha256(data).hexdigest(),
-        content_sha=hashlib.sha256(json.dumps(made_of).encode()).hexdigest(),
         ingested_at=datetime.now(UTC),
+    )
+
+
+def _recorded(document: Document, nodes: Sequence[TextNode]) -> Document:
+    """The document with a record of its nodes, of which a rollback or another model makes them again.
+
+    Its content hash covers the record, so that new metadata of a node is a new version, too.
+    """
+    record = [
+        [
+            node.node_id,
+            node.metadata["start"],
+            node.metadata["end"],
+            {key: value for key, value in node.metadata.items() if key not in _DERIVED},
+        ]
+        for node in nodes
+    ]
+    made_of = json.dumps([document.text, record], sort_keys=True)
+    return document.with_(
+        metadata={**document.metadata, _RECORD: record},
+        content_sha=hashlib.sha256(made_of.encode()).hexdigest(),
     )

@@ -277,7 +277,7 @@ def as_floats(vector: Any) -> Any:
 
 # Defaults for fields that nodes of older parsers lack; `extra` is stored only if it is not empty.
 _DEFAULTS = {name: field.default for name, field in NodeMetadata.model_fields.items() if not field.is_required()}
-_DEFAULTS |= {"section_path": [], "token_count": 0}
+_DEFAULTS |= {"section_path": (), "token_count": 0}
 del _DEFAULTS["extra"]
 
 

@@ -358,6 +358,28 @@ def test_what_was_added_and_deleted_can_be_undone(
     assert_sound(store, settings)
 
 
+def test_a_rollback_brings_added_nodes_back_with_their_ids_and_metadata(
+    store: FootnoteVectorStore, settings: Settings, embed: Callable[[str], list[float]]
+) -> None:
+    store.add([node("She wrote Go.", embed, "a", of="d", metadata={"topic": "go", "file_name": "d.txt"})])
+    store.add([node("He wrote C.", embed, "b", of="d", metadata={"topic": "c"})])
+    store.add([node("She wrote Go.", embed, "a", of="d", metadata={"topic": "golang"})])
+    ingestion = build_ingestion(settings)
+    (relabelled,) = (run["id"] for run in list_runs(store.engine, 1))
+    roll_back(ingestion, plan_rollback(ingestion.database, relabelled))
+    found = {each.node_id: each for each in store.get_nodes(["a", "b"])}
+    assert {name: each.metadata["topic"] for name, each in found.items()} == {"a": "go", "b": "c"}
+    assert_sound(store, settings)
+    store.add([node("He wrote C.", embed, "b", of="d", metadata={"topic": "c"})])
+    assert text_of(store, "d") == "She wrote Go.\n\nHe wrote C."
+    assert_sound(store, settings)
+
+
+def test_a_number_that_json_lacks_is_refused(store: FootnoteVectorStore, embed: Callable[[str], list[float]]) -> None:
+    with pytest.raises(StoreError, match="of node a cannot be stored"):
+        store.add([node("She wrote Go.", embed, "a", of="d", metadata={"score": float("nan")})])
+
+
 def test_a_reindex_leaves_added_nodes_alone_and_another_model_gets_nodes_of_the_same_text(
     store: FootnoteVectorStore, settings: Settings, embed: Callable[[str], list[float]]
 ) -> None:

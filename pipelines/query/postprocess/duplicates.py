@@ -25,13 +25,13 @@ def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
 
 
 def near_duplicates(texts: Sequence[str], *, threshold: float = THRESHOLD) -> dict[int, int]:
-    """For each text that repeats an earlier one, the index of that one; their words compared as sets."""
+    """For each text that repeats an earlier one, the index of that one: of the same words, and of at least one."""
     seen: list[tuple[int, frozenset[str]]] = []
     repeats: dict[int, int] = {}
     for index, text in enumerate(texts):
         terms = frozenset(text.casefold().split())
         for first, other in seen:
-            if _could_repeat(terms, other, threshold) and jaccard(terms, other) >= threshold:
+            if terms and _could_repeat(terms, other, threshold) and jaccard(terms, other) >= threshold:
                 repeats[index] = first
                 break
         else:

@@ -228,3 +228,7 @@ def test_the_ledger_knows_the_neighbours_that_no_leg_found() -> None:
     NeighbourExpansion(observer=ledger, reader=read, width=1).postprocess_nodes([kept(0, 0.9)])
     assert ledger.candidate("n1").final == 0.9
     assert ledger.used("neighbours")
+
+
+def test_texts_without_words_repeat_nothing() -> None:
+    assert near_duplicates(["", "", "one word", "one word"]) == {3: 2}
