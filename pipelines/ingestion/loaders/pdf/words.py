@@ -9,6 +9,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
+from pipelines.ingestion.loaders.pdf.characters import NOTHING, with_accents, with_ligatures
 from pipelines.text import canonical
 
 _BOLD = re.compile("bold|black|heavy|demi|cmbx", re.IGNORECASE)
@@ -19,6 +20,7 @@ _ICONS = re.compile(
     re.IGNORECASE,
 )
 _LINE_END_HYPHEN = "\x02"
+_SOFT_HYPHEN = "\xad"  # drawn, so not hidden
 _WORD = re.compile("[^\\s\x02]+\x02?|\x02")
 _BREAK = re.compile("[\r\n\x02]")
 _DINGBATS = re.compile(r"wingdings|webdings", re.IGNORECASE)
@@ -85,6 +87,12 @@ class Glyphs:
         """Start and end of the glyph along its line."""
         turn = self.style(index).turn
         return self.begin(index, turn)[0], self.end(index, turn)
+
+    def box(self, index: int) -> tuple[float, float, float]:
+        """Start, end and baseline of the glyph along its line."""
+        turn = self.style(index).turn
+        x0, _, _, y = self.begin(index, turn)
+        return x0, self.end(index, turn), y
 
     def begin(self, index: int, turn: int) -> tuple[float, float, float, float]:
         """(left, bottom, top, baseline) of the glyph."""
@@ -157,6 +165,7 @@ def page_words(page: Any, textpage: Any) -> list[Word]:
 
     drawn = "".join(chr(raw.FPDFText_GetUnicode(textpage.raw, index)) for index in range(textpage.count_chars()))
     glyphs = Glyphs(page, textpage.raw)
+    drawn = with_accents(with_ligatures(drawn, lambda index: glyphs.style(index).font), glyphs.box)
     words: list[Word] = []
     for start, end in _lines(drawn):
         spans = [match.span() for match in _WORD.finditer(drawn, start, end)]
@@ -197,7 +206,9 @@ def _word(drawn: str, span: tuple[int, int], glyphs: Glyphs, *, first: bool) -> 
     places: Sequence[int] = range(*span)
     raw = drawn[span[0] : span[1]]
     if not raw.isprintable() or " " in raw:
-        places = [index for index in places if not drawn[index].isspace()]
+        places = [index for index in places if drawn[index] != NOTHING and not drawn[index].isspace()]
+        if not places:
+            return None
         raw = "".join(drawn[index] for index in places)
     style = glyphs.style(places[0])
     if style.icons or (len(raw) > 1 and glyphs.style(places[-1]).icons):
@@ -239,7 +250,7 @@ def readable_text(drawn: str) -> str:
         return _RUNS.sub(" ", drawn).strip()
     if any("\ud800" <= char <= "\udfff" for char in drawn):
         drawn = drawn.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    text = drawn.replace(_LINE_END_HYPHEN, "-").translate(_CLEAN)
+    text = drawn.replace(_LINE_END_HYPHEN, "-").replace(_SOFT_HYPHEN, "-").translate(_CLEAN)
     return _RUNS.sub(" ", canonical(text)).strip()
 
 
