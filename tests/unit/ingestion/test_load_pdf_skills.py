@@ -80,3 +80,18 @@ def test_a_word_on_a_ground_of_its_own_stays_in_its_sentence(load_bytes) -> None
     canvas.save()
     text = "Call fire() before the kiln is warm, and wait for the bell."
     assert blocks(load_bytes(buffer.getvalue(), "a.pdf")) == [text]
+
+
+def test_a_label_as_wide_as_its_column_is_not_continued_by_the_next_label(load_bytes, make_pdf) -> None:
+    rows = [
+        ("Wheels & presses", "kick wheel, slab roller"),
+        ("Glazes & ash", "shino, celadon, tenmoku, and"),
+        ("", "oribe"),
+    ]
+    page = [(60, 760, "Skills", BOLD, 15)]
+    for number, (label, skills) in enumerate(rows):
+        page += [(60, 738 - 13.5 * number, label, BOLD, 10)] * bool(label) + [
+            (165, 738 - 13.5 * number, skills, BODY, 10)
+        ]
+    found = blocks(load_bytes(make_pdf([page]), "a.pdf"))
+    assert found[1:3] == ["Wheels & presses\tkick wheel, slab roller", "Glazes & ash\tshino, celadon, tenmoku, and"]
