@@ -107,6 +107,18 @@ def test_a_heading_of_an_entry_opens_no_section() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "job", ["Fathom\tBerlin\n{}\t{}", "{1}\t{2}\nFathom", "Fathom, {}\t{}", "#### {} at Fathom\n\n{}"]
+)
+@pytest.mark.parametrize("name", ["Rowing club life", "Governance"])
+def test_an_unknown_heading_above_entries_like_those_of_a_known_section_opens_a_section(job: str, name: str) -> None:
+    job = job.replace("{1}", "{}").replace("{2}", "{}")
+    jobs = "\n\n".join(job.format("Engineer", dates) for dates in ("2019 – 2021", "2016 – 2019"))
+    text = f"## Experience\n\n{jobs}\n\n## {name}\n\n{job.format('Member', '2012 – 2014')}\n\n## Skills\n\nGo, SQL"
+    assert [(record.company, record.position) for record in records(text, JobFacts)] == [("Fathom", "Engineer")] * 2
+    assert (name,) in [piece.section_path for piece in pieces_of(text, markdown_blocks(text))]
+
+
 def test_a_name_of_a_section_inside_a_job_opens_none() -> None:
     job = "Fathom | Engineer | 2019 – 2021\nTechnologies\n- Go\nAchievements\n- A prize"
     text = f"EXPERIENCE\n{job}\n\nEDUCATION\nHarlow College"
