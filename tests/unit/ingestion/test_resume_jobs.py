@@ -127,6 +127,13 @@ def test_words_in_brackets_after_the_company_are_its_industry() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["Fathom (OakPay)", "Harbour Institute (HIM)", "Fathom Lab (Prof. Ann Lee)"])
+@pytest.mark.parametrize("layout", ["{} | Engineer | Remote | 2019 – 2021", "{}\tRemote\nEngineer\t2019 – 2021"])
+def test_a_name_in_brackets_is_of_the_company(name: str, layout: str) -> None:
+    (job,) = jobs_of(f"EXPERIENCE\n{layout.format(name)}\n- Built it")
+    assert (job.company, job.industry, job.position, job.location) == (name, "", "Engineer", "Remote")
+
+
 @pytest.mark.parametrize("inside", ["formerly Oakline", "full-time", "since 1987"])
 def test_other_words_in_brackets_are_not_an_industry(inside: str) -> None:
     (job,) = jobs_of(f"EXPERIENCE\nFathom ({inside}) | Engineer | Remote | 2019 – 2021\n- Built it")
