@@ -147,13 +147,17 @@ def _joined_jobs(shape: TextShape) -> bool:
 
 
 def resume_confidence(shape: TextShape) -> float:
-    """The confidence (0..1) that a text is a resume, by career sections, date ranges and contact details."""
+    """The confidence (0..1) that a text is a resume, by career sections, date ranges and contact details.
+
+    Each section and each dated entry may have a few headings.
+    """
     if len(shape.document.text) > _MAX_RESUME:
         return 0.0
     main = shape.sections & {"experience", "education"}
     others = shape.sections - {"experience", "education", "contact", "references", "summary", "courses", "interests"}
     known = len(main) + len(others) + len(shape.sections & {"summary", "contact"})
-    if not main or known < 3 or shape.headings > 3 * known + 4:
+    complete = len(main) == 2 and shape.spells >= 2 and shape.reachable
+    if not main or known < 3 - complete or shape.headings > 3 * (known + shape.spells) + 4:
         return 0.0
     signs = (len(main) == 2) + ("skills" in others) + (shape.spells >= 2) + (shape.spells >= 4) + shape.reachable
     if signs < 3 or (shape.spells == 0 and len(main) < 2):

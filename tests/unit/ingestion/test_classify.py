@@ -1,5 +1,6 @@
 """Category, year and the rest, each by the first rule that knows."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -10,7 +11,7 @@ from pipelines.errors import ConfigError
 from pipelines.ingestion.classify import RULES, classify
 from pipelines.months import fiscal_year
 from pipelines.text import canonical
-from pipelines.types import CATEGORIES, Document, Furniture
+from pipelines.types import CATEGORIES, Block, Document, Furniture
 
 PROSE = "The harbour was dredged in spring, and the ships that wait for the tide moved to the outer pier. " * 12
 RESUME = """\
@@ -173,6 +174,26 @@ def test_a_resume_with_a_profile_link_and_page_numbers_is_no_export() -> None:
         first="March 2019 – Present", second="May 2014 – Feb 2019",
     ).replace("ann@example.com", "ann@example.com | linkedin.com/in/ann-lee")  # fmt: skip
     assert found_in(text, furniture=(Furniture(1, "Page 1 of 2"), Furniture(2, "Page 2 of 2"))) == "resume"
+
+
+JOB = "Baker\nOven {n} Ltd\n201{n} – 201{n}\nBread."
+
+
+def test_a_resume_whose_entries_have_headings_of_their_own_is_recognised() -> None:
+    lines = [line for n in range(8) for line in JOB.format(n=n).split("\n")]
+    text = "\n".join(
+        ["Experience", *lines, "Education", "School of Bread", "2008 – 2010", "Skills", "Rye", "+1 555 010 2030"]
+    )
+    starts = [text.index(line) for line in ("Experience", "Education", "Skills")]
+    named = [match.start() for match in re.finditer(r"Baker|Oven \d Ltd", text)]
+    blocks = tuple(Block(start, text.find("\n", start), "heading", 2) for start in sorted([*starts, *named]))
+    assert found_in(text, blocks=blocks) == "resume"
+
+
+def test_a_resume_of_two_sections_with_dates_and_an_address_is_recognised() -> None:
+    text = "Ann Lee\nann@example.com\n\nExperience\nBaker\n2014 – 2016\n\nEducation\nSchool of Bread\n2010 – 2012\n"
+    assert found_in(text) == "resume"
+    assert found_in(text.replace("ann@example.com\n", "")) == "generic"
 
 
 @pytest.mark.parametrize(

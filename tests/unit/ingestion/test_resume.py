@@ -107,6 +107,18 @@ def test_a_heading_of_an_entry_opens_no_section() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "job", ["Fathom\tBerlin\n{}\t{}", "{1}\t{2}\nFathom", "Fathom, {}\t{}", "#### {} at Fathom\n\n{}"]
+)
+@pytest.mark.parametrize("name", ["Rowing club life", "Governance"])
+def test_an_unknown_heading_above_entries_like_those_of_a_known_section_opens_a_section(job: str, name: str) -> None:
+    job = job.replace("{1}", "{}").replace("{2}", "{}")
+    jobs = "\n\n".join(job.format("Engineer", dates) for dates in ("2019 – 2021", "2016 – 2019"))
+    text = f"## Experience\n\n{jobs}\n\n## {name}\n\n{job.format('Member', '2012 – 2014')}\n\n## Skills\n\nGo, SQL"
+    assert [(record.company, record.position) for record in records(text, JobFacts)] == [("Fathom", "Engineer")] * 2
+    assert (name,) in [piece.section_path for piece in pieces_of(text, markdown_blocks(text))]
+
+
 def test_a_name_of_a_section_inside_a_job_opens_none() -> None:
     job = "Fathom | Engineer | 2019 – 2021\nTechnologies\n- Go\nAchievements\n- A prize"
     text = f"EXPERIENCE\n{job}\n\nEDUCATION\nHarlow College"
@@ -216,6 +228,39 @@ def test_studies_are_read_in_every_order(lines: str) -> None:
     (study,) = records(f"EDUCATION\n{lines}\n\nSKILLS\nGo", EducationFacts)
     assert (study.institution, study.degree, study.area) == ("University of Porto", "MSc", "Physics")
     assert (study.start_month, study.end_month) == ("2014", "2016")
+
+
+@pytest.mark.parametrize(
+    ("school", "institution", "location"),
+    [
+        ("University of California, Berkeley", "University of California, Berkeley", ""),
+        ("University of Texas, Austin", "University of Texas, Austin", ""),
+        ("University of Bremen, Germany", "University of Bremen", "Germany"),
+        ("University of Porto, Lisbon", "University of Porto", "Lisbon"),
+        ("Harbour College, Berkeley", "Harbour College", "Berkeley"),
+    ],
+)
+def test_the_city_after_a_school_named_by_its_region_is_its_campus(
+    school: str, institution: str, location: str
+) -> None:
+    (study,) = records(f"EDUCATION\n{school}\tJune 2014\nMSc in Physics\n\nSKILLS\nGo", EducationFacts)
+    assert (study.institution, study.location) == (institution, location)
+
+
+@pytest.mark.parametrize(
+    "degree",
+    ["MSc in Physics; GPA: 3.6/4.0", "MSc in Physics - 3.8 GPA", "MSc in Physics, grade 1.3"],
+)
+def test_a_grade_is_no_part_of_the_subject(degree: str) -> None:
+    (study,) = records(f"EDUCATION\nUniversity of Porto\n{degree}\t2014 – 2016\n\nSKILLS\nGo", EducationFacts)
+    assert (study.degree, study.area) == ("MSc", "Physics")
+
+
+def test_a_second_degree_is_at_the_school_above_it() -> None:
+    text = "EDUCATION\nUniversity of Porto\tPorto\nBSc in Physics\t2012 – 2014\nMinor degree in Music\t2013 – 2014\n"
+    first, second = records(f"{text}\nSKILLS\nGo", EducationFacts)
+    assert (first.institution, second.institution) == ("University of Porto",) * 2
+    assert (second.area, second.start_month) == ("Music", "2013")
 
 
 def test_certificates_and_languages_have_their_details() -> None:

@@ -56,6 +56,10 @@ LAYOUTS = {
     "em dash": "{0} — {1} — {2} — {3}\n{4}\n",
     "labels": "Employer: {0}\nPosition: {1}\nLocation: {2}\nPeriod: {3}\n{4}\n",
     "paragraphs": "{1}\n{0}, {2}\n{3}\nI did what had to be done there. It was good.\n",
+    "company as a list item": "● {0}\t{2}\n{1}\t{3}\n{4}\n",
+    "company and dates as a list item": "● {0}, {2}\t{3}\n{1}\n{4}\n",
+    "dotted leader": "{0}, {2} ............ {3}\n{1}\n{4}\n",
+    "dotted leader, spaced": "{0} . . . . . . . {2}\n{1} . . . . . {3}\n{4}\n",
     "dates beside the list": "{0}, {1}\t{2}\n• Shipped it\t{3}\n• Ran it\t2 years 3 months\n",
     "dates below the list": "{0}, {1}\n• Shipped it\n• Ran it\n{2} {3}\n2 years 3 months\n",
     "Markdown": "### {1} — {0}\n\n*{3} | {2}*\n\n{4}\n",
@@ -90,6 +94,15 @@ def test_every_layout_yields_each_job_once(name: str, heading: str) -> None:
     assert tuple(map(bare, jobs_of(text))) == JOBS
 
 
+def test_list_items_that_name_jobs_may_have_the_mark_of_their_own_items() -> None:
+    first, second = (f"• {name}\n{role}\t{dates}\n• Shipped it in 2018\n• Ran it" for name, role, dates in (
+        ("Fathom", "Engineer", "2019 – 2021"), ("Oakline", "Analyst", "2016"),
+    ))  # fmt: skip
+    found = [(job.company, job.position, job.bullets) for job in jobs_of(f"EXPERIENCE\n{first}\n{second}")]
+    items = ("Shipped it in 2018", "Ran it")
+    assert found == [("Fathom", "Engineer", items), ("Oakline", "Analyst", items)]
+
+
 def test_a_job_has_its_own_span_items_and_year() -> None:
     text = f"EXPERIENCE\n{laid_out(LAYOUTS['three lines'])}"
     pieces = [piece for piece in pieces_of(text) if piece.kind == "job"]
@@ -112,6 +125,13 @@ def test_words_in_brackets_after_the_company_are_its_industry() -> None:
         "Engineer",
         "Remote",
     )
+
+
+@pytest.mark.parametrize("name", ["Fathom (OakPay)", "Harbour Institute (HIM)", "Fathom Lab (Prof. Ann Lee)"])
+@pytest.mark.parametrize("layout", ["{} | Engineer | Remote | 2019 – 2021", "{}\tRemote\nEngineer\t2019 – 2021"])
+def test_a_name_in_brackets_is_of_the_company(name: str, layout: str) -> None:
+    (job,) = jobs_of(f"EXPERIENCE\n{layout.format(name)}\n- Built it")
+    assert (job.company, job.industry, job.position, job.location) == (name, "", "Engineer", "Remote")
 
 
 @pytest.mark.parametrize("inside", ["formerly Oakline", "full-time", "since 1987"])

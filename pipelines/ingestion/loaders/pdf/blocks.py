@@ -31,6 +31,7 @@ _OPEN = r"(?:à ce jour|la actualidad|la fecha|o momento|[^\W\d_]{3,12})"
 _RANGE_END = re.compile(
     rf"(?<!\d){_YEAR} ?(?:[-–—] ?(?:{_MONTH_YEAR}|{_OPEN})|(?:to|until|bis|au|à|al?|até) {_MONTH_YEAR})\)?$"
 )
+_LABELLED = re.compile(r"[^\W\d_a-z][^:.,;]{1,40}: \S")
 _DATE_END = re.compile(rf"[,;|·•(–—] ?{_MONTH_YEAR}\)?$")
 
 
@@ -166,7 +167,7 @@ def _continues_heading(group: Group, line: Line, level: int) -> bool:
 def _begins(group: Group, line: Line, below: Line | None, style: DocumentStyle, edge: Edge) -> bool:
     """True if the line begins a new block after the group's last line."""
     last = group.lines[-1]
-    if line.left or line.apart or last.apart:
+    if line.left or line.apart or last.apart or line.chip != last.chip:
         return True
     if last.hyphen or breaks_address(last.text, line.text):
         return False
@@ -204,6 +205,8 @@ def _begins_nearby(group: Group, line: Line, right: float) -> bool:
     if line.x0 > last.x0 + indent or (line.x0 < last.x0 - indent and len(group.lines) > 1):
         return True
     if begins_entry(last.text, line.text, is_first=len(group.lines) == 1):
+        return True
+    if _LABELLED.match(line.text) and _LABELLED.match(group.lines[0].text):
         return True
     return not _fills(last, line, right - 2 * line.size)
 

@@ -338,7 +338,7 @@ def _add(stream: list[Line], main: Line | None, notes: Sequence[Line], x: float 
         above_index = _line_above(stream, note)
         if above_index is not None:
             above = stream[above_index].left[-1]
-            if _wraps(above, note, x or 0.0):
+            if _wraps(above, note, x or 0.0, main):
                 both = _merge_wrapped(above, note)
                 stream[above_index] = replace(stream[above_index], left=(*stream[above_index].left[:-1], both))
                 continue
@@ -359,12 +359,13 @@ def _line_above(stream: Sequence[Line], note: Line) -> int | None:
     return None
 
 
-def _wraps(above: Line, note: Line, x: float) -> bool:
+def _wraps(above: Line, note: Line, x: float, beside: Line | None) -> bool:
+    """True if the note continues the one above; a full one, only where the text beside it does not begin anew."""
     if above.size != note.size or above.bold != note.bold:
         return False
     if _GOES_ON.search(above.text) or _CONTINUES.match(note.text):
         return True
-    if DATED.search(above.text):
+    if DATED.search(above.text) or (beside and not beside.text[0].islower()):
         return False
     return above.x1 + 0.5 * note.size * (len(note.text.split()[0]) + 1) > x
 

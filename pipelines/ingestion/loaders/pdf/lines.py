@@ -39,6 +39,7 @@ class Line:
         right: Side notes after it on its row, e.g. a date at the right margin.
         limit: How far right it may reach beside its right side notes.
         apart: True if it belongs with neither neighbour.
+        chip: The small box that it is drawn in; 0 without one.
     """
 
     text: str
@@ -58,6 +59,7 @@ class Line:
     right: tuple["Line", ...] = ()
     limit: float = 0.0
     apart: bool = False
+    chip: int = 0
 
 
 def page_lines(words: Sequence[Word], page: int) -> list[Line]:
@@ -90,7 +92,7 @@ def _without_repeats(words: Iterable[Word]) -> list[Word]:
 def _goes_on(run: Sequence[Word], word: Word) -> bool:
     """True if the word is next on the line."""
     last = run[-1]
-    if last.turn != word.turn or last.hyphen:
+    if last.turn != word.turn or last.hyphen or (last.chip and word.chip and last.chip != word.chip):
         return False
     large, small = max(last.size, word.size), min(last.size, word.size)
     off = abs(word.y - last.y)
@@ -119,17 +121,25 @@ def _max_word_gap(run: Sequence[Word], word: Word) -> float:
 
 
 def _starts(runs: Iterable[Sequence[Word]]) -> frozenset[int]:
-    """The x positions, in whole points, where several lines begin."""
-    counts = Counter(round(run[0].x0) for run in runs)
+    """The x positions, in whole points, where several lines begin, or go on in another style after a wide space."""
+    counts = Counter(
+        round(word.x0)
+        for run in runs
+        for before, word in zip([None, *run], run, strict=False)
+        if before is None or (_restyled(before, word) and word.x0 - before.x1 > _COLUMN_GAP * word.size)
+    )
     return frozenset(x for x in counts if sum(counts.get(near, 0) for near in (x - 1, x, x + 1)) >= _COMMON_START)
+
+
+def _restyled(before: Word, word: Word) -> bool:
+    return word.size != before.size or word.bold != before.bold
 
 
 def _cut_at(run: list[Word], starts: frozenset[int]) -> list[list[Word]]:
     """The line, cut where a word after a gap, or in another style, begins where other lines do."""
     pieces = [run[:1]]
     for before, word in pairwise(run):
-        restyled = word.size != before.size or word.bold != before.bold
-        gap = (_RESTYLED_GAP if restyled else _COLUMN_GAP) * word.size
+        gap = (_RESTYLED_GAP if _restyled(before, word) else _COLUMN_GAP) * word.size
         lone = len(pieces[-1]) == 1 and LONE_BULLET.fullmatch(before.text)
         if round(word.x0) in starts and word.x0 - before.x1 > gap and not lone:
             pieces.append([word])
@@ -158,6 +168,7 @@ def _line(words: Sequence[Word], page: int, order: int) -> Line:
         top=max(word.top for word in words),
         order=order,
         turn=base.turn,
+        chip=words[0].chip if words[0].chip == words[-1].chip else 0,
     )
 
 
@@ -177,6 +188,8 @@ def _join_pieces(lines: list[Line]) -> list[Line]:
 def _stands_next(last: Line, line: Line) -> bool:
     """True if both are one line: the first is only a bullet, or the second was drawn later, right beside it."""
     gap = (line.x0 - last.x1) / max(line.size, 1)
+    if last.chip and line.chip and last.chip != line.chip:
+        return False
     if LONE_BULLET.fullmatch(last.text):
         return 0 <= gap <= _BULLET_GAP
     return -0.2 <= gap <= _LATE_GAP and line.order != last.order + 1

@@ -4,11 +4,12 @@ import ctypes
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 from statistics import median
 from typing import Any
 
+from pipelines.ingestion.loaders.pdf.characters import NOTHING, with_accents, with_ligatures
 from pipelines.text import canonical
 
 _BOLD = re.compile("bold|black|heavy|demi|cmbx", re.IGNORECASE)
@@ -19,6 +20,7 @@ _ICONS = re.compile(
     re.IGNORECASE,
 )
 _LINE_END_HYPHEN = "\x02"
+_SOFT_HYPHEN = "\xad"  # drawn, so not hidden
 _WORD = re.compile("[^\\s\x02]+\x02?|\x02")
 _BREAK = re.compile("[\r\n\x02]")
 _DINGBATS = re.compile(r"wingdings|webdings", re.IGNORECASE)
@@ -30,6 +32,9 @@ _WINDOWS = {code: bytes([code]).decode("cp1252", "ignore") for code in range(0x8
 _CLEAN = {**_WINDOWS, **str.maketrans(_SYMBOL_BULLETS | _LIGATURES | _SPACES)}
 _RUNS = re.compile("[ \t]+")
 _SPACED_LETTERS = 4
+_MOST_DRAWINGS = 2_000
+_LEAST_BOX, _MOST_BOX = 6.0, 40.0  # points
+_CHIP_HEIGHT, _CHIP_WIDTH = 2.6, 20.0  # type sizes
 _LETTER_GAP = 1.5
 
 
@@ -38,7 +43,8 @@ class Word:
     """A word; lengths in points, `y` its baseline, from the lower left corner of the page as displayed.
 
     `turn` counts the quarter turns to the left of its text; the lengths are those of the page turned back by as many.
-    `hyphen` is True if it continues in the next line.
+    `hyphen` is True if it continues in the next line. `chip` is the number of the small box around it (a pill, a cell),
+    or 0.
     """
 
     text: str
@@ -51,6 +57,7 @@ class Word:
     bold: bool = False
     hyphen: bool = False
     turn: int = 0
+    chip: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,12 @@ class Glyphs:
         """Start and end of the glyph along its line."""
         turn = self.style(index).turn
         return self.begin(index, turn)[0], self.end(index, turn)
+
+    def box(self, index: int) -> tuple[float, float, float]:
+        """Start, end and baseline of the glyph along its line."""
+        turn = self.style(index).turn
+        x0, _, _, y = self.begin(index, turn)
+        return x0, self.end(index, turn), y
 
     def begin(self, index: int, turn: int) -> tuple[float, float, float, float]:
         """(left, bottom, top, baseline) of the glyph."""
@@ -157,12 +170,47 @@ def page_words(page: Any, textpage: Any) -> list[Word]:
 
     drawn = "".join(chr(raw.FPDFText_GetUnicode(textpage.raw, index)) for index in range(textpage.count_chars()))
     glyphs = Glyphs(page, textpage.raw)
+    drawn = with_accents(with_ligatures(drawn, lambda index: glyphs.style(index).font), glyphs.box)
     words: list[Word] = []
     for start, end in _lines(drawn):
         spans = [match.span() for match in _WORD.finditer(drawn, start, end)]
         spans = _respaced(drawn, spans, glyphs) if _is_spaced_out(drawn, spans) else spans
         words += [word for span in spans if (word := _word(drawn, span, glyphs, first=span == spans[0]))]
-    return words
+    return _in_chips(words, _small_boxes(page))
+
+
+def _small_boxes(page: Any) -> list[tuple[float, float, float, float]]:
+    """The drawings that are about as high as a line of text: left, bottom, right, top; none on a turned page."""
+    from pypdfium2 import raw
+
+    if page.get_rotation():
+        return []
+    left, bottom = page.get_bbox()[:2]
+    drawn = (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE)
+    found = (each.get_bounds() for each in islice(page.get_objects(filter=drawn), _MOST_DRAWINGS))
+    return [
+        (x0 - left, y0 - bottom, x1 - left, y1 - bottom) for x0, y0, x1, y1 in found if _LEAST_BOX < y1 - y0 < _MOST_BOX
+    ]
+
+
+def _in_chips(words: list[Word], boxes: Sequence[tuple[float, float, float, float]]) -> list[Word]:
+    """The words, each with the box that it fills up to a margin; a box over most of a line's width is a bar."""
+    if not boxes or not words:
+        return words
+    rows: dict[int, list[int]] = {}
+    for number, (_, y0, _, y1) in enumerate(boxes):
+        for band in range(int(y0 // _MOST_BOX), int(y1 // _MOST_BOX) + 1):
+            rows.setdefault(band, []).append(number)
+
+    def chip(word: Word) -> int:
+        for number in rows.get(int(word.y // _MOST_BOX), ()):
+            x0, y0, x1, y1 = boxes[number]
+            fits = x0 - 1 <= word.x0 and word.x1 <= x1 + 1 and y0 <= word.y <= y1
+            if fits and y1 - y0 < _CHIP_HEIGHT * word.size and x1 - x0 < _CHIP_WIDTH * word.size:
+                return number + 1
+        return 0
+
+    return [replace(word, chip=found) if (found := chip(word)) else word for word in words]
 
 
 def _lines(drawn: str) -> Iterator[tuple[int, int]]:
@@ -197,7 +245,9 @@ def _word(drawn: str, span: tuple[int, int], glyphs: Glyphs, *, first: bool) -> 
     places: Sequence[int] = range(*span)
     raw = drawn[span[0] : span[1]]
     if not raw.isprintable() or " " in raw:
-        places = [index for index in places if not drawn[index].isspace()]
+        places = [index for index in places if drawn[index] != NOTHING and not drawn[index].isspace()]
+        if not places:
+            return None
         raw = "".join(drawn[index] for index in places)
     style = glyphs.style(places[0])
     if style.icons or (len(raw) > 1 and glyphs.style(places[-1]).icons):
@@ -239,7 +289,7 @@ def readable_text(drawn: str) -> str:
         return _RUNS.sub(" ", drawn).strip()
     if any("\ud800" <= char <= "\udfff" for char in drawn):
         drawn = drawn.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    text = drawn.replace(_LINE_END_HYPHEN, "-").translate(_CLEAN)
+    text = drawn.replace(_LINE_END_HYPHEN, "-").replace(_SOFT_HYPHEN, "-").translate(_CLEAN)
     return _RUNS.sub(" ", canonical(text)).strip()
 
 

@@ -51,6 +51,11 @@ def place_score(words: str) -> int:
     return 1 if doubtful or (in_a_city and not (known[0] and len(parts) == 2)) else 2
 
 
+def is_region(words: str) -> bool:
+    """True if the words name a known country, state or region, and no city of its name."""
+    return place_score(words) == 3 and fold(words) not in _CITIES and "," not in words
+
+
 def could_be_place(words: str) -> bool:
     """True if the words may name an unknown place: up to four words with capitals."""
     return not any(map(str.isdigit, words)) and _is_name(words)

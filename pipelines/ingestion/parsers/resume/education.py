@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from pipelines.facts import EducationFacts
-from pipelines.ingestion.parsers.careers.places import place_score
+from pipelines.ingestion.parsers.careers.places import could_be_place, is_region, place_score
 from pipelines.ingestion.parsers.careers.records import date_fields
 from pipelines.ingestion.parsers.careers.vocabulary import (
     MAX_CACHED_LENGTH,
     degree_score,
+    has_school,
     institution_score,
     is_employment_type,
 )
@@ -46,9 +48,11 @@ _GRADE = re.compile(
     re.IGNORECASE,
 )
 _UNGRADED = re.compile(r"\s*\([^()]*\)$")
+_BEFORE_GRADE = re.compile(r"\s*[;,(|]\s*|\s+[–—-]\s+")
 _LABEL = re.compile(
     r"(?:degree|institution|school|university|major|abschluss|hochschule|institut|diplôme|école|établissement|título"
-    r"|institución|universidad|grau|instituição|titolo|istituto|università|field|area|studiengang|fach):\s+",
+    r"|institución|universidad|grau|instituição|titolo|istituto|università|field|area|studiengang|fach):\s+"
+    r"|major in\s+(?=\S)",
     re.IGNORECASE,
 )
 
@@ -62,10 +66,18 @@ def education_records(text: str, entries: Sequence[Entry]) -> list[EducationFact
     parsed = [_parts_and_places(entry) for entry in entries]
     known = [_school_and_degree(parts) for parts, _ in parsed]
     balance = sum(1 if school < degree else -1 for school, degree in known if school >= 0 and degree >= 0)
-    return [
+    records = [
         _record(entry, parts, places, indices, balance >= 0)
         for entry, (parts, places), indices in zip(entries, parsed, known, strict=True)
     ]
+    return list(accumulate(records, _under_one_school))
+
+
+def _under_one_school(above: EducationFacts, record: EducationFacts) -> EducationFacts:
+    """The record; a degree without a school of its own is at the school of the entry above."""
+    if record.institution or not record.degree:
+        return record
+    return record.model_copy(update={"institution": above.institution, "location": record.location or above.location})
 
 
 def _parts_and_places(entry: Entry) -> tuple[list[str], list[str]]:
@@ -106,8 +118,20 @@ def _is_grade(words: str) -> bool:
     return bool(_GRADE.search(words)) and not institution_score(words) and not degree_score(words)
 
 
+def _without_grade(words: str) -> str:
+    """The words without a grade at their end: "BSc Physics; GPA: 3.6/4"."""
+    for match in _BEFORE_GRADE.finditer(words):
+        if match.start() and _is_grade(words[match.end() :]):
+            return words[: match.start()]
+    return words
+
+
 def _pieces(words: str) -> Iterator[str]:
     """The segment cut where it holds more than one item: a place at its end, a school and a degree."""
+    words = _without_grade(words)
+    if _is_campus(words):
+        yield words
+        return
     words, place = _without_place(words)
     short = _SHORT_DEGREE.match(words)
     if short and degree_score(short[1]) and institution_score(words[short.end() :]):
@@ -132,6 +156,15 @@ def _pieces(words: str) -> Iterator[str]:
         yield words_of(words[best.end() :])
     if place:
         yield place
+
+
+def _is_campus(words: str) -> bool:
+    """True if the words are a school that a region alone does not name, and its city: "University of Texas, Austin"."""
+    match = _COMMA.fullmatch(words)
+    of = _OF.search(match[1]) if match else None
+    if not match or not of or not has_school(match[1][: of.start()]):
+        return False
+    return is_region(match[1][of.end() :]) and could_be_place(match[2]) and not is_region(match[2])
 
 
 def _split_score(school: str, other: str) -> float:

@@ -253,7 +253,8 @@ def leading_pieces(split: SectionEntries, part: Part, lead: str, kind: str) -> l
     return [Piece(start, end, part.path, HEADING if short else kind, lead=lead)]
 
 
-def supported_facts(text: str, records: Sequence[CareerRecord], start: int, end: int) -> Facts | None:
-    """The records with only the values that occur in their own spans, clipped to `start` and `end`."""
+def supported_facts(text: str, records: Sequence[CareerRecord], start: int, end: int, lead: str = "") -> Facts | None:
+    """The records with only the values that occur in the lead or in their own spans, clipped to `start` and `end`."""
     spans = ((record, (max(start, record.span[0]), min(end, record.span[1]))) for record in records)
-    return combined([checked for record, span in spans if (checked := supported_by(record, text[slice(*span)]))])
+    found = (supported_by(record, f"{text[slice(*span)]}\n{lead}") for record, span in spans)
+    return combined([checked for checked in found if checked])

@@ -80,6 +80,8 @@ def trailing_place(row: int, at: int, side: str, words: str, city: str = "") -> 
         return None
     if aside := _IN_BRACKETS.fullmatch(words):
         head, tail, mark = words_of(aside[1]), aside[2].strip(), "("
+        if tail.isupper() and not head.isupper() and not place_score(tail):
+            return None  # the name in short
     elif last := _LAST_PART.fullmatch(words):
         head, tail, mark = (
             words_of(last[1]),

@@ -302,7 +302,10 @@ def _labelled_reading(candidates: Candidates) -> list[JobReading]:
 
 
 def _with_industry(job: JobReading) -> JobReading:
-    """The job without the street after its company, and with the words in brackets there as industry or location."""
+    """The job without the street after its company, and with the words in brackets there as industry or location.
+
+    Other words in brackets are of the name: "Oakline (Kestrel)".
+    """
     job = replace(job, company=_STREET.split(job.company, maxsplit=1)[0])  # "British Council, 123 Bridge Street"
     aside = _IN_BRACKETS.fullmatch(job.company)
     if not aside or not tokens(aside[2]):
@@ -314,7 +317,7 @@ def _with_industry(job: JobReading) -> JobReading:
         return replace(job, company=company, location=job.location or inside)
     if tokens(inside)[0] in NOT_INDUSTRIES or any(map(str.isdigit, inside)) or is_employment_type(inside):
         return replace(job, company=company)
-    return replace(job, company=company, industry=inside)
+    return replace(job, company=company, industry=inside) if is_industry(inside) else job
 
 
 def read_experience(text: str, parts: Sequence[Part]) -> PiecesByPart:

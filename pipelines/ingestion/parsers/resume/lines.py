@@ -21,7 +21,10 @@ _BULLET = re.compile(r"(?:[-*+•‣◦▪▫●○∙·➢➤►▶▸✓✔–
 _BREAK = re.compile(r"\n|\t(?=[•◦▪●○‣∙] )")
 _MARKS = re.compile(r"#{1,6}[ \t]+|>[ \t]?|\|")
 _RULE = re.compile(r"[\s|:=_*~.\-–—]+")
-_STRONG = re.compile(r"\t[\t ]*|[ \xa0]{2,}|[ \xa0]+[|•·∙●⋅◦▪‖¦◆■][ \xa0]+|[ \xa0]*\|[ \xa0]*|<br\s?/?>|\n|\\\n")
+_LEADER = r"(?:[.…·_] ?){4,}"
+_STRONG = re.compile(
+    rf"[ \t]*{_LEADER}[ \t]*|\t[\t ]*|[ \xa0]{(2,)}|[ \xa0]+[|•·∙●⋅◦▪‖¦◆■][ \xa0]+|[ \xa0]*\|[ \xa0]*|<br\s?/?>|\n|\\\n"
+)
 _EDGES = " \t\n\xa0|•·∙●⋅◦▪,;:–—-/"
 _EMPHASIS = "*_`~"
 _LONG_LINE = 60
@@ -39,7 +42,7 @@ _MAX_NAME_WORDS = 16
 _FEW_WORDS = 10
 _STYLED, _OTHERS = 2, 5
 _APART = re.compile(r",\s+|\s+[–—/@-]\s+|\s+\(")
-_OPEN_BEFORE = re.compile(r"[\t|(\[•·∙●⋅,;:–—*_]\s*[*_(\[]{0,3}$|\s{2,}$|\s[-/]\s*$|^\W*$")
+_OPEN_BEFORE = re.compile(r"[\t|(\[•·∙●⋅,;:–—*_]\s*[*_(\[]{0,3}$|\s{2,}$|\s[-/]\s*$|^\W*$" rf"|{_LEADER}$")
 _SENTENCE_END = re.compile(r"[.!?;:…]$")
 _ABBREVIATION = re.compile(
     r"\b(?:inc|ltd|co|corp|bros|llc|sr|jr|s\.a|s\.l|s\.p\.a|s\.r\.l|e\.v|u\.s|u\.k|d\.c|[a-z])\.$", re.IGNORECASE
@@ -224,15 +227,30 @@ class DatedLine:
 def dated_lines(text: str, lines: Sequence[Line]) -> list[DatedLine]:
     """The lines with their dates and segments.
 
-    If only list items have dates, those with the least indent name the entries.
+    If the section begins with a list item that names an entry, so do others of its mark. If only list items have dates,
+    those with the least indent name the entries.
     """
-    marked = [_dated_line(text, _labelled_item_as_text(text, line)) for line in lines]
+    marked = _with_named_items(text, [_dated_line(text, _labelled_item_as_text(text, line)) for line in lines])
     items = [one.line.indent for one in marked if one.line.kind == "bullet"]
     if not items or any(one.anchor for one in marked):
         return marked
     least = min(items)
     named = [_dated_line(text, _as_text(line, least)) for line in lines]
     return named if any(one.has_range for one in named if one.anchor) else marked
+
+
+def _with_named_items(text: str, marked: list[DatedLine]) -> list[DatedLine]:
+    """The lines; list items with dates, or right above a dated line, as text if the first line is one of them."""
+    found: dict[int, DatedLine] = {}
+    for number, one in enumerate(marked):
+        if one.line.kind != "bullet" or text[one.line.start] != text[marked[0].line.start]:
+            continue
+        named = _dated_line(text, replace(one.line, kind="text"))
+        below = marked[number + 1] if number + 1 < len(marked) else named
+        dated = named if named.anchor else below
+        if named.named and dated.anchor not in ("", "beside") and (dated is below or dated.has_range):
+            found[number] = named
+    return [found.get(number, one) for number, one in enumerate(marked)] if 0 in found else marked
 
 
 def list_items_as_text(lines: Sequence[Line]) -> Sequence[Line]:

@@ -5,7 +5,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 
-from pipelines.facts import CareerRecord, CertificationFacts, LanguageFacts, PersonFacts, ProjectFacts, SkillsFacts
+from pipelines.facts import (
+    CareerRecord,
+    CertificationFacts,
+    EducationFacts,
+    LanguageFacts,
+    PersonFacts,
+    ProjectFacts,
+    SkillsFacts,
+)
 from pipelines.ingestion.parsers.careers.dates import date_ranges
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.records import date_fields, end_year
@@ -113,9 +121,11 @@ def _read_entries(
         found[number] = leading_pieces(split, parts[number], "", kind)
         for entry in split.entries:
             record = next(records)
-            facts = supported_facts(text, [record] if record else [], entry.start, entry.end)
-            piece = Piece(entry.start, entry.end, parts[number].path, kind, facts, end_year(entry.dated))
-            found[number].append(piece)
+            span = entry.start, entry.end
+            school = record.institution if isinstance(record, EducationFacts) else ""
+            lead = "" if school in text[slice(*span)] else school
+            facts = supported_facts(text, [record] if record else [], *span, lead)
+            found[number].append(Piece(*span, parts[number].path, kind, facts, end_year(entry.dated), lead))
     return found
 
 

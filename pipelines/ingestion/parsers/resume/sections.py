@@ -28,6 +28,7 @@ ENTRY_SECTIONS = frozenset({"experience", "education", "projects", "volunteering
 # Names that also occur inside a job or above a group of skills: they open one only in the style of other headings.
 WEAK_NAMES = frozenset(word_lists("section_words")["weak"])
 _BREAK = 3
+_NEAR_DATES = 4
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
@@ -107,7 +108,7 @@ class Headings:
             return SectionStart(name, self._title(line)) if self._opens(number, name, now) else None
         if line.kind != "heading" or self._style is None or not self._style.heading:
             return None
-        if self._is_entry(number, now):
+        if not self._is_laid_out_like(number, now) and self._is_entry(number, now):
             return None
         if line.level < self._style.level:
             return CONTACT if now != CONTACT else None
@@ -151,6 +152,31 @@ class Headings:
         """True if the lines below name spoken languages."""
         return any(language_names(self.text[line.start : line.end]) for line in self.lines[number + 1 : number + 3])
 
+    def _is_laid_out_like(self, number: int, now: SectionStart) -> bool:
+        """True if a heading is to the dates below it what the heading of the current section is to its first dates.
+
+        Both are in the style of sections, the first line below the section's heading is not, and the dates are no
+        nearer than there: it heads another section of entries, not an entry of this one.
+        """
+        opening = next(
+            (at for at in range(number - 1, -1, -1) if self._names[at] and self._title(self.lines[at]) == now.title), -1
+        )
+        line = self.lines[number]
+        headed = [_style(self.text, self.lines[at]) == self._style for at in (number, opening, opening + 1)]
+        if opening < 0 or headed != [True, True, False] or date_ranges(self.text[line.start : line.end]):
+            return False
+        return self._lines_to_dates(opening) <= self._lines_to_dates(number) < _NEAR_DATES
+
+    def _lines_to_dates(self, number: int) -> int:
+        """How many lines below a heading the first dates are; `_NEAR_DATES` if farther, or below a list item."""
+        for below in range(number + 1, min(number + _NEAR_DATES, len(self.lines))):
+            line = self.lines[below]
+            if line.kind in ("bullet", "more") or self._names[below]:
+                break
+            if date_ranges(self.text[line.start : line.end]):
+                return below - number
+        return _NEAR_DATES
+
     def _is_entry(self, number: int, now: SectionStart) -> bool:
         """True if a heading in a section names an entry of it: a job, a school, a project with dates below."""
         words = self.text[self.lines[number].body : self.lines[number].end]
@@ -160,12 +186,7 @@ class Headings:
             return True
         if date_ranges(words):
             return True
-        for below in range(number + 1, min(number + 4, len(self.lines))):
-            if self.lines[below].kind == "bullet" or self._names[below]:
-                break
-            if date_ranges(self.text[self.lines[below].start : self.lines[below].end]):
-                return True
-        return now.section in ("projects", "publications")
+        return self._lines_to_dates(number) < _NEAR_DATES or now.section in ("projects", "publications")
 
 
 def _section_name(text: str, line: Line) -> str:
