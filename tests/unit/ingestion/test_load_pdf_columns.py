@@ -297,3 +297,33 @@ def test_vertical_margin_text_comes_after_the_page(load_bytes) -> None:
 def test_a_page_with_thousands_of_scattered_words_is_read(load_bytes, make_pdf) -> None:
     page = [(10 + 7 * (31 * n % 80), 10 + 0.4 * (17 * n % 2000), f"w{n}", BODY, 4) for n in range(4000)]
     assert len(load_bytes(make_pdf([page]), "a.pdf").text.split()) > 3000
+
+
+def test_lines_set_flush_right_are_joined_only_where_they_are_full(load_bytes, make_pdf) -> None:
+    lines = [
+        "Fathom",
+        "Engineer",
+        "January 2016 - now",
+        "Ran the harbour office and all of its",
+        "boats, and sold tar.",
+        "Tar.",
+    ]
+    page = [right_aligned(line, 240, 740 - 14 * number) for number, line in enumerate(lines)]
+    assert blocks(load_bytes(make_pdf([page]), "a.pdf")) == [*lines[:3], f"{lines[3]} {lines[4]}", lines[5]]
+
+
+def test_a_sentence_in_a_narrow_column_is_one_paragraph_and_names_are_not(load_bytes, make_pdf) -> None:
+    lines = [
+        "Studied the tides at",
+        "Harbour College, Oslo.",
+        "Tar and rope stores",
+        "Harbourmasters",
+        "Pilots of the north",
+    ]
+    assert blocks(load_bytes(make_pdf([column(lines, 60, 740)]), "a.pdf")) == [" ".join(lines[:2]), *lines[2:]]
+
+
+def test_a_name_of_capitals_and_digits_heads_nothing(load_bytes, make_pdf) -> None:
+    page = [(60, 760, "Skills", BOLD, 15), *column(["HTML5", "Carpentry", "Python"], 60, 735, 30)]
+    document = load_bytes(make_pdf([page]), "a.pdf")
+    assert [block.kind for block in document.blocks] == ["heading", "paragraph", "paragraph", "paragraph"]

@@ -256,6 +256,17 @@ def test_a_grade_is_no_part_of_the_subject(degree: str) -> None:
     assert (study.degree, study.area) == ("MSc", "Physics")
 
 
+def test_studies_without_dates_are_told_apart_though_one_only_has_a_heading() -> None:
+    text = (
+        "## Education\n\n### Master of Arts\n\nMajor in Physics, University of Porto, Porto, Portugal.\n\n"
+        "Bachelor of Science\n\nMajor in Music, Harlow College, Austin, USA.\n\n## Skills\n\nGo, SQL"
+    )
+    found = [(study.institution, study.degree, study.area) for study in records(text, EducationFacts)]
+    assert found == [
+        ("University of Porto", "Master of Arts", "Physics"), ("Harlow College", "Bachelor of Science", "Music"),
+    ]  # fmt: skip
+
+
 def test_a_second_degree_is_at_the_school_above_it() -> None:
     text = "EDUCATION\nUniversity of Porto\tPorto\nBSc in Physics\t2012 – 2014\nMinor degree in Music\t2013 – 2014\n"
     first, second = records(f"{text}\nSKILLS\nGo", EducationFacts)

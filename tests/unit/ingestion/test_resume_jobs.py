@@ -103,6 +103,15 @@ def test_list_items_that_name_jobs_may_have_the_mark_of_their_own_items() -> Non
     assert found == [("Fathom", "Engineer", items), ("Oakline", "Analyst", items)]
 
 
+def test_a_description_that_goes_on_behind_the_dates_is_none_of_the_job_line() -> None:
+    prose = "Shipped everything that there was, and ran the office for two years and more."
+    text = f"EXPERIENCE\n\nFathom\nEngineer 2019–2021 {prose}\n\nOakline\nAnalyst 2016–2019 {prose}"
+    found = [(job.company, job.position, job.start_month, job.end_month) for job in jobs_of(text)]
+    assert found == [("Fathom", "Engineer", "2019", "2021"), ("Oakline", "Analyst", "2016", "2019")]
+    (piece, _) = [piece for piece in pieces_of(text) if piece.kind == "job"]
+    assert text[piece.start : piece.end].endswith(prose)
+
+
 def test_a_job_has_its_own_span_items_and_year() -> None:
     text = f"EXPERIENCE\n{laid_out(LAYOUTS['three lines'])}"
     pieces = [piece for piece in pieces_of(text) if piece.kind == "job"]

@@ -19,6 +19,7 @@ _BOLD_HEADING = 80
 _WORD_WIDTH = 0.5
 _INDENT = 0.8
 _INDENTS = 3
+_FLUSH = 1.0
 _NARROW = 22
 _SHORT = 40
 _CONTACT = re.compile(
@@ -32,6 +33,7 @@ _RANGE_END = re.compile(
     rf"(?<!\d){_YEAR} ?(?:[-–—] ?(?:{_MONTH_YEAR}|{_OPEN})|(?:to|until|bis|au|à|al?|até) {_MONTH_YEAR})\)?$"
 )
 _LABELLED = re.compile(r"[^\W\d_a-z][^:.,;]{1,40}: \S")
+_CODE = re.compile(r"[A-Z]+\d+")  # the name of a thing, as HTML5
 _DATE_END = re.compile(rf"[,;|·•(–—] ?{_MONTH_YEAR}\)?$")
 
 
@@ -56,10 +58,11 @@ class DocumentStyle:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """The right edge of a column's lines, and the width, in type sizes, below which its lines may be items."""
+    """The edges of a column's lines, and the width, in type sizes, below which its lines may be items."""
 
     right: float
     narrow: float
+    left: float = 0.0
 
 
 def document_style(lines: Sequence[Line]) -> DocumentStyle:
@@ -83,7 +86,7 @@ def document_style(lines: Sequence[Line]) -> DocumentStyle:
 def group_lines(lines: Sequence[Line], style: DocumentStyle) -> list[Group]:
     """The blocks of the document; a paragraph may continue over the end of a column or page."""
     groups: list[Group] = []
-    edges = _right_edges(lines)
+    edges, lefts = _right_edges(lines), _left_edges(lines)
     wrapped = _wrapped_columns(lines, edges)
     for position, line in enumerate(lines):
         above = lines[position - 1] if position else None
@@ -98,7 +101,9 @@ def group_lines(lines: Sequence[Line], style: DocumentStyle) -> list[Group]:
             groups.append(Group("paragraph"))
         else:
             narrow = _NARROW if (line.page, line.column) in wrapped else _SHORT
-            if _begins(groups[-1], line, below, style, Edge(edges[position - 1], narrow)):
+            if _begins(
+                groups[-1], line, below, style, Edge(edges[position - 1], narrow, lefts[line.page, line.column])
+            ):
                 groups.append(Group("paragraph"))
         groups[-1].lines.append(line)
     return [_demote_long_heading(group) for group in groups]
@@ -118,6 +123,15 @@ def _right_edges(lines: Sequence[Line]) -> list[float]:
         near = [edge for band, edge in bands.items() if -1 <= band - int(line.x0 // 36) <= _INDENTS]
         edges.append(max(near, default=line.x1))
     return edges
+
+
+def _left_edges(lines: Sequence[Line]) -> dict[tuple[int, int], float]:
+    """How far left the lines of each column reach."""
+    reach: dict[tuple[int, int], float] = {}
+    for line in lines:
+        key = line.page, line.column
+        reach[key] = min(reach.get(key, line.x0), line.x0)
+    return reach
 
 
 def _wrapped_columns(lines: Sequence[Line], edges: Sequence[float]) -> set[tuple[int, int]]:
@@ -146,7 +160,11 @@ def _heading_level(line: Line, above: Line | None, below: Line | None, style: Do
     least = min(len(style.heading_sizes) + 1, 6)
     if line.size < style.size * 0.9:
         return 0
-    if is_capitals(line.text) and not (below and is_capitals(below.text) and above and is_capitals(above.text)):
+    if (
+        is_capitals(line.text)
+        and not _CODE.fullmatch(line.text)
+        and not (below and is_capitals(below.text) and above and is_capitals(above.text))
+    ):
         return least
     if not (style.bold_is_rare and line.bold and len(line.text) <= _BOLD_HEADING) or line.text[-1] in ".,;":
         return 0
@@ -189,26 +207,31 @@ def _goes_on(group: Group, line: Line, below: Line | None, style: DocumentStyle,
         return not line.right and _fills(last, line, limit)
     if line.text[0].islower():
         return True
-    return not _begins_nearby(group, line, edge.right) and not _is_item(group, line, below, edge)
+    return not _begins_nearby(group, line, edge) and not _is_item(group, line, below, edge)
 
 
 def _is_contact(text: str) -> bool:
     return len(text) < 100 and _CONTACT.fullmatch(text) is not None
 
 
-def _begins_nearby(group: Group, line: Line, right: float) -> bool:
+def _begins_nearby(group: Group, line: Line, edge: Edge) -> bool:
     """True if a line at the usual distance begins a block: by indent, space left above it, or dates."""
     last = group.lines[-1]
     if group.kind == "list":
         return line.x0 < group.lines[0].x0 + 0.3 * line.size
     indent = _INDENT * line.size
-    if line.x0 > last.x0 + indent or (line.x0 < last.x0 - indent and len(group.lines) > 1):
+    inside = last.x0 > edge.left + _FLUSH and max(last.x0, line.x0) > edge.left + 3 * line.size
+    flush_right = inside and abs(last.x1 - line.x1) < _FLUSH < abs(last.x0 - line.x0)  # its left edge is ragged
+    outdented = line.x0 < last.x0 - indent and len(group.lines) > 1
+    if not flush_right and (line.x0 > last.x0 + indent or outdented):
         return True
     if begins_entry(last.text, line.text, is_first=len(group.lines) == 1):
         return True
     if _LABELLED.match(line.text) and _LABELLED.match(group.lines[0].text):
         return True
-    return not _fills(last, line, right - 2 * line.size)
+    if flush_right:
+        return last.x0 - _first_word(line) > edge.left + 2 * line.size
+    return not _fills(last, line, edge.right - 2 * line.size)
 
 
 def begins_entry(above: str, line: str, *, is_first: bool) -> bool:
@@ -233,6 +256,9 @@ def _is_item(group: Group, line: Line, below: Line | None, edge: Edge) -> bool:
     if width > _NARROW and not line.text[0].isupper():
         return False
     prose = any(above.text[0].islower() for above in group.lines[1:]) or (
+        line.text[-1] == "." and last.text[-1] != "." and "," in line.text
+    )
+    prose = prose or (
         below is not None and _same_column(line, below) and below.text[0].islower() and below.size == line.size
     )
     return not prose and not _GOES_ON.search(last.text)
@@ -240,7 +266,12 @@ def _is_item(group: Group, line: Line, below: Line | None, edge: Edge) -> bool:
 
 def _fills(last: Line, line: Line, right: float) -> bool:
     """True if the line's first word would not have fitted at the end of the line above."""
-    return last.x1 + len(line.text.split(maxsplit=1)[0]) * line.size * _WORD_WIDTH >= right
+    return last.x1 + _first_word(line) >= right
+
+
+def _first_word(line: Line) -> float:
+    """About the width of the line's first word."""
+    return len(line.text.split(maxsplit=1)[0]) * line.size * _WORD_WIDTH
 
 
 def _same_column(one: Line, other: Line) -> bool:

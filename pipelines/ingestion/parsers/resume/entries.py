@@ -200,9 +200,10 @@ def _dates_last(lines: Sequence[DatedLine], anchors: Sequence[int]) -> SectionEn
 
 
 def _undated(lines: Sequence[DatedLine], names: Names) -> SectionEntries:
-    """Entries without dates: each begins with a heading, else with a line that names a position or a school."""
-    starts = [number for number, one in enumerate(lines) if one.line.kind == "heading"]
-    starts = starts or [number for number in range(len(lines)) if _begins_entry(lines, number, names)]
+    """Entries without dates: each begins with a heading, or with a line that names one if all headings do."""
+    headed = [number for number, one in enumerate(lines) if one.line.kind == "heading"]
+    named = [number for number in range(len(lines)) if _begins_entry(lines, number, names)]
+    starts = named if set(headed) <= set(named) else headed
     if not starts:
         return SectionEntries(tuple(lines))
     ends = [*starts[1:], len(lines)]
@@ -211,15 +212,15 @@ def _undated(lines: Sequence[DatedLine], names: Names) -> SectionEntries:
 
 
 def _begins_entry(lines: Sequence[DatedLine], number: int, names: Names) -> bool:
-    """True if the line or the one below has a name; below a named line, only if the section's first line has one."""
-    one = lines[number]
-    named = any(names(part.words) for part in one.parts)
-    if not one.named or one.line.kind not in ("text", "row"):
+    """True if the line or the one below has a name; below a named line, only if it has it where the first entry has."""
+    if not lines[number].named or lines[number].line.kind not in ("text", "row", "heading"):
         return False
+    first, second, here, below = (
+        at < len(lines) and any(names(part.words) for part in lines[at].parts) for at in (0, 1, number, number + 1)
+    )
     if number and lines[number - 1].named:
-        return named and any(names(part.words) for part in lines[0].parts)
-    below = lines[number + 1].parts if number + 1 < len(lines) else ()
-    return named or any(names(part.words) for part in below)
+        return here if first else second and below
+    return here or below
 
 
 def entries_by_part(text: str, parts: Sequence[Part], section: str) -> dict[int, SectionEntries]:

@@ -230,6 +230,7 @@ def dated_lines(text: str, lines: Sequence[Line]) -> list[DatedLine]:
     If the section begins with a list item that names an entry, so do others of its mark. If only list items have dates,
     those with the least indent name the entries.
     """
+    lines = [piece for line in lines for piece in _without_run_in_text(text, line)]
     marked = _with_named_items(text, [_dated_line(text, _labelled_item_as_text(text, line)) for line in lines])
     items = [one.line.indent for one in marked if one.line.kind == "bullet"]
     if not items or any(one.anchor for one in marked):
@@ -237,6 +238,20 @@ def dated_lines(text: str, lines: Sequence[Line]) -> list[DatedLine]:
     least = min(items)
     named = [_dated_line(text, _as_text(line, least)) for line in lines]
     return named if any(one.has_range for one in named if one.anchor) else marked
+
+
+def _without_run_in_text(text: str, line: Line) -> list[Line]:
+    """The line; a name with a range and a description that goes on behind it are two."""
+    ranges = [found for found in date_ranges(text[line.start : line.end]) if found.end_month or found.current]
+    if line.kind != "text" or len(ranges) != 1 or not ranges[0].start:
+        return [line]
+    end, after = line.start + ranges[0].end, text[line.start + ranges[0].end : line.end].lstrip(" .:)–—-")
+    name = text[line.body : line.start + ranges[0].start].rstrip(" (,:–—-")
+    if not after[:1].isupper() or len(after.split()) <= _FEW_WORDS or not _SENTENCE_END.search(after):
+        return [line]
+    if len(name.split()) > _FEW_WORDS or not looks_named(name):
+        return [line]
+    return [replace(line, end=end), Line(line.end - len(after), line.end, line.end - len(after), "text")]
 
 
 def _with_named_items(text: str, marked: list[DatedLine]) -> list[DatedLine]:
@@ -307,7 +322,7 @@ def _is_named(text: str, line: Line, parts: Sequence[Segment], dated: bool) -> b
     if line.kind == "heading" or not parts:
         return words <= 2 * _MAX_NAME_WORDS
     last = text[line.start : line.end].rstrip("*_ ")
-    ends = _SENTENCE_END.search(last) is not None and not _ABBREVIATION.search(last)
+    ends = _SENTENCE_END.search(last) is not None and not _ABBREVIATION.search(last) and not _ends_in_place(last)
     if dated and words <= _FEW_WORDS and all(looks_named(part.words) or len(part.words.split()) < 3 for part in parts):
         return True
     if words > (_MAX_NAME_WORDS if len(parts) == 1 else 2 * _MAX_NAME_WORDS) or (
@@ -315,6 +330,12 @@ def _is_named(text: str, line: Line, parts: Sequence[Segment], dated: bool) -> b
     ):
         return False
     return words == 1 or any(looks_named(part.words) or _is_styled(part.words) for part in parts)
+
+
+def _ends_in_place(words: str) -> bool:
+    """True if the words end with a place and a full stop: "University of Porto, Porto, Portugal."."""
+    first, *place = words.removesuffix(".").rsplit(", ", 2)
+    return len(place) == 2 and looks_named(first) and is_place(", ".join(place))
 
 
 def _is_styled(words: str) -> bool:
