@@ -27,6 +27,7 @@ from pipelines.store.added_nodes import MADE_BY, Embedded, embedded, replacement
 from pipelines.store.database import Database, writing
 from pipelines.store.embedding_models import active_since, assert_active
 from pipelines.store.embedding_statistics import StatisticsCache
+from pipelines.store.filters import is_storable
 from pipelines.store.lexical_index import BM25Parameters
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.metadata_filters import metadata_condition
@@ -188,7 +189,7 @@ class FootnoteVectorStore(NodeWriter):
             raise RetrievalError(f"The query needs an embedding of {self.dimension} dimensions, and has {given}.")
         chosen = self._chosen(query.node_ids or None, query.filters)
         if query.doc_ids:
-            chosen = and_(chosen, self._key("document_id").in_(query.doc_ids))
+            chosen = and_(chosen, self._key("document_id").in_(list(filter(is_storable, query.doc_ids))))
         narrow = bool(query.node_ids or query.doc_ids or query.filters)
         hits = self._nearest(vector, query.similarity_top_k, look=look, condition=chosen, narrow=narrow)
         nodes = [restored(hit.node) for hit in hits if isinstance(hit.node, TextNode)]
@@ -225,7 +226,7 @@ class FootnoteVectorStore(NodeWriter):
     def _chosen(self, node_ids: Sequence[str] | None, filters: MetadataFilters | None) -> ColumnElement[bool]:
         """The condition of these ids and filters; None sets none."""
         nodes = self._nodes.c
-        ids = true() if node_ids is None else nodes.node_id.in_(node_ids)
+        ids = true() if node_ids is None else nodes.node_id.in_(list(filter(is_storable, node_ids)))
         return and_(ids, true() if filters is None else metadata_condition(filters, nodes.metadata_))
 
     def _embedded(self, connection: Connection, condition: ColumnElement[bool]) -> dict[str, Embedded]:
@@ -276,9 +277,9 @@ class FootnoteVectorStore(NodeWriter):
             self._write(connection, [self._prepared(new)], record)
 
     def _delete_documents(self, document_ids: Sequence[str]) -> None:
-        d = documents.c
+        d, wanted = documents.c, list(filter(is_storable, document_ids))
         columns = (d.id, d.collection, d.name, d.source, d.source_kind, d.source_uri)
-        stored = self._fetch_all("reading what is stored", select(*columns).where(d.id.in_(document_ids)))
+        stored = self._fetch_all("reading what is stored", select(*columns).where(d.id.in_(wanted)))
         if stored:
             with self._run("remove", sorted({row.source for row in stored})) as run:
                 self.remove(

@@ -375,6 +375,18 @@ def test_a_rollback_brings_added_nodes_back_with_their_ids_and_metadata(
     assert_sound(store, settings)
 
 
+@pytest.mark.parametrize("odd", ["a\0b", "a\ud800b"], ids=["nul", "surrogate"])
+def test_an_id_that_cannot_be_stored_finds_and_deletes_nothing(
+    odd: str, store: FootnoteVectorStore, embed: Callable[[str], list[float]]
+) -> None:
+    store.add([node("She wrote Go.", embed, "a", of="d")])
+    store.delete(odd)
+    store.delete_nodes([odd])
+    query = VectorStoreQuery(query_embedding=embed("Go"), similarity_top_k=1, doc_ids=[odd])
+    assert (store.get_nodes([odd]), store.query(query).nodes) == ([], [])
+    assert [each.node_id for each in store.get_nodes(["a"])] == ["a"]
+
+
 def test_a_number_that_json_lacks_is_refused(store: FootnoteVectorStore, embed: Callable[[str], list[float]]) -> None:
     with pytest.raises(StoreError, match="of node a cannot be stored"):
         store.add([node("She wrote Go.", embed, "a", of="d", metadata={"score": float("nan")})])
