@@ -1,7 +1,6 @@
 """Pages drawn as PDF by reportlab: columns, right-aligned dates, hint columns, running headers and footers."""
 
 import io
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -41,7 +40,6 @@ FONTS = {
 
 _UNPADDED = [(f"{side}PADDING", (0, 0), (-1, -1), 0) for side in ("LEFT", "RIGHT", "TOP", "BOTTOM")]
 _GRID = 4
-_SOFT = re.compile(r"(?<=\w)-(?=\w)|(?<= )[–-](?= )")
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,6 @@ class Look:
         titles: Width of a column at the left for the section titles in millimetres; 0 = they stand above.
         aside: Width of the column at the right margin in millimetres; 0 = as wide as its words.
         boxed: Cells in boxes of their own, else in a grid.
-        soft: Hyphens and the dashes of dates drawn as soft hyphens.
     """
 
     font: str = "helvetica"
@@ -84,7 +81,6 @@ class Look:
     titles: float = 0
     aside: float = 0
     boxed: bool = False
-    soft: bool = False
 
 
 def shown_heading(text: str, look: Look) -> str:
@@ -258,8 +254,6 @@ def _flowable(block: Block, look: Look, width: float, *, light: bool) -> Flowabl
 
     if block.kind == "gap":
         return Spacer(1, look.size * 0.6)
-    if look.soft:
-        block = replace(block, **{name: _SOFT.sub("\xad", getattr(block, name)) for name in ("text", "right", "hint")})
     if block.kind == "cells":
         return _cells(block, look, regular, width)
     if block.kind == "name":
@@ -293,4 +287,5 @@ def _row(block: Block, look: Look, width: float, words: Callable[..., Paragraph]
         cells, widths = [*cells, words(block.right, alignment=2)], [width - taken, taken]
     if block.hint:
         cells, widths = [words(block.hint), *cells], [look.hint * mm, widths[0] - look.hint * mm, *widths[1:]]
-    return Table([cells], colWidths=widths, style=[("VALIGN", (0, 0), (-1, -1), "TOP"), *_UNPADDED])
+    style = [("VALIGN", (0, 0), (-1, -1), "TOP"), *_UNPADDED, ("RIGHTPADDING", (0, 0), (0, 0), 5 * bool(block.hint))]
+    return Table([cells], colWidths=widths, style=style)

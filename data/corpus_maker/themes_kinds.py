@@ -42,7 +42,6 @@ THEMES = (
         skills="cells",
         jobs=3,
     ),
-    Theme("soft-hyphens", Look(soft=True), DATES["short"], company_first),
     Theme("graded", Look("times", 10), DATES["short"], company_first, school="graded"),
     Theme("minor", Look(), DATES["long"], company_first, school="minor"),
     Theme("bulleted", Look(), DATES["short"], bulleted, school="bullet"),
