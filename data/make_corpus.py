@@ -9,7 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from corpus_maker import themes_dev, themes_heldout
+from corpus_maker import themes_dev, themes_heldout, themes_kinds
 from corpus_maker.linkedin import HELDOUT_WORDS, WORDS
 from corpus_maker.write import write_linkedin, write_rendercv, write_resumes, write_word
 
@@ -22,7 +22,8 @@ def write_half(folder: Path, python: str) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     heldout = folder.name == "heldout"
     themes = themes_heldout if heldout else themes_dev
-    write_resumes(folder, themes.THEMES, 2, heldout=heldout)
+    kinds = () if heldout else themes_kinds.THEMES
+    write_resumes(folder, (*themes.THEMES, *kinds), 2, heldout=heldout)
     write_word(folder, themes.DOCX, heldout=heldout)
     write_linkedin(folder, HELDOUT_WORDS if heldout else WORDS, heldout=heldout)
     return write_rendercv(folder, RENDERCV[folder.name], python, heldout=heldout)

@@ -1,6 +1,6 @@
 """The ways in which a job's company, position, place and dates are written."""
 
-from corpus_maker.page import Block, line
+from corpus_maker.page import Block, line, paragraph
 from corpus_maker.people import Job
 
 
@@ -54,6 +54,27 @@ def place_first(job: Job, dated: str) -> list[Block]:
 
 def note_line(job: Job, dated: str) -> list[Block]:
     return [line(f"{job.position} – {job.company}", bold=True), line(f"{job.location} · {dated}")]
+
+
+def bulleted(job: Job, dated: str) -> list[Block]:
+    return [Block("bullet", job.company, job.location), line(job.position, dated, italic=True)]
+
+
+def bulleted_dated(job: Job, dated: str) -> list[Block]:
+    return [Block("bullet", job.company, dated), line(job.position, italic=True)]
+
+
+def leader(job: Job, dated: str) -> list[Block]:
+    return [line(f"{job.company} {'.' * 40} {dated}"), line(f"{job.position}, {job.location}", italic=True)]
+
+
+def run_in(job: Job, dated: str) -> list[Block]:
+    return [
+        line(job.company, bold=True),
+        paragraph(
+            f"{job.position} {dated} {job.note or 'Did all that there was to do there, day by day and year by year.'}"
+        ),
+    ]
 
 
 # Of the held-out half only.

@@ -12,9 +12,10 @@ class Block:
     """One thing on a page.
 
     Attributes:
-        kind: name, heading, line, paragraph, bullet or gap.
+        kind: name, heading, line, paragraph, bullet, cells or gap.
         text: What stands at the left.
-        right: What stands in the same row at the right margin.
+        right: What stands in the same row at the right margin, also of a list item.
+        cells: What stands side by side, in a grid or each in a box.
         hint: What stands in the same row in a narrow column at the left.
         bold: Whether the left is bold; `italic` likewise.
         size: Of the letters in points; 0 = that of the page.
@@ -27,6 +28,7 @@ class Block:
     bold: bool = False
     italic: bool = False
     size: float = 0
+    cells: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,9 @@ def write_txt(path: Path, page: Page) -> None:
         if block.kind in ("heading", "name"):
             rows += ["", block.text]
         elif block.kind == "bullet":
-            rows.append(f"- {block.text}")
+            rows.append("  ".join(part for part in (f"- {block.text}", block.right) if part))
+        elif block.kind == "cells":
+            rows.append("  ".join(block.cells))
         elif block.kind == "gap":
             rows.append("")
         else:
@@ -90,7 +94,9 @@ def write_docx(path: Path, page: Page) -> None:
         elif block.kind == "heading":
             document.add_heading(block.text, 1)
         elif block.kind == "bullet":
-            document.add_paragraph(block.text, style="List Bullet")
+            document.add_paragraph("\t".join(filter(None, (block.text, block.right))), style="List Bullet")
+        elif block.kind == "cells":
+            document.add_paragraph("\t".join(block.cells))
         elif block.kind != "gap":
             made = document.add_paragraph()
             if block.hint:

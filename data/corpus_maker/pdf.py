@@ -1,7 +1,7 @@
 """Pages drawn as PDF by reportlab: columns, right-aligned dates, hint columns, running headers and footers."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
@@ -38,6 +38,9 @@ FONTS = {
     "vera": ("Vera", "VeraBd", "VeraIt"),
 }
 
+_UNPADDED = [(f"{side}PADDING", (0, 0), (-1, -1), 0) for side in ("LEFT", "RIGHT", "TOP", "BOTTOM")]
+_GRID = 4
+
 
 @dataclass(frozen=True)
 class Look:
@@ -53,6 +56,9 @@ class Look:
         footer: Text at the foot of each page; `{n}` and `{total}` are filled in.
         mark: What stands before a list item.
         indent: How far list items stand from the left in millimetres.
+        titles: Width of a column at the left for the section titles in millimetres; 0 = they stand above.
+        aside: Width of the column at the right margin in millimetres; 0 = as wide as its words.
+        boxed: Cells in boxes of their own, else in a grid.
     """
 
     font: str = "helvetica"
@@ -72,6 +78,9 @@ class Look:
     accent: str = "#1f5673"
     heading_size: float = 0
     justified: bool = False
+    titles: float = 0
+    aside: float = 0
+    boxed: bool = False
 
 
 def shown_heading(text: str, look: Look) -> str:
@@ -186,6 +195,8 @@ def _story(page: Page, look: Look, width: float) -> list[Flowable]:
 
 def _kept(blocks: tuple[Block, ...], look: Look, width: float, *, light: bool) -> list[Flowable]:
     """The blocks drawn, a heading never alone at the foot of a page."""
+    if look.titles:
+        return list(_beside_titles(blocks, look, width))
     story: list[Flowable] = []
     for block in blocks:
         story.append(_flowable(block, look, width, light=light))
@@ -196,6 +207,39 @@ def _kept(blocks: tuple[Block, ...], look: Look, width: float, *, light: bool) -
                 rule.keepWithNext = 1
                 story.append(rule)
     return story
+
+
+def _beside_titles(blocks: tuple[Block, ...], look: Look, width: float) -> Iterator[Flowable]:
+    """The blocks drawn, each with the heading above it, if there is one, at its left."""
+    aside = look.titles * mm
+    title: Flowable | None = None
+    for block in blocks:
+        if block.kind == "heading":
+            yield Spacer(1, look.size)
+            title = _flowable(block, look, aside, light=False)
+        elif block.kind == "name" or (title is None and not aside):
+            yield _flowable(block, look, width, light=False)
+        else:
+            row = Table(
+                [[title or "", _flowable(block, look, width - aside, light=False)]],
+                colWidths=[aside, width - aside],
+                style=[("VALIGN", (0, 0), (-1, -1), "TOP"), *_UNPADDED],
+            )
+            title = None
+            yield row
+
+
+def _cells(block: Block, look: Look, regular: str, width: float) -> Flowable:
+    """Words side by side: in boxes that are as wide as they are, or in columns of equal width."""
+    widths = [pdfmetrics.stringWidth(cell, regular, look.size) + 8 for cell in block.cells]
+    style = [("FONT", (0, 0), (-1, -1), regular, look.size), *_UNPADDED]
+    if not look.boxed:
+        return Table([block.cells], colWidths=[width / _GRID] * len(block.cells), style=style, hAlign="LEFT")
+    spread = [cell for pair in zip(block.cells, [""] * len(widths), strict=True) for cell in pair]
+    boxes = [("BACKGROUND", (2 * n, 0), (2 * n, 0), HexColor("#dddddd")) for n in range(len(widths))]
+    return Table(
+        [spread], colWidths=[each for w in widths for each in (w - 4, 4)], style=[*style, *boxes], hAlign="LEFT"
+    )
 
 
 def _flowable(block: Block, look: Look, width: float, *, light: bool) -> Flowable:
@@ -210,6 +254,8 @@ def _flowable(block: Block, look: Look, width: float, *, light: bool) -> Flowabl
 
     if block.kind == "gap":
         return Spacer(1, look.size * 0.6)
+    if block.kind == "cells":
+        return _cells(block, look, regular, width)
     if block.kind == "name":
         return Paragraph(
             escape(block.text), style(bold, look.size * 2, alignment=1 if look.centred else 0, spaceAfter=3)
@@ -223,24 +269,23 @@ def _flowable(block: Block, look: Look, width: float, *, light: bool) -> Flowabl
         mark = ParagraphStyle(
             "b", parent=style(regular, look.size), leftIndent=look.indent * mm + 11, bulletIndent=look.indent * mm + 2
         )
-        return Paragraph(escape(block.text, quote=False), mark, bulletText=look.mark)
+        item = Paragraph(escape(block.text, quote=False), mark, bulletText=look.mark)
+        return _row(block, look, width, partial(words, font=regular), item) if block.right else item
     face = bold if block.bold else italic if block.italic else regular
     centred = 1 if look.centred and block.kind == "centred" else 0
     if block.right or block.hint:
-        return _row(block, look, width, words, face, regular)
+        return _row(block, look, width, partial(words, font=regular), words(block.text, face))
     return words(block.text, face, alignment=4 if look.justified and block.kind == "paragraph" else centred)
 
 
-def _row(block: Block, look: Look, width: float, words: Callable[..., Paragraph], face: str, regular: str) -> Flowable:
-    cells, widths = [words(block.text, face)], [width]
+def _row(block: Block, look: Look, width: float, words: Callable[..., Paragraph], left: Paragraph) -> Flowable:
+    """A row of what stands in the hint column, at the left and at the right."""
+    cells: list[Flowable] = [left]
+    widths = [width]
     if block.right:
-        taken = pdfmetrics.stringWidth(block.right, regular, look.size) + 2
-        cells, widths = [*cells, words(block.right, regular, alignment=2)], [width - taken, taken]
+        taken = look.aside * mm or pdfmetrics.stringWidth(block.right, FONTS[look.font][0], look.size) + 2
+        cells, widths = [*cells, words(block.right, alignment=2)], [width - taken, taken]
     if block.hint:
-        cells, widths = [words(block.hint, regular), *cells], [look.hint * mm, widths[0] - look.hint * mm, *widths[1:]]
-    return Table(
-        [cells],
-        colWidths=widths,
-        style=[("VALIGN", (0, 0), (-1, -1), "TOP")]
-        + [(f"{side}PADDING", (0, 0), (-1, -1), 0) for side in ("LEFT", "RIGHT", "TOP", "BOTTOM")],
-    )
+        cells, widths = [words(block.hint), *cells], [look.hint * mm, widths[0] - look.hint * mm, *widths[1:]]
+    style = [("VALIGN", (0, 0), (-1, -1), "TOP"), *_UNPADDED, ("RIGHTPADDING", (0, 0), (0, 0), 5 * bool(block.hint))]
+    return Table([cells], colWidths=widths, style=style)

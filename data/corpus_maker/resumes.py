@@ -24,6 +24,10 @@ HEADINGS = {
     "interests": "Interests",
 }
 _JOINS = {"flat": ", ", "dots": " · ", "pipes": " | ", "marks": " • ", "semi": "; "}
+_SERVED = (
+    Job("Larkfield Rowing Club", "Treasurer", "Porto, Portugal", (2016, 4), (2019, 10), ()),
+    Job("Friends of the Old Mill", "Committee Member", "Leeds, UK", (2014, 1), (2016, 3), ()),
+)
 ALL = ("summary", "experience", "education", "skills", "projects", "certifications", "languages")
 
 
@@ -42,6 +46,7 @@ class Theme:
         notes, details: Whether a sentence stands under a job, under a degree.
         tools: What stands before the tools of a job; empty = they are not listed.
         grouped: Whether positions at one company stand under it.
+        served: What unpaid work is called that is laid out like the jobs; empty = there is none.
     """
 
     name: str
@@ -67,6 +72,7 @@ class Theme:
     name_in: str = "header"
     commas: bool = True
     contact: str = " | "
+    served: str = ""
 
 
 def page_of(person: Person, theme: Theme) -> Page:
@@ -95,12 +101,13 @@ def _section(name: str, person: Person, theme: Theme, *, narrow: bool) -> list[B
         "projects": lambda: _projects(person, theme),
         "certifications": lambda: _certificates(person, narrow=narrow),
         "languages": lambda: [line(theme.spoken.format(*each)) for each in person.languages],
+        "served": lambda: [block for job in _SERVED for block in theme.job(job, theme.dates.range(job.start, job.end))],
         "contact": lambda: [line(text) for text in (person.city, person.phone, person.email, person.link)],
         "awards": lambda: bullets(person.awards),
         "publications": lambda: [paragraph(text) for text in person.publications],
         "interests": lambda: [paragraph(text) for text in person.interests],
     }
-    return [heading(theme.headings[name]), *made[name]()]
+    return [heading(theme.served if name == "served" else theme.headings[name]), *made[name]()]
 
 
 def _experience(person: Person, theme: Theme) -> list[Block]:
@@ -132,6 +139,16 @@ def _degree(school: School, manner: str, dated: str, theme: Theme) -> list[Block
             return [line(studied, bold=True), line(school.institution), line(dated), Block("gap")]
         case "hint":
             return [line(f"{school.degree} in {school.area}, {school.institution}", hint=dated)]
+        case "graded":
+            return [
+                line(school.institution, dated, bold=True),
+                line(f"{school.degree} in {school.area}; GPA: 3.71/4.00"),
+            ]
+        case "minor":
+            major = line(f"{school.degree} in {school.area}", dated, italic=True)
+            return [line(school.institution, school.location, bold=True), major]
+        case "bullet":
+            return [Block("bullet", school.institution, school.location), line(studied, dated, italic=True)]
         case "pipe":
             return [line(f"{school.degree} {school.area} | {school.institution} | {dated}")]
         case "degree first":
@@ -158,6 +175,14 @@ def _skills(person: Person, theme: Theme, *, narrow: bool) -> list[Block]:
             return bullets([f"{group}: {', '.join(skills)}" for group, skills in person.skills])
         case "hint":
             return [line(", ".join(skills), hint=group) for group, skills in person.skills]
+        case "cells":
+            return [Block("cells", cells=flat[at : at + 4]) for at in range(0, len(flat), 4)]
+        case "headed cells":
+            return [
+                block
+                for group, skills in person.skills
+                for block in (line(group, bold=True), Block("cells", cells=tuple(skills)), Block("gap"))
+            ]
         case "headed":
             return [
                 b for group, skills in person.skills for b in (line(group, bold=True), paragraph(", ".join(skills)))

@@ -327,3 +327,32 @@ def test_a_name_of_capitals_and_digits_heads_nothing(load_bytes, make_pdf) -> No
     page = [(60, 760, "Skills", BOLD, 15), *column(["HTML5", "Carpentry", "Python"], 60, 735, 30)]
     document = load_bytes(make_pdf([page]), "a.pdf")
     assert [block.kind for block in document.blocks] == ["heading", "paragraph", "paragraph", "paragraph"]
+
+
+SECTIONS = {"Profile": PROSE[:2], "Skills": ["Rope\tTar\tCoal", "Sails\tNets\tBread"], "Experience": OTHER[:3]}
+
+
+def titled(*, titles_first: bool, size: float) -> list[tuple]:
+    """Sections with their titles at the left, tops aligned; one of them is a grid."""
+    titles, body, y = [], [], 740.0
+    for title, lines in SECTIONS.items():
+        titles.append((60, y - 0.7 * (size - 10), title, BODY, size))
+        for line in lines:
+            body += [(170 + 120 * number, y, cell, BODY, 10) for number, cell in enumerate(line.split("\t"))]
+            y -= 13
+        y -= 22
+    return [(60, 790, "Ann Pilot", BOLD, 24), *(titles + body if titles_first else body + titles)]
+
+
+@pytest.mark.parametrize("titles_first", [True, False])
+@pytest.mark.parametrize("size", [12, 14, 18])
+def test_section_titles_in_a_column_at_the_left_head_what_is_beside_them(
+    load_bytes, make_pdf, titles_first: bool, size: float
+) -> None:
+    document = load_bytes(make_pdf([titled(titles_first=titles_first, size=size)]), "a.pdf")
+    expected = ["Ann Pilot"]
+    for title, lines in SECTIONS.items():
+        expected += [title, *(lines if "\t" in lines[0] else [" ".join(lines)])]
+    assert blocks(document) == expected
+    headings = [document.text[block.start : block.end] for block in document.blocks if block.kind == "heading"]
+    assert headings == ["Ann Pilot", *SECTIONS]

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean
 
-from pipelines.ingestion.loaders.pdf.lines import Line, group_rows, merge_lines, same_row, usual_size
+from pipelines.ingestion.loaders.pdf.lines import DATED, Line, group_rows, merge_lines, same_row, usual_size
+from pipelines.ingestion.loaders.pdf.titles import Band, bands_of
 
 BULLET = re.compile(r"(?:[•‣◦▪▫●○∙■□➢➤►▶✓✔❖]|[-–*·](?=\s)|\(?\d{1,2}[.)](?=\s+\D))\s*")
-DATED = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}/\d{2,4}\b")
 
 _MEAN_NOTE_WORDS = 4.5
 _LEAST_LABELS = 3
@@ -59,10 +59,17 @@ class Gutter:
 def read_pages(pages: Sequence[Sequence[Line]]) -> list[Line]:
     """The lines of all pages in reading order; rotated text comes after the rest of its page."""
     turns = [_group_by_turn(lines) for lines in pages]
-    known = tuple(x for page in turns for lines in page[:1] for x in _certain_gutters(lines))
-    columns = [[column for lines in page for column in _split_columns(lines, known)] for page in turns]
+    bands = bands_of([page[0] if page else [] for page in turns])
+    known = tuple(x for page in bands for band in page for x in _certain_gutters(band.lines))
+    whole = [[*page, *(Band((), turned) for turned in turn[1:])] for page, turn in zip(bands, turns, strict=True)]
+    columns = [[column for band in page for column in _band_columns(band, known)] for page in whole]
     edges = [edge for page in columns for lines in page if (edge := _body_edge(group_rows(lines))) is not None]
     return [line for page in columns for number, lines in enumerate(page) for line in _read_rows(lines, number, edges)]
+
+
+def _band_columns(band: Band, known: Sequence[float]) -> list[list[Line]]:
+    """The title of a band, if it has one, and its columns."""
+    return [list(band.title)] * bool(band.title) + _split_columns(band.lines, known)
 
 
 def _group_by_turn(lines: Sequence[Line]) -> list[list[Line]]:

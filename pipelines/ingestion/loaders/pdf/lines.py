@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from pipelines.ingestion.loaders.pdf.words import Word
 
+DATED = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}/\d{2,4}\b")
 LONE_BULLET = re.compile(r"[•‣◦▪▫●○∙■□➢➤►▶✓✔❖·–-]|\(?\d{1,2}[.)]")
 
 _ADDRESS = re.compile(r"https?://|www\.|[\w.+-]+@|[\w-]+\.[a-z]{2,4}/", re.IGNORECASE)

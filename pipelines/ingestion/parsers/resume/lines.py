@@ -262,8 +262,8 @@ def _with_named_items(text: str, marked: list[DatedLine]) -> list[DatedLine]:
             continue
         named = _dated_line(text, replace(one.line, kind="text"))
         below = marked[number + 1] if number + 1 < len(marked) else named
-        dated = named if named.anchor else below
-        if named.named and dated.anchor not in ("", "beside") and (dated is below or dated.has_range):
+        own = named.has_range and named.anchor.startswith(("first", "last"))
+        if named.named and (own or (not named.anchor and below.anchor not in ("", "beside"))):
             found[number] = named
     return [found.get(number, one) for number, one in enumerate(marked)] if 0 in found else marked
 
