@@ -356,3 +356,42 @@ def test_section_titles_in_a_column_at_the_left_head_what_is_beside_them(
     assert blocks(document) == expected
     headings = [document.text[block.start : block.end] for block in document.blocks if block.kind == "heading"]
     assert headings == ["Ann Pilot", *SECTIONS]
+
+
+WRAPPED = [["September", "2019 -", "November 2022"], ["March 2018 -", "May 2019"], ["Since 2021"]]
+
+
+def wrapped_jobs(*, left: bool, listed: bool = True) -> list[tuple]:
+    """Jobs whose dates are in a column that is too narrow for them, at the left or at the right margin."""
+    page: list[tuple] = [(60, 790, "Experience", BOLD, 14)]
+    y = 765.0
+    for dates, (job, _) in zip(WRAPPED, JOBS, strict=True):
+        page.append((140 if left else 60, y, job, BOLD, 10))
+        page += [
+            (60, y - 12 * n, part, BODY, 10) if left else right_aligned(part, 540, y - 12 * n)
+            for n, part in enumerate(dates)
+        ]
+        y -= 12 * len(dates) if not left else 12
+        page += column([f"• {line}" for line in PROSE[:2]], 140 if left else 60, y, 12)
+        y -= 48
+    return page
+
+
+@pytest.mark.parametrize("left", [True, False], ids=["left", "right"])
+def test_dates_that_wrap_in_a_narrow_column_are_one_range_beside_their_job(load_bytes, make_pdf, left: bool) -> None:
+    found = blocks(load_bytes(make_pdf([wrapped_jobs(left=left)]), "a.pdf"))
+    expected = [
+        f"{' '.join(dates)}\t{job}" if left else f"{job}\t{' '.join(dates)}"
+        for dates, (job, _) in zip(WRAPPED, JOBS, strict=True)
+    ]
+    assert [block for block in found if "\t" in block] == expected
+
+
+def test_two_notes_below_each_other_at_the_right_stay_two(load_bytes, make_pdf) -> None:
+    page = [
+        (60, 760, "Fathom", BOLD, 10), right_aligned("Porto, Portugal", 540, 760),
+        (60, 747, "Harbour master", BODY, 10), right_aligned("2019 - 2021", 540, 747),
+        (60, 734, "Ran the harbour office and its boats, which nobody else had done before.", BODY, 10),
+    ]  # fmt: skip
+    found = blocks(load_bytes(make_pdf([page]), "a.pdf"))
+    assert found[:2] == ["Fathom\tPorto, Portugal", "Harbour master\t2019 - 2021"]

@@ -7,8 +7,8 @@ from itertools import pairwise
 from statistics import median
 
 from pipelines.ingestion.headings import is_capitals
-from pipelines.ingestion.loaders.pdf.columns import BULLET
 from pipelines.ingestion.loaders.pdf.lines import Line, breaks_address, usual_size
+from pipelines.ingestion.loaders.pdf.rows import BULLET
 from pipelines.types import BlockKind
 
 MAX_HEADING = 150

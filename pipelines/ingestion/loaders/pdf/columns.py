@@ -8,14 +8,13 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
-from pipelines.ingestion.loaders.pdf.lines import DATED, Line, group_rows, merge_lines, same_row, usual_size
+from pipelines.ingestion.loaders.pdf.lines import DATED, Line, group_rows, same_row, usual_size
+from pipelines.ingestion.loaders.pdf.rows import body_edge, read_rows
 from pipelines.ingestion.loaders.pdf.titles import Band, bands_of
-
-BULLET = re.compile(r"(?:[•‣◦▪▫●○∙■□➢➤►▶✓✔❖]|[-–*·](?=\s)|\(?\d{1,2}[.)](?=\s+\D))\s*")
 
 _MEAN_NOTE_WORDS = 4.5
 _LEAST_LABELS = 3
@@ -31,13 +30,6 @@ _MOST_LINES = 1_500  # on a page of text; drawings have more
 _MOST_STARTS = 60
 _LEAST_WIDTH = 3.0
 _LABEL = 1.12
-_NAME = 1.3
-_CLOSE = 1.75
-_MAX_NOTE_WORDS = 7
-_SENTENCE_WORDS = 5
-_SENTENCE_GAP = 4
-_GOES_ON = re.compile(r"(?:[-–—,&/]|\b(?:and|to|bis|und|à|au|et|a|y|e|al)) *$", re.IGNORECASE)
-_CONTINUES = re.compile(r"[-–—&/]|[^\W\d_A-Z]|(?:and|to|present|current)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +55,8 @@ def read_pages(pages: Sequence[Sequence[Line]]) -> list[Line]:
     known = tuple(x for page in bands for band in page for x in _certain_gutters(band.lines))
     whole = [[*page, *(Band((), turned) for turned in turn[1:])] for page, turn in zip(bands, turns, strict=True)]
     columns = [[column for band in page for column in _band_columns(band, known)] for page in whole]
-    edges = [edge for page in columns for lines in page if (edge := _body_edge(group_rows(lines))) is not None]
-    return [line for page in columns for number, lines in enumerate(page) for line in _read_rows(lines, number, edges)]
+    edges = [edge for page in columns for lines in page if (edge := body_edge(group_rows(lines))) is not None]
+    return [line for page in columns for number, lines in enumerate(page) for line in read_rows(lines, number, edges)]
 
 
 def _band_columns(band: Band, known: Sequence[float]) -> list[list[Line]]:
@@ -209,12 +201,15 @@ def _are_columns(cut: Gutter, known: Sequence[float]) -> bool:
 
 def _are_side_notes(few: Sequence[Sequence[Line]], many: Sequence[Sequence[Line]], on_the_right: bool) -> bool:
     """True if the side with fewer rows annotates the other side's rows."""
-    cells = [row[0] for row in few if _opens_cell(row[0], few)]
+    usual = usual_size([row[0] for row in few])
+    opening = [row for row in few if _opens_cell(row[0], few)]
+    opening = [row for row in opening if row[0].size < _LABEL * usual] or opening  # headings are not notes
+    cells = [row[0] for row in opening]
     beside = fmean(any(same_row(cell, line) for row in many for line in row) for cell in cells)
     if beside < 0.8 or _mean_words(few) > _MEAN_NOTE_WORDS:
         return False
-    dated = fmean(bool(DATED.search(row[0].text)) for row in few)
-    level = _aligned_share(few, many)
+    dated = sum(bool(DATED.search(row[0].text)) for row in few) / len(cells)
+    level = _aligned_share(opening, many)
     labels = level == 1 and _LEAST_LABELS <= len(cells) == len(few) <= 0.6 * len(many)
     if labels or (dated >= 0.35 and level >= 0.8):
         return True
@@ -242,8 +237,8 @@ def _rows_with_text_beside(few: list[list[Line]], many: list[list[Line]]) -> lis
 
 
 def _opens_cell(line: Line, rows: Sequence[Sequence[Line]]) -> bool:
-    """True if no line of the same column is closely above."""
-    return not any(0.3 * line.size < row[0].y - line.y < 1.7 * line.size for row in rows)
+    """True if no line of the same column and size is closely above."""
+    return not any(0.3 * line.size < row[0].y - line.y < 1.7 * line.size for row in rows if row[0].size == line.size)
 
 
 def _aligned_share(few: Sequence[Sequence[Line]], many: Sequence[Sequence[Line]]) -> float:
@@ -269,187 +264,3 @@ def _crossings(left: Iterable[Line], right: Iterable[Line]) -> int:
     """The number of times that the drawing order switches between the sides."""
     sides = sorted([(line.order, 0) for line in left] + [(line.order, 1) for line in right])
     return sum(one[1] != other[1] for one, other in pairwise(sides))
-
-
-def _read_rows(lines: Sequence[Line], column: int, known: Sequence[float] = ()) -> list[Line]:
-    """The lines of a column from the top; what is left or right of one on its row becomes its side note.
-
-    Args:
-        lines: The lines of one column.
-        column: Its place in the reading order of its page.
-        known: Where text begins beside side notes in other columns of the document.
-    """
-    rows = group_rows(lines)
-    x = _body_edge(rows, known)
-    stream: list[Line] = []
-    for row in rows:
-        notes = [line for line in row if x is not None and _is_left_note(line, row, x, stream)]
-        rest = [line for line in row if not any(line is note for note in notes)]
-        rest = _join_sentences(rest)
-        main = replace(rest[0], column=column, right=tuple(rest[1:])) if rest else None
-        _add(stream, main, notes, x)
-    return _separate_labels(_pull_up(_set_limits(stream)), usual_size(lines))
-
-
-def _body_edge(rows: Sequence[Sequence[Line]], known: Sequence[float] = ()) -> float | None:
-    """The left edge of the text beside a column of side notes; None if there is none."""
-    pairs: dict[int, list[Line]] = {}
-    for row in rows:
-        if len(row) > 1 and len(row[0].text.split()) <= _MAX_NOTE_WORDS:
-            pairs.setdefault(round(row[1].x0), []).append(row[0])
-    best: tuple[int, float] | None = None
-    for edge in pairs:
-        notes = [note for near in (edge - 1, edge, edge + 1) for note in pairs.get(near, [])]
-        least = 1 if any(abs(edge - other) < 3 for other in known) else 2
-        if len(notes) < least or max(note.x1 for note in notes) > edge:
-            continue
-        text = [line for row in rows for line in row if line.x0 >= edge - 3]
-        alone = [row for row in rows if row[0].x0 >= edge - 3]
-        enough = sum(len(line.text) for line in text) > 2 * sum(len(note.text) for note in notes)
-        if alone and enough and (best is None or len(notes) > best[0]):
-            best = len(notes), float(edge)
-    return best[1] if best else None
-
-
-def _is_left_note(line: Line, row: Sequence[Line], x: float, stream: Sequence[Line]) -> bool:
-    """True if the line is in the column of side notes: beside some text, or right below another note."""
-    if line.x1 > x or line.x0 >= x - 3 or line is not row[0]:
-        return False
-    if len(row) > 1:
-        return -3 <= row[1].x0 - x <= 2 * row[1].size
-    above = next((note for before in reversed(stream[-4:]) for note in before.left[-1:]), None)
-    return above is not None and above.bottom - line.top < 0.5 * line.size and abs(above.size - line.size) < 0.5
-
-
-def _join_sentences(row: Sequence[Line]) -> list[Line]:
-    """The row, with sentences joined that have a wide space between them."""
-    result: list[Line] = []
-    for line in row:
-        last = result[-1] if result else None
-        if (
-            last
-            and len(last.text.split()) >= _SENTENCE_WORDS
-            and last.text[-1] in ".!?"
-            and line.x0 - last.x1 < _SENTENCE_GAP * line.size
-            and not DATED.search(line.text)
-        ):
-            result[-1] = merge_lines(last, line)
-        else:
-            result.append(line)
-    return result
-
-
-def _add(stream: list[Line], main: Line | None, notes: Sequence[Line], x: float | None) -> None:
-    """Append a row to the stream; a note that continues the one above is merged with it."""
-    for note in notes:
-        above_index = _line_above(stream, note)
-        if above_index is not None:
-            above = stream[above_index].left[-1]
-            if _wraps(above, note, x or 0.0, main):
-                both = _merge_wrapped(above, note)
-                stream[above_index] = replace(stream[above_index], left=(*stream[above_index].left[:-1], both))
-                continue
-            if main is None:
-                stream[above_index] = replace(stream[above_index], left=(*stream[above_index].left, note))
-                continue
-        main = note if main is None else replace(main, left=(*main.left, note))
-    if main is not None:
-        stream.append(main)
-
-
-def _line_above(stream: Sequence[Line], note: Line) -> int | None:
-    """The index of the line in the stream whose note is right above this one."""
-    for index in range(len(stream) - 1, max(len(stream) - 5, -1), -1):
-        for above in stream[index].left[-1:]:
-            close = 0 < above.y - note.y < _CLOSE * note.size or 0 <= above.bottom - note.bottom < _CLOSE * note.size
-            return index if close and above.y > note.y else None
-    return None
-
-
-def _wraps(above: Line, note: Line, x: float, beside: Line | None) -> bool:
-    """True if the note continues the one above; a full one, only where the text beside it does not begin anew."""
-    if above.size != note.size or above.bold != note.bold:
-        return False
-    if _GOES_ON.search(above.text) or _CONTINUES.match(note.text):
-        return True
-    if DATED.search(above.text) or (beside and not beside.text[0].islower()):
-        return False
-    return above.x1 + 0.5 * note.size * (len(note.text.split()[0]) + 1) > x
-
-
-def _merge_wrapped(above: Line, below: Line) -> Line:
-    gap = "" if above.hyphen else " "
-    text = above.text.removesuffix("-") if above.hyphen else above.text
-    return replace(
-        above,
-        text=f"{text}{gap}{below.text}",
-        x0=min(above.x0, below.x0),
-        x1=max(above.x1, below.x1),
-        bottom=min(above.bottom, below.bottom),
-        top=max(above.top, below.top),
-        hyphen=below.hyphen,
-    )
-
-
-def _set_limits(stream: Sequence[Line]) -> list[Line]:
-    """The lines with how far they may reach beside their notes, from the widest note of each margin."""
-    edges: dict[int, float] = {}
-    for line in stream:
-        for note in line.right[:1]:
-            margin = round(note.x1 / 6)
-            edges[margin] = min(edges.get(margin, note.x0), note.x0)
-    return [
-        replace(line, limit=edges[round(line.right[0].x1 / 6)] - 0.5 * line.size) if line.right else line
-        for line in stream
-    ]
-
-
-def _pull_up(stream: Sequence[Line]) -> list[Line]:
-    """The stream with notes that continue beside a list moved up, before the list, below the note they continue.
-
-    Only if the file draws them in sequence; a date drawn after its own list item stays there.
-    """
-    result: list[Line] = []
-    head: tuple[Line, int] | None = None  # (last note of a run, index for the next one)
-    listed = False
-    for line in stream:
-        listed = bool(BULLET.match(line.text)) or (listed and not line.left and _is_inside(line, result))
-        note = line.right[-1] if len(line.right) == 1 else None
-        if note and head and listed and _follows(head[0], note):
-            result.insert(head[1], replace(note, column=line.column, apart=True))
-            head = note, head[1] + 1
-            result.append(replace(line, right=()))
-            continue
-        result.append(line)
-        if note and not listed:
-            head = note, len(result)
-        elif head and not listed and line.right:
-            head = None
-        elif head and not listed:
-            head = head[0], len(result)
-    return result
-
-
-def _is_inside(line: Line, result: Sequence[Line]) -> bool:
-    """True if the line continues the list item above it."""
-    item = next((above for above in reversed(result) if BULLET.match(above.text)), None)
-    return item is not None and (line.x0 > item.x0 + 0.3 * line.size or line.text[0].islower())
-
-
-def _follows(above: Line, note: Line) -> bool:
-    _aligned_share = abs(above.x1 - note.x1) < 4 or abs(above.x0 - note.x0) < 4
-    return _aligned_share and note.order == above.order + 1 and 0 < above.y - note.y < _CLOSE * note.size
-
-
-def _separate_labels(stream: Sequence[Line], size: float) -> list[Line]:
-    """The stream with headings on their own lines: labels left of a section, names left of contact details."""
-    result: list[Line] = []
-    for line in stream:
-        labels = tuple(note for note in line.left if note.size >= _LABEL * size and not DATED.search(note.text))
-        result += [replace(label, column=line.column, apart=True) for label in labels]
-        smaller = all(line.size >= _NAME * note.size and not DATED.search(note.text) for note in line.right)
-        aside = line.right if smaller and line.size >= _NAME * size else ()
-        left = tuple(note for note in line.left if note not in labels)
-        result.append(replace(line, left=left, right=() if aside else line.right))
-        result += [replace(note, column=line.column, apart=True) for note in aside]
-    return result
