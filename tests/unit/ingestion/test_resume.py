@@ -256,6 +256,26 @@ def test_a_grade_is_no_part_of_the_subject(degree: str) -> None:
     assert (study.degree, study.area) == ("MSc", "Physics")
 
 
+def test_a_sentence_among_the_skills_lists_none() -> None:
+    text = "SKILLS\nGo, SQL\nAlso at home with the tools of the harbour office, and grew up between two languages."
+    assert [record.skills for record in records(text, SkillsFacts)] == [("Go", "SQL")]
+
+
+def test_single_lines_and_lists_in_turn_are_groups_and_their_skills() -> None:
+    text = "SKILLS\nProgramming\nGo\tSQL\tRust\nPlatforms\nLinux\tDocker"
+    assert [(record.group, record.skills) for record in records(text, SkillsFacts)] == [
+        ("Programming", ("Go", "SQL", "Rust")), ("Platforms", ("Linux", "Docker")),
+    ]  # fmt: skip
+    (record,) = records("SKILLS\nGo\tSQL\nRust\nLinux\tDocker\nHarbour law", SkillsFacts)
+    assert record.skills == ("Go", "SQL", "Rust", "Linux", "Docker", "Harbour law")
+
+
+@pytest.mark.parametrize("name", ["Technical", "TECHNICAL"])
+def test_technical_alone_names_the_skills(name: str) -> None:
+    text = f"## Experience\n\nFathom | Engineer | 2019 – 2021\n\n## {name}\n\n1. Go\n2. SQL"
+    assert [record.skills for record in records(text, SkillsFacts)] == [("Go", "SQL")]
+
+
 def test_studies_without_dates_are_told_apart_though_one_only_has_a_heading() -> None:
     text = (
         "## Education\n\n### Master of Arts\n\nMajor in Physics, University of Porto, Porto, Portugal.\n\n"

@@ -102,6 +102,7 @@ _GAP = r"[ \t]{0,3}"
 _TO = _any_of(TO_WORDS)
 _UNTIL = rf"(?:{_GAP}(?:[-‐‑‒–—―−~→]{{1,2}}|->){_GAP}\n?{_GAP}(?:{_TO}[ ])?|[ \t]{_TO}:?[ \t\n]|[ ]fino[ ]ad?[ ])"
 _PRESENT = rf"(?:{_any_of(PRESENT_ARTICLES)}[ ]?)?{_any_of(PRESENT)}(?![a-z0-9])"
+_EXPECTED = r"\(?(?:exp(?:ected)?|est|anticipated|voraussichtlich|prevu|previsto|prevista)\.?"
 _BOUND = r"(?![a-z0-9%+_]|[.,:][0-9]|[-/][a-z0-9])"
 _RANGE = re.compile(
     rf"(?<![a-z0-9])(?:(?P<since>{_any_of(SINCE_WORDS)})[ ](?:(?:the|le|dem|el|il)[ ])?"
@@ -112,7 +113,8 @@ _RANGE = re.compile(
     rf"|(?P<academic>{_YEAR})/(?P<academic_last>{_YEAR}){_BOUND}"
     rf"|(?P<bare>{_MONTH})\.?{_UNTIL}(?P<bare_last>{_NAMED}){_BOUND}"
     rf"|(?P<first>{_POINT})(?:"
-    rf"{_UNTIL}(?:(?P<last>{_POINT}){_BOUND}|(?P<now>{_PRESENT}))|(?P<open>{_GAP}[-–—](?=[ \t]*(?:\n|$)))|{_BOUND}))"
+    rf"{_UNTIL}(?:(?:{_EXPECTED}[ ])?(?P<last>{_POINT}){_BOUND}"
+    rf"|(?P<now>{_PRESENT}))|(?P<open>{_GAP}[-–—](?=[ \t]*(?:\n|$)))|{_BOUND}))"
 )
 _HINT = re.compile(rf"{_YEAR}|'\d\d|{_TWO}/\d\d")
 _DIGITS = re.compile(r"\d\d")

@@ -8,7 +8,7 @@ from typing import Literal
 from pipelines.ingestion.headings import trim_span
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
 from pipelines.ingestion.parsers.careers.places import is_place
-from pipelines.ingestion.parsers.careers.vocabulary import cached_for_short_text, looks_named
+from pipelines.ingestion.parsers.careers.vocabulary import cached_for_short_text, has_title, looks_named
 from pipelines.ingestion.structure import fill_gaps
 from pipelines.ingestion.words import word_lists
 from pipelines.text import fold, plain
@@ -241,15 +241,16 @@ def dated_lines(text: str, lines: Sequence[Line]) -> list[DatedLine]:
 
 
 def _without_run_in_text(text: str, line: Line) -> list[Line]:
-    """The line; a name with a range and a description that goes on behind it are two."""
-    ranges = [found for found in date_ranges(text[line.start : line.end]) if found.end_month or found.current]
+    """The line; a name with its dates and a description that goes on behind them are two."""
+    ranges = date_ranges(text[line.start : line.end])
     if line.kind != "text" or len(ranges) != 1 or not ranges[0].start:
         return [line]
     end, after = line.start + ranges[0].end, text[line.start + ranges[0].end : line.end].lstrip(" .:)–—-")
     name = text[line.body : line.start + ranges[0].start].rstrip(" (,:–—-")
     if not after[:1].isupper() or len(after.split()) <= _FEW_WORDS or not _SENTENCE_END.search(after):
         return [line]
-    if len(name.split()) > _FEW_WORDS or not looks_named(name):
+    is_range = bool(ranges[0].end_month or ranges[0].current)
+    if len(name.split()) > _FEW_WORDS or not (looks_named(name) if is_range else has_title(name)):
         return [line]
     return [replace(line, end=end), Line(line.end - len(after), line.end, line.end - len(after), "text")]
 

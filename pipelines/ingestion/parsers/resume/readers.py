@@ -50,6 +50,7 @@ _LANGUAGE_DOTS = re.compile(r"[●○◉◯⬤★☆■□▮▯•·]{2,}|\b\d{
 _MAX_LANGUAGE_LEVEL = 60
 
 _MAX_SKILL_WORDS = 7
+_MAX_ITEM_WORDS = 4
 _SKILL_SEPARATOR = re.compile(r"[,;|\t\n•·∙●⋅▪◦‖¦]|\s/\s|\s{3,}|\s[–—-]\s|<br\s?/?>")
 _SKILL_LIST = re.compile(r"[,;•·]\s")
 _SKILL_GROUP = re.compile(r"[*_]{0,3}([^\W_][^:：|\t,;•]{0,50}?)[*_]{0,3}\s?[:：][*_]{0,3}\s*(?=\S)")
@@ -222,13 +223,8 @@ def skill_facts(text: str, lines: Sequence[Line]) -> list[SkillsFacts]:
 def _skill_groups(text: str, lines: Sequence[Line]) -> Iterator[tuple[str, Iterable[str], tuple[int, int]]]:
     """Yield (group name, skills, span); unnamed lines join the group before, a name without skills is a skill."""
     group, found, span = "", dict[str, None](), (0, 0)
-    paired = any(_is_pair(_cells(text, line)) for line in lines)
-    for line in lines:
-        if is_rule(text, line):
-            continue
-        name, skills = _group_and_skills(text, line, paired)
-        if line.kind == "heading" and not name:
-            name, skills = words_of(text[line.body : line.end]).rstrip(":"), []
+    lines = [line for line in lines if not is_rule(text, line)]
+    for line, (name, skills) in zip(lines, _names_and_skills(text, lines), strict=True):
         if name:
             if found or group:
                 yield (group, found, span) if found else ("", [group], span)
@@ -238,6 +234,20 @@ def _skill_groups(text: str, lines: Sequence[Line]) -> Iterator[tuple[str, Itera
         found |= dict.fromkeys(skills)
     if found or group:
         yield (group, found, span) if found else ("", [group], span)
+
+
+def _names_and_skills(text: str, lines: Sequence[Line]) -> list[tuple[str, list[str]]]:
+    """The group name and the skills of each line; headings are names, and so are single words and lists in turn."""
+    paired = any(_is_pair(_cells(text, line)) for line in lines)
+    read = [_group_and_skills(text, line, paired) for line in lines]
+    counts = [0 if name else len(skills) for name, skills in read]
+    in_turn = len(counts) > 3 and set(counts[::2]) == {1} and min(counts[1::2]) > 1
+    return [
+        (words_of(text[line.body : line.end]).rstrip(":"), [])
+        if not name and (line.kind == "heading" or (in_turn and not number % 2))
+        else (name, skills)
+        for number, (line, (name, skills)) in enumerate(zip(lines, read, strict=True))
+    ]
 
 
 def _cells(text: str, line: Line) -> list[str]:
@@ -267,8 +277,8 @@ def _group_and_skills(text: str, line: Line, paired: bool) -> tuple[str, list[st
 
 def _skills(raw: str) -> Iterator[str]:
     items = [item for item in _split_outside_brackets(_SKILL_LEVEL.sub("\t", raw)) if item.strip()]
-    if len(items) == 1 and _SENTENCE_END.search(items[0].strip()) and len(items[0].split()) > 4:
-        return
+    if items and _SENTENCE_END.search(items[-1].strip()) and len(raw.split()) > _MAX_ITEM_WORDS * len(items):
+        return  # a sentence
     for number, item in enumerate(items):
         last = number == len(items) - 1 and number > 0
         for part in _split_last_item(item) if last else [item]:
