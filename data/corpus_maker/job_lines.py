@@ -77,6 +77,22 @@ def run_in(job: Job, dated: str) -> list[Block]:
     ]
 
 
+def hint_right(job: Job, dated: str) -> list[Block]:
+    return [line(job.position, job.company, hint=dated, bold=True), line(job.location, hint=" ", italic=True)]
+
+
+def capitals_pipe(job: Job, dated: str) -> list[Block]:
+    return [line(f"{job.company.upper()} | {job.position}", bold=True), line(f"{dated} | {job.location}")]
+
+
+def company_dated(job: Job, dated: str) -> list[Block]:
+    return [line(job.company, dated, bold=True), line(job.position, job.location, italic=True)]
+
+
+def one_row(job: Job, dated: str) -> list[Block]:
+    return [line(f"{job.position}, {job.company} – {job.location}", dated)]
+
+
 # Of the held-out half only.
 
 

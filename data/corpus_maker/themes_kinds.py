@@ -4,9 +4,13 @@ from corpus_maker.dates import DATES
 from corpus_maker.job_lines import (
     bulleted,
     bulleted_dated,
+    capitals_pipe,
+    company_dated,
     company_first,
     hint,
+    hint_right,
     leader,
+    one_row,
     position_first,
     run_in,
     stacked,
@@ -71,4 +75,38 @@ THEMES = (
     Theme("narrow-hints", Look(hint=22, indent=22, rule=False), DATES["long"], hint, commas=False, school="hint"),
     Theme("narrow-dates", Look(aside=24), DATES["long"], position_first, commas=False),
     Theme("narrow-dates-company", Look("times", 10.5, aside=22), DATES["to current"], company_first, commas=False),
+    Theme("hint-right", Look(hint=40, indent=40, rule=False), DATES["short"], hint_right, school="hint"),
+    Theme(
+        "narrow-side",
+        Look("times", 10, upper=True, rule=False),
+        DATES["short"],
+        capitals_pipe,
+        main=("summary", "experience", "projects"),
+        side=("education", "skills", "languages", "certifications"),
+        share=0.33,
+        skills="dots",
+        jobs=3,
+    ),
+    Theme(
+        "company-dated", Look("times", 10.5, "letter"), DATES["long"], company_dated, school="graded", skills="headed"
+    ),
+    Theme("one-row", Look(size=9), DATES["years"], one_row, commas=False, skills="semi", school="one line"),
+    Theme(
+        "volunteering", Look("times", 10), DATES["short"], company_dated, main=_SERVED, served="Volunteer Experience"
+    ),
+    Theme(
+        "side-titles-hints",
+        Look(titles=34, hint=38, indent=38, rule=False, heading_size=13),
+        DATES["short"],
+        hint,
+        commas=False,
+        school="hint",
+    ),
+    Theme(
+        "label-column-side",
+        Look(hint=30, titles=30, rule=False, heading_size=12),
+        DATES["short"],
+        company_first,
+        skills="hint",
+    ),
 )
