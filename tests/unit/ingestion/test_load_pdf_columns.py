@@ -395,3 +395,16 @@ def test_two_notes_below_each_other_at_the_right_stay_two(load_bytes, make_pdf) 
     ]  # fmt: skip
     found = blocks(load_bytes(make_pdf([page]), "a.pdf"))
     assert found[:2] == ["Fathom\tPorto, Portugal", "Harbour master\t2019 - 2021"]
+
+
+def test_two_columns_of_short_lines_with_headings_of_their_own_are_read_apart_though_drawn_by_row(
+    load_bytes, make_pdf
+) -> None:
+    left = ["Experience", "Pilot", "2019 - 2021", "Deckhand", "2015 - 2019", "Baker", "2012 - 2015"]
+    right = ["Skills", "Ropes", "Tar", "Languages", "Norse", "English", "German"]
+    page = [(60, 790, "Ann Pilot", BOLD, 24)]
+    for n, pair in enumerate(zip(left, right, strict=True)):
+        for x, words in zip((60, 320), pair, strict=True):
+            heads = words in ("Experience", "Skills", "Languages")
+            page.append((x, 740 - 14 * n, words, BOLD if heads else BODY, 13 if heads else 10))
+    assert load_bytes(make_pdf([page]), "a.pdf").text.split() == " ".join(["Ann Pilot", *left, *right]).split()

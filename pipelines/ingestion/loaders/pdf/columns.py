@@ -30,6 +30,8 @@ _MOST_LINES = 1_500  # on a page of text; drawings have more
 _MOST_STARTS = 60
 _LEAST_WIDTH = 3.0
 _LABEL = 1.12
+_LEAST_HEADINGS = 2
+_MAX_HEADING_WORDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +185,9 @@ def _is_known(x: float, known: Sequence[float]) -> bool:
 def _are_columns(cut: Gutter, known: Sequence[float]) -> bool:
     """True if the two sides are read one after the other, and not row by row."""
     left, right = group_rows(cut.left), group_rows(cut.right)
+    size = _LABEL * usual_size([*cut.left, *cut.right])
+    if _headings(left, size) and _headings(right, size) >= _LEAST_HEADINGS:
+        return True
     few, many = sorted((left, right), key=len)
     on_the_right = few is right
     few = _rows_with_text_beside(few, many)
@@ -258,6 +263,18 @@ def _mean_words(rows: Sequence[Sequence[Line]]) -> float:
 def _is_heading_like(row: Sequence[Line]) -> bool:
     text = row[0].text
     return text.isupper() and sum(map(str.isalpha, text)) > 4 and not DATED.search(text)
+
+
+def _headings(rows: Sequence[Sequence[Line]], size: float) -> int:
+    """The number of short rows in type of at least this size, without a date, at the left edge of the rows."""
+    edge = min(row[0].x0 for row in rows)
+    return sum(
+        row[0].size >= size
+        and row[0].x0 - edge < row[0].size
+        and len(row[0].text.split()) <= _MAX_HEADING_WORDS
+        and not DATED.search(row[0].text)
+        for row in rows
+    )
 
 
 def _crossings(left: Iterable[Line], right: Iterable[Line]) -> int:
