@@ -112,6 +112,11 @@ def test_a_description_that_goes_on_behind_the_dates_is_none_of_the_job_line() -
     assert text[piece.start : piece.end].endswith(prose)
 
 
+def test_a_mark_at_the_end_of_a_lone_word_is_of_the_name() -> None:
+    text = "EXPERIENCE\nEngineer\nYoho!\n2019 – 2021\n- Built it\n\nAnalyst\nOakline\n2016 – 2019\n- Ran it"
+    assert [(job.company, job.position) for job in jobs_of(text)] == [("Yoho!", "Engineer"), ("Oakline", "Analyst")]
+
+
 def test_a_job_has_its_own_span_items_and_year() -> None:
     text = f"EXPERIENCE\n{laid_out(LAYOUTS['three lines'])}"
     pieces = [piece for piece in pieces_of(text) if piece.kind == "job"]

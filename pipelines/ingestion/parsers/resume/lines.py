@@ -324,6 +324,7 @@ def _is_named(text: str, line: Line, parts: Sequence[Segment], dated: bool) -> b
         return words <= 2 * _MAX_NAME_WORDS
     last = text[line.start : line.end].rstrip("*_ ")
     ends = _SENTENCE_END.search(last) is not None and not _ABBREVIATION.search(last) and not _ends_in_place(last)
+    ends = ends and not (words == 1 and last[-1] in "!?")  # of the name itself
     if dated and words <= _FEW_WORDS and all(looks_named(part.words) or len(part.words.split()) < 3 for part in parts):
         return True
     if words > (_MAX_NAME_WORDS if len(parts) == 1 else 2 * _MAX_NAME_WORDS) or (
