@@ -70,6 +70,19 @@ def test_words_in_small_boxes_of_their_own_are_apart(load_bytes, rounded: bool) 
     assert blocks(document) == ["\t".join(row) for row in CHIPS]
 
 
+@pytest.mark.parametrize(("gap", "apart"), [(8.0, True), (4.0, False)], ids=["wide", "as in justified text"])
+def test_items_side_by_side_are_told_by_gaps_wider_than_those_between_their_words(
+    load_bytes, make_pdf, gap: float, apart: bool
+) -> None:
+    page, x = [], 60.0
+    for skill in CHIPS[0]:
+        page.append((x, 740, skill, BODY, 10))
+        x += stringWidth(skill, BODY, 10) + gap
+    page.append((60, 700, "That is all.", BODY, 10))
+    found = blocks(load_bytes(make_pdf([page]), "a.pdf"))
+    assert found[0] == ("\t" if apart else " ").join(CHIPS[0])
+
+
 def test_a_word_on_a_ground_of_its_own_stays_in_its_sentence(load_bytes) -> None:
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=(595, 842), invariant=True)

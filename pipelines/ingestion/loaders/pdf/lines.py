@@ -19,6 +19,7 @@ _LETTERS_GAP = 1.7
 _WORDS_GAP = 2.5
 _RECENT = 20
 _LATE_GAP = 0.6
+_ITEM_GAP, _NARROW_GAP = 0.7, 0.45
 _BULLET_GAP = 4.0
 _COMMON_START = 3
 _COLUMN_GAP = 0.7
@@ -71,6 +72,7 @@ def page_lines(words: Sequence[Word], page: int) -> list[Line]:
             runs[-1].append(word)
         else:
             runs.append([word])
+    runs = [piece for run in runs for piece in _cut_at_wide_gaps(run)]
     starts = _starts(runs)
     pieces = [piece for run in runs for piece in _cut_at(run, starts)]
     lines = [_line(run, page, order) for order, run in enumerate(pieces)]
@@ -119,6 +121,15 @@ def _max_word_gap(run: Sequence[Word], word: Word) -> float:
         gaps = sorted(after.x0 - before.x1 for before, after in pairwise(run[-_RECENT:]))
         widest = max(widest, min(_WORDS_GAP * gaps[len(gaps) // 4], 2.5 * last.size))
     return widest
+
+
+def _cut_at_wide_gaps(run: list[Word]) -> list[list[Word]]:
+    """The line, cut at its wide gaps if it has several among narrow ones: items side by side, not justified text."""
+    gaps = [(word.x0 - before.x1) / max(word.size, 1) for before, word in pairwise(run)]
+    wide = [number for number, gap in enumerate(gaps, start=1) if gap > _ITEM_GAP]
+    if len(wide) < 2 or len(wide) == len(gaps) or any(_NARROW_GAP < gap <= _ITEM_GAP for gap in gaps):
+        return [run]
+    return [run[start:end] for start, end in pairwise([0, *wide, len(run)])]
 
 
 def _starts(runs: Iterable[Sequence[Word]]) -> frozenset[int]:
