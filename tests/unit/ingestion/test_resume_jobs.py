@@ -148,6 +148,17 @@ def test_a_name_in_brackets_is_of_the_company(name: str, layout: str) -> None:
     assert (job.company, job.industry, job.position, job.location) == (name, "", "Engineer", "Remote")
 
 
+def test_words_in_brackets_after_most_companies_are_their_industries_known_or_not() -> None:
+    jobs = [
+        ("Fathom (Cold-Chain Monitoring)", "2019 – 2021"),
+        ("Oakline (Wave Buoys)", "2016 – 2019"),
+        ("Kestrel", "2014"),
+    ]
+    text = "\n".join(f"{company} | Engineer | Lyon | {dates}\n- Built it" for company, dates in jobs)
+    found = [(job.company, job.industry) for job in jobs_of(f"EXPERIENCE\n{text}")]
+    assert found == [("Fathom", "Cold-Chain Monitoring"), ("Oakline", "Wave Buoys"), ("Kestrel", "")]
+
+
 @pytest.mark.parametrize("inside", ["formerly Oakline", "full-time", "since 1987"])
 def test_other_words_in_brackets_are_not_an_industry(inside: str) -> None:
     (job,) = jobs_of(f"EXPERIENCE\nFathom ({inside}) | Engineer | Remote | 2019 – 2021\n- Built it")

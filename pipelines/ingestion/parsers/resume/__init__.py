@@ -128,7 +128,7 @@ class ResumeParser(SpanParser):
     """
 
     name: str = "resume"
-    version: int = 3
+    version: int = 4
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:

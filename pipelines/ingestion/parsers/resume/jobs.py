@@ -262,7 +262,10 @@ def read_jobs(entries: Sequence[Entry]) -> list[JobReading]:
         for key, score in _votes(options).items():
             votes[key] += score
     weight = 3 / max(len(entries), _FEW_JOBS)
-    return [_with_industry(_best_reading(options, votes, weight)) for options in found]
+    jobs = [_best_reading(options, votes, weight) for options in found]
+    aside = sum(_IN_BRACKETS.fullmatch(job.company) is not None for job in jobs)
+    usual = aside > 1 and 2 * aside >= sum(bool(job.company) for job in jobs)
+    return [_with_industry(job, usual=usual) for job in jobs]
 
 
 def _best_reading(options: Sequence[JobReading], votes: Mapping[str, float], weight: float) -> JobReading:
@@ -301,10 +304,10 @@ def _labelled_reading(candidates: Candidates) -> list[JobReading]:
     return [read]
 
 
-def _with_industry(job: JobReading) -> JobReading:
+def _with_industry(job: JobReading, *, usual: bool) -> JobReading:
     """The job without the street after its company, and with the words in brackets there as industry or location.
 
-    Other words in brackets are of the name: "Oakline (Kestrel)".
+    Words of no known industry are one where brackets are `usual`, else of the name: "Oakline (Kestrel)".
     """
     job = replace(job, company=_STREET.split(job.company, maxsplit=1)[0])  # "British Council, 123 Bridge Street"
     aside = _IN_BRACKETS.fullmatch(job.company)
@@ -317,7 +320,7 @@ def _with_industry(job: JobReading) -> JobReading:
         return replace(job, company=company, location=job.location or inside)
     if tokens(inside)[0] in NOT_INDUSTRIES or any(map(str.isdigit, inside)) or is_employment_type(inside):
         return replace(job, company=company)
-    return replace(job, company=company, industry=inside) if is_industry(inside) else job
+    return replace(job, company=company, industry=inside) if usual or is_industry(inside) else job
 
 
 def read_experience(text: str, parts: Sequence[Part]) -> PiecesByPart:
