@@ -46,6 +46,7 @@ LAYOUTS = {
     "two lines, dates right": "{0}\t{2}\n{1}\t{3}\n{4}\n",
     "two lines, position first": "{1}\t{3}\n{0}\t{2}\n{4}\n",
     "two spaces for a tab": "{1}  {3}\n{0}, {2}\n{4}\n",
+    "spaces for tabs": "{0}   {1}   {2}   {3}\n{4}\n",
     "three lines": "{1}\n{0}, {2}\n{3}\n{4}\n",
     "company, position, place and dates": "{0}\n{1}\n{2} | {3}\n{4}\n",
     "dates above": "{3}\n{1}, {0}\n{2}\n{4}\n",

@@ -23,7 +23,8 @@ _MARKS = re.compile(r"#{1,6}[ \t]+|>[ \t]?|\|")
 _RULE = re.compile(r"[\s|:=_*~.\-–—]+")
 _LEADER = r"(?:[.…·_] ?){4,}"
 _STRONG = re.compile(
-    rf"[ \t]*{_LEADER}[ \t]*|\t[\t ]*|[ \xa0]{(2,)}|[ \xa0]+[|•·∙●⋅◦▪‖¦◆■][ \xa0]+|[ \xa0]*\|[ \xa0]*|<br\s?/?>|\n|\\\n"
+    rf"[ \t]*{_LEADER}[ \t]*|"
+    r"\t[\t ]*|[ \xa0]{2,}|[ \xa0]+[|•·∙●⋅◦▪‖¦◆■][ \xa0]+|[ \xa0]*\|[ \xa0]*|<br\s?/?>|\n|\\\n"
 )
 _EDGES = " \t\n\xa0|•·∙●⋅◦▪,;:–—-/"
 _EMPHASIS = "*_`~"
