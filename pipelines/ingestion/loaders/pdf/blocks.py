@@ -7,14 +7,13 @@ from itertools import pairwise
 from statistics import median
 
 from pipelines.ingestion.headings import is_capitals
-from pipelines.ingestion.loaders.pdf.lines import Line, breaks_address, usual_size
+from pipelines.ingestion.loaders.pdf.lines import HEADING_SIZE, Line, breaks_address, usual_size
 from pipelines.ingestion.loaders.pdf.rows import BULLET
 from pipelines.types import BlockKind
 
 MAX_HEADING = 150
 SENTENCE_END = re.compile(r"[.!?:;…。！？][\"'”’)\]]*$")
 
-_LARGER = 1.12
 _BOLD_HEADING = 80
 _WORD_WIDTH = 0.5
 _INDENT = 0.8
@@ -73,7 +72,7 @@ def document_style(lines: Sequence[Line]) -> DocumentStyle:
         for above, below in pairwise(lines)
         if above.size == below.size == size and 0.8 < (gap := (above.y - below.y) / max(size, 1)) < 3.2
     ]
-    larger = {line.size for line in lines if line.size >= size * _LARGER and _is_title_like(line.text)}
+    larger = {line.size for line in lines if line.size >= size * HEADING_SIZE and _is_title_like(line.text)}
     bold = sum(len(line.text) for line in lines if line.bold)
     return DocumentStyle(
         size=size,
@@ -155,7 +154,7 @@ def _heading_level(line: Line, above: Line | None, below: Line | None, style: Do
     """1 to 6 for a heading: larger than the body, or at about its size alone in bold or in capitals; else 0."""
     if not _is_title_like(line.text) or BULLET.match(line.text) or line.left or line.right:
         return 0
-    if line.size >= style.size * _LARGER:
+    if line.size >= style.size * HEADING_SIZE:
         return min(style.heading_sizes.index(line.size) + 1, 6) if line.size in style.heading_sizes else 0
     least = min(len(style.heading_sizes) + 1, 6)
     if line.size < style.size * 0.9:
@@ -169,9 +168,9 @@ def _heading_level(line: Line, above: Line | None, below: Line | None, style: Do
     if not (style.bold_is_rare and line.bold and len(line.text) <= _BOLD_HEADING) or line.text[-1] in ".,;":
         return 0
     apart = above is None or not _same_column(above, line) or above.y - line.y > style.leading * line.size * 1.2
-    apart = apart or above is None or above.size >= style.size * _LARGER
+    apart = apart or above is None or above.size >= style.size * HEADING_SIZE
     followed = below is not None and (_same_column(line, below) or below.page != line.page)
-    followed = followed and (below is None or below.size < style.size * _LARGER)
+    followed = followed and (below is None or below.size < style.size * HEADING_SIZE)
     level = min(least + (line.size <= style.size), 6)
     return level if apart and followed else 0
 
@@ -255,11 +254,10 @@ def _is_item(group: Group, line: Line, below: Line | None, edge: Edge) -> bool:
         return False
     if width > _NARROW and not line.text[0].isupper():
         return False
-    prose = any(above.text[0].islower() for above in group.lines[1:]) or (
-        line.text[-1] == "." and last.text[-1] != "." and "," in line.text
-    )
-    prose = prose or (
-        below is not None and _same_column(line, below) and below.text[0].islower() and below.size == line.size
+    prose = (
+        any(above.text[0].islower() for above in group.lines[1:])
+        or (line.text[-1] == "." and last.text[-1] != "." and "," in line.text)
+        or (below is not None and _same_column(line, below) and below.text[0].islower() and below.size == line.size)
     )
     return not prose and not _GOES_ON.search(last.text)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
-from pipelines.ingestion.loaders.pdf.lines import DATED, Line, group_rows, same_row, usual_size
+from pipelines.ingestion.loaders.pdf.lines import DATED, HEADING_SIZE, Line, group_rows, same_row, usual_size
 from pipelines.ingestion.loaders.pdf.rows import body_edge, read_rows
 from pipelines.ingestion.loaders.pdf.titles import Band, bands_of
 
@@ -29,7 +29,6 @@ _MAX_DEPTH = 4
 _MOST_LINES = 1_500  # on a page of text; drawings have more
 _MOST_STARTS = 60
 _LEAST_WIDTH = 3.0
-_LABEL = 1.12
 _LEAST_HEADINGS = 2
 _MAX_HEADING_WORDS = 5
 
@@ -185,7 +184,7 @@ def _is_known(x: float, known: Sequence[float]) -> bool:
 def _are_columns(cut: Gutter, known: Sequence[float]) -> bool:
     """True if the two sides are read one after the other, and not row by row."""
     left, right = group_rows(cut.left), group_rows(cut.right)
-    size = _LABEL * usual_size([*cut.left, *cut.right])
+    size = HEADING_SIZE * usual_size([*cut.left, *cut.right])
     if _headings(left, size) and _headings(right, size) >= _LEAST_HEADINGS:
         return True
     few, many = sorted((left, right), key=len)
@@ -208,7 +207,7 @@ def _are_side_notes(few: Sequence[Sequence[Line]], many: Sequence[Sequence[Line]
     """True if the side with fewer rows annotates the other side's rows."""
     usual = usual_size([row[0] for row in few])
     opening = [row for row in few if _opens_cell(row[0], few)]
-    opening = [row for row in opening if row[0].size < _LABEL * usual] or opening  # headings are not notes
+    opening = [row for row in opening if row[0].size < HEADING_SIZE * usual] or opening  # headings are not notes
     cells = [row[0] for row in opening]
     beside = fmean(any(same_row(cell, line) for row in many for line in row) for cell in cells)
     if beside < 0.8 or _mean_words(few) > _MEAN_NOTE_WORDS:

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from pipelines.ingestion.loaders.pdf.words import Word
 
+HEADING_SIZE = 1.12  # least size of a heading, as a multiple of the usual one
 DATED = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}/\d{2,4}\b")
 LONE_BULLET = re.compile(r"[•‣◦▪▫●○∙■□➢➤►▶✓✔❖·–-]|\(?\d{1,2}[.)]")
 

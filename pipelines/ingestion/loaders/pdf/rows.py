@@ -4,10 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pipelines.ingestion.loaders.pdf.lines import DATED, Line, group_rows, merge_lines, usual_size
+from pipelines.ingestion.loaders.pdf.lines import DATED, HEADING_SIZE, Line, group_rows, merge_lines, usual_size
 
 BULLET = re.compile(r"(?:[•‣◦▪▫●○∙■□➢➤►▶✓✔❖]|[-–*·](?=\s)|\(?\d{1,2}[.)](?=\s+\D))\s*")
-_LABEL = 1.12
 _NAME = 1.3
 _CLOSE = 1.75
 _LEVEL = 2.0
@@ -220,15 +219,15 @@ def _is_inside(line: Line, result: Sequence[Line]) -> bool:
 
 
 def _follows(above: Line, note: Line) -> bool:
-    _aligned_share = abs(above.x1 - note.x1) < 4 or abs(above.x0 - note.x0) < 4
-    return _aligned_share and note.order == above.order + 1 and 0 < above.y - note.y < _CLOSE * note.size
+    level = abs(above.x1 - note.x1) < 4 or abs(above.x0 - note.x0) < 4
+    return level and note.order == above.order + 1 and 0 < above.y - note.y < _CLOSE * note.size
 
 
 def _separate_labels(stream: Sequence[Line], size: float) -> list[Line]:
     """The stream with headings on their own lines: labels left of a section, names left of contact details."""
     result: list[Line] = []
     for line in stream:
-        labels = tuple(note for note in line.left if note.size >= _LABEL * size and not DATED.search(note.text))
+        labels = tuple(note for note in line.left if note.size >= HEADING_SIZE * size and not DATED.search(note.text))
         result += [replace(label, column=line.column, apart=True) for label in labels]
         smaller = all(line.size >= _NAME * note.size and not DATED.search(note.text) for note in line.right)
         aside = line.right if smaller and line.size >= _NAME * size else ()

@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pipelines.ingestion.loaders.pdf.lines import DATED, Line, same_row, usual_size
+from pipelines.ingestion.loaders.pdf.lines import DATED, HEADING_SIZE, Line, same_row, usual_size
 
-_LARGER = 1.12
 _LEAST_TITLES = 3
 _MOST_WORDS = 4
 _GAP = 0.5
@@ -36,7 +35,7 @@ def bands_of(pages: Sequence[Sequence[Line]]) -> list[list[Band]]:
 
 def _is_title(line: Line, lines: Sequence[Line], size: float) -> bool:
     """True if the line is short, in larger type, without a date, and has smaller text at some distance on its right."""
-    if line.size < _LARGER * size or len(line.text.split()) > _MOST_WORDS or DATED.search(line.text):
+    if line.size < HEADING_SIZE * size or len(line.text.split()) > _MOST_WORDS or DATED.search(line.text):
         return False
     beside = [other for other in lines if other is not line and _is_beside(line, other)]
     return bool(beside) and all(other.x0 > line.x1 + _GAP * line.size and other.size < line.size for other in beside)

@@ -215,12 +215,13 @@ def _begins_entry(lines: Sequence[DatedLine], number: int, names: Names) -> bool
     """True if the line or the one below has a name; below a named line, only if it has it where the first entry has."""
     if not lines[number].named or lines[number].line.kind not in ("text", "row", "heading"):
         return False
-    first, second, here, below = (
-        at < len(lines) and any(names(part.words) for part in lines[at].parts) for at in (0, 1, number, number + 1)
-    )
+
+    def has_name(at: int) -> bool:
+        return at < len(lines) and any(names(part.words) for part in lines[at].parts)
+
     if number and lines[number - 1].named:
-        return here if first else second and below
-    return here or below
+        return has_name(number) if has_name(0) else has_name(1) and has_name(number + 1)
+    return has_name(number) or has_name(number + 1)
 
 
 def entries_by_part(text: str, parts: Sequence[Part], section: str) -> dict[int, SectionEntries]:
