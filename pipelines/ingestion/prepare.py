@@ -22,7 +22,6 @@ from pipelines.ingestion.classify import classify
 from pipelines.ingestion.loaders import Limits, load
 from pipelines.ingestion.parsers import PARSERS, parse, parser_for
 from pipelines.ingestion.sources.files import read_file
-from pipelines.store.added_nodes import remade
 from pipelines.store.originals import keep_original, original_path
 from pipelines.types import Document, IngestItem, SourceItem
 
@@ -306,7 +305,7 @@ def classify_loaded(loaded: Document, task: Task) -> tuple[Document, str]:
 
 
 def parse_document(document: Document, parser: str, options: PrepareOptions) -> PreparedDocument:
-    """Parse a document; one whose parser embeds is returned without nodes, one of added nodes with those.
+    """Parse a document; one whose parser embeds is returned without nodes.
 
     Raises:
         ParseError: If there is nothing to index, or a parser broke its contract.
@@ -315,7 +314,7 @@ def parse_document(document: Document, parser: str, options: PrepareOptions) -> 
     made_by = options.recipe(parser)
     if parser in PARSERS and PARSERS[parser].embeds:
         return PreparedDocument(document, parser, made_by, None, embeds=True)
-    nodes = require_nodes(document, remade(document) or parse(document, parser, options.sizes))
+    nodes = require_nodes(document, parse(document, parser, options.sizes))
     return PreparedDocument(document, parser, made_by, nodes)
 
 

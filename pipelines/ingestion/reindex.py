@@ -12,7 +12,7 @@ from pipelines.ingestion.context_header import build_header_writer
 from pipelines.ingestion.execute import FATAL_ERRORS, run_batch
 from pipelines.ingestion.parsers import parser_for
 from pipelines.ingestion.plan import Plan, Step, stored_step
-from pipelines.ingestion.prepare import Failure, PreparedDocument, parse_document
+from pipelines.ingestion.prepare import Failure, PreparedDocument, PrepareOptions, parse_document
 from pipelines.ingestion.preview import texts_to_embed
 from pipelines.ingestion.run import Ingestion
 from pipelines.ingestion.sources.locations import normalized_location
@@ -21,6 +21,7 @@ from pipelines.models.identity import with_identity
 from pipelines.models.usage import cost, embedding_price
 from pipelines.observe import log, log_failure
 from pipelines.store import documents as document_rows
+from pipelines.store.added_nodes import remade
 from pipelines.store.database import open_database, reading
 from pipelines.store.documents import StoredDocument
 from pipelines.store.embedding_models import active_model
@@ -29,7 +30,7 @@ from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.store.originals import original_path
 from pipelines.store.status import from_source, nothing_from
 from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes
-from pipelines.types import EmbeddingIdentity
+from pipelines.types import Document, EmbeddingIdentity
 
 Progress = Callable[[int, int, str], None]  # (documents done, of how many, the last one's name)
 _Outcome = tuple[int, int] | Failure | None  # (nodes, embeddings), why it failed, or None if it changed meanwhile
@@ -219,7 +220,7 @@ class Reembedding:
         if document is None:
             return None
         parser = due.active.parser if due.active else ""
-        prepared = parse_document(document, parser or parser_for(document), self.ingestion.options)
+        prepared = parse_stored(document, parser or parser_for(document), self.ingestion.options)
         return replace(prepared, recipe=_with_stored_loaders(prepared.recipe, due.active))
 
     def _is_current(self, stored: StoredDocument, active: StoredDocument | None) -> bool:
@@ -238,6 +239,18 @@ class Reembedding:
         with reading(engine, "reading what is stored") as connection:
             known = document_rows.stored_documents(connection, node_table(model.slug))
         return [each for each in known if each.indexed_sha == each.content_sha]
+
+
+def parse_stored(document: Document, parser: str, options: PrepareOptions) -> PreparedDocument:
+    """Parse a stored version as `parse_document` does; one that was made of added nodes has those nodes again.
+
+    Raises:
+        ParseError: If there is nothing to index, or a parser broke its contract.
+        ConfigError: If there is no such parser.
+    """
+    if nodes := remade(document):
+        return PreparedDocument(document, parser, options.recipe(parser), tuple(nodes))
+    return parse_document(document, parser, options)
 
 
 def build_reembedding(settings: Settings, model: EmbeddingIdentity) -> Reembedding:

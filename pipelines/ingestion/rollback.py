@@ -10,7 +10,8 @@ from pipelines.errors import ParseError, RetrievalError, StoreError
 from pipelines.ingestion.execute import PlanExecution, StepResult
 from pipelines.ingestion.parsers import PARSERS, parser_for
 from pipelines.ingestion.plan import Plan, Step
-from pipelines.ingestion.prepare import Failure, PreparedDocument, PrepareOptions, Task, parse_document
+from pipelines.ingestion.prepare import Failure, PreparedDocument, PrepareOptions, Task
+from pipelines.ingestion.reindex import parse_stored
 from pipelines.ingestion.run import Ingestion, Progress
 from pipelines.store import documents as document_rows
 from pipelines.store.database import Database, reading, writing
@@ -238,5 +239,5 @@ def _prepare_version(document: Document, change: Change, indexed_sha: str, optio
         raise ParseError(f"{document.name} was made by the parser {parser}, which no longer exists.")
     if indexed_sha == document.content_sha:
         return PreparedDocument(document, parser, "", None)
-    prepared = parse_document(document, parser, options)
+    prepared = parse_stored(document, parser, options)
     return replace(prepared, recipe=f"{prepared.recipe} from version {change.version}")
