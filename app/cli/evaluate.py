@@ -15,9 +15,10 @@ from app.cli.output import emit, render, say
 from app.cli.serialise import serialise
 
 if TYPE_CHECKING:
-    from pipelines.evaluation.answers import AnswerReport, GateVerdict
+    from pipelines.evaluation.answers import AnswerReport
     from pipelines.evaluation.experiment import Experiment, PartEffect, Progress
     from pipelines.evaluation.fit import Fit
+    from pipelines.evaluation.gate import GateVerdict
     from pipelines.evaluation.measures import Comparison
 
 group = typer.Typer(help="Measure retrieval and answers. Example: footnote eval answers", no_args_is_help=True)
@@ -247,12 +248,12 @@ def eval_baseline(
     write: Annotated[bool, option("Make today's scores the baseline of the tests.", "--write")] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure the gate of the tests: the sample's topics and data/eval/small against data/eval/baseline.json.
+    """Measure the gate of the tests: topics with quotes and data/eval/small against data/eval/baseline.json.
 
     Exit code 1 when a set fell. Example: footnote eval baseline
     """
     from app.settings import SAMPLE
-    from pipelines.evaluation.answers import compare_gate, measure_gate, read_baseline, write_baseline
+    from pipelines.evaluation.gate import compare_gate, measure_gate, read_baseline, write_baseline
 
     settings, data = settings_now(), SAMPLE.parent
     path = data / "eval" / "baseline.json"
@@ -304,6 +305,8 @@ def eval_answers(
 ) -> None:
     """Is the right place found, are the facts said, is silence kept: over documents in a database of their own.
 
+    Beside these: precision (share of an answer's sentences that cite a quoted place or what is directly beside it),
+    words of an answer (outside lists and code; all), how often each confidence is right, and all by kind of question.
     Example: footnote eval answers --system hybrid-convex --system default --compare hybrid-convex
     """
     settings = settings_now()
@@ -334,9 +337,11 @@ def _render_answers(scores: AnswerScores) -> None:
     from pipelines.evaluation.answers import COMPARED
 
     done = scores.done
-    names = list(next(iter(done.systems.values())))
-    rows = [[measure, *(f"{means[measure]:.3f}" for means in done.systems.values())] for measure in names]
-    output.table(f"portfolio, {done.topics} topics", ["measure", *done.systems], rows)
+    names = [name for name in next(iter(done.systems.values())) if not name.startswith("n_")]
+    rows = [[measure, *(_measured(means, measure) for means in done.systems.values())] for measure in names]
+    output.table(f"{scores.dataset}, {done.topics} topics", ["measure", *done.systems], rows)
+    for name, kinds in done.kinds.items():
+        output.table(f"{name}, by kind of question", KIND_COLUMNS, [_kind_row(*item) for item in kinds.items()])
     for name, found in done.comparisons.items():
         for measure in COMPARED:
             print_difference(name, scores.baseline, measure, found[measure])
@@ -344,6 +349,24 @@ def _render_answers(scores: AnswerScores) -> None:
         for miss in missed:
             where = f"{name}: " if len(done.misses) > 1 else ""
             say(f"{where}missed {miss['id']} ({', '.join(miss['why'])}): {miss['question']}", "dim")
+
+
+KIND_COLUMNS = ["kind", "answerable", "answered", "facts", "precision", "words", "unanswerable", "left alone"]
+
+
+def _measured(means: Mapping[str, float], measure: str) -> str:
+    if "words" in measure:
+        return f"{means[measure]:.0f}"
+    of = f" of {means[measure.replace('right_', 'n_')]:.0f}" if measure.startswith("right_") else ""
+    return f"{means[measure]:.3f}{of}"
+
+
+def _kind_row(kind: str, means: Mapping[str, float]) -> list[str]:
+    """The cells of KIND_COLUMNS; empty where there is no topic to measure."""
+    asked, silent = means["answerable"], means["unanswerable"]
+    shares = [f"{means[name]:.2f}" if asked else "" for name in ("answered", "facts", "precision")]
+    left_alone = f"{means['abstention_recall']:.2f}" if silent else ""
+    return [kind, f"{asked:.0f}", *shares, f"{means['words']:.0f}", f"{silent:.0f}", left_alone]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,26 @@
-"""Topics with quoted answers: success of the search, facts in the answer, abstention; and the gate of the tests."""
+"""Topics with quoted answers: success of the search, facts, precision and length of the answer, abstention."""
 
-import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
 
 from config.settings import Settings
 from pipelines.answers import Answer
 from pipelines.errors import SourceError
 from pipelines.evaluation.corpus import QueryCache, ingest_folder, with_caches
-from pipelines.evaluation.datasets import Quote, Topic, load_topics
-from pipelines.evaluation.experiment import Changes, Progress, index_judged_set, no_progress, paired_scores
+from pipelines.evaluation.datasets import Quote, Topic
+from pipelines.evaluation.experiment import Changes, Progress, no_progress, paired_scores
 from pipelines.evaluation.measures import Comparison, compare, means, per_topic
 from pipelines.query.engine import QueryEngine
+from pipelines.query.layout import blocks_of
 from pipelines.store import documents as document_rows
 from pipelines.store.database import reading
 from pipelines.store.query_log import fingerprint
-from pipelines.text import fold
+from pipelines.text import Span, fold, sentences
 from pipelines.types import Band, SearchResult
 
 RANKED = ("success@1", "success@5", "RR@10", "nDCG@10")
@@ -31,7 +34,8 @@ class AnswerReport:
 
     Attributes:
         topics: How many.
-        systems: By system, each measure of `summary`, 0..1.
+        systems: By system, each measure of `summary`.
+        kinds: By system, by kind of question, the same measures and the number of topics.
         per_topic: By system, by topic, what was found and said.
         misses: By system, the topics that were missed, with `id`, `question`, `why`.
         comparisons: By system, by measure, how it differs from the baseline on the answerable topics.
@@ -40,6 +44,7 @@ class AnswerReport:
 
     topics: int
     systems: dict[str, dict[str, float]]
+    kinds: dict[str, dict[str, dict[str, float]]]
     per_topic: dict[str, dict[str, Row]]
     misses: dict[str, list[dict[str, Any]]]
     comparisons: dict[str, dict[str, Comparison]]
@@ -84,6 +89,7 @@ def evaluate_answers(
     return AnswerReport(
         topics=len(topics),
         systems={name: summary(list(by_topic.values())) for name, by_topic in rows.items()},
+        kinds={name: summary_by_kind(list(by_topic.values())) for name, by_topic in rows.items()},
         per_topic=rows,
         misses={name: misses(list(by_topic.values())) for name, by_topic in rows.items()},
         comparisons={
@@ -106,11 +112,14 @@ def _judge_all(engine: QueryEngine, topics: Sequence[Topic], label: str, on_prog
 
 
 def judge_topic(engine: QueryEngine, topic: Topic) -> Row:
-    """Judge the results and the answer for a topic; ranked measures are included if it is answerable."""
+    """Judge the results and the answer for a topic; ranked measures, facts and precision if it is answerable."""
     answer = engine.ask(topic.question, record=False)
+    cited = cited_spans(answer)
+    words, all_words = answer_length(answer)
     row = {
-        "id": topic.id, "question": topic.question, "answerable": topic.answerable, "answered": answer.answered,
-        "confidence": answer.confidence,
+        "id": topic.id, "question": topic.question, "kind": topic.kind, "answerable": topic.answerable,
+        "answered": answer.answered, "confidence": answer.confidence, "words": words, "all_words": all_words,
+        "answer": answer.answer, "citations": [[span._asdict() for span in spans] for spans in cited],
     }  # fmt: skip
     if not topic.answerable:
         return row
@@ -121,35 +130,63 @@ def judge_topic(engine: QueryEngine, topic: Topic) -> Row:
         **ranking_measures(topic, more, ("RR@10", "nDCG@10")),
         "document@5": right_document(topic, first),
         "facts": has_facts(topic, answer),
+        "precision": answer_precision(cited, quoted_places(engine, topic, answer)) if answer.answered else None,
     }
 
 
 def summary(rows: Sequence[Row]) -> dict[str, float]:
-    """The measures over all topics, shares 0..1; 0 where nothing counts.
+    """The measures over all topics, shares 0..1 unless said otherwise; 0 where nothing counts.
 
     success@k: one of the first k results overlaps a quote, in any document that answers. RR@10 and nDCG@10 likewise;
     every quote is one relevant item, however many documents hold it. document@5: a quoted document is among the first
     five. answered: of the answerable topics. facts: the answer contains every fact. abstention: precision (of the
     topics that got no answer, those that have none), recall (of the topics that have none, those that got none), F1.
-    right_high, right_medium, right_low: of the answers of that confidence, those that contain every fact.
+    right_high, right_medium, right_low: of the answers of that confidence (n_high, n_medium, n_low in number), those
+    that contain every fact. precision: `answer_precision`, mean over the answerable topics that were answered.
+    words, words_p95: of `answer_length`, median and 95th percentile over the answers; all_words likewise.
     """
     answerable = [row for row in rows if row["answerable"]]
+    answers = [row for row in rows if row["answered"]]
     silent = [row for row in rows if not row["answered"]]
     right = sum(not row["answerable"] for row in silent)
     unanswerable = len(rows) - len(answerable)
     found = means({row["id"]: {name: float(row[name]) for name in COMPARED} for row in answerable})
+    precise = [row["precision"] for row in answers if row["answerable"]]
     return {
         **(found or dict.fromkeys(COMPARED, 0.0)),
         "abstention_precision": right / len(silent) if silent else 0.0,
         "abstention_recall": right / unanswerable if unanswerable else 0.0,
         "abstention_F1": 2 * right / (len(silent) + unanswerable) if silent or unanswerable else 0.0,
-        **{f"right_{band}": _right(rows, band) for band in get_args(Band)},
+        **{f"right_{band}": _right(answers, band) for band in get_args(Band)},
+        **{f"n_{band}": sum(row["confidence"] == band for row in answers) for band in get_args(Band)},
+        "precision": sum(precise) / len(precise) if precise else 0.0,
+        **_percentiles(answers, "words"),
+        **_percentiles(answers, "all_words"),
     }
 
 
-def _right(rows: Sequence[Row], band: str) -> float:
-    said = [bool(row.get("facts")) for row in rows if row["answered"] and row["confidence"] == band]
+def summary_by_kind(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
+    """By kind of question, the most frequent first: how many are answerable and unanswerable, and `summary`."""
+    kinds: dict[str, list[Row]] = {}
+    for row in rows:
+        kinds.setdefault(row["kind"], []).append(row)
+    ordered = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
+    return {kind: {**_counts(of_kind), **summary(of_kind)} for kind, of_kind in ordered}
+
+
+def _counts(rows: Sequence[Row]) -> dict[str, float]:
+    answerable = sum(row["answerable"] for row in rows)
+    return {"answerable": answerable, "unanswerable": len(rows) - answerable}
+
+
+def _right(answers: Sequence[Row], band: str) -> float:
+    said = [bool(row.get("facts")) for row in answers if row["confidence"] == band]
     return sum(said) / len(said) if said else 0.0
+
+
+def _percentiles(answers: Sequence[Row], name: str) -> dict[str, float]:
+    lengths = [row[name] for row in answers] or [0]
+    return {name: float(np.median(lengths)), f"{name}_p95": float(np.percentile(lengths, 95))}
 
 
 def misses(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -211,6 +248,100 @@ def has_facts(topic: Topic, answer: Answer) -> bool:
     return answer.answered and all(fold(fact) in said for fact in topic.facts)
 
 
+class CitedSpan(NamedTuple):
+    """A span of a stored document that bears out a sentence of an answer."""
+
+    document: str
+    start: int
+    end: int
+
+
+def cited_spans(answer: Answer) -> list[list[CitedSpan]]:
+    """For each sentence of an answer (prose, list item, line of code or table row), the spans that it cites.
+
+    What is said beside the answer (a conflict, what was searched, a note) is no sentence of it.
+    """
+    names = {source.document_id: source.documentName for source in answer.sources}
+    return [
+        [CitedSpan(names[cited.document_id], cited.start, cited.end) for cited in sentence.evidence]
+        for sentence in answer.sentences
+    ]
+
+
+def answer_precision(cited: Sequence[Sequence[CitedSpan]], places: Mapping[str, Sequence[Span]]) -> float:
+    """Share of an answer's sentences of which a cited span overlaps a place, by document, of `quoted_places`.
+
+    A sentence that cites nothing lies nowhere; 0 for an answer without sentences.
+    """
+    lies = [
+        any(span.start < end and start < span.end for span in spans for start, end in places.get(span.document, ()))
+        for spans in cited
+    ]
+    return sum(lies) / len(lies) if lies else 0.0
+
+
+def quoted_places(engine: QueryEngine, topic: Topic, answer: Answer) -> dict[str, list[Span]]:
+    """By document that the topic quotes and the answer cites, where its quotes stand, with what is directly beside.
+
+    A quote counts in every document that the topic names for it, as for success@k, and in no other: in a document about
+    something else the same words (of a licence, of a command) answer another question.
+    """
+    ids = {source.documentName: source.document_id for source in answer.sources}
+    texts: dict[str, str] = {}
+    with reading(engine.database.engine, "reading the quoted documents") as connection:
+        for name in {quote.document for quote in topic.quotes} & ids.keys():
+            document = document_rows.load_document(connection, ids[name], "owner")
+            texts[name] = document.text if document else ""
+    return {
+        name: [place for quote in topic.quotes if quote.document == name for place in places_of(quote.text, text)]
+        for name, text in texts.items()
+    }
+
+
+def places_of(quote: str, text: str) -> list[Span]:
+    """Where a quote stands in a document's text, each place widened by the sentence before and the one after.
+
+    A list item, a line of code, a table row and a heading is a sentence of its own. Runs of space and capitals are
+    folded; a quote that stands nowhere as a whole stands where one of its halves does, as for success@k.
+    """
+    half = len(quote) // 2
+    found = next(filter(None, (_standing(words, text) for words in ((quote,), (quote[:half], quote[half:])))), [])
+    units = sentences(text) if found else []
+    return [_widened(place, units) for place in found]
+
+
+def _standing(parts: Sequence[str], text: str) -> list[Span]:
+    patterns = [r"\s+".join(map(re.escape, part.split())) for part in parts if part.strip()]
+    return [match.span() for pattern in patterns for match in re.finditer(pattern, text, re.IGNORECASE)]
+
+
+def _widened(place: Span, units: Sequence[Span]) -> Span:
+    """The place with the units that it overlaps, the one before them and the one after."""
+    start, end = place
+    touched = [at for at, (begin, until) in enumerate(units) if begin < end and start < until]
+    if not touched:
+        return place
+    around = units[max(touched[0] - 1, 0) : touched[-1] + 2]
+    return min(start, around[0][0]), max(end, around[-1][1])
+
+
+def answer_length(answer: Answer) -> tuple[int, int]:
+    """(words outside lists and code blocks, all words) of an answer, without markers; headings count as well.
+
+    Of an abstention nothing counts: what it says that was searched is no answer.
+    """
+    texts = [sentence.text for sentence in answer.sentences]
+    blocks = blocks_of(answer.answer, texts)
+    headings = sum(len(block.text.split()) for block in blocks)
+    lengths = {
+        kind: sum(
+            len(texts[at].split()) for block in blocks if block.kind == kind for line in block.lines for at in line
+        )
+        for kind in ("paragraph", "bullets", "numbers", "code")
+    }
+    return headings + lengths["paragraph"], headings + sum(lengths.values())
+
+
 def _answerable(rows: Mapping[str, Row]) -> dict[str, dict[str, float]]:
     return {topic: {name: float(row[name]) for name in COMPARED} for topic, row in rows.items() if row["answerable"]}
 
@@ -224,88 +355,3 @@ def _assert_quotable(engine: QueryEngine, topics: Sequence[Topic]) -> None:
             f"None of the {len(wanted)} quoted documents is there: {', '.join(sorted(wanted)[:3])}.",
             hint="Name the folder that holds them with --documents.",
         )
-
-
-MEASURES = {"portfolio": "success@5", "small": "nDCG@10"}
-Scores = Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class GateVerdict:
-    """A set's mean (0..1) compared with its baseline."""
-
-    name: str
-    measure: str
-    baseline: float
-    now: float
-    change: Comparison
-
-
-def measure_gate(settings: Settings, data: Path, on_progress: Progress = no_progress) -> dict[str, dict[str, float]]:
-    """By set, by topic: success@5 over the portfolio of `data`/sample, nDCG@10 over `data`/eval/small.
-
-    Both are indexed in databases of their own, where what is unchanged stays from one call to the next.
-
-    Raises:
-        SourceError: If a file of `data` is missing, or a document of the sample cannot be ingested.
-        ConfigError: If the server does not let a database be made.
-    """
-    small = index_judged_set(settings, data / "eval" / "small", on_progress)
-    ranked = small.scores({}, [MEASURES["small"]], label="small", on_progress=on_progress)
-    return {
-        "portfolio": _portfolio(settings, data, on_progress),
-        "small": {topic: round(row[MEASURES["small"]], 4) for topic, row in ranked.items()},
-    }
-
-
-def compare_gate(baseline: Mapping[str, Scores], now: Mapping[str, Scores]) -> list[GateVerdict]:
-    """Each set's verdict.
-
-    Raises:
-        SourceError: If the topics are not those of the baseline.
-    """
-    verdicts = []
-    for name, measure in MEASURES.items():
-        then = baseline.get(name, {})
-        if then.keys() != now[name].keys():
-            odd = sorted(then.keys() ^ now[name].keys())
-            raise SourceError(
-                f"The topics of {name} are not those of the baseline: {', '.join(odd[:5])}.",
-                hint="Run `footnote eval baseline --write` and commit the file.",
-            )
-        change = compare([then[topic] for topic in then], [now[name][topic] for topic in then])
-        verdicts.append(GateVerdict(name, measure, _mean(then), _mean(now[name]), change))
-    return verdicts
-
-
-def read_baseline(path: Path) -> dict[str, dict[str, float]]:
-    """The committed scores, by set, by topic; empty when none were ever written.
-
-    Raises:
-        SourceError: If the file cannot be read.
-    """
-    try:
-        gate: dict[str, dict[str, float]] = json.loads(path.read_text(encoding="utf-8")).get("gate", {})
-    except (OSError, ValueError) as error:
-        raise SourceError(f"{path} cannot be read.", hint="It is part of the project: check it out again.") from error
-    return gate
-
-
-def write_baseline(path: Path, scores: Mapping[str, Scores]) -> None:
-    """Put these scores in the place of the gate's baseline; the rest of the file stays."""
-    held = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps({**held, "gate": scores}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def _portfolio(settings: Settings, data: Path, on_progress: Progress) -> dict[str, float]:
-    engine = portfolio_engine(settings, data / "sample", on_progress=on_progress)
-    topics = [topic for topic in load_topics(data / "eval" / "topics.jsonl") if topic.answerable]
-    scores = {}
-    for done, topic in enumerate(topics, start=1):
-        scores[topic.id] = float(right_quote(topic, engine.search(topic.question, top_n=5, record=False).results))
-        on_progress("portfolio", done, len(topics))
-    return scores
-
-
-def _mean(scores: Scores) -> float:
-    return sum(scores.values()) / len(scores) if scores else 0.0

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from config.settings import EmbeddingSettings, Settings
-from pipelines.evaluation.answers import compare_gate, has_facts, measure_gate, portfolio_engine, read_baseline
+from pipelines.evaluation.answers import has_facts, portfolio_engine
 from pipelines.evaluation.datasets import load_topics
+from pipelines.evaluation.gate import compare_gate, measure_gate, read_baseline
 from pipelines.store.embedded import EmbeddedServer
 from tests.conftest import drop_evaluations, making_settings
 

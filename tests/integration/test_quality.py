@@ -71,7 +71,13 @@ def test_the_portfolio_is_asked_beside_the_users_documents_and_enters_no_log(
         engine, load_topics(topics), {"sparse": {"retrieval.mode": "sparse"}, "default": {}}, baseline="sparse"
     )
     assert found.systems["sparse"]["success@1"] == found.systems["sparse"]["document@5"] == 1.0
-    assert found.per_topic["default"]["t1"]["facts"] is True
+    asked = found.per_topic["default"]["t1"]
+    assert (asked["facts"], asked["precision"], asked["kind"], asked["words"]) == (True, 1.0, "fact", 7)
+    assert CRANE in asked["answer"]
+    [[cited]] = asked["citations"]
+    assert f"# Crane\n\n{CRANE}\n"[cited["start"] : cited["end"]] == CRANE
+    assert cited["document"] == "crane.md"
+    assert found.per_topic["default"]["t3"].keys() >= {"answer", "citations", "words"}
     assert found.comparisons["default"]["success@5"].p == 1.0
     assert build_query_engine(settings).store.count() == 0
     assert latest_queries(engine.database.engine, 9) == []
@@ -95,10 +101,16 @@ def test_the_json_of_a_portfolio_names_the_systems_and_the_misses(
     path = tmp_path / "rows.json"
     portfolio(settings, topics, documents=shelf, setting=["factors.quality=true"], compare="default", per_topic=path)
     report = json.loads(capsys.readouterr().out)
-    assert report.keys() >= {"dataset", "topics", "systems", "misses", "comparisons", "per_topic", "fingerprint"}
+    keys = {"dataset", "topics", "systems", "kinds", "misses", "comparisons", "per_topic", "fingerprint"}
+    assert report.keys() >= keys
+    assert report["kinds"]["default"]["fact"].keys() >= report["systems"]["default"].keys()
     assert list(report["systems"]) == ["default", "custom"]
     assert report["comparisons"]["custom"]["success@5"].keys() >= {"difference", "p"}
     assert json.loads(path.read_text())["custom"].keys() == {"t1", "t2", "t3"}
+    portfolio(settings, topics, documents=shelf, as_json=False)
+    shown = capsys.readouterr().out
+    assert "by kind of question" in shown
+    assert "precision" in shown
 
 
 def test_the_users_documents_are_asked_only_when_that_is_said_and_stay_as_they_are(

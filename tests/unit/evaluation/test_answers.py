@@ -1,22 +1,23 @@
-import json
 from math import log2
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pipelines.errors import SourceError
+from pipelines.answers import Answer, Citation, Conflict, Sentence, Source
 from pipelines.evaluation.answers import (
-    compare_gate,
+    CitedSpan,
+    answer_length,
+    answer_precision,
+    cited_spans,
     misses,
     overlaps,
+    places_of,
     ranking_measures,
-    read_baseline,
     right_quote,
     summary,
-    write_baseline,
+    summary_by_kind,
 )
-from pipelines.evaluation.datasets import Quote, Topic, load_beir
+from pipelines.evaluation.datasets import Quote, Topic
 from pipelines.types import SearchResult
 
 WORDS = "She built the crane in 2014."
@@ -67,7 +68,9 @@ def test_nothing_found_scores_nothing() -> None:
 
 def row(name: str, answerable: bool, answered: bool, **found: Any) -> dict[str, Any]:
     measures = {"success@1": 1, "success@5": 1, "RR@10": 1, "nDCG@10": 1, "document@5": True, "facts": answered}
-    return {"id": name, "question": "?", "answerable": answerable, "answered": answered, "confidence": "high"} | (
+    measures["precision"] = 1.0 if answered else None
+    said = {"answered": answered, "confidence": "high", "words": 10 * answered, "all_words": 20 * answered}
+    return {"id": name, "question": "?", "kind": "fact", "answerable": answerable, **said} | (
         measures | found if answerable else {}
     )
 
@@ -85,6 +88,7 @@ def test_a_confidence_is_right_as_often_as_its_answers_hold_the_facts() -> None:
     low = row("e", True, True) | {"confidence": "low"}
     found = summary([*rows, low])
     assert (found["right_high"], found["right_medium"], found["right_low"]) == (1 / 3, 0.0, 1.0)
+    assert (found["n_high"], found["n_medium"], found["n_low"]) == (3, 0, 1)
 
 
 def test_no_topics_have_measures_of_nothing() -> None:
@@ -101,47 +105,97 @@ def test_a_miss_is_listed_once_with_all_its_reasons() -> None:
     ]  # fmt: skip
 
 
-TOPICS = [f"t{number}" for number in range(20)]
-HIGH, LOW = dict.fromkeys(TOPICS, 1.0), dict.fromkeys(TOPICS, 0.8)
-SMALL = Path(__file__).parents[3] / "data" / "eval" / "small"
+def test_precision_is_the_mean_over_the_answered_answerable_topics() -> None:
+    rows = [row("a", True, True, precision=0.5), row("b", True, True), row("c", True, False), row("d", False, True)]
+    assert summary(rows)["precision"] == 0.75
 
 
-def test_a_set_that_lost_on_every_topic_fell_and_the_other_did_not() -> None:
-    portfolio, small = compare_gate({"portfolio": HIGH, "small": HIGH}, {"portfolio": LOW, "small": HIGH})
-    assert (portfolio.change.fell, small.change.fell) == (True, False)
-    assert (portfolio.baseline, portfolio.now) == (1.0, pytest.approx(0.8))
+def test_lengths_are_those_of_all_answers_and_of_no_abstention() -> None:
+    rows = [row(str(n), n % 2 == 0, True) | {"words": n, "all_words": 2 * n} for n in range(1, 22)]
+    found = summary([*rows, row("silent", True, False)])
+    assert (found["words"], found["words_p95"], found["all_words"], found["all_words_p95"]) == (11, 20, 22, 40)
 
 
-def test_a_rise_is_no_fall() -> None:
-    assert not any(
-        v.change.fell for v in compare_gate({"portfolio": LOW, "small": LOW}, {"portfolio": HIGH, "small": HIGH})
-    )
+def test_each_kind_of_question_is_summed_up_by_itself_the_most_frequent_first() -> None:
+    rows = [row("a", True, True) | {"kind": "list"}, row("b", True, True, facts=False), row("c", False, False)]
+    found = summary_by_kind(rows)
+    assert list(found) == ["fact", "list"]
+    assert (found["fact"]["answerable"], found["fact"]["unanswerable"]) == (1, 1)
+    assert (found["fact"]["facts"], found["fact"]["abstention_recall"], found["list"]["facts"]) == (0.0, 1.0, 1.0)
 
 
-def test_other_topics_than_those_of_the_baseline_are_refused() -> None:
-    with pytest.raises(SourceError, match="t99") as raised:
-        compare_gate(
-            {"portfolio": HIGH, "small": HIGH}, {"portfolio": {**HIGH, "t0": 1.0, "t99": 1}, "small": {"x": 1}}
-        )
-    assert "--write" in raised.value.hint
+# Precision and length of an answer
+
+TEXT = """# Kran
+
+Far before. Before it. She built the *crane* in 2014. After it. Far after.
+
+- one
+- two
+- three
+"""
 
 
-def test_writing_a_baseline_keeps_the_rest_of_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "baseline.json"
-    path.write_text(json.dumps({"note": "kept", "gate": {"small": {"old": 1}}}))
-    write_baseline(path, {"small": {"s01": 0.5}})
-    assert read_baseline(path) == {"small": {"s01": 0.5}}
-    assert json.loads(path.read_text())["note"] == "kept"
+@pytest.mark.parametrize(
+    ("quote", "wide"),
+    [
+        ("built the *crane*", "Before it. She built the *crane* in 2014. After it."),
+        ("built  THE\n*crane*", "Before it. She built the *crane* in 2014. After it."),
+        ("in 2014. After it.", "Before it. She built the *crane* in 2014. After it. Far after."),
+        ("- two", "- one\n- two\n- three"),
+        ("Kran", "# Kran\n\nFar before."),
+        ("She built the *crane* | broken off elsewhere", "Before it. She built the *crane* in 2014. After it."),
+    ],
+    ids=["part", "folded", "two-sentences", "item", "first", "half"],
+)
+def test_a_quote_stands_with_the_sentence_before_and_the_one_after(quote: str, wide: str) -> None:
+    [(start, end)] = places_of(quote, TEXT)
+    assert TEXT[start:end].strip("- \n") == wide.strip("- \n")
 
 
-def test_a_baseline_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"baseline\.json"):
-        read_baseline(tmp_path / "baseline.json")
+def test_a_quote_stands_wherever_it_is_repeated_or_nowhere() -> None:
+    assert len(places_of("$ run", "$ run\n\nOne. Two. Three.\n\n$ run\n")) == 2
+    assert places_of("not there at all", TEXT) == []
 
 
-def test_the_small_set_is_sound() -> None:
-    dataset = load_beir(SMALL)
-    known = {item.id for item in dataset.corpus}
-    assert (len(known), len(dataset.topics)) == (120, 62)
-    assert all(judged.keys() <= known for judged in dataset.qrels.values())
-    assert sum(path.stat().st_size for path in SMALL.rglob("*.*")) < 200_000
+def test_precision_is_the_share_of_sentences_that_cite_a_place_of_their_document() -> None:
+    places = {"a.md": [(10, 20)]}
+    inside, edge, beside = CitedSpan("a.md", 12, 14), CitedSpan("a.md", 19, 40), CitedSpan("a.md", 20, 40)
+    other = CitedSpan("b.md", 12, 14)
+    assert answer_precision([[inside], [edge], [beside], [other], [], [other, inside]], places) == 3 / 6
+    assert answer_precision([[inside]], {}) == answer_precision([], places) == 0.0
+
+
+def said(text: str, *sentences: str, cites: str = "d1") -> Answer:
+    """An answer whose sentences each cite the first three characters of a document."""
+    source = Source(1, cites, "a.md", "", "", "", "blog", None, 1, 1, (), WORDS, 0, len(WORDS), ())
+    cited = Citation(1, cites, "", 0, 3, WORDS[:3], "supported", 1.0)
+    return Answer(
+        "?", bool(sentences), "high", "extractive", "", text,
+        tuple(Sentence(each, (1,), "supported", (cited,)) for each in sentences), (source,),
+        conflicts=(Conflict("number", "But the other says 2015. [1] [2]", (cited, cited)),),
+        searched=("crane (hybrid: nothing said it)",),
+    )  # fmt: skip
+
+
+def test_only_the_sentences_of_an_answer_are_judged_and_not_what_is_said_beside_it() -> None:
+    assert cited_spans(said("One. [1] Two. [1]", "One.", "Two.")) == [[CitedSpan("a.md", 0, 3)]] * 2
+    assert cited_spans(said("I searched for cranes and found nothing.")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences", "words"),
+    [
+        ("One two. [1] Three. [1]", ["One two.", "Three."], (3, 3)),
+        ("- One two. [1]\n- Three. [1]", ["One two.", "Three."], (0, 3)),
+        ("1. One two. [1]\n2. Three. [1]", ["One two.", "Three."], (0, 3)),
+        ("Run this: [1]\n\n```\nmake all\n```", ["Run this:", "make all"], (2, 4)),
+        ("## The crane\n\nOne two. [1]", ["One two."], (4, 4)),
+        ("I searched for cranes and found nothing.", [], (0, 0)),
+    ],
+    ids=["prose", "bullets", "numbers", "code", "heading", "abstention"],
+)
+def test_words_are_counted_without_markers_and_apart_from_lists_and_code(
+    text: str, sentences: list[str], words: tuple[int, int]
+) -> None:
+    assert answer_length(said(text, *sentences)) == words
