@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.errors import SourceError
-from pipelines.evaluation.datasets import load_beir, load_topics
+from pipelines.evaluation.datasets import Quote, load_beir, load_topics
 from pipelines.text import fold
 
 SAMPLE = Path(__file__).parents[3] / "data"
@@ -67,6 +67,25 @@ def test_every_topic_of_the_portfolio_is_sound() -> None:
         assert all((SAMPLE / "sample" / quote.document).is_file() for quote in topic.quotes)
         quoted = " ".join(fold(quote.text) for quote in topic.quotes)
         assert all(fold(fact) in quoted for fact in topic.facts), topic.id
+
+
+def test_every_topic_about_the_posts_is_sound() -> None:
+    qa = SAMPLE / "eval" / "qa"
+    topics = load_topics(qa / "topics.jsonl")
+    assert len({topic.id for topic in topics}) == len(topics)
+    assert [sum(topic.answerable for topic in topics), len(topics)] == [28, 40]
+    for topic in topics:
+        assert bool(topic.quotes) == bool(topic.facts) == topic.answerable
+        posts = [(qa / "documents" / quote.document).read_text() for quote in topic.quotes]
+        assert all(quote.text in post for quote, post in zip(topic.quotes, posts, strict=True)), topic.id
+        said = fold(" ".join(map(paragraphs_of, topic.quotes, posts)))
+        assert all(fold(fact) in said for fact in topic.facts), topic.id
+
+
+def paragraphs_of(quote: Quote, post: str) -> str:
+    """The paragraphs of a post that a quote is in."""
+    before, _, after = post.partition(quote.text)
+    return before.rpartition("\n\n")[2] + quote.text + after.partition("\n\n")[0]
 
 
 def test_a_broken_topics_file_is_named_with_its_line(tmp_path: Path) -> None:
