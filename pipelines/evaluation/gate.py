@@ -26,6 +26,7 @@ class QuotedSet(NamedTuple):
 # A further set is a line here; `footnote eval baseline --write` then gives it its baseline.
 QUOTED = {
     "portfolio": QuotedSet("eval/topics.jsonl", "sample"),
+    "qa": QuotedSet("eval/qa/topics.jsonl", "eval/qa/documents"),
 }
 MEASURES = {**dict.fromkeys(QUOTED, "success@5"), "small": "nDCG@10"}
 
