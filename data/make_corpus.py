@@ -11,7 +11,7 @@ from pathlib import Path
 
 from corpus_maker import themes_dev, themes_heldout, themes_kinds
 from corpus_maker.linkedin import HELDOUT_WORDS, WORDS
-from corpus_maker.write import write_linkedin, write_rendercv, write_resumes, write_word
+from corpus_maker.write import write_linkedin, write_rendercv, write_resumes, write_saved, write_word
 
 HOME = Path(__file__).parent.parent / "var" / "corpus"
 RENDERCV = {"dev": ("classic", "moderncv"), "heldout": ("sb2nov", "engineeringresumes", "engineeringclassic")}
@@ -26,6 +26,7 @@ def write_half(folder: Path, python: str) -> str:
     write_resumes(folder, (*themes.THEMES, *kinds), 2, heldout=heldout)
     write_word(folder, themes.DOCX, heldout=heldout)
     write_linkedin(folder, HELDOUT_WORDS if heldout else WORDS, heldout=heldout)
+    write_saved(folder, heldout=heldout)
     return write_rendercv(folder, RENDERCV[folder.name], python, heldout=heldout)
 
 

@@ -10,6 +10,7 @@ import yaml
 
 WORDS = Path(__file__).parent / "words"
 Month = tuple[int, int]
+_OWN_NAMES = ("people", "stems", "companies", "cities")  # of languages that are not written like the others
 
 
 @dataclass(frozen=True)
@@ -108,14 +109,15 @@ def invent(
     has one, for pages that part them by commas.
     """
     random = Random(seed)
-    names, said = words("names", heldout), words(language, heldout)
+    said = words(language, heldout)
+    names = words("names", heldout) | {key: said[key] for key in _OWN_NAMES if key in said}
     if not commas:
         names = names | {"companies": [name for name in names["companies"] if ", " not in name]}
         said = said | {"titles": [title for title in said["titles"] if ", " not in title]}
     stems = random.sample(names["stems"], len(names["stems"]))
     number = sum(seed.encode()) % len(names["people"])
     name = names["people"][(number + random.randrange(5)) % len(names["people"])]
-    plain = name.lower().replace(" ", ".").replace("'", "").encode("ascii", "ignore").decode()
+    plain = name.lower().replace(" ", ".").replace("'", "").encode("ascii", "ignore").decode() or "profile"
     work = _jobs(random, names, said, stems, jobs, group)
     schools = _schools(random, names, said, stems, work[-1].start)
     return Person(

@@ -12,6 +12,8 @@ from corpus_maker.pdf import Look, as_shown, write_pdf
 from corpus_maker.people import Person, invent
 from corpus_maker.rendercv_pages import typeset, yaml_of
 from corpus_maker.resumes import HEADINGS, Theme, page_of
+from corpus_maker.saved import columns_of, person_of, saved_exports, truth_of_saved
+from corpus_maker.saved_pdf import write_saved_pdf, write_saved_txt
 from corpus_maker.truth import Truth, truth_of, write_truth
 
 _SHORT = {
@@ -101,6 +103,16 @@ def write_linkedin(folder: Path, words_by_language: dict[str, Words], *, heldout
                 look = replace(LOOK, footer=words.footer)
             truth = _profile_truth(person, language, words, manner, marked)
             write_pages(stem, page, look, person.name, truth, "txt" if n % 2 else "docx")
+
+
+def write_saved(folder: Path, *, heldout: bool) -> None:
+    """The profiles that LinkedIn's "Save to PDF" sets in one hierarchy of type."""
+    for saved in saved_exports(heldout=heldout):
+        person, stem = person_of(saved), folder / saved.name
+        left, right = columns_of(person, saved)
+        write_saved_pdf(stem.with_suffix(".pdf"), left, right, saved.print)
+        write_saved_txt(stem.with_suffix(".txt"), left, right)
+        write_truth(stem.with_suffix(".json"), truth_of_saved(person, saved))
 
 
 def _profile_truth(person: Person, language: str, words: Words, manner: str, marked: bool) -> Truth:
