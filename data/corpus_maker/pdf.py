@@ -111,7 +111,7 @@ def write_pdf(path: Path, page: Page, look: Look, name: str) -> None:
 
 
 def _draw(target: io.BytesIO, page: Page, look: Look, name: str, total: int) -> int:
-    register(look.font)
+    _register(look.font)
     width, height = SIZES[look.paper]
     document = BaseDocTemplate(target, pagesize=(width, height), title=name, invariant=1)
     head_height = _header_height(page, look, width - 2 * look.margin * mm)
@@ -120,8 +120,7 @@ def _draw(target: io.BytesIO, page: Page, look: Look, name: str, total: int) -> 
     return int(document.page)
 
 
-def register(font: str) -> None:
-    """Make a font of reportlab's own known to it."""
+def _register(font: str) -> None:
     if font == "vera" and "Vera" not in pdfmetrics.getRegisteredFontNames():
         folder = Path(reportlab.__file__).parent / "fonts"
         for face in FONTS["vera"]:

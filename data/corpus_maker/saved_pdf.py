@@ -4,19 +4,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+import reportlab
 from reportlab.lib.colors import HexColor, black, white
 from reportlab.pdfbase import pdfmetrics
-from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
-from corpus_maker.pdf import SIZES, register
+from corpus_maker.pdf import SIZES
 
 LEFT, LEFT_END, RIGHT, RIGHT_END = 22.5, 200.0, 223.56, 582.0
 _TOP, _BOTTOM, _FOOT, _FOOTER_SIZE, _LEADING = 40.0, 60.0, 28.0, 9.0, 1.28
-_KOREAN = "HYGothic-Medium"  # which PDF readers bring themselves, so that nothing is embedded
-_HANGUL = re.compile(r"([\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]+)")
+_FONT = "VeraKorean"
+_HANGUL, _BOX, _SQUARE = range(0xAC00, 0xD7A4), 0x25CA, 1000
 _IN_WINDOWS = re.compile(r"[\x00-\xff–—‘’“”•…€]*")
 
 
@@ -58,14 +58,15 @@ Drawn = tuple[str, float, float]  # a line, its size, its baseline
 
 
 def write_saved_pdf(path: Path, left: Column, right: Column, on: Print) -> None:
-    """Draw both columns; there are as many pages as the longer one needs."""
-    register("vera")
-    if _KOREAN not in pdfmetrics.getRegisteredFontNames():
-        pdfmetrics.registerFont(UnicodeCIDFont(_KOREAN))
+    """Draw both columns; there are as many pages as the longer one needs.
+
+    Korean letters are lozenges on the page, for want of a font; its text layer has the letters.
+    """
+    _register()
     paper = SIZES[on.paper]
     height = paper[1] / on.scale
-    latin = "Helvetica" if all(_IN_WINDOWS.fullmatch(_HANGUL.sub("", row.text)) for row in right.rows) else "Vera"
-    sides = [list(_pages(left, LEFT_END - LEFT, height, latin)), list(_pages(right, RIGHT_END - RIGHT, height, latin))]
+    font = "Helvetica" if all(_IN_WINDOWS.fullmatch(row.text) for row in (*left.rows, *right.rows)) else _FONT
+    sides = [list(_pages(left, LEFT_END - LEFT, height, font)), list(_pages(right, RIGHT_END - RIGHT, height, font))]
     total = max(map(len, sides))
     canvas = Canvas(str(path), pagesize=paper, invariant=1)
     for n in range(total):
@@ -79,10 +80,11 @@ def write_saved_pdf(path: Path, left: Column, right: Column, on: Print) -> None:
         for lines, x, ink in reversed(drawn) if on.main_first else drawn:
             canvas.setFillColor(ink)
             for text, size, y in lines:
-                _draw(canvas, text, size, (x, y), latin)
+                canvas.setFont(font, size)
+                canvas.drawString(x, y, text)
         footer = on.footer.format(n=n + 1, total=total)
-        middle = (RIGHT + RIGHT_END - _width(footer, _FOOTER_SIZE, latin)) / 2
-        _draw(canvas, footer.replace(" ", "\u00a0"), _FOOTER_SIZE, (middle, _FOOT), latin)
+        canvas.setFont(font, _FOOTER_SIZE)
+        canvas.drawCentredString((RIGHT + RIGHT_END) / 2, _FOOT, footer.replace(" ", "\u00a0"))
         canvas.showPage()
     canvas.save()
 
@@ -93,13 +95,22 @@ def write_saved_txt(path: Path, left: Column, right: Column) -> None:
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
-def _pages(column: Column, width: float, height: float, latin: str) -> Iterator[list[Drawn]]:
+def _register() -> None:
+    """Make Vera known by another name, with its lozenge, one em wide, for every Korean syllable."""
+    if _FONT not in pdfmetrics.getRegisteredFontNames():
+        font = TTFont(_FONT, str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf"))
+        font.face.charToGlyph |= dict.fromkeys(_HANGUL, font.face.charToGlyph[_BOX])
+        font.face.charWidths |= dict.fromkeys(_HANGUL, _SQUARE)
+        pdfmetrics.registerFont(font)
+
+
+def _pages(column: Column, width: float, height: float, font: str) -> Iterator[list[Drawn]]:
     """The lines of each page from the top; a page breaks anywhere between two lines."""
     page: list[Drawn] = []
     y = height - _TOP
     for row in column.rows:
         y -= row.above if page else 0
-        for text in wrapped(row.text, row.size, width, latin):
+        for text in wrapped(row.text, row.size, width, font):
             y -= _LEADING * row.size
             if y < _BOTTOM:
                 yield page
@@ -108,12 +119,12 @@ def _pages(column: Column, width: float, height: float, latin: str) -> Iterator[
     yield page
 
 
-def wrapped(text: str, size: float, width: float, latin: str) -> Iterator[str]:
+def wrapped(text: str, size: float, width: float, font: str) -> Iterator[str]:
     """The lines of a paragraph; an address that is too long breaks after a hyphen."""
     held = ""
     for word in re.findall(r"\S+(?<=-)|\S+|[ ]", text.replace("\u00a0", "\x00")):
-        for part in _parts(word, size, width, latin):
-            if held and _width((held + part).rstrip(), size, latin) > width:
+        for part in _parts(word, size, width, font):
+            if held and _width((held + part).rstrip(), size, font) > width:
                 yield held.strip().replace("\x00", "\u00a0")
                 held = ""
             held += part
@@ -121,22 +132,9 @@ def wrapped(text: str, size: float, width: float, latin: str) -> Iterator[str]:
         yield held.strip().replace("\x00", "\u00a0")
 
 
-def _parts(word: str, size: float, width: float, latin: str) -> list[str]:
-    return [word] if _width(word, size, latin) <= width else re.findall(r"[^-]*-|[^-]+", word)
+def _parts(word: str, size: float, width: float, font: str) -> list[str]:
+    return [word] if _width(word, size, font) <= width else re.findall(r"[^-]*-|[^-]+", word)
 
 
-def _runs(text: str, latin: str) -> list[tuple[str, str]]:
-    return [(part, _KOREAN if _HANGUL.fullmatch(part) else latin) for part in _HANGUL.split(text) if part]
-
-
-def _width(text: str, size: float, latin: str) -> float:
-    text = text.replace("\x00", "\u00a0")
-    return sum(float(pdfmetrics.stringWidth(part, font, size)) for part, font in _runs(text, latin))
-
-
-def _draw(canvas: Any, text: str, size: float, at: tuple[float, float], latin: str) -> None:
-    drawn = canvas.beginText(*at)
-    for part, font in _runs(text, latin):
-        drawn.setFont(font, size)
-        drawn.textOut(part)
-    canvas.drawText(drawn)
+def _width(text: str, size: float, font: str) -> float:
+    return float(pdfmetrics.stringWidth(text.replace("\x00", "\u00a0"), font, size))
