@@ -151,7 +151,7 @@ def person_of(saved: Saved) -> Person:
     random, said = Random(seed), words(saved.language, saved.heldout)
     jobs = list(person.jobs)
     jobs[-1] = replace(jobs[-1], location="")
-    jobs[1] = replace(jobs[1], position=" | ".join([jobs[1].position, *person.flat_skills[:3], *said["areas"][:3]]))
+    jobs[1] = replace(jobs[1], position=", ".join([jobs[1].position, *person.flat_skills[:3], *said["areas"][:3]]))
     jobs[2] = replace(jobs[2], bullets=(jobs[2].bullets[0], f"{said['areas'][1]}", "2011 - 2014", *jobs[2].bullets[1:]))
     slug = "".join(char for char in person.link.rpartition("/")[2] if char.isascii())
     topics = [f"{area}: {tool} {level}" for area, tool, level in product(said["areas"], said["tools"], _LEVELS)]

@@ -14,7 +14,7 @@ from pipelines.store.documents import ADDED_RECIPE
 from pipelines.text import SEARCHABLE_VERSION
 from pipelines.types import Document
 
-LOADER_VERSION = 5
+LOADER_VERSION = 6
 
 
 def content_sha(document: Document, parser: str) -> str:

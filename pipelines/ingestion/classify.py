@@ -110,7 +110,12 @@ class TextShape:
 
 
 def linkedin_confidence(shape: TextShape) -> float:
-    """The confidence (0..1) that a text is a LinkedIn profile, by titles, links, job lengths and page numbers."""
+    """The confidence (0..1) that a text is a LinkedIn profile, by titles, links, job lengths and page numbers.
+
+    A PDF that LinkedIn typeset is one in any language.
+    """
+    if shape.document.metadata.get("typeset") == "linkedin":
+        return 0.99
     if "linkedin" not in shape.text.lower() and not shape.lengths and "top_skills" not in shape.profile_titles:
         return 0.0
     first = title_section(shape.lines[0]) if shape.lines else ""

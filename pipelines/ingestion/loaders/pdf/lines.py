@@ -43,6 +43,7 @@ class Line:
         limit: How far right it may reach beside its right side notes.
         apart: True if it belongs with neither neighbour.
         chip: The small box that it is drawn in; 0 without one.
+        drawn: Its size as drawn, where `size` is in half points.
     """
 
     text: str
@@ -63,6 +64,7 @@ class Line:
     limit: float = 0.0
     apart: bool = False
     chip: int = 0
+    drawn: float = 0.0
 
 
 def page_lines(words: Sequence[Word], page: int) -> list[Line]:
@@ -182,6 +184,7 @@ def _line(words: Sequence[Word], page: int, order: int) -> Line:
         order=order,
         turn=base.turn,
         chip=words[0].chip if words[0].chip == words[-1].chip else 0,
+        drawn=base.drawn,
     )
 
 

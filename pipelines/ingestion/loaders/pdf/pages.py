@@ -10,6 +10,7 @@ from pipelines.ingestion.loaders.pdf.blocks import Group, document_style, group_
 from pipelines.ingestion.loaders.pdf.columns import read_pages
 from pipelines.ingestion.loaders.pdf.furniture import split_furniture
 from pipelines.ingestion.loaders.pdf.lines import Line, breaks_address
+from pipelines.ingestion.loaders.pdf.linkedin_export import read_linkedin_export
 from pipelines.ingestion.loaders.pdf.words import rotate
 from pipelines.ingestion.loaders.rendering import Rendering
 from pipelines.observe import log
@@ -39,10 +40,14 @@ class Spelling:
 
 
 def compose_pages(pages: Sequence[Page]) -> Content:
-    """The pages as one text in reading order; the confidences of recognised pages are in `metadata["ocr"]`."""
-    kept, furniture = split_furniture([page.lines for page in pages])
-    lines = read_pages(kept)
-    rendering, starts, boxes = render(group_lines(lines, document_style(lines)), len(pages))
+    """The pages as one text in reading order; the confidences of recognised pages are in `metadata["ocr"]`.
+
+    `metadata["typeset"]` is "linkedin" for a profile that LinkedIn saved as PDF: the levels of its headings are those
+    of `linkedin_export`.
+    """
+    export = read_linkedin_export([page.lines for page in pages])
+    groups, furniture = (export.groups, export.furniture) if export else _read_layout(pages)
+    rendering, starts, boxes = render(groups, len(pages))
     numbered = list(enumerate(pages, start=1))
     confidences = {str(number): page.confidence for number, page in numbered if page.confidence is not None}
     return Content(
@@ -52,8 +57,15 @@ def compose_pages(pages: Sequence[Page]) -> Content:
         pages=starts,
         pages_without_text=tuple(number for number, page in numbered if not page.lines),
         boxes=boxes,
-        metadata={"ocr": confidences} if confidences else {},
+        metadata=({"ocr": confidences} if confidences else {}) | ({"typeset": "linkedin"} if export else {}),
     )
+
+
+def _read_layout(pages: Sequence[Page]) -> tuple[list[Group], list[Line]]:
+    """(the blocks, the furniture) of pages in any layout."""
+    kept, furniture = split_furniture([page.lines for page in pages])
+    lines = read_pages(kept)
+    return group_lines(lines, document_style(lines)), furniture
 
 
 def main_heading(content: Content) -> str:
@@ -72,7 +84,11 @@ def unread_pages(content: Content, name: str, problem: str) -> dict[str, str]:
 
 
 def render(groups: Sequence[Group], page_count: int) -> tuple[Rendering, tuple[int, ...], tuple[LineBox, ...]]:
-    """(the text, the start of each page, the place of each line); a page without text starts where the next does."""
+    """(the text, the start of each page, the place of each line); a page without text starts where the next does.
+
+    A page starts below the last line of the pages before it: what a column has on later pages stands before the next
+    column.
+    """
     spelling = spelling_of(groups)
     rendering = Rendering()
     starts: dict[int, int] = {}
@@ -82,6 +98,7 @@ def render(groups: Sequence[Group], page_count: int) -> tuple[Rendering, tuple[i
         start = rendering.add(text, group.kind, group.level)
         if start is not None:
             for line, first, last in spans:
+                starts = {page: at for page, at in starts.items() if page <= line.page}
                 starts.setdefault(line.page, start + first)
                 boxes.append(_box(line, start + first, start + last))
     following = len(rendering.text)

@@ -44,7 +44,7 @@ class Word:
 
     `turn` counts the quarter turns to the left of its text; the lengths are those of the page turned back by as many.
     `hyphen` is True if it continues in the next line. `chip` is the number of the small box around it (a pill, a cell),
-    or 0.
+    or 0. `size` is in half points; `drawn` is not rounded.
     """
 
     text: str
@@ -58,13 +58,15 @@ class Word:
     hyphen: bool = False
     turn: int = 0
     chip: int = 0
+    drawn: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class GlyphStyle:
-    """The properties shared by the glyphs of one text object."""
+    """The properties shared by the glyphs of one text object; `drawn` is the size before it is rounded."""
 
     size: float
+    drawn: float
     bold: bool
     turn: int
     font: str
@@ -151,6 +153,7 @@ class Glyphs:
         quarter = round(math.degrees(math.atan2(matrix.b, matrix.a)) / 90)
         return GlyphStyle(
             round(size * scale * 2) / 2,
+            round(size * scale, 2),
             self._is_bold(index, font),
             (quarter - self._turned) % 4,
             font,
@@ -273,6 +276,7 @@ def _word(drawn: str, span: tuple[int, int], glyphs: Glyphs, *, first: bool) -> 
         bold=style.bold,
         hyphen=raw[-1] == _LINE_END_HYPHEN,
         turn=style.turn,
+        drawn=style.drawn,
     )
 
 

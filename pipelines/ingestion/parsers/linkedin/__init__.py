@@ -10,6 +10,13 @@ from pipelines.facts import CareerRecord, CertificationFacts, EducationFacts, Jo
 from pipelines.ingestion.headings import trim_span
 from pipelines.ingestion.parsers.careers.records import combined, supported_by
 from pipelines.ingestion.parsers.linkedin.entries import READERS
+from pipelines.ingestion.parsers.linkedin.export import (
+    is_typeset,
+    typeset_jobs,
+    typeset_person,
+    typeset_schools,
+    typeset_sections,
+)
 from pipelines.ingestion.parsers.linkedin.jobs import Entry, Group, job_groups
 from pipelines.ingestion.parsers.linkedin.sections import ProfileSection, profile_sections
 from pipelines.ingestion.parsers.nodes import SpanParser
@@ -17,6 +24,7 @@ from pipelines.ingestion.parsers.pieces import Piece, cut_span
 from pipelines.text import count_tokens
 from pipelines.types import Document
 
+_TYPESET = {"person": typeset_person, "education": typeset_schools}
 _KINDS = {"summary": "summary", "experience": "job"}
 
 
@@ -59,7 +67,9 @@ def _apart(group: Group, text: str, whole: _Unit, limit: int) -> Iterator[_Unit]
 
 def _groups(section: ProfileSection, text: str) -> list[Group]:
     if section.name == "experience":
-        return job_groups(section.rows)
+        return typeset_jobs(section.rows) if section.typeset else job_groups(section.rows)
+    if section.typeset and section.name in _TYPESET:
+        return [Group((entry,)) for entry in _TYPESET[section.name](section)]
     if section.name not in READERS:
         return []
     return [Group((entry,)) for entry in READERS[section.name][1](section, text)]
@@ -130,7 +140,7 @@ class LinkedInParser(SpanParser):
     """
 
     name: str = "linkedin"
-    version: int = 1
+    version: int = 2
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:
@@ -139,7 +149,8 @@ class LinkedInParser(SpanParser):
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document."""
-        text, sections = document.text, profile_sections(document)
+        text = document.text
+        sections = typeset_sections(document) if is_typeset(document) else profile_sections(document)
         pieces: list[Piece] = []
         begin = 0
         for section, following in zip(sections, [*sections[1:], None], strict=False):

@@ -35,7 +35,7 @@ _LABEL = re.compile(r"[ \n]{1,2}([^\s()@.]{1,60})\s{1,2}\(LinkedIn\)")
 _ADDRESS = re.compile(r"^(?:https?://|www\.)|linkedin\.com/")
 _PRONOUNS = re.compile(r"\(?\w+/\w+(?:/\w+)?\)?")
 _PHONE = re.compile(r"(?<![\w/])\+?\(?\d[\d ()./-]{6,20}\d(?!\w)")
-_LANGUAGE_LEVEL = re.compile(r"([^\s(),·][^()\n]{0,60}?)[ ]?\(([^()\n]{3,60})\)")
+_LANGUAGE_LEVEL = re.compile(r"([^\s(),·][^()\n]{0,60}?)[ ]?\(([^()\n]{2,60})\)")
 _LICENCE = re.compile(
     r"\b(?:license|licence|lizenz|licencia|licença|licenza|credential|issued|ausgestellt)\b", re.IGNORECASE
 )
@@ -70,12 +70,12 @@ def _continues_school(row: Row, above: int, dated: bool, following: Row | None) 
         return True
     if trailing_dates(row.words) and not dated:
         return True
-    if _is_institution(row.words) and not _is_degree(row.words):
+    if _is_institution(row.words) and not is_degree(row.words):
         return False
     if dated or above > _MAX_DETAILS:
         return len(row.words) > 120 or row.words.endswith(".")
     return (
-        _is_degree(row.words)
+        is_degree(row.words)
         or following is None
         or not trailing_dates(following.words)
         or not _is_institution(row.words)
@@ -88,7 +88,7 @@ def _school(rows: Sequence[Row]) -> Entry:
     words = [without_dates(row.words) for row in rows[: 1 + _MAX_DETAILS] if not _SCHOOL_DETAIL.match(row.words)]
     name, *details = words or [""]
     degree, _, area = ", ".join(filter(None, details)).partition(", ")
-    if not _is_degree(degree) and not area:
+    if not is_degree(degree) and not area:
         degree, area = "", degree
     record = EducationFacts(
         span=span, institution=name[:200], degree=degree[:200], area=area[:200], **date_fields(years)
@@ -120,7 +120,8 @@ def _is_institution(words: str) -> bool:
     return any(word in INSTITUTION_WORDS or word.endswith(tuple(INSTITUTION_ENDINGS)) for word in folded)
 
 
-def _is_degree(words: str) -> bool:
+def is_degree(words: str) -> bool:
+    """True if the words before the first comma name a degree."""
     folded = [word.rstrip(".") for word in _WORD.findall(fold(words).partition(",")[0])]
     return any(word in DEGREE_WORDS or word.endswith(tuple(DEGREE_ENDINGS)) for word in folded)
 

@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"\d+")
 _REST = re.compile(r"[\s()\[\]·•|,;:\-–—]+")
 _MONTH_UNIT = re.compile(r"\d\s?m", re.IGNORECASE)
 _AT = re.compile(r"^(.{2,}) (?:at|bei|chez|en|na|no|em|presso|@) (.+)$", re.DOTALL)
-_MAX_POSITION = 200
+MAX_POSITION = 200
 
 
 def row_dates(row: Row) -> DateRange | None:
@@ -220,8 +220,8 @@ def _entry(rows: Sequence[Row], head: _Head, end: int, joined: bool) -> Entry:
         return Entry(*span)
     record = JobFacts(
         span=span,
-        company=company[:_MAX_POSITION],
-        position=position[:_MAX_POSITION],
+        company=company[:MAX_POSITION],
+        position=position[:MAX_POSITION],
         location=location,
         bullets=tuple(row.words for row in body if row.bullet),
         **date_fields(dated),

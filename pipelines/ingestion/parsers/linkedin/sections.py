@@ -12,7 +12,7 @@ from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.structure import text_blocks
 from pipelines.ingestion.words import word_lists
 from pipelines.text import fold, plain
-from pipelines.types import Document
+from pipelines.types import Block, Document
 
 PAGE_LINE = re.compile(
     r"(?:page|seite|página|pagina)[ ]?\d{1,3}(?:[ ](?:of|von|de|di|sur|/)[ ]\d{1,3})?", re.IGNORECASE
@@ -77,6 +77,13 @@ def rows_of(document: Document) -> list[Row]:
     return found
 
 
+def block_row(document: Document, block: Block) -> Row:
+    """A block of the document as one row."""
+    text = document.text[block.start : block.end]
+    bullet = text[0] in _BULLETS and text[1:2].isspace()
+    return Row(block.start, block.end, _words_of(text[bullet:]), block.level, alone=True, apart=True, bullet=bullet)
+
+
 def _lines(text: str) -> Iterator[tuple[int, int]]:
     for match in _LINE.finditer(text):
         start, end = trim_span(text, *match.span())
@@ -135,11 +142,15 @@ def title_section(words: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ProfileSection:
-    """A section of a profile: its title and the rows below; `name` is a key of TITLES, `person`, or `other`."""
+    """A section of a profile: its title and the rows below; `name` is a key of TITLES, `person`, or `other`.
+
+    `typeset` is True if the levels of its rows are those of LinkedIn's typesetting.
+    """
 
     name: str
     title: Row | None
     rows: tuple[Row, ...]
+    typeset: bool = False
 
     @property
     def start(self) -> int:
