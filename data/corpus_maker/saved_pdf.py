@@ -101,6 +101,7 @@ def _register() -> None:
         font = TTFont(_FONT, str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf"))
         font.face.charToGlyph |= dict.fromkeys(_HANGUL, font.face.charToGlyph[_BOX])
         font.face.charWidths |= dict.fromkeys(_HANGUL, _SQUARE)
+        font.face.name = _FONT.encode()  # else reportlab takes it for the Vera that it may know already
         pdfmetrics.registerFont(font)
 
 

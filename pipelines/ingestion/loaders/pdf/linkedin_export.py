@@ -22,7 +22,7 @@ _LEFT_SIZES = (_SIDE_TITLE, _BODY, _FOOTER)
 _TOLERANCE = 0.3
 _SCALES = (0.4, 1.6)
 _ALIGNED = 2.0
-_LEAST_SHARE = 0.95
+_LEAST_SHARE, _LEAST_APART = 0.95, 0.9
 _LEFT_WIDTH, _RIGHT_WIDTH, _NEAR = 178.0, 345.0, 0.9  # of the columns, in points; a line so near the edge shows it
 _SAME_LEADING = 1.12
 _TOP_SKILLS = 3
@@ -115,7 +115,7 @@ def _is_export(left: Sequence[_Row], right: Sequence[_Row], name: Line, scale: f
         return False
     titled = {row.size for row in right if abs(row.line.x0 - name.x0) <= _ALIGNED * scale}
     beside = any(row.size == _SIDE_TITLE and row.line.page == 1 for row in left)
-    apart = all(row.line.x1 < name.x0 for row in left)
+    apart = sum(row.line.x1 < name.x0 for row in left) >= _LEAST_APART * len(left)  # an address may be too long
     return beside and apart and {_NAME, _SECTION, _ORGANISATION} <= titled
 
 
@@ -169,15 +169,11 @@ def _main_groups(column: _Column) -> Iterator[Group]:
             sections.append([])
         sections[-1].append(row)
     yield from _person(sections[0])
-    worked = False
-    for title, *rows in sections[1:]:
+    for number, (title, *rows) in enumerate(sections[1:]):
         yield _group([title], "heading", SECTION)
         sizes = {row.size for row in rows}
-        worked = worked or _POSITION in sizes
-        if worked or {_ORGANISATION, _BODY} <= sizes:
-            yield from _entries(column, rows)
-        else:
-            yield from _prose(column, rows)
+        named = _ORGANISATION in sizes and (number > 0 or len(sizes) > 1)  # a summary may be in that size throughout
+        yield from _entries(column, rows) if named else _prose(column, rows)
 
 
 def _person(rows: Sequence[_Row]) -> Iterator[Group]:

@@ -21,7 +21,7 @@ from pipelines.types import Document
 _NAME, _SECTION, _ORGANISATION, _POSITION = 1, 2, 3, 4
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _LENGTH = re.compile(r"\s*[(（][^()（）]*[)）]$")
-_TO = re.compile(r"\s[-‐‑–—~〜]\s")
+_TO = re.compile(r"\s[-‐‑]\s|\s?[–—~〜]\s?")
 _STUDIED = re.compile(r"(?P<what>.*?)\s*[·•]?\s*[(（](?P<when>[^()（）]*)[)）]", re.DOTALL)
 _CONTACT = re.compile(r"linkedin\.com/in/|[\w.+-]@[\w-]", re.IGNORECASE)
 _LEVELLED = re.compile(r"[^()]+[(（][^()]+[)）]")
