@@ -12,7 +12,7 @@ from pipelines.evaluation.parsing import facts_of, read_document
 from pipelines.facts import CareerRecord, EducationFacts, JobFacts, LanguageFacts, PersonFacts, SkillsFacts
 from pipelines.ingestion.classify import classify
 from pipelines.ingestion.parsers import parse
-from pipelines.ingestion.parsers.careers.month_names import months_named
+from pipelines.ingestion.parsers.careers.dates import months_named
 from pipelines.types import Document
 
 EXPORTS = {saved.name: saved for saved in saved_exports(heldout=False)}
@@ -125,6 +125,11 @@ def test_a_scaled_print_is_read_alike(tmp_path: Path, scale: float) -> None:
 @pytest.mark.parametrize("size", [14.0, 15.0, 17.0])
 def test_two_columns_in_other_sizes_are_no_export(tmp_path: Path, size: float) -> None:
     right = tuple(replace(row, size=size) if row.size == 15.75 else row for row in PERSON + JOBS)
+    assert "typeset" not in drawn(tmp_path, CONTACT, right).metadata
+
+
+def test_a_title_above_the_name_is_no_export(tmp_path: Path) -> None:
+    right = (Row("Ansioluettelo", 15.75), *PERSON, *JOBS)
     assert "typeset" not in drawn(tmp_path, CONTACT, right).metadata
 
 

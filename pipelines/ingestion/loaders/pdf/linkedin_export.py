@@ -18,7 +18,7 @@ NAME, SECTION, ORGANISATION, POSITION = 1, 2, 3, 4  # levels of headings
 
 _NAME, _SECTION, _SIDE_TITLE, _ORGANISATION, _POSITION, _BODY, _FOOTER = 26.0, 15.75, 13.0, 12.0, 11.5, 10.5, 9.0
 _RIGHT_SIZES = (_NAME, _SECTION, _ORGANISATION, _POSITION, _BODY, _FOOTER)
-_LEFT_SIZES = (_SIDE_TITLE, _BODY, _FOOTER)
+_LEFT_SIZES = (_SIDE_TITLE, _ORGANISATION, _POSITION, 11.0, _BODY, 10.0, 9.5, _FOOTER)  # only titles matter there
 _TOLERANCE = 0.3
 _SCALES = (0.4, 1.6)
 _ALIGNED = 2.0
@@ -111,7 +111,12 @@ def _sized(lines: Sequence[Line], sizes: Sequence[float], scale: float) -> list[
 def _is_export(left: Sequence[_Row], right: Sequence[_Row], name: Line, scale: float) -> bool:
     """True if the two columns have the sizes of an export, at the places where it has them."""
     rows = [*left, *right]
-    if name.page != 1 or not left or sum(row.size > 0 for row in rows) < _LEAST_SHARE * len(rows):
+    if (
+        name.page != 1
+        or not left
+        or right[0].size != _NAME
+        or sum(row.size > 0 for row in rows) < _LEAST_SHARE * len(rows)
+    ):
         return False
     titled = {row.size for row in right if abs(row.line.x0 - name.x0) <= _ALIGNED * scale}
     beside = any(row.size == _SIDE_TITLE and row.line.page == 1 for row in left)

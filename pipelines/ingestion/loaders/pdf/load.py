@@ -13,6 +13,7 @@ from pipelines.errors import LoadError
 from pipelines.ingestion.loaders.base import Content, Limits, check_page_count
 from pipelines.ingestion.loaders.pdf.layout_model import Convert, layout_converter, read_with_layout_model
 from pipelines.ingestion.loaders.pdf.lines import page_lines
+from pipelines.ingestion.loaders.pdf.linkedin_export import read_linkedin_export
 from pipelines.ingestion.loaders.pdf.ocr import DPI, MAX_PIXELS, OcrBudget, OcrResult, ocr_unavailable, recognise_image
 from pipelines.ingestion.loaders.pdf.pages import Page, compose_pages, main_heading, unread_pages
 from pipelines.ingestion.loaders.pdf.words import page_words, readable_text
@@ -40,7 +41,7 @@ def load_pdf(data: bytes, item: SourceItem, limits: Limits) -> Content:
 
     Pages that are only images are read by Tesseract if it is installed, within `limits.ocr_seconds` in all; why other
     pages have no text is in `metadata["unread"]`. If docling's layout models are installed, docling reads the whole
-    document instead.
+    document instead, unless LinkedIn typeset it.
     """
     convert = layout_converter(ocr=not ocr_unavailable(limits))
     content, facts, problem = _read_text(data, item.name, limits, convert)
@@ -58,7 +59,7 @@ def _read_text(data: bytes, name: str, limits: Limits, convert: Convert | None) 
     """(the text, the file's properties, why images were not read)."""
     with _PDFIUM:
         pages, facts, problem = _read_pages(data, name, replace(limits, ocr="off") if convert else limits)
-    if convert:
+    if convert and read_linkedin_export([page.lines for page in pages]) is None:
         content = read_with_layout_model(convert, data, name)
         return (content, facts, "") if content else _read_text(data, name, limits, None)
     if not any(page.lines for page in pages):

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pipelines.facts import EducationFacts, JobFacts, PersonFacts
-from pipelines.ingestion.parsers.careers.dates import DateRange
-from pipelines.ingestion.parsers.careers.month_names import months_named
+from pipelines.ingestion.parsers.careers.dates import DateRange, months_named
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.records import date_fields
 from pipelines.ingestion.parsers.linkedin.entries import is_degree
@@ -30,7 +29,8 @@ _MAX_PLACE, _MAX_PLACE_WORDS, _MAX_PARTS = 60, 7, 4
 
 def is_typeset(document: Document) -> bool:
     """True if the PDF loader recognised LinkedIn's typesetting."""
-    return document.metadata.get("typeset") == "linkedin"
+    named = any(block.level == _NAME for block in document.blocks)
+    return named and document.metadata.get("typeset") == "linkedin"
 
 
 def typeset_sections(document: Document) -> list[ProfileSection]:
