@@ -188,7 +188,7 @@ class Audit(dict[str, Any]):
 
 @verbs.command()
 def audit(as_json: Json = False) -> None:
-    """Check again that every stored node and every citation is exactly its span of the stored text.
+    """Check that each node and citation is its span of the stored text, and each node as visible as its document.
 
     Example: footnote audit --json
     """

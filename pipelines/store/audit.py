@@ -131,7 +131,8 @@ def recover_originals(connection: Connection, home: Path) -> int:
 class Violation:
     """A contradiction in a document.
 
-    `kind` is span (not its text), place (another line or page), orphan (of no document), duplicate, stale (of an older
+    `kind` is span (not its text), place (another line or page), visibility (another than its
+    document's), orphan (of no document), duplicate, stale (of an older
     text), fact, family, segment (of no node), citation or snippet.
     """
 
@@ -167,7 +168,7 @@ def _documents(
 ) -> Iterator[Violation]:
     total = connection.execute(select(func.count()).select_from(documents)).scalar_one()
     d = documents.c
-    statement = select(d.id, d.name, d.text, d.first_line, d.pages).execution_options(yield_per=_AT_ONCE)
+    statement = select(d.id, d.name, d.text, d.first_line, d.pages, d.visibility).execution_options(yield_per=_AT_ONCE)
     for batch in connection.execute(statement).partitions():
         stored = {row.id: row for row in batch}
         for name in tables:
@@ -185,10 +186,15 @@ def _nodes(connection: Connection, name: str, stored: dict[str, Row[Any]], seen:
     true_places = {each.id: Places(each.text, each.first_line, each.pages) for each in stored.values()}
     owner = rows.c.metadata_["document_id"].astext
     places = [cast(rows.c.metadata_[each].astext, Integer).label(each) for each in _PLACES]
-    wanted = select(rows.c.node_id, rows.c.text, owner.label("owner"), *places).where(owner.in_(list(stored)))
+    seen_by = rows.c.metadata_["visibility"].astext.label("visibility")
+    wanted = select(rows.c.node_id, rows.c.text, owner.label("owner"), seen_by, *places)
+    wanted = wanted.where(owner.in_(list(stored)))
     for row in connection.execute(wanted.execution_options(yield_per=1000)):
         seen["nodes"] += 1
         document, node = stored[row.owner], f"node {row.node_id} of {name}"
+        if row.visibility not in (None, document.visibility):
+            said = f"{node} is {row.visibility}, and its document is {document.visibility}"
+            yield Violation("visibility", document.name, said)
         if row.start is None or row.end is None or document.text[row.start : row.end] != row.text:
             yield Violation("span", document.name, f"{node} is not {row.start}:{row.end}")
             continue

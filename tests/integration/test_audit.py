@@ -66,9 +66,12 @@ def test_what_ingestion_and_answers_wrote_is_consistent_and_counted(engine: Engi
         ("metadata_ = metadata_ - 'start'", "span", "is not None:"),
         ("""metadata_ = metadata_ || '{"line_end": 5}'""", "place", "says line_end 5, and it is 6"),
         ("""metadata_ = metadata_ || '{"page": 2}'""", "place", "says page 2, and it is None"),
+        ("""metadata_ = metadata_ || '{"visibility": "private"}'""", "visibility", "is private, and its document is"),
     ],
 )
-def test_a_node_that_is_not_its_span_or_place_is_named(engine: Engine, change_to: str, kind: str, said: str) -> None:
+def test_a_node_that_is_not_its_span_place_or_visibility_is_named(
+    engine: Engine, change_to: str, kind: str, said: str
+) -> None:
     change(engine, f"UPDATE data_{TABLE} SET {change_to} WHERE text LIKE '%lifts%'")
     ((found),) = audit(engine)["violations"]
     assert (found["kind"], found["document"]) == (kind, "crane.md")
