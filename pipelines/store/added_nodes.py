@@ -28,7 +28,10 @@ _GAP = "\x00"  # in no text of a node
 _DERIVED = frozenset(
     "document_id collection visibility ordinal total start end line_start line_end page token_count ingested_at".split()
 )
-_RECORD = "added_nodes"  # the key of Document.metadata with [id, start, end, the node's metadata] of each node
+# The key of Document.metadata with [id, start, end, the node's metadata] of each node, and, of a node that has such,
+# {one of _HIDDEN: the keys that the caller excludes}.
+_RECORD = "added_nodes"
+_HIDDEN = ("excluded_embed_metadata_keys", "excluded_llm_metadata_keys")
 
 
 class Embedded(NamedTuple):
@@ -58,36 +61,31 @@ def embedded(node: BaseNode) -> Embedded:
 
 
 def replacement(
-    document_id: str, stored: Document | None, nodes: Sequence[Embedded], made_by: NodeRecipe
+    document_id: str, stored: Document | None, nodes: Sequence[Embedded], *, private: bool = False
 ) -> Replacement:
     """The document with exactly these nodes, each at its span.
 
-    The text of a document from a source stays. That of another one is made of the nodes' texts: at their offsets, if
-    these fit each other, else one after the other.
+    Its text is made of the nodes' texts: at their offsets, if these fit each other, else one after the other.
 
     Args:
         document_id: The id of the document.
         stored: The stored document, if there is one.
         nodes: In the order of the document, added ones last.
-        made_by: The recipe of the stored nodes.
+        private: True if a new document is private, whatever its nodes say.
 
     Raises:
-        StoreError: If a node is no part of a text that stays, or its metadata cannot be stored.
+        StoreError: If the metadata of a node cannot be stored.
     """
-    if stored is not None and stored.source_kind != ADDED_NODES:
-        document, spans = stored, [_span_in(stored, each.node) for each in nodes]
-    else:
-        text, spans = _laid_out([each.node for each in nodes])
-        document, made_by = _document(document_id, stored, text, [each.node for each in nodes], spans), MADE_BY
+    text, spans = _laid_out([each.node for each in nodes])
+    stored = stored or _new_document(document_id, [each.node for each in nodes], spans, private=private)
+    document = _with_text(stored, text, [each.node for each in nodes], spans)
     places, total = Places(document.text, document.first_line, document.pages), len(nodes)
     order = sorted(range(total), key=spans.__getitem__)
     made = [
         _stored(document, nodes[n].node, {**places.of(*spans[n]), "ordinal": ordinal, "total": total})
         for ordinal, n in enumerate(order)
     ]
-    if document.source_kind == ADDED_NODES:
-        document = _recorded(document, made)
-    return Replacement(document, made, [nodes[n].vectors for n in order], made_by)
+    return Replacement(_recorded(document, made), made, [nodes[n].vectors for n in order], MADE_BY)
 
 
 def remade(document: Document) -> list[TextNode]:
@@ -100,11 +98,11 @@ def remade(document: Document) -> list[TextNode]:
     return [
         _with_metadata(
             document,
-            TextNode(id_=node_id, text=document.text[start:end]),
+            TextNode(id_=node_id, text=document.text[start:end], **(hidden[0] if hidden else {})),
             (metadata, metadata.get("extra", {})),
             {**places.of(start, end), "ordinal": ordinal, "total": len(record)},
         )
-        for ordinal, (node_id, start, end, metadata) in enumerate(record)
+        for ordinal, (node_id, start, end, metadata, *hidden) in enumerate(record)
     ]
 
 
@@ -162,31 +160,21 @@ def _with_metadata(
     relationships = dict(node.relationships)
     if node.ref_doc_id != document.id:
         relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(node_id=document.id, node_type=ObjectType.DOCUMENT)
-    hidden = [name for name in _FIELDS if name not in extra]
-    return node.model_copy(
-        update={
-            "metadata": checked,
-            "relationships": relationships,
-            "excluded_embed_metadata_keys": list(dict.fromkeys([*node.excluded_embed_metadata_keys, *hidden])),
-            "excluded_llm_metadata_keys": list(dict.fromkeys([*node.excluded_llm_metadata_keys, *hidden])),
-        }
-    )
+    hidden = _hidden(extra)
+    excluded = {name: list(dict.fromkeys([*getattr(node, name), *hidden])) for name in _HIDDEN}
+    return node.model_copy(update={"metadata": checked, "relationships": relationships, **excluded})
 
 
-def _span_in(document: Document, node: TextNode) -> tuple[int, int]:
-    """The node's span in a document from a source: at its offsets, else the first occurrence of its text.
+def _hidden(extra: Mapping[str, Any]) -> list[str]:
+    """The metadata keys that no node with these keys of the caller embeds or shows to a model, unless asked."""
+    return [name for name in _FIELDS if name not in extra]
 
-    Raises:
-        StoreError: If its text does not occur.
-    """
-    text = node.get_content()
-    for start in (node.metadata.get("start"), node.start_char_idx, document.text.find(text)):
-        if isinstance(start, int) and start >= 0 and document.text[start : start + len(text)] == text:
-            return start, start + len(text)
-    raise StoreError(
-        f"Node {node.node_id} is no part of {document.name}.",
-        hint="Give it a ref_doc_id of its own, or remove that document first.",
-    )
+
+def _hidden_by_caller(node: TextNode) -> dict[str, list[str]]:
+    """The keys that a stored node excludes besides `_hidden`, by the name of the list; empty if there are none."""
+    hidden = {*_hidden(node.metadata.get("extra", {}))}
+    own = {name: [key for key in getattr(node, name) if key not in hidden] for name in _HIDDEN}
+    return {name: keys for name, keys in own.items() if keys}
 
 
 def _laid_out(nodes: Sequence[TextNode]) -> tuple[str, list[tuple[int, int]]]:
@@ -222,24 +210,28 @@ def _filled(text: str, nodes: Sequence[TextNode], spans: Sequence[tuple[int, int
     return re.sub(f"{_GAP}+", blanks, text)
 
 
-def _document(
-    document_id: str, stored: Document | None, text: str, nodes: Sequence[TextNode], spans: Sequence[tuple[int, int]]
+def _new_document(
+    document_id: str, nodes: Sequence[TextNode], spans: Sequence[tuple[int, int]], *, private: bool
 ) -> Document:
-    """The document of this text; a new one gets the title and the category of its first node."""
+    """A document without text, with the title and the category of its first node; private if a node is."""
+    first, _ = min(zip(nodes, spans, strict=True), key=lambda pair: pair[1])
+    given, extra = _split(first.metadata)
+    names = ("collection", "mime", "title", "category", "subcategory", "visibility")
+    name = str(extra.get("file_name") or given.get("title") or document_id)
+    facts = {"mime": "text/plain", "title": name, **{key: given[key] for key in names if key in given}}
+    if private or any(node.metadata.get("visibility") == "private" for node in nodes):
+        facts["visibility"] = "private"
+    return Document(
+        id=document_id, text="", source_uri=f"{ADDED_SOURCE}{document_id}", source=ADDED_SOURCE,
+        source_kind=ADDED_NODES, name=name, bytes=0, file_sha="", **facts,
+    )  # fmt: skip
+
+
+def _with_text(document: Document, text: str, nodes: Sequence[TextNode], spans: Sequence[tuple[int, int]]) -> Document:
+    """The document with the text that its nodes make."""
     first, (start, _) = min(zip(nodes, spans, strict=True), key=lambda pair: pair[1])
-    if stored is None:
-        given, extra = _split(first.metadata)
-        names = ("collection", "mime", "title", "category", "subcategory", "visibility")
-        name = str(extra.get("file_name") or given.get("title") or document_id)
-        facts = {"mime": "text/plain", "title": name, **{key: given[key] for key in names if key in given}}
-        if any(node.metadata.get("visibility") == "private" for node in nodes):
-            facts["visibility"] = "private"
-        stored = Document(
-            id=document_id, text="", source_uri=f"{ADDED_SOURCE}{document_id}", source=ADDED_SOURCE,
-            source_kind=ADDED_NODES, name=name, bytes=0, file_sha="", **facts,
-        )  # fmt: skip
     line, data = first.metadata.get("line_start"), text.encode()
-    return stored.with_(
+    return document.with_(
         text=text,
         bytes=len(data),
         first_line=max(1, line - text.count("\n", 0, start)) if isinstance(line, int) else 1,
@@ -259,6 +251,7 @@ def _recorded(document: Document, nodes: Sequence[TextNode]) -> Document:
             node.metadata["start"],
             node.metadata["end"],
             {key: value for key, value in node.metadata.items() if key not in _DERIVED},
+            *filter(None, [_hidden_by_caller(node)]),
         ]
         for node in nodes
     ]

@@ -1,6 +1,7 @@
 """Filters and audience as SQL conditions with bound values."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import fields
 from datetime import UTC, date, datetime, time
 
@@ -53,6 +54,11 @@ def check(filters: Filters) -> None:
 def is_storable(value: object) -> bool:
     """True if the text of a value has no NUL and no lone surrogate, which Postgres refuses."""
     return not any(char == "\x00" or "\ud800" <= char <= "\udfff" for char in str(value))
+
+
+def storable(values: Iterable[str]) -> list[str]:
+    """Those of the values that can be stored, so that a stored value may equal them."""
+    return list(filter(is_storable, values))
 
 
 def seen_by(audience: Audience) -> ColumnElement[bool]:

@@ -215,6 +215,7 @@ class NodeWriter(NodeReader):
             if within:
                 within(connection, versions)
             raise_version(connection, stored)
+            assert_active(connection, self.table)
         return {each: deleted.get(self.table, Counter[str]())[each] for each in stored}
 
     def update_metadata(
@@ -275,14 +276,16 @@ class _Prepared(NamedTuple):
 
 
 def _placed(nodes: Sequence[TextNode], vectors: Sequence[Vectors]) -> list[dict[str, Any]]:
-    """A row of windows for each distinct vector of a document, under the first node that has it.
+    """The rows of a document's windows; of nodes of one window that have the same vector, only the first has a row.
 
-    With thousands of equal vectors (a log, a table of zeros) an HNSW search finds no other vectors any more.
+    With thousands of equal vectors (a log, a table of zeros) an HNSW search finds no other vectors any more. A node of
+    several windows keeps each vector of its own, as nothing else has them when it is written again.
     """
-    rows: dict[bytes, dict[str, Any]] = {}
+    rows: dict[tuple[str, bytes], dict[str, Any]] = {}
     for node, windows in zip(nodes, vectors, strict=True):
+        sharer = node.node_id if len(windows) > 1 else ""
         for place, vector in enumerate(windows):
-            rows.setdefault(vector.tobytes(), {"node_id": node.node_id, "place": place, "embedding": vector})
+            rows.setdefault((sharer, vector.tobytes()), {"node_id": node.node_id, "place": place, "embedding": vector})
     return list(rows.values())
 
 

@@ -18,24 +18,25 @@ from llama_index.core.vector_stores.types import (
     VectorStoreQueryMode,
     VectorStoreQueryResult,
 )
-from sqlalchemy import ColumnElement, Connection, Engine, Integer, and_, cast, select, true
+from sqlalchemy import ColumnElement, Connection, Engine, Executable, Integer, Row, and_, cast, select, true
 
 from config.settings import Settings
 from pipelines.errors import RetrievalError, StoreError
 from pipelines.store import documents as document_rows
-from pipelines.store.added_nodes import MADE_BY, Embedded, embedded, replacement, restored
+from pipelines.store.added_nodes import Embedded, embedded, replacement, restored
 from pipelines.store.database import Database, writing
-from pipelines.store.embedding_models import active_since, assert_active
+from pipelines.store.embedding_models import active_since
 from pipelines.store.embedding_statistics import StatisticsCache
-from pipelines.store.filters import is_storable
+from pipelines.store.filters import storable
 from pipelines.store.lexical_index import BM25Parameters
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.metadata_filters import metadata_condition
 from pipelines.store.node_reader import as_floats, read_node
 from pipelines.store.node_table import NodeTable, node_table, pooled
-from pipelines.store.node_writer import NodeRecipe, NodeWriter, Within, lock_documents
+from pipelines.store.node_writer import NodeWriter, Within, lock_documents
 from pipelines.store.runs import LoggedItem, finish_run, open_run, write_items
 from pipelines.store.schema import document_indexes, documents
+from pipelines.store.versions import last_visibility
 from pipelines.types import EmbeddingIdentity, IngestItem, IngestReport, Outcome, RunKind, SourceItem
 
 _LOOK = 100  # vectors that a query examines unless it says otherwise
@@ -102,8 +103,8 @@ class FootnoteVectorStore(NodeWriter):
             The ids of the nodes, in their order.
 
         Raises:
-            StoreError: If a node has no text or no embedding of this model's dimension, or is not part of a document
-                that a source gave, or its id is that of another document's node; documents before it stay written.
+            StoreError: If a node has no text or no embedding of this model's dimension, or its document is one that a
+                source gave, or its id is that of another document's node; documents before it stay written.
             ConfigError: If this embedding model is not the active one.
             ServiceUnavailable: If the database cannot be reached.
         """
@@ -131,6 +132,7 @@ class FootnoteVectorStore(NodeWriter):
 
         Raises:
             RetrievalError: If a filter is not supported.
+            StoreError: If a node is of a document that a source gave; what was deleted before it stays deleted.
         """
         _refuse("delete_nodes", delete_kwargs)
         wanted = filters if filters and filters.filters else None
@@ -138,7 +140,7 @@ class FootnoteVectorStore(NodeWriter):
             return
         found: dict[str, set[str]] = {}
         statement = select(self._nodes.c.node_id, self._key("document_id")).where(self._chosen(node_ids, wanted))
-        for node_id, document_id in self._fetch_all("finding nodes to delete", statement):
+        for node_id, document_id in self._now("finding nodes to delete", statement):
             found.setdefault(document_id, set()).add(node_id)
         if found:
             with self._run("remove", [document_rows.ADDED_SOURCE]) as run:
@@ -149,7 +151,7 @@ class FootnoteVectorStore(NodeWriter):
         """Delete every document that this table holds, in one transaction; their versions are kept."""
         index = document_indexes.c
         statement = select(index.document_id).where(index.node_table == self.table)
-        self._delete_documents([row.document_id for row in self._fetch_all("reading what is stored", statement)])
+        self._delete_documents([row.document_id for row in self._now("reading what is stored", statement)])
 
     def get_nodes(self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None) -> list[BaseNode]:
         """The nodes with these ids that pass the filters, with their embeddings (of length 1), in document order.
@@ -183,17 +185,25 @@ class FootnoteVectorStore(NodeWriter):
             raise RetrievalError(f"The query mode {query.mode.value} is not supported.", hint="Use the mode default.")
         options = {name: getattr(query, name) for name in _UNSUPPORTED}
         _refuse("query", {name: value for name, value in options.items() if value is not None})
-        vector = query.query_embedding
-        if vector is None or len(vector) != self.dimension:
-            given = "none" if vector is None else f"one of {len(vector)}"
-            raise RetrievalError(f"The query needs an embedding of {self.dimension} dimensions, and has {given}.")
+        vector = self.fitting(query.query_embedding)
         chosen = self._chosen(query.node_ids or None, query.filters)
         if query.doc_ids:
-            chosen = and_(chosen, self._key("document_id").in_(list(filter(is_storable, query.doc_ids))))
+            chosen = and_(chosen, self._key("document_id").in_(storable(query.doc_ids)))
         narrow = bool(query.node_ids or query.doc_ids or query.filters)
         hits = self._nearest(vector, query.similarity_top_k, look=look, condition=chosen, narrow=narrow)
         nodes = [restored(hit.node) for hit in hits if isinstance(hit.node, TextNode)]
         return VectorStoreQueryResult(nodes, [hit.score or 0.0 for hit in hits], [node.node_id for node in nodes])
+
+    def fitting(self, embedding: Sequence[float] | None) -> list[float]:
+        """The embedding of a query that a program gives.
+
+        Raises:
+            RetrievalError: If it has not this model's dimension, or there is none.
+        """
+        if embedding is None or len(embedding) != self.dimension:
+            given = "none" if embedding is None else f"one of {len(embedding)}"
+            raise RetrievalError(f"The query needs an embedding of {self.dimension} dimensions, and has {given}.")
+        return list(embedding)
 
     async def async_add(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[str]:
         """As `add`."""
@@ -226,13 +236,13 @@ class FootnoteVectorStore(NodeWriter):
     def _chosen(self, node_ids: Sequence[str] | None, filters: MetadataFilters | None) -> ColumnElement[bool]:
         """The condition of these ids and filters; None sets none."""
         nodes = self._nodes.c
-        ids = true() if node_ids is None else nodes.node_id.in_(list(filter(is_storable, node_ids)))
+        ids = true() if node_ids is None else nodes.node_id.in_(storable(node_ids))
         return and_(ids, true() if filters is None else metadata_condition(filters, nodes.metadata_))
 
     def _embedded(self, connection: Connection, condition: ColumnElement[bool]) -> dict[str, Embedded]:
         """The nodes that meet a condition, with their vectors, in document order, by id.
 
-        A vector that several nodes share is stored with the first; the others get their pooled vector.
+        A vector that several nodes of one window share is stored with the first; the others get it from their own row.
         """
         nodes, windows = self._nodes.c, self._windows.c
         wanted = self._select().add_columns(nodes.embedding).where(condition)
@@ -255,6 +265,12 @@ class FootnoteVectorStore(NodeWriter):
         with writing(self.engine, f"writing document {document_id}") as connection:
             lock_documents(connection, [document_id])
             stored = document_rows.load_document(connection, document_id, "owner")
+            if stored and stored.source_kind != document_rows.ADDED_NODES:
+                raise StoreError(
+                    f"The nodes of {stored.name} (document {document_id}) come from the source {stored.source}, and no "
+                    "program adds to them or deletes of them.",
+                    hint="Remove it at its source, or run `footnote remove`; add nodes under another ref_doc_id.",
+                )
             nodes, of_it = self._nodes.c, self._key("document_id") == document_id
             taken = select(nodes.node_id).where(nodes.node_id.in_(list(added)), ~of_it).limit(1)
             if other := connection.execute(taken).scalar():
@@ -264,29 +280,25 @@ class FootnoteVectorStore(NodeWriter):
                 kept.pop(node_id, None)
             if not kept:
                 if stored:
-                    assert_active(connection, self.table)
                     self._remove(connection, [document_id], run.recorder("removed", [stored]))
                 return
-            made = document_indexes.c
-            row = connection.execute(
-                select(made.parser, made.recipe).where(made.document_id == document_id, made.node_table == self.table)
-            ).one_or_none()
-            made_by = MADE_BY if row is None else NodeRecipe(row.parser, row.recipe)
-            new = replacement(document_id, stored, list(kept.values()), made_by)
+            was_private = not stored and last_visibility(connection, document_id) == "private"
+            new = replacement(document_id, stored, list(kept.values()), private=was_private)
             record = run.recorder("updated" if stored else "added", [new.document], len(kept))
             self._write(connection, [self._prepared(new)], record)
 
     def _delete_documents(self, document_ids: Sequence[str]) -> None:
-        d, wanted = documents.c, list(filter(is_storable, document_ids))
+        d, wanted = documents.c, storable(document_ids)
         columns = (d.id, d.collection, d.name, d.source, d.source_kind, d.source_uri)
-        stored = self._fetch_all("reading what is stored", select(*columns).where(d.id.in_(wanted)))
+        stored = self._now("reading what is stored", select(*columns).where(d.id.in_(wanted)))
         if stored:
             with self._run("remove", sorted({row.source for row in stored})) as run:
-                self.remove(
-                    [row.id for row in stored],
-                    run.recorder("removed", stored),
-                    check=lambda connection, _: assert_active(connection, self.table),
-                )
+                self.remove([row.id for row in stored], run.recorder("removed", stored))
+
+    def _now(self, doing: str, statement: Executable) -> Sequence[Row[Any]]:
+        """All rows of a statement, of what is stored by now, inside a read snapshot too."""
+        with writing(self.engine, doing) as connection:
+            return connection.execute(statement).all()
 
     @contextmanager
     def _run(self, kind: RunKind, sources: Sequence[str]) -> Iterator["_Run"]:

@@ -141,6 +141,13 @@ def effect_of(run_id: int, changes: Sequence[tuple[int, int | None]]) -> tuple[E
     return "covered", makers[now] if after[run_id] in lineage else changes[-1][0]
 
 
+def last_visibility(connection: Connection, document_id: str) -> str | None:
+    """The visibility of the newest kept version of a document; None if there is none."""
+    v = document_versions.c
+    newest = select(v.row["visibility"].astext).where(v.document_id == document_id).order_by(v.id.desc()).limit(1)
+    return connection.execute(newest).scalar()
+
+
 def _lineage(state: int, parents: Sequence[int]) -> set[int]:
     """A state and its ancestors."""
     found: set[int] = set()

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from llama_index.core import Document as LlamaDocument
 from llama_index.core import VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
-from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+from llama_index.core.schema import BaseNode, NodeRelationship, RelatedNodeInfo, TextNode
 from llama_index.core.vector_stores.types import (
     FilterCondition,
     FilterOperator,
@@ -35,6 +36,7 @@ from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.models.embedding import build_embed_model
 from pipelines.models.identity import identity
 from pipelines.query.engine import build_query_engine
+from pipelines.store.added_nodes import Embedded, embedded
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database
 from pipelines.store.documents import load_document
@@ -241,24 +243,44 @@ def test_a_key_of_the_caller_that_a_parser_uses_too_is_kept(
     assert_sound(store, settings)
 
 
-def test_nodes_of_a_document_that_a_source_gave_must_be_part_of_its_text(
-    store: FootnoteVectorStore, settings: Settings, embed: Callable[[str], list[float]], tmp_path: Any
+def test_nodes_of_a_document_that_a_source_gave_are_neither_added_nor_deleted(
+    store: FootnoteVectorStore, settings: Settings, embed: Callable[[str], list[float]], tmp_path: Path
 ) -> None:
     (tmp_path / "a.md").write_text("# Go\n\nShe wrote Go in a week.\n")
     ingest(settings, [str(tmp_path)])
     (own,) = store.get_nodes(filters=filters("name", "a.md"))
-    document_id, text = str(own.ref_doc_id), text_of(store, str(own.ref_doc_id))
-    store.add([node("a week", embed, "n", of=document_id, metadata={"who": "me"})])
-    (added,) = store.get_nodes(node_ids=["n"])
-    assert (added.metadata["line_start"], added.metadata["mime"], added.metadata["who"]) == (3, "text/markdown", "me")
-    with pytest.raises(StoreError, match=r"Node m is no part of a\.md"):
-        store.add([node("two weeks", embed, "m", of=document_id)])
-    store.add([own])
-    assert (text_of(store, document_id), store.count()) == (text, 2)
-    assert_sound(store, settings)
-    store.delete_nodes(node_ids=["n"])
-    assert [each.metadata["ordinal"] for each in store.get_nodes(filters=filters("name", "a.md"))] == [0]
+    refused = (
+        lambda: store.add([own]),
+        lambda: store.add([node("a week", embed, "n", of=str(own.ref_doc_id))]),
+        lambda: store.delete_nodes([own.node_id]),
+    )
+    for write in refused:
+        with pytest.raises(
+            StoreError, match=rf"a\.md \(document {own.ref_doc_id}\).* the source {tmp_path.as_uri()}, .*ref_doc_id"
+        ):
+            write()
+    assert [each.node_id for each in store.get_nodes(filters=MetadataFilters(filters=[]))] == [own.node_id]
     assert ingest(settings, [str(tmp_path)]).count("unchanged") == 1
+    assert_sound(store, settings)
+
+
+@pytest.mark.parametrize("again", ["a rollback", "the next run"])
+def test_a_whole_document_that_a_source_gave_comes_back_after_it_was_deleted(
+    store: FootnoteVectorStore, settings: Settings, tmp_path: Path, again: str
+) -> None:
+    (tmp_path / "a.md").write_text("# Go\n\nShe wrote Go in a week.\n")
+    ingest(settings, [str(tmp_path)])
+    (own,) = store.get_nodes(filters=filters("name", "a.md"))
+    text = text_of(store, str(own.ref_doc_id))
+    store.delete(str(own.ref_doc_id))
+    assert text_of(store, str(own.ref_doc_id)) is None
+    ingestion = build_ingestion(settings)
+    if again == "a rollback":
+        (deletion,) = (run["id"] for run in list_runs(store.engine, 1))
+        roll_back(ingestion, plan_rollback(ingestion.database, deletion))
+    else:
+        ingest(settings, [str(tmp_path)])
+    assert text_of(store, str(own.ref_doc_id)) == text
     assert_sound(store, settings)
 
 
@@ -345,6 +367,38 @@ def test_equal_vectors_are_kept_when_their_first_node_goes(
     assert_sound(store, settings)
 
 
+def test_a_window_that_two_nodes_share_stays_when_either_is_written_again(
+    store: FootnoteVectorStore, embed: Callable[[str], list[float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = {word: np.array(embed(word), dtype=np.float32) for word in ("first", "shared", "last")}
+    windows = {"a": ("first", "shared"), "b": ("shared", "last")}
+
+    def long(each: BaseNode) -> Embedded:
+        made = embedded(each)
+        return made._replace(vectors=np.stack([vectors[word] for word in windows.get(each.node_id, ("last",))]))
+
+    monkeypatch.setattr("pipelines.store.vector_store.embedded", long)
+    store.add([node("first shared", embed, "a", of="d"), node("shared last", embed, "b", of="d")])
+    store.add([node("last", embed, "c", of="d")])
+    store.delete_nodes(["a"])
+    near = store.similarities(vectors["shared"].tolist(), ["b"])
+    assert near["b"] == pytest.approx(1.0, abs=1e-3)
+
+
+def test_what_was_added_inside_a_read_snapshot_is_deleted_inside_it(
+    store: FootnoteVectorStore, embed: Callable[[str], list[float]]
+) -> None:
+    with store.read_snapshot():
+        store.add([node("one", embed, "1", of="d"), node("two", embed, "2", of="d"), node("x", embed, "3")])
+        store.delete_nodes(["1"])
+        store.delete("3")
+    assert [each.node_id for each in store.get_nodes(["1", "2", "3"])] == ["2"]
+    with store.read_snapshot():
+        store.add([node("x", embed, "3")])
+        store.clear()
+    assert store.count() == 0
+
+
 def test_what_was_added_and_deleted_can_be_undone(
     store: FootnoteVectorStore, settings: Settings, embed: Callable[[str], list[float]]
 ) -> None:
@@ -373,6 +427,28 @@ def test_a_rollback_brings_added_nodes_back_with_their_ids_and_metadata(
     store.add([node("He wrote C.", embed, "b", of="d", metadata={"topic": "c"})])
     assert text_of(store, "d") == "She wrote Go.\n\nHe wrote C."
     assert_sound(store, settings)
+
+
+def test_a_rollback_brings_back_the_keys_that_the_caller_excludes(
+    store: FootnoteVectorStore, settings: Settings, embed: Callable[[str], list[float]]
+) -> None:
+    own: dict[str, Any] = {
+        "metadata": {"a": 1, "b": 2, "title": "Mine"},
+        "excluded_embed_metadata_keys": ["a", "title"],
+        "excluded_llm_metadata_keys": ["b"],
+    }
+    store.add([node("She wrote Go.", embed, "n", of="d", **own), node("He wrote C.", embed, "m", of="d")])
+    before = store.get_nodes(["n", "m"])
+    store.delete("d")
+    ingestion = build_ingestion(settings)
+    (deletion,) = (run["id"] for run in list_runs(store.engine, 1))
+    roll_back(ingestion, plan_rollback(ingestion.database, deletion))
+    for name in ("excluded_embed_metadata_keys", "excluded_llm_metadata_keys"):
+        after = [getattr(each, name) for each in store.get_nodes(["n", "m"])]
+        assert [set(each) for each in after] == [set(getattr(each, name)) for each in before]
+    document = stored(store, "d")
+    assert document
+    assert [len(each) for each in document.metadata["added_nodes"]] == [5, 4]
 
 
 @pytest.mark.parametrize("odd", ["a\0b", "a\ud800b"], ids=["nul", "surrogate"])
@@ -448,6 +524,18 @@ def test_nodes_are_as_visible_as_their_document(
     engine = build_query_engine(settings)
     assert engine.search("turns", audience="visitor", record=False).results == ()
     assert len(engine.search("turns", record=False).results) == 2
+    assert_sound(store, settings)
+
+
+def test_a_private_document_that_is_written_anew_stays_private(store: FootnoteVectorStore, settings: Settings) -> None:
+    index = VectorStoreIndex.from_vector_store(store, embed_model=build_embed_model(settings))
+    index.insert(LlamaDocument(id_="vault", text="Nine turns.", metadata={"visibility": "private"}))
+    for text in ("Ten turns.", "Eleven turns."):
+        index.update_ref_doc(LlamaDocument(id_="vault", text=text))
+        document = stored(store, "vault")
+        assert document
+        assert (document.text, document.visibility) == (text, "private")
+    assert build_query_engine(settings).search("turns", audience="visitor", record=False).results == ()
     assert_sound(store, settings)
 
 
