@@ -392,7 +392,10 @@ class QueryEngine(BaseQueryEngine):
     def as_retriever(
         self, *, filters: Filters | None = None, audience: Audience | None = None, similarity_top_k: int | None = None
     ) -> BaseRetriever:
-        """The whole search as a retriever, bound to these filters and audience."""
+        """The whole search as a retriever, bound to these filters and audience.
+
+        The `embedding` of a QueryBundle, where it has one, takes the place of the question's own vector.
+        """
         return _SearchRetriever(self._bound(filters, audience), similarity_top_k or self.settings.retrieval.top_n)
 
     def _bound(self, filters: Filters | None, audience: Audience | None) -> "QueryEngine":
@@ -410,6 +413,8 @@ class _SearchRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         request = self._engine._request(query_bundle.query_str, top_n=self.similarity_top_k)
+        if query_bundle.embedding is not None:
+            request = replace(request, embedding=tuple(query_bundle.embedding))
         _, ranking = self._engine._searched(request, record=True)
         # Copies: the result cache keeps these nodes, and a program may change what it gets.
         copies = [(hit.node.model_copy(deep=True), hit.score) for hit in ranking]

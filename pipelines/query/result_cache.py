@@ -18,7 +18,7 @@ class CacheKey:
 
     Attributes:
         intent: The question, and what was understood of it.
-        filters, audience, mode, top_n: As in the request.
+        filters, audience, mode, top_n, embedding: As in the request.
         settings: The fingerprint of the settings and the embedding model.
         corpus: The state of the corpus that was searched.
         day: Today, from which recency is counted.
@@ -32,6 +32,7 @@ class CacheKey:
     settings: str
     corpus: Mark
     day: date
+    embedding: tuple[float, ...] | None = None
 
 
 class ResultCache:
@@ -92,4 +93,5 @@ def cache_key(search: Search) -> CacheKey:
         settings=search.fingerprint,
         corpus=search.mark,
         day=date.today(),
+        embedding=request.embedding,
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from llama_index.core.embeddings import BaseEmbedding
@@ -35,15 +36,18 @@ class SearchScope:
 
 
 _ALL_NODES = SearchScope()
+_NONE: Mapping[str, Sequence[float]] = MappingProxyType({})
 
 
 class QueryEmbedder:
-    """The vectors of one request; each text is embedded once, however many searches use it."""
+    """The vectors of one request; each text is embedded once, however many searches use it, and none that is given."""
 
-    def __init__(self, embed_model: BaseEmbedding, observer: Observer = SILENT) -> None:
+    def __init__(
+        self, embed_model: BaseEmbedding, observer: Observer = SILENT, given: Mapping[str, Sequence[float]] = _NONE
+    ) -> None:
         self._embed_model = embed_model
         self._observer = observer
-        self._known: dict[tuple[str, ...], Sequence[float]] = {}
+        self._known: dict[tuple[str, ...], Sequence[float]] = {(text,): vector for text, vector in given.items()}
 
     def vector(self, query: QueryBundle) -> Sequence[float]:
         """The query's own vector, or the mean of its texts' vectors.

@@ -38,7 +38,10 @@ from pipelines.types import Audience, Evidence, Filters, Mode, QueryIntent, Turn
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A question, with its filters, its audience and the number of passages."""
+    """A question, with its filters, its audience and the number of passages.
+
+    `embedding` is the question's vector where the caller gives one; the embedding model makes it else.
+    """
 
     question: str
     filters: Filters
@@ -46,6 +49,7 @@ class Request:
     mode: Mode
     top_n: int
     history: tuple[Turn, ...] = ()
+    embedding: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +245,7 @@ def begin_search(
     """A search whose question is understood.
 
     Raises:
-        RetrievalError: If the question or a filter cannot be searched.
+        RetrievalError: If the question, its embedding or a filter cannot be searched.
     """
     ledger, options = Ledger(), settings.analysis
     matching(request.filters)  # a filter that cannot be compared is an error before any leg runs
@@ -256,7 +260,8 @@ def begin_search(
             named=known.find,
             stand_alone=partial(stand_alone, weight=lexical.idf, rewrite=rewrite),
         )
-    embedder = QueryEmbedder(index.embed_model, ledger)
+    given = {} if request.embedding is None else {intent.search_text: index.store.fitting(request.embedding)}
+    embedder = QueryEmbedder(index.embed_model, ledger, given)
     return Search(request, settings, index, llm, fingerprint, ledger, intent, lexical, snapshot.mark, embedder)
 
 

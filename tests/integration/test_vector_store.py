@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from llama_index.core import Document as LlamaDocument
 from llama_index.core import VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
-from llama_index.core.schema import BaseNode, NodeRelationship, RelatedNodeInfo, TextNode
+from llama_index.core.schema import BaseNode, NodeRelationship, QueryBundle, RelatedNodeInfo, TextNode
 from llama_index.core.vector_stores.types import (
     FilterCondition,
     FilterOperator,
@@ -537,6 +537,18 @@ def test_a_private_document_that_is_written_anew_stays_private(store: FootnoteVe
         assert (document.text, document.visibility) == (text, "private")
     assert build_query_engine(settings).search("turns", audience="visitor", record=False).results == ()
     assert_sound(store, settings)
+
+
+def test_the_search_as_a_retriever_takes_the_embedding_that_the_question_brings(
+    store: FootnoteVectorStore, settings: Settings, embed: Callable[[str], list[float]]
+) -> None:
+    store.add([node("Ada wrote a program.", embed, "a"), node("The soup is hot.", embed, "b")])
+    retrieval = settings.retrieval.model_copy(update={"mode": "dense", "whitening": 0.0})
+    retriever = build_query_engine(settings.model_copy(update={"retrieval": retrieval})).as_retriever()
+    for text, best in (("The soup is hot.", "b"), ("Ada wrote a program.", "a")):
+        assert retriever.retrieve(QueryBundle("Which of them?", embedding=embed(text)))[0].node_id == best
+    with pytest.raises(RetrievalError, match="an embedding of 256 dimensions, and has one of 3"):
+        retriever.retrieve(QueryBundle("Which of them?", embedding=[1.0] * 3))
 
 
 def test_the_search_as_a_retriever_gives_the_callers_metadata_back(
