@@ -6,6 +6,7 @@ from typing import Any
 from app.conversation import Exchange, written_by
 from app.wording import FINDING, by_document, cited_place, how_it_ended, place_and_others, read_as, readable
 from pipelines.answers import Answer, Citation, Sentence, Source
+from pipelines.query.careers.computed_answer import CAREER_FACTS
 from pipelines.query.layout import Block, blocks_of
 
 _TAGS = {"partial": "partly", "misattributed": "wrong source", "unsupported": "unsupported", "uncited": "uncited"}
@@ -34,7 +35,7 @@ def _blocks(exchange: Exchange) -> list[dict[str, Any]]:
     Quotations from another document begin a new block.
     """
     answer = exchange.answer
-    if answer is not None and answer.mode == "llm":
+    if answer is not None and answer.model != CAREER_FACTS:
         found = blocks_of(answer.answer, [sentence.text for sentence in exchange.sentences])
     else:
         found = _quotations(exchange)

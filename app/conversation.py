@@ -7,6 +7,7 @@ from app.typeset import literal
 from app.wording import FINDING, place, readable
 from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict
 from pipelines.errors import FootnoteError
+from pipelines.query.careers.computed_answer import CAREER_FACTS
 from pipelines.query.engine import Event
 from pipelines.query.layout import blocks_of
 from pipelines.types import Filters, IngestItem, Turn
@@ -143,7 +144,7 @@ def as_markdown(exchange: Exchange) -> str:
 def _answer_markdown(exchange: Exchange) -> str:
     """The sentences with their numbers and verdicts, in the headings, lists and code of the answer."""
     answer = exchange.answer
-    if answer is None or answer.mode != "llm":
+    if answer is None or answer.model == CAREER_FACTS:
         return " ".join(f"{literal(sentence.text)}{_marks(sentence)}" for sentence in exchange.sentences)
     parts = []
     for block in blocks_of(answer.answer, [sentence.text for sentence in exchange.sentences]):

@@ -241,7 +241,9 @@ class ContextSettings(_Stage):
 class AnswerSettings(_Stage):
     """Writing, verification and follow-ups of an answer."""
 
-    max_sentences: int = Field(6, ge=1, le=30, description="of an extractive answer")
+    max_sentences: int = Field(
+        6, ge=1, le=30, description="of an extractive answer, without lists that are asked for and code"
+    )
     passages: int = Field(10, ge=1, le=100, description="that an extractive answer is picked from; at least top_n")
     history_tokens: int = Field(800, ge=0, description="... and at most so many tokens of them")
     condense: Literal["auto", "rules"] = Field(

@@ -1,25 +1,24 @@
 """EXTRACT: answer with the lines of the sources that fit best, verbatim, or abstain."""
 
-import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from llama_index.core.schema import NodeWithScore
 
 from config.settings import EvidenceSettings
 from pipelines.answers import Answer, Footnote, Sentence, Source, Token, Verdict
-from pipelines.query.answer import AnswerEvents, WriterInput, abstain, join_sentences
-from pipelines.query.citation_markers import escape_markers
-from pipelines.query.confidence import confidence
+from pipelines.query.answer import AnswerEvents, WriterInput, abstain
+from pipelines.query.confidence import quotation_confidence
 from pipelines.query.context import Retrieved
 from pipelines.query.evidence import assess
+from pipelines.query.layout import CitedText, joined
 from pipelines.query.line_scoring import (
     Array,
     LineScorer,
-    Signals,
     build_line_scorer,
+    lexical_line_scorer,
     line_scores,
     line_signals,
     shortlist,
@@ -27,7 +26,8 @@ from pipelines.query.line_scoring import (
 from pipelines.query.person_filter import quotable_sources
 from pipelines.query.prompt_injection import is_about_commands, is_command, supported_only_by_commands
 from pipelines.query.question_type import QuestionType, classify_question, question_parts
-from pipelines.query.quotable_lines import QuotableLine, QuotableSources, display_text, quotable_lines
+from pipelines.query.quotable_lines import ExcludeSpan, QuotableLine, QuotableSources, index_terms, quotable_lines
+from pipelines.query.quotable_units import Part, QuotableUnit, quotable_units
 from pipelines.query.search import Search
 from pipelines.query.sufficiency import (
     ANSWER_FLOOR,
@@ -37,44 +37,67 @@ from pipelines.query.sufficiency import (
     repeats,
     sufficiency_signals,
 )
+from pipelines.query.unit_scoring import asks_for_code, unit_scores, unit_signals
 from pipelines.query.verify import verify
-from pipelines.text import fold
 from pipelines.types import Evidence, QueryIntent
 
-_ASKS_FOR_CODE = re.compile(
-    r"\b(?:commands?|code|run|install\w*|flags?|options?|syntax|calls?|called|functions?|imports?|api|examples?|usages?"
-    r"|uses?|used|using|config\w*|set|build|built|start|write|query|queries)\b"
-)
-_MOST_MEASURED = 64  # lines that are embedded
-_DIVERSITY = 1.0  # weight of a line's similarity to the lines already chosen, subtracted from its score
-_SCORE_MARGIN = 3.0  # a line that scores this much below the best is left out
-# For a part of the question: the weight of the score for the whole question, and of naming what the part names.
-_WHOLE_WEIGHT, _ABOUT_WEIGHT = 0.5, 2.0
+_MOST_MEASURED = 28  # lines that are embedded
+_MOST_UNITS = 10  # units that are embedded
+_MOST_QUOTED = 3  # units of an answer
+_LEAST_SHARE = 0.12  # of the best unit's probability, from which another one is quoted as well
+_ENOUGH = 50  # words of a paragraph
+_MANY_WORDS = 120  # of all paragraphs, from which on no other unit is quoted
+_MOST_ITEMS, _MOST_CODE = 12, 16  # items of a list and lines of code that are quoted
+_FEW_ITEMS = 6  # items up to which a list is quoted whole, and the most of a longer one unless all are asked for
+_ITEM_MARGIN = 1.0  # an item that scores this much below the best of its list is left out
+# For a part of the question: the weight of the score for the whole question.
+_WHOLE_WEIGHT = 0.5
 NO_SENTENCE, NAMES_NOTHING = "no sentence of the nearest passages says it", "it names nothing to look for"
 
 
 @dataclass(frozen=True, slots=True)
-class Extraction:
-    """The lines that may be quoted, and how likely they answer.
+class Quotation:
+    """What is quoted of a unit: parts of it in order, and how many others of a list are left out."""
 
-    Attributes:
-        question: What the question asks for.
-        picks: The lines that answer best, in the order of their sources.
-        answers: Probability (0..1) that they answer.
-        sure: True if they can be relied on; see `is_reliable`.
-        more: Number of items of the quoted lists that are left out.
-    """
-
-    question: QuestionType
-    picks: tuple[QuotableLine, ...]
-    answers: float
-    sure: bool = True
+    unit: QuotableUnit
+    parts: tuple[Part, ...]
     more: int = 0
 
     @property
-    def listed(self) -> bool:
-        """True if several things are asked for and several lines are quoted."""
-        return self.question.listed and len(self.picks) > 1
+    def words(self) -> int:
+        """The number of words outside lists and code."""
+        return sum(len(part.text.split()) for part in self.parts) if self.unit.kind == "paragraph" else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The units that may be quoted, and how likely they answer.
+
+    Attributes:
+        question: What the question asks for.
+        quotations: The units that answer best, best first.
+        answers: Probability (0..1) that they answer.
+        sure: True if they can be relied on; see `is_reliable`.
+        share: Probability (0..1) of the best unit, given that one of those there answers.
+        candidates: The units that were scored, and their signals (n, len(SIGNALS)).
+    """
+
+    question: QuestionType
+    quotations: tuple[Quotation, ...]
+    answers: float
+    sure: bool = True
+    share: float = 0.0
+    candidates: tuple[Sequence[QuotableUnit], Array] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def picks(self) -> tuple[Part, ...]:
+        """All that is quoted, in order."""
+        return tuple(part for quotation in self.quotations for part in quotation.parts)
+
+    @property
+    def more(self) -> int:
+        """Number of items of the quoted lists that are left out."""
+        return sum(quotation.more for quotation in self.quotations)
 
     @property
     def silence(self) -> str:
@@ -91,10 +114,10 @@ def extract(
     strength: float,
     max_sentences: int,
 ) -> Extraction:
-    """Pick the lines that answer best, verbatim, in the order of their sources; at most `max_sentences`.
+    """Pick the units that answer best, verbatim, best first; at most `max_sentences` sentences of paragraphs.
 
-    Lines far below the best are left out, and so are repetitions. A line that gives orders to a language model is
-    quoted only if the question asks about such orders.
+    Units far less probable than the best are left out, and so are repetitions. A line that gives orders to a language
+    model is quoted only if the question asks about such orders.
 
     Args:
         intent: The question as understood.
@@ -102,28 +125,39 @@ def extract(
         ranking: The retrieved passages, best first.
         scorer: Term weights and vectors.
         strength: Strength of the evidence, 0..1.
-        max_sentences: Maximum number of lines.
+        max_sentences: Maximum number of sentences of paragraphs.
     """
     question = classify_question(intent)
-    candidates = _candidates(intent, question, quotable)
-    lines = shortlist(candidates, question, ranking, scorer, _MOST_MEASURED)
-    if not lines or question.is_vague:
+    excluded = _exclusion(intent, quotable)
+    lines = shortlist(quotable_lines(quotable.sources, excluded), question, ranking, scorer, _MOST_MEASURED)
+    units = quotable_units(quotable.sources, excluded)
+    if not lines or not units or question.is_vague:
         return Extraction(question, (), 0.0)
     parts = question_parts(intent, question)
     texts = [text for part in (question, *parts) for text in (part.text, part.about or part.text)]
-    scorer = scorer.over(list(dict.fromkeys((intent.search_text, *texts))), [line.text for line in lines])
-    signals, vectors = line_signals(lines, intent.search_text, question, ranking, scorer)
-    score = line_scores(lines, signals, question)
-    of_parts = [(part, line_signals(lines, part.text, part, ranking, scorer)[0]) for part in parts]
-    first = [_best_for_part(lines, part, own, score) for part, own in of_parts]
+    of_lines = scorer.over(list(dict.fromkeys((intent.search_text, *texts))), [line.text for line in lines])
+    signals, _ = line_signals(lines, intent.search_text, question, ranking, of_lines)
+    marks = _Marks(lines, line_scores(lines, signals, question), signals["alike"])
+    every = units
+    units = shortlist_units(units, question, ranking, marks, scorer)
+    measured = marks.signals(units, question, intent.search_text, ranking, scorer)
+    score = unit_scores(measured)
+    of_parts = [(part, line_signals(lines, part.text, part, ranking, of_lines)[0]) for part in parts]
+    first: dict[int, _Marks] = {}
+    for part, own in of_parts:
+        best = unit_scores(marks.signals(units, part, part.text, ranking, scorer)) + _WHOLE_WEIGHT * score
+        first.setdefault(int(np.argmax(best)), _Marks(lines, line_scores(lines, own, part), own["alike"]))
     answers = answer_probability(sufficiency_signals(signals, question), strength)
     if question.kind == "comparison" and parts:
         weakest = min(answer_probability(sufficiency_signals(own, part), strength) for part, own in of_parts)
         answers = weakest if question.asks_nothing else max(answers, weakest)
-    chosen = _distinct(lines, score, vectors, max_sentences, first)
-    picks = sorted((lines[at] for at in chosen), key=lambda line: (line.source.n, line.start))
+    quotations = _chosen(units, score, marks, first=first, question=question, most=max_sentences)
+    if asks_for_code(intent.search_text):
+        quotations = _with_code(quotations, every)
+    chosen = [at for at, line in enumerate(lines) if any(_overlaps(line, quotation) for quotation in quotations)]
     sure = is_reliable(question, lines, chosen, signals, scorer.weight)
-    return Extraction(question, tuple(picks), answers, sure, _left_out(candidates, picks) if question.listed else 0)
+    share = float(1 / np.exp(score - score.max()).sum())
+    return Extraction(question, tuple(quotations), answers, sure, share, (units, measured))
 
 
 def is_answer(extraction: Extraction, evidence: Evidence, settings: EvidenceSettings) -> bool:
@@ -132,75 +166,191 @@ def is_answer(extraction: Extraction, evidence: Evidence, settings: EvidenceSett
     Sufficient evidence is required if a bound on it is set, or if the search had no vectors.
     """
     bound = settings.rule == "plain" or settings.min_strength > 0 or evidence.similarity is None
-    return bool(extraction.picks) and extraction.answers >= ANSWER_FLOOR and (evidence.sufficient or not bound)
+    return bool(extraction.quotations) and extraction.answers >= ANSWER_FLOOR and (evidence.sufficient or not bound)
 
 
-def _candidates(intent: QueryIntent, question: QuestionType, quotable: QuotableSources) -> list[QuotableLine]:
-    """The quotable lines without orders to a model, without code unless it is asked for, and without other rows."""
+def _exclusion(intent: QueryIntent, quotable: QuotableSources) -> ExcludeSpan:
+    """True for spans that must not be quoted, and for orders to a model unless the question is about such."""
     about_commands = is_about_commands(intent.question)
 
     def is_excluded(source: Source, start: int, end: int) -> bool:
         is_order = not about_commands and is_command(source.snippet[start:end])
         return is_order or (quotable.excluded is not None and quotable.excluded(source, start, end))
 
-    lines = quotable_lines(quotable.sources, is_excluded)
-    if not _ASKS_FOR_CODE.search(fold(intent.question)):
-        lines = [line for line in lines if not line.code] or lines
-    return _without_other_rows(lines, frozenset((*question.names, *question.focus)))
+    return is_excluded
 
 
-def _best_for_part(lines: Sequence[QuotableLine], part: QuestionType, signals: Signals, score: Array) -> int:
-    own = line_scores(lines, signals, part)
-    return int(np.argmax(own + _WHOLE_WEIGHT * score + _ABOUT_WEIGHT * signals["on"]))
+class _Marks:
+    """The scores and likenesses of lines, looked up for parts of units."""
+
+    def __init__(self, lines: Sequence[QuotableLine], score: Array, alike: Array) -> None:
+        self._lines: dict[int, list[tuple[int, int, float, float, QuotableLine]]] = {}
+        self._least = float(score.min())
+        for line, own, likeness in zip(lines, score.tolist(), alike.tolist(), strict=True):
+            self._lines.setdefault(line.source.n, []).append((line.start, line.end, own, likeness, line))
+
+    def _within(self, n: int, start: int, end: int) -> list[tuple[int, int, float, float, QuotableLine]]:
+        return [held for held in self._lines.get(n, ()) if held[0] < end and start < held[1]]
+
+    def score(self, unit: QuotableUnit, part: Part) -> float:
+        """The best score of the lines in a part; the least of all where it has none."""
+        return max((held[2] for held in self._within(unit.source.n, part.start, part.end)), default=self._least)
+
+    def lines(self, unit: QuotableUnit) -> list[QuotableLine]:
+        """The lines in a unit."""
+        return [held[4] for held in self._within(unit.source.n, unit.parts[0].start, unit.parts[-1].end)]
+
+    def signals(
+        self,
+        units: Sequence[QuotableUnit],
+        wanted: QuestionType,
+        question: str,
+        ranking: Sequence[NodeWithScore],
+        scorer: LineScorer,
+    ) -> Array:
+        """The signals of units, with the best likeness of their lines; 0 for one that has none."""
+        spans = ((unit.source.n, unit.parts[0].start, unit.parts[-1].end) for unit in units)
+        likenesses = [max((held[3] for held in self._within(*span)), default=0.0) for span in spans]
+        return unit_signals(units, wanted, question, ranking, likenesses=likenesses, scorer=scorer)
 
 
-def _left_out(lines: Sequence[QuotableLine], picks: Sequence[QuotableLine]) -> int:
-    """Number of list items that are left out of the lists from which several items are picked."""
-    counts = Counter((pick.source.n, pick.under) for pick in picks if pick.item)
-    of_lists = [line for line in lines if line.item and counts[line.source.n, line.under] > 1]
-    return sum(not any(repeats(line, pick) for pick in picks) for line in of_lists)
+def shortlist_units(
+    units: Sequence[QuotableUnit],
+    wanted: QuestionType,
+    ranking: Sequence[NodeWithScore],
+    marks: _Marks,
+    scorer: LineScorer,
+) -> list[QuotableUnit]:
+    """At most 10 units in their order, chosen without embedding them: by the signals that need no vectors of theirs."""
+    if len(units) <= _MOST_UNITS:
+        return list(units)
+    blind = replace(scorer, vectors=lexical_line_scorer(scorer.weight).vectors)
+    rough = unit_scores(marks.signals(units, wanted, wanted.text, ranking, blind))
+    kept = set(np.argsort(-rough, kind="stable")[:_MOST_UNITS].tolist())
+    return [unit for at, unit in enumerate(units) if at in kept]
 
 
-def _without_other_rows(lines: Sequence[QuotableLine], asked: frozenset[str]) -> list[QuotableLine]:
-    """Drop the rows of a table that hold fewer of the asked terms than another row of the same table.
+def _chosen(
+    units: Sequence[QuotableUnit],
+    score: Array,
+    marks: _Marks,
+    *,
+    first: Mapping[int, _Marks],
+    question: QuestionType,
+    most: int,
+) -> list[Quotation]:
+    """What is quoted, best first: the units of `first` by the marks of their parts, the best, and the nearly as good.
+
+    A unit that repeats a chosen one is left out, unless it denies it.
+    """
+    order = list(dict.fromkeys((*first, *np.argsort(-score, kind="stable").tolist())))
+    best = float(score.max())
+    found: list[Quotation] = []
+    left = most
+    for at in order:
+        is_wanted = at in first or score[at] >= best + np.log(_LEAST_SHARE)
+        told = [line for quotation in found for line in marks.lines(quotation.unit)]
+        own = marks.lines(units[at])
+        copies = [(line, other) for line in own for other in told if repeats(line, other)]
+        is_denial = any(denies(*pair) for pair in copies)
+        is_long = sum(quotation.words for quotation in found) >= _MANY_WORDS
+        is_full = len(found) >= max(_MOST_QUOTED, len(first)) or not left or is_long
+        if is_denial or (is_wanted and not is_full and len({id(line) for line, _ in copies}) < max(len(own), 1)):
+            share = left // (len(first) - len(found)) if len(found) < len(first) else left
+            quotation = _quoted(units[at], first.get(at, marks), max(share, 1), question)
+            found.append(quotation)
+            left = max(left - (len(quotation.parts) if units[at].kind == "paragraph" else 1), 0)
+    return found
+
+
+def _with_code(quotations: Sequence[Quotation], units: Sequence[QuotableUnit]) -> list[Quotation]:
+    """The quotations, each paragraph with the block of code right after it, or else before it, in its section."""
+    found: list[Quotation] = []
+    for quotation in quotations:
+        found.append(quotation)
+        at = next(at for at, unit in enumerate(units) if unit is quotation.unit)
+        beside = (units[place] for place in (at + 1, at - 1) if 0 <= place < len(units))
+        held = {id(each.unit) for each in (*found, *quotations)}
+        code = next((unit for unit in beside if unit.kind == "code" and _is_beside(unit, quotation.unit)), None)
+        if quotation.unit.kind == "paragraph" and code and id(code) not in held:
+            found.append(Quotation(code, code.parts[:_MOST_CODE]))
+    return found
+
+
+def _is_beside(one: QuotableUnit, other: QuotableUnit) -> bool:
+    return one.source.n == other.source.n and one.headings == other.headings
+
+
+def _quoted(unit: QuotableUnit, marks: _Marks, most: int, question: QuestionType) -> Quotation:
+    """What is quoted of a unit: three sentences, a few rows, or a whole list or block of code within limits."""
+    scores = [marks.score(unit, part) for part in unit.parts]
+    best = max(scores)
+    if unit.kind == "paragraph":
+        return Quotation(unit, _grown(unit, marks, most))
+    if unit.kind == "code":
+        return Quotation(unit, _window(unit.parts, scores, _MOST_CODE))
+    if unit.kind == "table":
+        rows = _asked_rows(unit.parts, frozenset((*question.names, *question.focus)))
+        return Quotation(unit, rows[:_MOST_ITEMS], max(len(rows) - _MOST_ITEMS, 0))
+    if question.listed or len(unit.parts) <= _FEW_ITEMS:
+        return Quotation(unit, unit.parts[:_MOST_ITEMS], max(len(unit.parts) - _MOST_ITEMS, 0))
+    near = [at for at, own in enumerate(scores) if own >= best - _ITEM_MARGIN]
+    kept = sorted(sorted(near, key=lambda at: -scores[at])[:_FEW_ITEMS])
+    return Quotation(unit, tuple(unit.parts[at] for at in kept), len(near) - len(kept))
+
+
+def _asked_rows(rows: Sequence[Part], asked: frozenset[str]) -> tuple[Part, ...]:
+    """The rows without those that hold fewer of the asked terms than another.
 
     A term that stands in more than half of the rows does not count.
     """
-    tables: dict[tuple[int, int], list[QuotableLine]] = {}
-    for line in lines:
-        if line.table >= 0:
-            tables.setdefault((line.source.n, line.table), []).append(line)
-    others: set[int] = set()
-    for rows in tables.values():
-        counts = Counter(term for row in rows for term in row.own & asked)
-        matched = [frozenset(term for term in row.own & asked if 2 * counts[term] <= len(rows)) for row in rows]
-        others |= {id(row) for row, held in zip(rows, matched, strict=True) if any(held < other for other in matched)}
-    return [line for line in lines if id(line) not in others]
+    own = [index_terms(row.text) & asked for row in rows]
+    counts = Counter(term for held in own for term in held)
+    told = [frozenset(term for term in held if 2 * counts[term] <= len(rows)) for held in own]
+    return tuple(row for row, held in zip(rows, told, strict=True) if not any(held < other for other in told))
 
 
-def _distinct(
-    lines: Sequence[QuotableLine], score: Array, vectors: Array, limit: int, first: Sequence[int] = ()
-) -> list[int]:
-    """Indexes of the best lines that differ from each other: `first` and those that deny a chosen line come first.
+def _grown(unit: QuotableUnit, marks: _Marks, most: int) -> tuple[Part, ...]:
+    """A segment of a paragraph with the sentences beside it, the better one first, up to 50 words; at most `most`."""
+    chosen = list(_window(unit.parts, [marks.score(unit, part) for part in unit.parts], most))
+    while len(chosen) < most and sum(len(part.text.split()) for part in chosen) < _ENOUGH:
+        first, last = unit.around.index(chosen[0]), unit.around.index(chosen[-1])
+        beside = [place for place in (first - 1, last + 1) if 0 <= place < len(unit.around)]
+        if not beside:
+            break
+        place = max(beside, key=lambda at: marks.score(unit, unit.around[at]))
+        chosen.insert(0 if place < first else len(chosen), unit.around[place])
+    return tuple(chosen)
 
-    Source: Carbonell, Goldstein, SIGIR 1998, doi:10.1145/290941.291025 (maximal marginal relevance).
+
+def _window(parts: Sequence[Part], scores: Sequence[float], size: int) -> tuple[Part, ...]:
+    """The parts that follow each other and score best together; all where there are no more."""
+    if len(parts) <= size:
+        return tuple(parts)
+    start = max(range(len(parts) - size + 1), key=lambda at: (sum(scores[at : at + size]), -at))
+    return tuple(parts[start : start + size])
+
+
+def _overlaps(line: QuotableLine, quotation: Quotation) -> bool:
+    is_same = line.source.n == quotation.unit.source.n
+    return is_same and any(part.start < line.end and line.start < part.end for part in quotation.parts)
+
+
+def extract_from(retrieved: Retrieved, search: Search, strength: float) -> Extraction:
+    """The units of what was found that may be quoted, given the strength of the evidence.
+
+    Raises:
+        ServiceUnavailable: If the database cannot be read.
     """
-    chosen: list[int] = []
-    open_ = np.flatnonzero(score >= score.max() - _SCORE_MARGIN).tolist()
-    nearest = np.zeros(len(lines), dtype=np.float32)
-    ahead = list(dict.fromkeys(first))
-    while (ahead or open_) and len(chosen) < limit:
-        best = ahead[0] if ahead else max(open_, key=lambda at: (float(score[at] - _DIVERSITY * nearest[at]), -at))
-        chosen.append(best)
-        left = [at for at in dict.fromkeys((*ahead, *open_)) if at != best]
-        copies = [at for at in left if repeats(lines[at], lines[best])]
-        denied = [at for at in copies if denies(lines[at], lines[best])]
-        gone = {best, *copies} - set(denied)
-        ahead = list(dict.fromkeys((*denied, *(at for at in ahead if at not in gone))))
-        open_ = [at for at in open_ if at not in gone]
-        if vectors.size:
-            nearest = np.maximum(nearest, vectors @ vectors[best])
-    return chosen
+    intent = retrieved.found.intent
+    return extract(
+        intent,
+        quotable_sources(intent, retrieved.context, search.store, search.request.audience),
+        retrieved.found.ranking,
+        build_line_scorer(search.embed_model, search.model, retrieved.index.idf),
+        strength=strength,
+        max_sentences=search.settings.answer.max_sentences,
+    )
 
 
 def write_by_quotation(
@@ -213,14 +363,7 @@ def write_by_quotation(
     """
     found, settings = retrieved.found, search.settings
     task = replace(task, evidence=_quotable_evidence(retrieved, search))
-    extraction = extract(
-        found.intent,
-        quotable_sources(found.intent, task.context, search.store, search.request.audience),
-        found.ranking,
-        build_line_scorer(search.embed_model, search.model, retrieved.index.idf),
-        strength=task.evidence.strength,
-        max_sentences=settings.answer.max_sentences,
-    )
+    extraction = extract_from(retrieved, search, task.evidence.strength)
     if not is_answer(extraction, task.evidence, settings.evidence):
         why = extraction.silence or task.evidence.reason or NO_SENTENCE
         searched = f"{found.intent.search_text} ({search.request.mode}: {why})"
@@ -233,32 +376,60 @@ def write_by_quotation(
 
 
 def write_extraction(task: WriterInput, extraction: Extraction, fallback_reason: str = "") -> AnswerEvents:
-    """The picked lines with their markers, then a Verdict for each; an abstention without picks.
-
-    If several things are asked for, each line is an item of a bulleted list.
-    """
-    bullet = "- " if extraction.listed else ""
-    between = f"\n{bullet}" if extraction.listed else " "
-    written: list[Sentence] = []
-    for pick in extraction.picks:
-        text = display_text(pick)
-        yield Token(f"{between if written else bullet}{escape_markers(text)}")
-        yield Footnote(pick.source.n, pick.source)
-        written.append(verify(text, (pick.source.n,), task.context.sources, task.judge))
+    """The quoted units as Markdown with their markers, then a Verdict for each part; an abstention without units."""
+    written: list[CitedText] = []
+    sentences: list[Sentence] = []
+    for quotation in extraction.quotations:
+        source = quotation.unit.source
+        for part in _cited(quotation, follows=written[-1] if written else None):
+            yield Token(("" if not written else part.before) + part.text)
+            written.append(part)
+            sentences.append(verify(part.text, part.citations, task.context.sources, task.judge))
+        yield Footnote(source.n, source)
     if not written:
         return (yield from abstain(task, fallback_reason))
-    yield from (Verdict(index, sentence) for index, sentence in enumerate(written))
+    yield from (Verdict(index, sentence) for index, sentence in enumerate(sentences))
     return Answer(
         question=task.intent.question,
         answered=True,
-        confidence=confidence(task.evidence, written, task.intent.terms, quoted=True, sure=extraction.sure),
+        confidence=quotation_confidence(
+            sentences,
+            share=extraction.share,
+            coverage=task.evidence.coverage,
+            answers=extraction.answers,
+            sure=extraction.sure,
+        ),
         mode="extractive",
         model="",
-        answer=bullet + join_sentences(written, between),
-        sentences=tuple(written),
+        answer=joined(written),
+        sentences=tuple(sentences),
         sources=task.context.sources,
         fallback_reason=fallback_reason,
     )
+
+
+def _cited(quotation: Quotation, follows: CitedText | None) -> Iterator[CitedText]:
+    """The parts of a quotation with the Markdown before each: a lead-in or heading, list marks, a fence.
+
+    Args:
+        quotation: What is quoted.
+        follows: What stands before it; a block of code is closed first.
+    """
+    unit, cites = quotation.unit, (quotation.unit.source.n,)
+    gap = "" if follows is None else "\n```\n\n" if follows.is_code else "\n\n"
+    if unit.kind != "paragraph" and unit.lead:
+        yield CitedText(unit.lead.text, cites, gap)
+        gap = "\n\n"
+    elif unit.kind != "paragraph" and unit.headings:
+        gap += f"**{unit.headings[-1]}**\n\n"
+    if unit.columns:
+        gap += f"**{unit.columns}**\n\n"
+    marks = {"paragraph": ("", " "), "code": ("```\n", "\n"), "list": ("- ", "\n- "), "table": ("- ", "\n- ")}
+    opening, between = marks[unit.kind]
+    for place, part in enumerate(quotation.parts):
+        inset = unit.source.snippet[: part.start].rpartition("\n")[2] if unit.kind == "code" else ""
+        before = f"{gap}{opening}" if place == 0 else between
+        yield CitedText(part.text, cites, before + (inset if not inset.strip() else ""), unit.kind == "code")
 
 
 def _quotable_evidence(retrieved: Retrieved, search: Search) -> Evidence:

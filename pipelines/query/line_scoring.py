@@ -53,6 +53,10 @@ class LineScorer:
     far: float
     near: float
 
+    def likeness(self, cosine: float) -> float:
+        """A cosine on the model's scale: 0 for unrelated texts, 1 for matching ones; -0.5 to 1.5."""
+        return min(max((cosine - self.far) / (self.near - self.far), -0.5), 1.5)
+
     def over(self, questions: Sequence[str], texts: Sequence[str]) -> "LineScorer":
         """A scorer for these texts only, whose vectors are computed once."""
         asked, embedded = self.vectors(questions, texts)

@@ -76,7 +76,6 @@ _Terms = frozenset[str]
 ExcludeSpan = Callable[[Source, int, int], bool]  # True if this span of a source's snippet must not be quoted
 
 _PICTURES = ("[![", "![")  # badges: what they are called says nothing
-_BAR = re.compile(r"(?<!\\)\|")  # one behind a backslash is a cell's own
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(\w*)", re.MULTILINE)
 
 
@@ -130,15 +129,6 @@ class QuotableLine:
     opens: bool = False
     table: int = -1
     title: bool = False
-
-
-def display_text(line: QuotableLine) -> str:
-    """The words of a line as they are quoted; a table row with bars keeps them between its cells."""
-    raw = line.source.snippet[line.start : line.end].strip()
-    if line.table < 0 or not (raw.startswith("|") or " | " in raw):
-        return line.text
-    cells = (" ".join(plain(cell).split()) for cell in _BAR.split(raw.strip("|")))
-    return " | ".join(cells)
 
 
 def quotable_lines(sources: Sequence[Source], barred: ExcludeSpan | None = None) -> list[QuotableLine]:

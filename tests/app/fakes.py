@@ -71,7 +71,7 @@ def answered(
         "confidence": "high",
         "mode": "llm" if model else "extractive",
         "model": model,
-        "answer": " ".join(each.text for each in sentences),
+        "answer": (" " if model else "\n\n").join(each.text for each in sentences),
         "sentences": tuple(sentences),
         "sources": tuple(sources),
         "timings_ms": {"total": 420.0},

@@ -9,6 +9,7 @@ from config.settings import EmbeddingSettings, Settings
 from pipelines.evaluation.answers import has_facts, portfolio_engine
 from pipelines.evaluation.datasets import load_topics
 from pipelines.evaluation.gate import compare_gate, measure_gate, read_baseline
+from pipelines.query.layout import blocks_of
 from pipelines.store.embedded import EmbeddedServer
 from tests.conftest import drop_evaluations, making_settings
 
@@ -45,7 +46,9 @@ def test_quotations_answer_the_portfolio_topics_keep_silent_where_it_is_due_and_
                 each.snippet[citation.start - each.start : citation.end - each.start] == citation.quote
                 for each in inside
             )
-        assert len(answer.sentences) <= engine.settings.answer.max_sentences
+        blocks = blocks_of(answer.answer, [sentence.text for sentence in answer.sentences])
+        prose = [sentence for block in blocks if block.kind == "paragraph" for line in block.lines for sentence in line]
+        assert len(prose) <= engine.settings.answer.max_sentences
         assert answer.answered or (answer.searched and not answer.sources)
     answerable = [has_facts(topic, answer) for topic, answer in said if topic.answerable]
     silent = [not answer.answered for topic, answer in said if not topic.answerable]

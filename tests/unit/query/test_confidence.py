@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from pipelines.answers import Sentence
-from pipelines.query.confidence import confidence
+from pipelines.query.confidence import confidence, quotation_confidence
 from pipelines.types import Band, Evidence
 
 GOOD = Sentence("The crane stood in the harbour.", (1,), "supported")
@@ -23,9 +23,6 @@ def test_a_sentence_without_support_takes_high_away_and_a_third_of_them_all() ->
     assert confidence(evidence(0.9), [GOOD, GOOD, GOOD, BAD], ["crane"]) == "medium"
     assert confidence(evidence(0.9), [GOOD, GOOD, BAD], ["crane"]) == "low"
     assert confidence(evidence(0.9), [GOOD, GOOD, replace(BAD, verdict="partial")], ["crane"]) == "medium"
-    assert confidence(evidence(0.99), [GOOD, BAD], ["crane"], quoted=True) == "medium"
-    assert confidence(evidence(0.99), [BAD], ["crane"], quoted=True) == "low"
-    assert confidence(evidence(0.99), [], ["crane"], quoted=True) == "low"
 
 
 def test_a_model_s_answer_is_not_high_when_no_sentence_holds_half_of_the_terms() -> None:
@@ -35,24 +32,30 @@ def test_a_model_s_answer_is_not_high_when_no_sentence_holds_half_of_the_terms()
     assert confidence(evidence(0.9), [GOOD], ()) == "medium"
 
 
-def quotation(strength: float, coverage: float) -> Band:
-    return confidence(replace(evidence(strength), coverage=coverage), [GOOD], (), quoted=True)
+def quotation(share: float, coverage: float = 0.9, answers: float = 0.95, **changes: bool) -> Band:
+    return quotation_confidence([GOOD], share=share, coverage=coverage, answers=answers, **changes)
 
 
-def test_a_quotation_is_as_sure_as_its_evidence() -> None:
-    assert [quotation(strength, 0.8) for strength in (0.5, 0.3, 0.03)] == ["high", "medium", "low"]
+def test_a_quotation_is_as_sure_as_its_unit_stands_out() -> None:
+    assert [quotation(share) for share in (0.95, 0.5, 0.02)] == ["high", "medium", "low"]
 
 
-def test_a_quotation_is_surer_where_one_passage_holds_more_of_the_question() -> None:
-    assert [quotation(0.3, coverage) for coverage in (1.0, 0.6, 0.4)] == ["high", "medium", "low"]
+def test_a_quotation_is_surer_where_more_of_the_question_is_told_and_something_answers() -> None:
+    assert [quotation(0.3, coverage) for coverage in (1.0, 0.0)] == ["medium", "low"]
+    assert [quotation(0.95, answers=answers) for answers in (0.95, 0.5)] == ["high", "medium"]
 
 
-@pytest.mark.parametrize("strength", [0.0, 1.0])
-def test_a_strength_at_its_bounds_is_still_weighed(strength: float) -> None:
-    assert quotation(strength, 0.5) == ("high" if strength else "low")
+@pytest.mark.parametrize("bound", [0.0, 1.0])
+def test_a_probability_at_its_bounds_is_still_weighed(bound: float) -> None:
+    assert quotation(bound, 1.0, bound) == ("high" if bound else "low")
+
+
+def test_a_quotation_without_support_is_never_high() -> None:
+    said = {"share": 0.99, "coverage": 1.0, "answers": 0.99}
+    assert quotation_confidence([GOOD, BAD], **said) == "medium"
+    assert quotation_confidence([BAD], **said) == "low"
+    assert quotation_confidence([], **said) == "low"
 
 
 def test_a_quotation_that_may_not_hold_what_is_asked_is_never_high() -> None:
-    for strength, said in ((0.9, "medium"), (0.03, "low")):
-        asked = replace(evidence(strength), coverage=0.8)
-        assert confidence(asked, [GOOD], (), quoted=True, sure=False) == said
+    assert (quotation(0.95, sure=False), quotation(0.02, sure=False)) == ("medium", "low")

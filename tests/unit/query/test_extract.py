@@ -10,7 +10,8 @@ from pipelines.query.extract import NAMES_NOTHING, Extraction, extract, is_answe
 from pipelines.query.line_scoring import LineScorer, line_scores, line_signals
 from pipelines.query.prompt_injection import is_command, supported_only_by_commands
 from pipelines.query.question_type import classify_question
-from pipelines.query.quotable_lines import QuotableSources, display_text, quotable_lines
+from pipelines.query.quotable_lines import QuotableSources, quotable_lines
+from pipelines.query.quotable_units import quotable_units
 from pipelines.query.sufficiency import answer_probability, sufficiency_signals
 from pipelines.query.understand import analyse
 from pipelines.text import plain
@@ -52,8 +53,10 @@ def read(
         for each in sources
     ]
     found = extract(analyse(question), QuotableSources(sources), ranking, ruler, strength=strength, max_sentences=limit)
-    for line in found.picks:
-        assert plain(line.source.snippet[line.start : line.end]).split() == line.text.split()
+    for quotation in found.quotations:
+        for part in quotation.parts:
+            raw = quotation.unit.source.snippet[part.start : part.end]
+            assert plain(raw.replace("|", " ")).split() == part.text.replace("|", " ").split()
     return found
 
 
@@ -99,7 +102,7 @@ def test_a_short_row_or_item_may_answer_and_knows_what_it_stands_under() -> None
     (line,) = quotable_lines([source(1, "## Licence\n\nMIT-0.")])
     assert (line.text, line.under) == ("MIT-0.", "Licence")
     rows = "Acme | Welder | Leith | 2019\nBeta | Rigger | Oslo | 2021"
-    assert picked("Which city was Acme in?", rows, limit=1) == ["Acme Welder Leith 2019"]
+    assert picked("Which city was Acme in?", rows, limit=1) == ["Acme | Welder | Leith | 2019"]
 
 
 def test_a_line_whose_heading_names_what_is_asked_is_about_it() -> None:
@@ -113,7 +116,7 @@ def test_the_items_of_a_list_are_given_together() -> None:
     )
     found = read("Which glues did we try in the yard?", text, limit=3)
     assert [line.text for line in found.picks] == ["bone from Oslo", "resin with salt", "wax and honey"]
-    assert found.listed
+    assert [quotation.unit.lead_text for quotation in found.quotations] == ["We tried three glues in the yard:"]
 
 
 def test_a_line_with_the_kind_of_value_that_is_asked_for_is_preferred() -> None:
@@ -159,9 +162,9 @@ TABLE = """Sizes of the ropes:
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("What is the length of the hemp rope?", ["hemp 12 m Leith"]),
-        ("How long are the hemp and the nylon ropes?", ["hemp 12 m Leith", "nylon 9 m Riga"]),
-        ("Which ropes are there?", ["hemp 12 m Leith", "sisal 30 m Oslo", "nylon 9 m Riga"]),
+        ("What is the length of the hemp rope?", ["hemp | 12 m | Leith"]),
+        ("How long are the hemp and the nylon ropes?", ["hemp | 12 m | Leith", "nylon | 9 m | Riga"]),
+        ("Which ropes are there?", ["hemp | 12 m | Leith", "sisal | 30 m | Oslo", "nylon | 9 m | Riga"]),
     ],
 )
 def test_of_a_table_the_rows_that_are_asked_for_are_quoted(question: str, expected: list[str]) -> None:
@@ -310,9 +313,11 @@ README = (
 )
 
 
-def test_code_is_quoted_only_where_it_is_asked_for() -> None:
-    assert not any("lag --worst" in text for text in picked("What is Latemark?", README))
-    assert any("lag --worst" in text for text in picked("Which command shows the worst lag?", README))
+def test_a_block_of_code_is_quoted_whole_and_line_by_line() -> None:
+    found = read("Which command shows the worst lag?", README)
+    (block,) = (quotation for quotation in found.quotations if quotation.unit.kind == "code")
+    assert any("lag --worst" in part.text for part in block.parts)
+    assert block.parts == block.unit.parts
 
 
 def test_a_block_of_code_that_began_before_the_passage_is_code() -> None:
@@ -389,10 +394,11 @@ LIST = "Talks that Ines gave:\n\n" + "\n".join(
 
 
 def test_a_list_that_is_cut_says_how_many_items_are_left_out() -> None:
-    told = read("Which talks did Ines give?", LIST, limit=3)
-    assert (len(told.picks), told.more) == (3, 2)
-    assert read("Which talks did Ines give?", LIST, limit=6).more == 0
-    assert read("What is forecasting wind?", LIST, limit=2).more == 0
+    long = LIST + "".join(f"\n- Talk number {n} on tides" for n in range(9))
+    told = read("Which talks did Ines give?", long)
+    assert (len(told.picks), told.more) == (12, 2)
+    assert read("Which talks did Ines give?", LIST).more == 0
+    assert read("What is forecasting wind?", LIST).more == 0
 
 
 @pytest.mark.parametrize(
@@ -421,4 +427,5 @@ def test_rows_that_end_in_an_abbreviation_are_quoted_one_by_one() -> None:
 
 def test_a_row_between_bars_is_quoted_with_the_bars_between_its_cells() -> None:
     table = source(1, "| Region | A | 2023 |\n|---|---|---|\n| **South** | [80](http://a) | 95 |\n\nThe end | is near.")
-    assert [display_text(line) for line in quotable_lines([table])] == ["South | 80 | 95", "The end | is near."]
+    rows = [part.text for unit in quotable_units([table]) for part in unit.parts]
+    assert rows == ["South | 80 | 95", "The end is near."]
