@@ -381,7 +381,7 @@ def write_extraction(task: WriterInput, extraction: Extraction, fallback_reason:
     sentences: list[Sentence] = []
     for quotation in extraction.quotations:
         source = quotation.unit.source
-        for part in _cited(quotation, follows=written[-1] if written else None):
+        for part in cited(quotation, follows=written[-1] if written else None):
             yield Token(("" if not written else part.before) + part.text)
             written.append(part)
             sentences.append(verify(part.text, part.citations, task.context.sources, task.judge))
@@ -408,7 +408,7 @@ def write_extraction(task: WriterInput, extraction: Extraction, fallback_reason:
     )
 
 
-def _cited(quotation: Quotation, follows: CitedText | None) -> Iterator[CitedText]:
+def cited(quotation: Quotation, follows: CitedText | None) -> Iterator[CitedText]:
     """The parts of a quotation with the Markdown before each: a lead-in or heading, list marks, a fence.
 
     Args:
@@ -426,10 +426,17 @@ def _cited(quotation: Quotation, follows: CitedText | None) -> Iterator[CitedTex
         gap += f"**{unit.columns}**\n\n"
     marks = {"paragraph": ("", " "), "code": ("```\n", "\n"), "list": ("- ", "\n- "), "table": ("- ", "\n- ")}
     opening, between = marks[unit.kind]
-    for place, part in enumerate(quotation.parts):
-        inset = unit.source.snippet[: part.start].rpartition("\n")[2] if unit.kind == "code" else ""
+    insets = [_inset(unit.source.snippet, part) if unit.kind == "code" else "" for part in quotation.parts]
+    common = min(map(len, insets), default=0)
+    for place, (part, inset) in enumerate(zip(quotation.parts, insets, strict=True)):
         before = f"{gap}{opening}" if place == 0 else between
-        yield CitedText(part.text, cites, before + (inset if not inset.strip() else ""), unit.kind == "code")
+        yield CitedText(part.text, cites, before + inset[common:], unit.kind == "code")
+
+
+def _inset(snippet: str, part: Part) -> str:
+    """The space before a line of code."""
+    before = snippet[: part.start].rpartition("\n")[2]
+    return before if not before.strip() else ""
 
 
 def _quotable_evidence(retrieved: Retrieved, search: Search) -> Evidence:

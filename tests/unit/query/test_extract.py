@@ -6,7 +6,8 @@ import pytest
 
 from config.settings import EvidenceSettings
 from pipelines.answers import Source
-from pipelines.query.extract import NAMES_NOTHING, Extraction, extract, is_answer
+from pipelines.query.extract import NAMES_NOTHING, Extraction, cited, extract, is_answer
+from pipelines.query.layout import joined
 from pipelines.query.line_scoring import LineScorer, line_scores, line_signals
 from pipelines.query.prompt_injection import is_command, supported_only_by_commands
 from pipelines.query.question_type import classify_question
@@ -318,6 +319,14 @@ def test_a_block_of_code_is_quoted_whole_and_line_by_line() -> None:
     (block,) = (quotation for quotation in found.quotations if quotation.unit.kind == "code")
     assert any("lag --worst" in part.text for part in block.parts)
     assert block.parts == block.unit.parts
+
+
+def test_a_quoted_block_of_code_keeps_its_lines_and_what_they_are_indented_by_against_each_other() -> None:
+    text = "Run the crane:\n\n    crane up\n      --slow\n    crane down\n"
+    (quotation,) = read("Which command runs the crane?", text).quotations
+    assert joined(list(cited(quotation, None))) == (
+        "Run the crane: [1]\n\n```\ncrane up\n  --slow\ncrane down\n```\n[1]"
+    )
 
 
 def test_a_block_of_code_that_began_before_the_passage_is_code() -> None:
