@@ -53,10 +53,18 @@ def cited_place(source: Source, cited: Sequence[Citation]) -> str:
 
 
 def cited_at(cited: Iterable[Citation], *, converted: bool = False) -> str:
-    """The pages, else the lines of cited words, each once, in order; empty if none are stored."""
-    noted = sorted((each for each in cited if each.line_start), key=lambda each: each.start)
-    spots = (page_or_lines(each.page, each.line_start, each.line_end, converted=converted) for each in noted)
-    return ", ".join(dict.fromkeys(spots))
+    """The pages, else the lines of cited words, each once, in order; empty if none are stored.
+
+    Lines that follow each other are one range.
+    """
+    ranges: list[tuple[int | None, int, int]] = []
+    for each in sorted((each for each in cited if each.line_start), key=lambda each: each.start):
+        page, first, last = ranges[-1] if ranges else (None, 0, -1)
+        if ranges and each.page == page and first <= each.line_start <= last + 1:
+            ranges[-1] = (page, first, max(last, each.line_end))
+        else:
+            ranges.append((each.page, each.line_start, each.line_end))
+    return ", ".join(dict.fromkeys(page_or_lines(*spot, converted=converted) for spot in ranges))
 
 
 def is_made(source: Source) -> bool:

@@ -169,6 +169,9 @@ def test_the_places_of_cited_words_stand_in_order_and_once_and_older_answers_hav
     ]
     assert cited_at(spots) == "p. 2, p. 3"
     assert cited_at([side(1, "She tuned organs")]) == ""
+    lines = [(4, 5), (5, 5), (6, 8), (12, 12)]
+    spots = [replace(cited("She tuned organs", None, *span), start=place) for place, span in enumerate(lines)]
+    assert cited_at(spots) == "lines 4–8, line 12"
     assert citations_of([{"citations": [1]}, {"evidence": [jsonable(side(1, "She tuned organs"))]}], 1) == []
     assert citations_of([{"evidence": [jsonable(spots[0])]}], 1) == [spots[0]]
 
