@@ -1,4 +1,4 @@
-"""EXTRACT: answer with the lines of the sources that fit best, verbatim, or abstain."""
+"""EXTRACT: answer with the units of the sources that fit best, verbatim, or abstain."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +10,7 @@ from llama_index.core.schema import NodeWithScore
 from config.settings import EvidenceSettings
 from pipelines.answers import Answer, Footnote, Sentence, Source, Token, Verdict
 from pipelines.query.answer import AnswerEvents, WriterInput, abstain
+from pipelines.query.citation_markers import escape_markers
 from pipelines.query.confidence import quotation_confidence
 from pipelines.query.context import Retrieved
 from pipelines.query.evidence import assess
@@ -45,10 +46,11 @@ _MOST_MEASURED = 28  # lines that are embedded
 _MOST_UNITS = 10  # units that are embedded
 _MOST_QUOTED = 3  # units of an answer
 _LEAST_SHARE = 0.12  # of the best unit's probability, from which another one is quoted as well
-_ENOUGH = 50  # words of a paragraph
-_MANY_WORDS = 120  # of all paragraphs, from which on no other unit is quoted
+_ENOUGH = 50  # words up to which a segment of a paragraph grows
+_MANY_WORDS = 120  # of all quoted paragraphs, from which on no other unit is quoted
 _MOST_ITEMS, _MOST_CODE = 12, 16  # items of a list and lines of code that are quoted
 _FEW_ITEMS = 6  # items up to which a list is quoted whole, and the most of a longer one unless all are asked for
+_LONGEST_HEADING = 80  # characters of a heading that is shown above a list or code
 _ITEM_MARGIN = 1.0  # an item that scores this much below the best of its list is left out
 # For a part of the question: the weight of the score for the whole question.
 _WHOLE_WEIGHT = 0.5
@@ -382,7 +384,8 @@ def write_extraction(task: WriterInput, extraction: Extraction, fallback_reason:
     for quotation in extraction.quotations:
         source = quotation.unit.source
         for part in cited(quotation, follows=written[-1] if written else None):
-            yield Token(("" if not written else part.before) + part.text)
+            words = part.text if part.is_code else escape_markers(part.text)
+            yield Token(part.before + words)
             written.append(part)
             sentences.append(verify(part.text, part.citations, task.context.sources, task.judge))
         yield Footnote(source.n, source)
@@ -421,9 +424,8 @@ def cited(quotation: Quotation, follows: CitedText | None) -> Iterator[CitedText
         yield CitedText(unit.lead.text, cites, gap)
         gap = "\n\n"
     elif unit.kind != "paragraph" and unit.headings:
-        gap += f"**{unit.headings[-1]}**\n\n"
-    if unit.columns:
-        gap += f"**{unit.columns}**\n\n"
+        gap += _heading(unit.headings[-1])
+    gap += _heading(unit.columns)
     marks = {"paragraph": ("", " "), "code": ("```\n", "\n"), "list": ("- ", "\n- "), "table": ("- ", "\n- ")}
     opening, between = marks[unit.kind]
     insets = [_inset(unit.source.snippet, part) if unit.kind == "code" else "" for part in quotation.parts]
@@ -431,6 +433,12 @@ def cited(quotation: Quotation, follows: CitedText | None) -> Iterator[CitedText
     for place, (part, inset) in enumerate(zip(quotation.parts, insets, strict=True)):
         before = f"{gap}{opening}" if place == 0 else between
         yield CitedText(part.text, cites, before + inset[common:], unit.kind == "code")
+
+
+def _heading(words: str) -> str:
+    """A heading of an answer, with the markers in it escaped; empty for a long one and for an order to a model."""
+    is_shown = 0 < len(words) <= _LONGEST_HEADING and not is_command(words)
+    return f"**{escape_markers(words)}**\n\n" if is_shown else ""
 
 
 def _inset(snippet: str, part: Part) -> str:
