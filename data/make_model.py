@@ -68,17 +68,19 @@ def read_weights(path: Path) -> Weights:
 
 
 class Graph:
-    """An ONNX model in the making: `input_ids` (rows, pieces), without padding, to `mean` (rows, 384), not normalised.
+    """An ONNX model in the making: `input_ids` (rows, pieces), without padding, to vectors that are not normalised.
 
-    Every method returns the name of its output. The operators are ONNX Runtime's fused ones.
+    `tokens` (rows, pieces, 384) are those of the pieces after the last layer, `mean` (rows, 384) is their mean. Every
+    method returns the name of its output. The operators are ONNX Runtime's fused ones.
     """
 
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
         ids = helper.make_tensor_value_info("input_ids", TensorProto.INT32, ["rows", "pieces"])
         mean = helper.make_tensor_value_info("mean", TensorProto.FLOAT, ["rows", HIDDEN])
+        tokens = helper.make_tensor_value_info("tokens", TensorProto.FLOAT, ["rows", "pieces", HIDDEN])
         opsets = [helper.make_opsetid("", 18), helper.make_opsetid(_MICROSOFT, 1)]
-        empty = helper.make_graph([], "all-MiniLM-L6-v2", [ids], [mean])
+        empty = helper.make_graph([], "all-MiniLM-L6-v2", [ids], [mean, tokens])
         self.model = helper.make_model(empty, opset_imports=opsets, ir_version=8)
 
     def constant(self, name: str, array: NDArray[Any]) -> str:
@@ -119,6 +121,7 @@ class Graph:
         hidden = self.embeddings()
         for layer in range(LAYERS):
             hidden = self.layer(hidden, f"encoder.layer.{layer}.")
+        self.add("Identity", [hidden], "tokens")
         self.add("ReduceMean", [hidden, self.constant("axes", np.array([1], np.int64))], "mean", keepdims=0)
         return bytes(self.model.SerializeToString(deterministic=True))
 

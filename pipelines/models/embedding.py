@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from config.settings import OPENAI_BASE, Settings
 from pipelines.errors import ConfigError
 from pipelines.models.identity import identity, requested_dimensions
-from pipelines.models.minilm import Device, MiniLM, Precision, load_minilm
+from pipelines.models.minilm import Device, MiniLM, Pieces, Precision, load_minilm
 from pipelines.types import EmbeddingIdentity
 
 _LOCAL_GROUP = 128  # texts: the last of a group may leave cores idle
@@ -62,6 +62,10 @@ class MiniLMEmbedding(BaseEmbedding):
     def get_window_embeddings(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """For each text, one vector for each window of 254 word pieces, instead of one pooled vector."""
         return self._model().embed_windows(texts)
+
+    def get_piece_embeddings(self, texts: Sequence[str]) -> list[Pieces]:
+        """The word pieces of each text, with a vector for each."""
+        return self._model().embed_pieces(texts)
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         vectors: list[list[float]] = self._model().embed_texts(texts).tolist()
@@ -137,6 +141,12 @@ def window_vectors(model: BaseEmbedding, texts: Sequence[str]) -> list[NDArray[n
     if isinstance(model, MiniLMEmbedding):
         return model.get_window_embeddings(texts)
     return [np.asarray([vector], dtype=np.float32) for vector in model.get_text_embedding_batch(list(texts))]
+
+
+def piece_vectors(model: BaseEmbedding, texts: Sequence[str]) -> list[Pieces]:
+    """The word pieces of each text as the local model reads them, whichever model is in use."""
+    local = model if isinstance(model, MiniLMEmbedding) else MiniLMEmbedding()
+    return local.get_piece_embeddings(texts)
 
 
 def hashed_vector(text: str, dimension: int) -> NDArray[np.float32]:

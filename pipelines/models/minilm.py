@@ -6,10 +6,11 @@ The int8 model and its tokenizer are part of the package (`weights/`, made by da
 import hashlib
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import onnxruntime
@@ -22,9 +23,18 @@ from pipelines.observe import log
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["int8", "fp32"]
 Vectors = NDArray[np.float32]
+Read = TypeVar("Read")
 
 DIMENSION = 384
 WINDOW_PIECES, OVERLAP_PIECES = 254, 32
+
+
+class Pieces(NamedTuple):
+    """The word pieces of a text: vectors (n, 384), not normalised, and where each starts and ends in the text (n,)."""
+
+    vectors: Vectors
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
 
 
 class File(NamedTuple):
@@ -39,9 +49,9 @@ INT8_MODEL, WORD_EMBEDDINGS = "all-minilm-l6-v2-int8.onnx", "word-embeddings.bin
 FP32_GRAPH = "all-minilm-l6-v2-fp32.onnx"  # its weights are read from model.safetensors
 TOKENIZER, WEIGHTS = "tokenizer.json", "model.safetensors"
 FILES = {
-    INT8_MODEL: File(11651024, "8db097242769175b8021a2b93b8a5bf3ea616b990fa2cb1a9b0cb4f6ecd8fd9d"),
+    INT8_MODEL: File(11651123, "ceae66e6ecc40675140e0cfc47b08ffe6d0a942508c69d50bc2b26c0c1521a9f"),
     WORD_EMBEDDINGS: File(46881792, "352d34a4ad725bb742f36fc3f2a2dcfa7f07317926128d47c362198125003892"),
-    FP32_GRAPH: File(30960, "af5ea85acbc90464e6a6aa8e996bf856077101cc8aba514fa3f265d2e7feb9ab"),
+    FP32_GRAPH: File(31059, "6a19383d30c1b77cb654058843181a994ac3adb6b3132c2b5e722ceaa2a0bd8f"),
     TOKENIZER: File(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
 }
 # The published weights, from which `FILES` are made; fp32 and CUDA read them.
@@ -174,6 +184,7 @@ class MiniLM:
     def __init__(self, session: Any, tokenizer: Path, threads: int) -> None:
         self._session = session
         self._threads = threads
+        self._pools: dict[int, ThreadPoolExecutor] = {}
         self._tokenizer = Tokenizer.from_file(str(tokenizer))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -190,25 +201,58 @@ class MiniLM:
         """The unit vectors of each text's windows, of shape (windows, 384), in the order given."""
         return [_unit(means) for means, _ in self._read(texts)]
 
+    def embed_pieces(self, texts: Sequence[str]) -> list[Pieces]:
+        """The word pieces of each text, in the order given; each vector depends on the pieces around it.
+
+        Of a text that is read in overlapping windows, a piece has its vector from the window that holds more around it.
+        """
+        return self._in_parallel(self._read_pieces, texts)
+
     def _read(self, texts: Sequence[str]) -> list[tuple[Vectors, list[int]]]:
+        return self._in_parallel(self._read_one, texts)
+
+    def _in_parallel(self, read: Callable[[str], Read], texts: Sequence[str]) -> list[Read]:
         if min(len(texts), self._threads) < 2:
-            return [self._read_one(text) for text in texts]
+            return [read(text) for text in texts]
         longest_first = sorted(range(len(texts)), key=lambda row: -len(texts[row]))
-        with ThreadPoolExecutor(min(len(texts), self._threads)) as pool:
-            read = pool.map(self._read_one, (texts[row] for row in longest_first))
-            by_row = dict(zip(longest_first, read, strict=True))
+        found = self._pool().map(read, (texts[row] for row in longest_first))
+        by_row = dict(zip(longest_first, found, strict=True))
         return [by_row[row] for row in range(len(texts))]
 
-    def _read_one(self, text: str) -> tuple[Vectors, list[int]]:
-        # The tokenizer refuses lone surrogates, which a pasted question can hold.
-        pieces = self._tokenizer.encode(text.encode("utf-8", "replace").decode(), add_special_tokens=False).ids
-        spans = windows(len(pieces))
-        return np.stack([self._run(pieces[start:end]) for start, end in spans]), [end - start for start, end in spans]
+    def _pool(self) -> ThreadPoolExecutor:
+        """The threads of this process; a forked one starts its own."""
+        process = os.getpid()
+        with _LOADING:
+            if process not in self._pools:
+                self._pools = {process: ThreadPoolExecutor(self._threads, thread_name_prefix="embed")}
+            return self._pools[process]
 
-    def _run(self, pieces: list[int]) -> Vectors:
+    def _read_one(self, text: str) -> tuple[Vectors, list[int]]:
+        pieces = self._encode(text).ids
+        spans = windows(len(pieces))
+        means = np.stack([self._run(pieces[start:end], "mean") for start, end in spans])
+        return means, [end - start for start, end in spans]
+
+    def _read_pieces(self, text: str) -> Pieces:
+        encoded = self._encode(text)
+        spans = windows(len(encoded.ids))
+        seams = [(ahead[0] + held[1]) // 2 for held, ahead in pairwise(spans)]
+        edges = pairwise([0, *seams, len(encoded.ids)])
+        vectors = [
+            self._run(encoded.ids[start:end], "tokens")[1:-1][first - start : last - start]
+            for (start, end), (first, last) in zip(spans, edges, strict=True)
+        ]
+        offsets = np.array(encoded.offsets, np.int64).reshape(-1, 2)
+        return Pieces(np.concatenate(vectors), offsets[:, 0], offsets[:, 1])
+
+    def _encode(self, text: str) -> Any:
+        # The tokenizer refuses lone surrogates, which a pasted question can hold.
+        return self._tokenizer.encode(text.encode("utf-8", "replace").decode(), add_special_tokens=False)
+
+    def _run(self, pieces: list[int], output: str) -> Vectors:
         row = np.array([[_CLS, *pieces, _SEP]], np.int32)
-        mean: Vectors = self._session.run(["mean"], {"input_ids": row})[0][0]
-        return mean
+        vectors: Vectors = self._session.run([output], {"input_ids": row})[0][0]
+        return vectors
 
 
 def windows(count: int, size: int = WINDOW_PIECES, overlap: int = OVERLAP_PIECES) -> list[tuple[int, int]]:

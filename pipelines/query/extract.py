@@ -43,7 +43,7 @@ from pipelines.query.verify import verify
 from pipelines.types import Evidence, QueryIntent
 
 _MOST_MEASURED = 28  # lines that are embedded
-_MOST_UNITS = 10  # units that are embedded
+_MOST_UNITS = 14  # units that are embedded
 _MOST_QUOTED = 3  # units of an answer
 _LEAST_SHARE = 0.12  # of the best unit's probability, from which another one is quoted as well
 _ENOUGH = 50  # words up to which a segment of a paragraph grows
@@ -226,7 +226,8 @@ def shortlist_units(
     """At most 10 units in their order, chosen without embedding them: by the signals that need no vectors of theirs."""
     if len(units) <= _MOST_UNITS:
         return list(units)
-    blind = replace(scorer, vectors=lexical_line_scorer(scorer.weight).vectors)
+    lexical = lexical_line_scorer(scorer.weight)
+    blind = replace(scorer, vectors=lexical.vectors, interaction=lexical.interaction)
     rough = unit_scores(marks.signals(units, wanted, wanted.text, ranking, blind))
     kept = set(np.argsort(-rough, kind="stable")[:_MOST_UNITS].tolist())
     return [unit for at, unit in enumerate(units) if at in kept]

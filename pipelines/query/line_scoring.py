@@ -10,8 +10,10 @@ from llama_index.core.schema import NodeWithScore
 from numpy.typing import NDArray
 
 from pipelines.errors import FootnoteError
+from pipelines.models.embedding import piece_vectors
 from pipelines.observe import log_failure
 from pipelines.query.evidence import calibration
+from pipelines.query.late_interaction import late_interaction
 from pipelines.query.question_type import EXACT_KINDS, QuestionType, kind_fit
 from pipelines.query.quotable_lines import QuotableLine
 from pipelines.store.tokens import tokenise
@@ -45,11 +47,13 @@ class LineScorer:
     Attributes:
         weight: Inverse document frequency of a term.
         vectors: Unit vectors of the questions and of the texts, in order; zero columns without a model.
+        interaction: The late interaction (n,) of a question with n texts, -1..1; zeros without a model.
         far, near: Similarities of unrelated and of matching texts for this model; see `Calibration`.
     """
 
     weight: Callable[[str], float]
     vectors: Callable[[Sequence[str], Sequence[str]], tuple[Array, Array]]
+    interaction: Callable[[str, Sequence[str]], Array]
     far: float
     near: float
 
@@ -258,14 +262,26 @@ def build_line_scorer(embed_model: BaseEmbedding, model: str, weight: Callable[[
             return _no_vectors(questions, texts)
         return np.asarray(asked, dtype=np.float32), np.asarray(embedded, dtype=np.float32)
 
+    def interaction(question: str, texts: Sequence[str]) -> Array:
+        try:
+            asked, *held = (pieces.vectors for pieces in piece_vectors(embed_model, (question, *texts)))
+        except FootnoteError as error:
+            log_failure("units ranked without late interaction", error)
+            return _no_interaction(question, texts)
+        return late_interaction(asked, held)
+
     scale = calibration(model)
-    return LineScorer(weight, vectors, scale.far, scale.near)
+    return LineScorer(weight, vectors, interaction, scale.far, scale.near)
 
 
 def lexical_line_scorer(weight: Callable[[str], float]) -> LineScorer:
     """A scorer by terms alone."""
-    return LineScorer(weight, _no_vectors, 0.0, 1.0)
+    return LineScorer(weight, _no_vectors, _no_interaction, 0.0, 1.0)
 
 
 def _no_vectors(questions: Sequence[str], texts: Sequence[str]) -> tuple[Array, Array]:
     return np.zeros((len(questions), 0), dtype=np.float32), np.zeros((len(texts), 0), dtype=np.float32)
+
+
+def _no_interaction(_: str, texts: Sequence[str]) -> Array:
+    return np.zeros(len(texts), dtype=np.float32)

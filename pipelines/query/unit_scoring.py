@@ -18,8 +18,8 @@ from pipelines.store.tokens import tokenise
 from pipelines.text import fold
 
 SIGNALS = (
-    "similarity", "line", "focus_similarity", "focus_heading", "coverage", "passage", "code_asked", "code_unasked",
-    "list_asked", "list_unasked", "early_definition", "fit", "subject", "document", "short",
+    "interaction", "line", "focus_heading", "coverage", "passage", "code_asked", "code_unasked", "list_asked",
+    "list_unasked", "early_definition", "fit", "subject", "document", "short",
 )  # fmt: skip
 WEIGHTS_FILE = Path(__file__).with_name("unit_weights.json")
 
@@ -27,7 +27,7 @@ _ASKS_FOR_CODE = re.compile(
     r"\b(?:commands?|code|run|install\w*|flags?|options?|syntax|calls?|called|functions?|imports?|api|examples?|usages?"
     r"|uses?|used|using|config\w*|set|build|built|compile|launch|type|invoke|start|write|query|queries)\b"
 )
-_EMBEDDED = 500  # characters of a unit that are embedded
+_EMBEDDED = 320  # characters of a unit that are read
 _EARLY = 1_000  # characters from the beginning of a document at which a definition counts half
 _SHORT = 5  # words
 
@@ -58,13 +58,14 @@ def unit_signals(
     likenesses: Sequence[float],
     scorer: LineScorer,
 ) -> Array:
-    """(n, len(SIGNALS)) for n units. Likenesses are on the model's scale, all other signals in 0..1.
+    """(n, len(SIGNALS)) for n units, in 0..1 but for likenesses on the model's scale and the interaction in -1..1.
 
     What a question asks about a document's subject is told by the words of its title; the rest of its words is its
     focus, by document.
 
-    - `similarity`, `line`: likeness to the question of the unit under its headings, and of its best line.
-    - `focus_similarity`, `focus_heading`: likeness to the focus of the unit under its headings, and of these alone.
+    - `interaction`: the late interaction of the question with the unit under its headings.
+    - `line`: likeness of its best line to the question.
+    - `focus_heading`: likeness of what stands right above it to the focus.
     - `coverage`: the share of the focus's term weight in the unit, its headings and its lead-in.
     - `passage`: the score of its passage by the best one's.
     - `code_asked`, `list_asked`: 1 for code and lists where the question asks for such; `..._unasked`: where it does
@@ -85,12 +86,13 @@ def unit_signals(
     """
     titles = [index_terms(re.sub(r"[-_./]", " ", f"{unit.source.title} {unit.source.documentName}")) for unit in units]
     focuses = [_without(question, title) for title in titles]
-    asked = list(dict.fromkeys((question, *focuses)))
+    asked = list(dict.fromkeys(focuses))
     under = [_heading(unit) for unit in units]
     texts = [f"{heading}: {unit.lead_text} {unit.text[:_EMBEDDED]}" for heading, unit in zip(under, units, strict=True)]
     above = [" ".join((*unit.headings[-1:], unit.lead_text)).strip() or unit.source.title or "-" for unit in units]
-    distinct = list(dict.fromkeys((*texts, *above)))
+    distinct = list(dict.fromkeys(above))
     ours, theirs = scorer.vectors(asked, distinct)
+    interaction = scorer.interaction(question, texts)
     row_of = {text: row for row, text in enumerate(asked)}
     place_of = {text: row for row, text in enumerate(distinct)}
     best = max((hit.score or 0.0 for hit in ranking), default=0.0) or 1.0
@@ -103,9 +105,8 @@ def unit_signals(
         vector = ours[row_of[focuses[at]]]
         is_code, is_list = unit.kind == "code", unit.kind in ("list", "table")
         found.append((
-            scorer.likeness(theirs[place_of[texts[at]]] @ ours[0]) if ours.size else 0.0,
+            interaction[at],
             likenesses[at],
-            scorer.likeness(theirs[place_of[texts[at]]] @ vector) if ours.size else 0.0,
             scorer.likeness(theirs[place_of[above[at]]] @ vector) if ours.size else 0.0,
             _share(focus, held, scorer),
             _passage_score(unit, ranking) / best,

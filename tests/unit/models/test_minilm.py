@@ -46,6 +46,24 @@ def test_no_texts_give_no_vectors(int8: MiniLM) -> None:
     assert int8.embed_texts([]).shape == (0, 384)
 
 
+def test_the_pieces_of_a_text_have_their_places_and_the_mean_that_embeds_it(int8: MiniLM) -> None:
+    text = "Cargo cranes lift 40 boxes."
+    pieces = int8.embed_pieces([text, SENTENCES[0]])[0]
+    words = [text[start:end] for start, end in zip(pieces.starts, pieces.ends, strict=True)]
+    assert words == ["Cargo", "cranes", "lift", "40", "boxes", "."]
+    assert pieces.vectors.shape == (6, 384)
+    assert _cosines(pieces.vectors.mean(axis=0)[None], int8.embed_texts([text])).min() > 0.9
+
+
+def test_a_long_text_has_each_of_its_pieces_once(int8: MiniLM) -> None:
+    text = " ".join(SENTENCES[:60])
+    pieces = int8.embed_pieces([text])[0]
+    assert len(pieces.vectors) == len(pieces.starts) > 2 * minilm.WINDOW_PIECES
+    assert (np.diff(pieces.starts) > 0).all()
+    alone = int8.embed_pieces([text[: pieces.ends[99]]])[0]
+    np.testing.assert_array_equal(alone.starts, pieces.starts[:100])
+
+
 @pytest.mark.parametrize("text", ["", " ", "\n\t", "\x00", "\ud800", "🙂", "a" * 5000])
 def test_any_text_has_a_finite_unit_vector(int8: MiniLM, text: str) -> None:
     vector = int8.embed_texts([text])[0]

@@ -35,11 +35,19 @@ def vectors(questions: Sequence[str], texts: Sequence[str]) -> tuple[np.ndarray,
     return np.array([words(text) for text in questions]), np.array([words(text) for text in texts]).reshape(-1, 512)
 
 
+def interaction(question: str, texts: Sequence[str]) -> np.ndarray:
+    return np.array([words(text) @ words(question) for text in texts])
+
+
+def no_interaction(_: str, texts: Sequence[str]) -> np.ndarray:
+    return np.zeros(len(texts))
+
+
 def without_model(questions: Sequence[str], texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     return np.zeros((len(questions), 0)), np.zeros((len(texts), 0))
 
 
-RULER = LineScorer(lambda _: 1.0, vectors, 0.0, 1.0)
+RULER = LineScorer(lambda _: 1.0, vectors, interaction, 0.0, 1.0)
 
 
 def read(
@@ -291,7 +299,7 @@ def test_nothing_is_told_without_lines() -> None:
 def test_without_a_model_the_words_alone_choose_and_the_evidence_has_its_say() -> None:
     asked, bare = (
         "How many containers did the harbour crane move an hour?",
-        LineScorer(lambda _: 1.0, without_model, 0.0, 1.0),
+        LineScorer(lambda _: 1.0, without_model, no_interaction, 0.0, 1.0),
     )
     found = read(asked, GARDEN, CRANE, limit=1, ruler=bare)
     assert [line.text for line in found.picks] == ["The harbour crane moved 40 containers an hour."]
@@ -373,7 +381,7 @@ HERON = ("The Heron sensor is waterproof to 50 metres.", "The Heron sensor is no
 def test_a_line_that_denies_what_another_document_says_is_no_copy_of_it_and_both_are_quoted() -> None:
     for snippets in (HERON, HERON[::-1]):
         told = read("Is the Heron sensor waterproof?", *snippets, limit=2)
-        assert [line.text for line in told.picks] == list(snippets)
+        assert {line.text for line in told.picks} == set(snippets)
         assert not told.sure
 
 

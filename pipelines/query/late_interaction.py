@@ -1,0 +1,52 @@
+"""How well a text answers a question, by the likeness of their word pieces: late interaction with fitted weights."""
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+WEIGHTS_FILE = Path(__file__).with_name("piece_weights.json")
+
+Array = NDArray[np.float32]
+
+
+@cache
+def piece_weights() -> Array:
+    """(384,): its product with a piece's vector is the log of the piece's weight; made by `tests.bench.fit_pieces`."""
+    return np.array(json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["weights"], np.float32)
+
+
+def late_interaction(question: Array, texts: Sequence[Array]) -> Array:
+    """For each text (-1..1): the weighted mean over the question's pieces of the greatest cosine to one of the text's.
+
+    Source: Khattab and Zaharia 2020, ColBERT, doi:10.1145/3397271.3401075, with a mean in the place of the sum.
+
+    Args:
+        question: The vectors of its pieces (pieces, 384), not normalised; without any, every likeness is 0.
+        texts: Those of each text.
+    """
+    if not len(question):
+        return np.zeros(len(texts), np.float32)
+    asked, weights = normalised(question), softmax(question @ piece_weights())
+    return np.array([weights @ nearest(asked, normalised(text)) for text in texts], np.float32)
+
+
+def nearest(asked: Array, held: Array) -> Array:
+    """For each unit vector, the greatest cosine to one of the others, -1..1; 0 without others."""
+    if not len(held):
+        return np.zeros(len(asked), np.float32)
+    return np.asarray((asked @ held.T).max(axis=1), np.float32)
+
+
+def normalised(vectors: Array) -> Array:
+    """The rows with a length of 1."""
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9), np.float32)
+
+
+def softmax(values: Array) -> Array:
+    """Positive weights with a sum of 1."""
+    odds = np.exp(values - values.max())
+    return np.asarray(odds / odds.sum(), np.float32)
