@@ -1,6 +1,5 @@
 """`footnote runs`, `rollback`, `reindex` and `remove`: the run log, undo, and indexing again from the originals."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +8,7 @@ import typer
 
 from app.cli.ingest import emit_plan, emit_run, say_sources_stay
 from app.cli.options import EXIT_FAILED_DOCUMENTS, Json, PlanOnly, argument, option, settings_now
-from app.cli.output import Entry, agree, confirm, emit, local_time, print_entries, render, say, warn
+from app.cli.output import Entry, agree, emit, local_time, print_entries, render, say, warn
 from pipelines.errors import RetrievalError
 from pipelines.store.originals import named_place
 from pipelines.wording import format_count, with_hint, without_label
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
 verbs = typer.Typer()
 _VERBS = {"add": "bring back", "update": "restore", "remove": "remove", "unchanged": "leave", "fail": "fail"}
+_CHANGING = frozenset({"add", "update", "remove"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,10 +280,12 @@ def rollback(
     run: Annotated[int, argument("As `footnote runs` lists it.", metavar="RUN_ID")],
     plan: PlanOnly = False,
     keep_later: Annotated[bool, option("Leave documents alone that later runs changed again.", "--keep-later")] = False,
-    yes: Annotated[bool, option("Do not ask, on a terminal.", "--yes")] = False,
+    yes: Annotated[bool, option("Do not ask.", "--yes")] = False,
     as_json: Json = False,
 ) -> None:
     """Undo a run: bring its documents back to what they were before it; a rollback can be undone, too.
+
+    Changes of later runs to the same documents are undone with it, unless --keep-later is given.
 
     Example: footnote rollback 7 --plan
     """
@@ -295,9 +297,11 @@ def rollback(
     if plan:
         emit(UndoPlan(run, undo.steps), as_json, EXIT_FAILED_DOCUMENTS if undo.plan.count("fail") else 0)
         return
-    if not (yes or as_json) and sys.stdin.isatty():
-        render(UndoPlan(run, undo.steps))
-        confirm(f"Undo run {run}?")
+    if not yes and any(step.action in _CHANGING for step in undo.steps):
+        for step in undo.steps:
+            if step.action in _CHANGING:
+                warn(f"  {_VERBS[step.action]:>10}  {step.item.name} ({step.reason})")
+        agree(f"Undo run {run}?", f"Run {run} would be undone: {_totals(UndoPlan(run, undo.steps))}.", as_json=as_json)
     emit_run(ingestion, undo.plan, as_json, lambda advance: roll_back(ingestion, undo, on_progress=advance), undo.steps)
 
 
@@ -308,6 +312,9 @@ def _render_undo(undo: UndoPlan) -> None:
         for verb, step, hint in undo.steps
     ]
     print_entries(["action", "document"], rows, most=200)
-    totals = ", ".join(f"{count} to {verb}" for verb, count in undo.counts.items() if count)
-    say(totals or f"run {undo.run_id} changed nothing", "bold")
+    say(_totals(undo) or f"run {undo.run_id} changed nothing", "bold")
     say_sources_stay(step.item.source for step in undo.undone)
+
+
+def _totals(undo: UndoPlan) -> str:
+    return ", ".join(f"{count} to {verb}" for verb, count in undo.counts.items() if count)
