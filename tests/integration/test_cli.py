@@ -85,6 +85,13 @@ def test_the_home_of_nobody_is_a_place_that_does_not_exist(shell: Shell, folder:
     assert said.strip().endswith(f"Documents came from {folder}.")
 
 
+def test_an_address_that_is_never_fetched_is_refused_before_a_run(shell: Shell) -> None:
+    code, said = shell("ingest", "https://localhost/")
+    assert (code, "FOOTNOTE_WEB__PRIVATE_HOSTS" in said) == (2, True)
+    assert shell.json("runs")["runs"] == []
+    assert shell.json("status")["totals"]["failed"] == 0
+
+
 def test_a_link_to_itself_fails_by_name(shell: Shell, folder: Path) -> None:
     (folder / "loop").symlink_to(folder / "loop")
     report = shell.json("ingest", str(folder / "loop"), code=4)

@@ -9,6 +9,7 @@ from pipelines.ingestion.sources.files import is_missing, missing_path_error, re
 from pipelines.ingestion.sources.github.repositories import read_place
 from pipelines.ingestion.sources.notion.client import id_of
 from pipelines.ingestion.sources.web.address import read_address
+from pipelines.ingestion.sources.web.guard import assert_public
 from pipelines.store.fetch_cache import normalised_source
 from pipelines.store.originals import named_path, named_uri
 
@@ -59,14 +60,20 @@ def unique_locations(locations: Iterable[str], private_hosts: tuple[str, ...]) -
     """Return locations in order, those of one source once, in the first spelling.
 
     Raises:
-        SourceError: If one of them can never be a source.
+        SourceError: If one of them can never be a source, or is an address that is never fetched.
         ConfigError: If `private_hosts` are no hosts.
     """
     found = dict[str, str]()
     for location in locations:
-        read_location(location, private_hosts)
+        _assert_usable(location, private_hosts)
         found.setdefault(location_key(location, private_hosts), location)
     return tuple(found.values())
+
+
+def _assert_usable(location: str, private_hosts: tuple[str, ...]) -> None:
+    read_location(location, private_hosts)
+    if kind_of(location) == "web":
+        assert_public(read_address(location, private_hosts))
 
 
 def missing_paths(locations: Iterable[str]) -> list[str]:
@@ -103,7 +110,7 @@ def declared_sources(settings: Settings) -> Mapping[str, DeclaredSource]:
     positions = dict[str, str]()  # by location key
     for position, source in found.items():
         try:
-            read_location(source.location, hosts)
+            _assert_usable(source.location, hosts)
         except SourceError as error:
             raise ConfigError(f"{path}: {position}: {error.message}", hint=error.hint) from error
         first = positions.setdefault(location_key(source.location, hosts), position)

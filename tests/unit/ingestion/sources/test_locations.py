@@ -94,6 +94,13 @@ def test_what_a_location_is_does_not_hang_on_how_it_is_written(first: str, secon
         ("notion:xyz", "notion:xyz names no page or database of Notion."),
         ("https://", "https:// has no host that can be read."),
         ("https://ann:secret@example.org/", "https://...@example.org/ holds a name or a password."),
+        ("https://localhost/", "localhost leads to 127.0.0.1, which is not an address of the public internet."),
+        (
+            "http://printer.localhost",
+            "printer.localhost leads to 127.0.0.1, which is not an address of the public internet.",
+        ),
+        ("http://0x7f.1/", "127.0.0.1 is not an address of the public internet."),
+        ("http://[fd00::7]/a", "fd00::7 is not an address of the public internet."),
         ("ftp://a.b", "ftp://a.b names no source: ftp: is no kind of source, and no file is called so."),
         ("gitlab:ann", "gitlab:ann names no source: gitlab: is no kind of source, and no file is called so."),
         (
@@ -107,6 +114,13 @@ def test_what_can_never_be_a_source_is_refused_before_anything_is_done(location:
         unique_locations(["notes", location], ())
     assert refused.value.message == said
     assert refused.value.hint
+
+
+def test_a_private_host_of_the_settings_is_a_source() -> None:
+    assert unique_locations(["https://localhost/", "http://10.0.0.7/"], ("localhost", "10.0.0.7")) == (
+        "https://localhost/",
+        "http://10.0.0.7/",
+    )
 
 
 def test_a_notebook_is_told_so_too_before_anything_is_opened(tmp_path: Path) -> None:
