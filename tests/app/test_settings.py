@@ -44,6 +44,11 @@ def test_a_setting_that_is_wrong_is_named_with_what_to_do(
         ("FOOTNOTE_GITUB__API_BASE", "Did you mean FOOTNOTE_GITHUB__API_BASE?"),
         ("FOOTNOTE_POLL_MINUTES", "Did you mean FOOTNOTE_INGESTION__POLL_MINUTES?"),
         ("FOOTNOTE_XYZ", "See .env.example."),
+        ("FOOTNOTE_EMBEDDING__MODLE", "Did you mean FOOTNOTE_EMBEDDING__MODEL?"),
+        ("FOOTNOTE_RETRIEVAL__MINIMUM_SIMILARITY", "See .env.example."),
+        ("FOOTNOTE_RETRIEVAL__MAX_CHARACTERS", "See .env.example."),
+        ("FOOTNOTE_ANSWER__MAX_TOKENS", "See .env.example."),
+        ("FOOTNOTE_NOTION__DELAY_SECONDS", "See .env.example."),
         ("FOOTNOTE_PORT", "Did you mean FOOTNOTE_CHAT__PORT?"),
     ],
 )
