@@ -107,7 +107,7 @@ def _stage_of(field: FieldInfo) -> type[BaseModel] | None:
 
 def _unknown(name: str) -> ConfigError:
     if name in _CONSTANTS:
-        return ConfigError(f"{name} is no setting any more.", hint="It is a constant now: remove it.")
+        return ConfigError(f"{name} is no longer a setting.", hint="Its value is a constant now; remove it.")
     names = [known for known, field in _names().items() if not _stage_of(field)]
     ends_so = [known for known in names if known.endswith(f"__{name.removeprefix(_PREFIX)}")]
     nearest = max(names, key=lambda known: _likeness(name, known))
@@ -130,8 +130,8 @@ def _no_json(error: SettingsError) -> ConfigError:
         for name, field in _names().items():
             inner, value = _stage_of(field), given.get(name, "")
             if value and (inner or get_origin(field.annotation) is tuple) and not _is_json(value):
-                message = f"The setting {name} is no JSON."
-                return ConfigError(message, hint=f"Write it so: {name}={_right(field, value)}")
+                message = f"The setting {name} is not JSON."
+                return ConfigError(message, hint=f"Write it like this: {name}={_right(field, value)}")
     return ConfigError(f"A setting cannot be read: {error}.", hint="See .env.example.")
 
 

@@ -68,9 +68,9 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A marker of a sentence: source `n`, and the span of the document that bears the sentence out, with its place.
+    """A marker of a sentence: source `n`, and the span of the document that supports the sentence, with its place.
 
-    Pages and lines count from 1; the page is None where the format has none, and lines are 0 where nobody noted them.
+    Pages and lines count from 1; the page is None where the format has none, and lines are 0 where they are not known.
     """
 
     n: int
@@ -88,7 +88,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of an answer without its markers, the sources it cites, and whether they bear it out."""
+    """A sentence of an answer without its markers, the sources it cites, and whether they support it."""
 
     text: str
     citations: tuple[int, ...]

@@ -159,7 +159,7 @@ class NodeMetadata(BaseModel):
 
     `line_start` and `line_end` count the file's lines from 1, `page` counts from 1 (None without pages),
     `ordinal` counts a document's nodes from 0, `header` is embedded and indexed before the text. A job's `year` is the
-    year in which it ended, this year for one that goes on. `extra` holds the caller's own metadata, if the document
+    year in which it ended, this year for a current one. `extra` holds the caller's own metadata, if the document
     came from another LlamaIndex program; it is absent from what is stored if it is empty.
     """
 
@@ -284,7 +284,7 @@ class Candidate:
     """A node's way through one query; `fate` is `kept`, `merged into n` or `cut: <why>`.
 
     `also_in` are the ids of other documents with a near-copy that was cut for this one. `similarity` is the
-    cosine to the question itself; the dense leg's score may be that of a whitened or expanded one.
+    cosine to the question itself; the dense retriever's score may be that of a whitened or expanded one.
     """
 
     node_id: str
@@ -341,7 +341,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The ledger of a query; `tags` say what was used: `base` or `auto`, the legs, the fusion, each factor."""
+    """The ledger of a query; `tags` say what was used: `base` or `auto`, the retrievers, the fusion, each factor."""
 
     id: str
     intent: QueryIntent

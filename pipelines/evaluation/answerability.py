@@ -88,7 +88,7 @@ def load_collection(path: Path) -> Collection:
                 question, contexts = _conversation(json.loads(line))
             except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
                 raise SourceError(
-                    f"Line {number} of {path} is no labelled conversation: {error!r}.", hint=_HINT
+                    f"Line {number} of {path} is not a labelled conversation: {error!r}.", hint=_HINT
                 ) from error
             questions.append(question)
             for item in contexts:

@@ -54,7 +54,7 @@ class AnswerReport:
 def portfolio_engine(
     settings: Settings, documents: Path, *, name: str = "portfolio", on_progress: Progress = no_progress
 ) -> QueryEngine:
-    """An engine for evaluation over a folder, ingested in a database of its own; what is unchanged there stays.
+    """An engine for evaluation over a folder, ingested in its own database; unchanged documents are kept.
 
     Raises:
         SourceError: If the folder cannot be read, or one of its documents cannot be ingested.
@@ -249,7 +249,7 @@ def has_facts(topic: Topic, answer: Answer) -> bool:
 
 
 class CitedSpan(NamedTuple):
-    """A span of a stored document that bears out a sentence of an answer."""
+    """A span of a stored document that supports a sentence of an answer."""
 
     document: str
     start: int

@@ -55,7 +55,7 @@ def load_topics(path: Path) -> list[Topic]:
     """The topics of a JSON Lines file, in order.
 
     Raises:
-        SourceError: If the file is missing or a line is no topic.
+        SourceError: If the file is missing or a line is not a topic.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -78,7 +78,9 @@ def load_topics(path: Path) -> list[Topic]:
                 )
             )
         except (ValueError, KeyError, TypeError) as error:
-            raise SourceError(f"Line {number} of {path} is no topic: {error}.", hint="See data/README.md.") from error
+            raise SourceError(
+                f"Line {number} of {path} is not a topic: {error}.", hint="See data/README.md."
+            ) from error
     return topics
 
 
@@ -224,6 +226,8 @@ def _qrels(path: Path) -> dict[str, dict[str, int]]:
         if len(fields) < 3 or not fields[-1].strip().lstrip("-").isdigit():
             if number == 1 or not line.strip():
                 continue  # the header
-            raise SourceError(f"Line {number} of {path} is no judgement.", hint="Write: topic TAB document TAB grade.")
+            raise SourceError(
+                f"Line {number} of {path} is not a judgement.", hint="Write: topic TAB document TAB grade."
+            )
         qrels.setdefault(fields[0], {})[fields[-2]] = int(fields[-1])
     return qrels

@@ -170,7 +170,7 @@ class Watch:
     """Keeps the database in step with sources, with the plans and guards of every other run.
 
     Folders are planned together when one changed, and at their interval. A remote source is planned at its interval, in
-    a thread, so that folders go on while it waits for a rate limit.
+    a thread, so that folders continue while it waits for a rate limit.
 
     Attributes:
         overrides, verify, allow_removals: As for `Ingestion.plan`; a location is verified once, when it can be listed.

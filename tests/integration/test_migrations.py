@@ -238,7 +238,7 @@ def test_a_run_of_an_older_release_is_undone_as_far_as_versions_are_kept(
         "ferry.txt": "added", "tram.md": "removed", "garden.md": "failed", "crane.md": "updated",
     }  # fmt: skip
     (why,) = [item.message for item in report.items if item.outcome == "failed"]
-    assert why == "The version of garden.md before run 2 is no longer kept."
+    assert why == "The version of garden.md before run 2 is no longer stored."
     assert "It carries bicycles for free." in found(settings, "When does the ferry leave?")
     ((lifts,),) = rows(engine, "SELECT text FROM documents WHERE name = 'crane.md'")
     assert "twelve tonnes" in lifts
@@ -369,7 +369,7 @@ def test_a_migration_that_fails_half_way_changes_nothing(settings: Settings, eng
     before, tables_before = contents(engine), shape(engine)
     with pytest.raises(StoreError, match=r'"snapshots" already exists.*Nothing was changed') as caught:
         open_database(settings)
-    assert "a database of its own" in caught.value.hint
+    assert "its own database" in caught.value.hint
     assert (contents(engine), shape(engine)) == (before, tables_before)
     with engine.begin() as connection:
         connection.execute(text("DROP TABLE snapshots"))
@@ -457,7 +457,7 @@ def test_a_newer_database_is_refused_by_every_verb_and_left_alone(
     before = contents(engine)
     code, said = Shell(settings, monkeypatch, tmp_path)(*words)
     assert code == 3
-    assert f"migration 0099, and this Footnote knows none after {HEAD}" in said
+    assert f"migration 0099, and this version of Footnote ends at {HEAD}" in said
     assert f"footnote db migrate --to {HEAD}" in said
     assert contents(engine) == before
     engine.dispose()

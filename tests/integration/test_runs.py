@@ -244,7 +244,7 @@ def test_runs_of_an_older_version_can_be_rolled_back_after_the_upgrade(folder: P
     undone = roll_back(ingestion, plan_rollback(ingestion.database, third.run_id))
     assert [(item.document, item.outcome) for item in undone.items] == [("crane.md", "updated")]
     refused = roll_back(ingestion, plan_rollback(ingestion.database, second.run_id))
-    assert [(item.outcome, "no longer kept" in item.message) for item in refused.items] == [("failed", True)]
+    assert [(item.outcome, "no longer stored" in item.message) for item in refused.items] == [("failed", True)]
 
 
 # The command line
@@ -289,7 +289,10 @@ def test_a_rollback_that_nobody_confirms_is_refused_and_changes_nothing(
     (folder / "crane.md").write_text("# Crane\n\nThe crane was sold.\n")
     later = shell.json("ingest", str(folder))["run_id"]
     for how in ((), ("--json",)):
-        assert shell("rollback", str(run), *how) == (2, f"Run {run} would be undone: 2 to remove. Say --yes to do it.")
+        assert shell("rollback", str(run), *how) == (
+            2,
+            f"Run {run} would be undone: 2 to remove. Add --yes to confirm.",
+        )
         assert f"crane.md (the run added it; run {later} changed it again, which is undone too)" in shell.err
     assert len(build_ingestion(settings).known()) == 2
     assert shell.json("rollback", str(run), "--yes")["removed"] == 2

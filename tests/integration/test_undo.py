@@ -261,7 +261,7 @@ def test_a_version_that_is_no_longer_kept_is_a_failed_item(
     report = undo(settings, runs[1])
     (item,) = (item for item in report.items if item.document == "rust.md")
     assert (item.outcome, item.error) == ("failed", "StoreError")
-    assert "no longer kept" in item.message
+    assert "no longer stored" in item.message
     assert "FOOTNOTE_INGESTION__VERSIONS_KEPT" in item.hint
     assert "Text 4." in held(settings)["rust.md"][0].text
 

@@ -112,7 +112,9 @@ def read_path(location: str) -> Path:
     if not location.strip():
         raise SourceError("An empty location names no source.", hint=_LOCATION_HINT)
     if "\0" in location:
-        raise SourceError(f"The path {location!r} holds a zero byte, as no path does.", hint="Check the path.")
+        raise SourceError(
+            f"The path {location!r} holds a zero byte, which no path can contain.", hint="Check the path."
+        )
     path, text = named_path(location), printable(location).strip()
     if _SCHEME.match(text) and not os.path.lexists(path):
         kind, _, rest = text.partition(":")

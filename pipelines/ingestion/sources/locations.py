@@ -9,7 +9,6 @@ from pipelines.ingestion.sources.files import is_missing, missing_path_error, re
 from pipelines.ingestion.sources.github.repositories import read_place
 from pipelines.ingestion.sources.notion.client import id_of
 from pipelines.ingestion.sources.web.address import read_address
-from pipelines.ingestion.sources.web.guard import assert_public
 from pipelines.store.fetch_cache import normalised_source
 from pipelines.store.originals import named_path, named_uri
 
@@ -25,7 +24,7 @@ def read_location(location: str, private_hosts: tuple[str, ...]) -> str:
 
     Raises:
         SourceError: If it can never be a source, whatever is there.
-        ConfigError: If `private_hosts` are no hosts.
+        ConfigError: If `private_hosts` are not hosts.
     """
     match kind_of(location):
         case "github":
@@ -61,7 +60,7 @@ def unique_locations(locations: Iterable[str], private_hosts: tuple[str, ...]) -
 
     Raises:
         SourceError: If one of them can never be a source, or is an address that is never fetched.
-        ConfigError: If `private_hosts` are no hosts.
+        ConfigError: If `private_hosts` are not hosts.
     """
     found = dict[str, str]()
     for location in locations:
@@ -73,6 +72,8 @@ def unique_locations(locations: Iterable[str], private_hosts: tuple[str, ...]) -
 def _assert_usable(location: str, private_hosts: tuple[str, ...]) -> None:
     read_location(location, private_hosts)
     if kind_of(location) == "web":
+        from pipelines.ingestion.sources.web.guard import assert_public  # which loads an HTTP client
+
         assert_public(read_address(location, private_hosts))
 
 
@@ -105,7 +106,7 @@ def declared_sources(settings: Settings) -> Mapping[str, DeclaredSource]:
     try:
         found = read_declared(path)
     except ValueError as error:
-        hint = f"Mend it, or change FOOTNOTE_INGESTION__SOURCES_FILE; {_EXAMPLE}"
+        hint = f"Correct it, or change FOOTNOTE_INGESTION__SOURCES_FILE; {_EXAMPLE}"
         raise ConfigError(str(error), hint=hint) from error
     positions = dict[str, str]()  # by location key
     for position, source in found.items():

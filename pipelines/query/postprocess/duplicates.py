@@ -79,7 +79,7 @@ class DuplicateFilter(BaseNodePostprocessor):
     """Drops every node whose words a better ranked one repeats, and of near-copies what a better ranked one says.
 
     Near-copies are nodes of one family, and nodes of other documents of one family (two versions of a resume). The
-    observer is told which documents each kept node also stands for.
+    observer learns which documents each kept node also stands for.
     """
 
     observer: Observer = Field(SILENT, exclude=True, repr=False)

@@ -145,9 +145,9 @@ def _resolve_within(host: str, port: int, resolve: Resolve, seconds: float) -> S
     thread.start()
     thread.join(seconds)
     if thread.is_alive():
-        raise Unreached(f"{host} was not found by its name in {format_duration(seconds)}.", hint="Check the network.")
+        raise Unreached(f"{host} was not resolved within {format_duration(seconds)}.", hint="Check the network.")
     if not found:
-        why = connection_failure(errors[0]) if errors else "its name leads nowhere"
+        why = connection_failure(errors[0]) if errors else "its name does not resolve"
         raise Unreached(f"{host} cannot be reached: {why}.", hint="Check how it is spelt, and the network.")
     return list(found)
 
@@ -312,8 +312,8 @@ class HttpClient:
 
 def _connection_hint(why: str) -> str:
     if is_untrusted(why):
-        return f"Tell who runs the site. {CA_FILE_HINT}"
-    return "Tell who runs the site." if "certificate" in why else "Try again later."
+        return f"Tell the operator of the site. {CA_FILE_HINT}"
+    return "Tell the operator of the site." if "certificate" in why else "Try again later."
 
 
 def _decoded_header(value: bytes) -> str:
