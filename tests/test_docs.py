@@ -14,6 +14,7 @@ from app.cli import app
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "data").glob("*.md")])
 MOST_WORDS = 1500  # of the README
+_MAX_DECISION = 500  # words: one page
 
 
 def _names(paths: list[Path]) -> list[str]:
@@ -76,3 +77,15 @@ def test_the_generated_pages_are_current() -> None:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= MOST_WORDS
+
+
+DECISIONS = [page for page in PAGES if page.parent.name == "decisions" and page.name != "README.md"]
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=_names(DECISIONS))
+def test_a_decision_has_one_page_with_the_same_headings(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert re.findall("^## (.*)", text, flags=re.MULTILINE) == ["Context", "Decision", "Rejected", "Consequences"]
+    assert all(len(part.split()) > 5 for part in re.split("^## ", text, flags=re.MULTILINE)[1:])
+    assert len(text.split()) <= _MAX_DECISION
+    assert f"]({page.name})" in (page.parent / "README.md").read_text(encoding="utf-8")
