@@ -62,6 +62,18 @@ def test_every_command_exists_with_its_options(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_names(PAGES))
+def test_a_command_names_files_of_the_repository_or_a_placeholder(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    words = [word for line in re.findall(r"`(?:footnote|python -m tests)[. ]([^`]*)`", text) for word in line.split()]
+    words += [word for line in _commands(page) for word in line.split()]
+    paths = [word.rstrip(",.)") for word in words if re.fullmatch(r"[\w.][\w./-]*(/[\w.*-]+|\.jsonl),?", word)]
+    outside = [
+        path for path in paths if not path.startswith(("var/", "github.com/", "/")) and not (ROOT / path).exists()
+    ]
+    assert not outside
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_names(PAGES))
 def test_every_make_verb_exists(page: Path) -> None:
     if page.name == "CHANGELOG.md":
         return
