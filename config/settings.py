@@ -239,7 +239,6 @@ class FactorSettings(_Stage):
         "asked", description="boost of recent documents; asked = only if the question says 'recent' or 'now'"
     )
     quality: bool = Field(False, description="boost nodes of 100 to 300 words by 1.1")
-    floor: bool = Field(False, description="drop nodes that score far below the best")
     per_document: int = Field(
         3, ge=0, description="most nodes of one document if many documents have candidates; 0 = no limit"
     )

@@ -3,6 +3,7 @@
 import re
 import runpy
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,13 @@ def test_a_decision_has_one_page_with_the_same_headings(page: Path) -> None:
     assert all(len(part.split()) > 5 for part in re.split("^## ", text, flags=re.MULTILINE)[1:])
     assert len(text.split()) <= _MAX_DECISION
     assert f"]({page.name})" in (page.parent / "README.md").read_text(encoding="utf-8")
+
+
+def test_each_setting_has_one_row_that_says_what_holds_it() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    rows = [name for row in re.findall(r"^\| (`.*?) \|", page, re.MULTILINE) for name in re.findall("`(.*?)`", row)]
+    example = (ROOT / ".env.example").read_text(encoding="utf-8")
+    settings = set(re.findall("^# (?:FOOTNOTE_)?([A-Z0-9_]+)=", example, re.MULTILINE))
+    held = {setting: [row for row in rows if fnmatchcase(setting, row)] for setting in settings}
+    assert {setting: found for setting, found in held.items() if len(found) != 1} == {}
+    assert {row for row in rows if not any(fnmatchcase(setting, row) for setting in settings)} == set()
