@@ -373,7 +373,7 @@ def _kind_row(kind: str, means: Mapping[str, float]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ChunkingScores:
-    """By way to cut the shape of its nodes; by cut and system the overlap of the found nodes with the gold spans."""
+    """By parser the shape of its nodes; by parser and system the overlap of the retrieved nodes with the gold spans."""
 
     dataset: str
     topics: int

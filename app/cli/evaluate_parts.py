@@ -28,7 +28,7 @@ class ParsingScores:
 
     @property
     def report(self) -> dict[str, Any]:
-        """The scores over all documents, by category and by layout, and each document with what it misses."""
+        """The scores over all documents, by category and by layout, and each document with its missed values."""
         from pipelines.evaluation.parsing import parsing_json
 
         return parsing_json(self.files)

@@ -438,7 +438,7 @@ def _watch(settings: "Settings", sources: Sequence[str], overrides: "Overrides",
 
 
 def print_watched(every: Mapping[str, float], *, as_json: bool) -> None:
-    """Print what is watched and how often: on stderr, or as one line of JSON, the first of a watch."""
+    """Print the watched sources with their intervals: on stderr, or as the first line of JSON."""
     from pipelines.ingestion.sources import kind_of
 
     watched = [
@@ -469,7 +469,7 @@ def print_rounds(rounds: "Iterable[Round]", stop: Event, *, as_json: bool) -> No
 
 @render.register(RoundResult)
 def _render_round(result: RoundResult) -> None:
-    """Print the changes of a round on one line, and below it failures and refusals."""
+    """Print the changes of a round on one line, with failures and refusals below."""
     found = result.found
     if not found.is_news:
         note(f"no change in {', '.join(found.locations)}")

@@ -38,7 +38,7 @@ _QUESTIONS = 200  # that are asked unless said otherwise
 
 @dataclass(frozen=True, slots=True)
 class ModelList:
-    """The models whose nodes are stored; `note` and `advice` are on settings that would choose another one."""
+    """The models whose nodes are stored; `note` and `advice` concern settings that name another model."""
 
     stored: "Sequence[StoredModel]"
     note: str = ""
@@ -109,7 +109,7 @@ def model_finding(settings: "Settings") -> "tuple[EmbeddingIdentity | None, Find
 
 @dataclass(frozen=True, slots=True)
 class ModelAdded:
-    """A model whose table was filled, what that was to cost, and what was done."""
+    """A model whose table was filled, its expected cost, and the result."""
 
     model: "StoredModel"
     price: "ReembeddingCost | None"
@@ -187,7 +187,7 @@ def _render_added(added: ModelAdded) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ModelsCompared:
-    """Two models, and what they find for the same questions."""
+    """Two models and their results for the same questions."""
 
     a: "StoredModel"
     b: "StoredModel"

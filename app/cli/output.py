@@ -169,13 +169,13 @@ def progress(*, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
 
 
 def say_notes(notes: Iterable[str]) -> None:
-    """Print what a reader should know of how something was found, one note a line."""
+    """Print the notes of a search, one per line."""
     for note in notes:
         say(f"Note: {note}", "yellow")
 
 
 def clip(text: str, limit: int) -> str:
-    """The text on one line, at most this many characters, cut after a word."""
+    """The text on one line, cut after a word to at most `limit` characters."""
     folded = " ".join(text.split())
     return folded if len(folded) <= limit else folded[: limit - 1].rsplit(" ", 1)[0] + "…"
 

@@ -259,7 +259,7 @@ class CitedSpan(NamedTuple):
 def cited_spans(answer: Answer) -> list[list[CitedSpan]]:
     """For each sentence of an answer (prose, list item, line of code or table row), the spans that it cites.
 
-    What is said beside the answer (a conflict, what was searched, a note) is no sentence of it.
+    Text beside the answer (a conflict, the searches, a note) does not count.
     """
     names = {source.document_id: source.documentName for source in answer.sources}
     return [
@@ -328,7 +328,7 @@ def _widened(place: Span, units: Sequence[Span]) -> Span:
 def answer_length(answer: Answer) -> tuple[int, int]:
     """(words outside lists and code blocks, all words) of an answer, without markers; headings count as well.
 
-    Of an abstention nothing counts: what it says that was searched is no answer.
+    An abstention has length 0: its list of searches is not an answer.
     """
     texts = [sentence.text for sentence in answer.sentences]
     blocks = blocks_of(answer.answer, texts)

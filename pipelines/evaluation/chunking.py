@@ -311,7 +311,7 @@ def measure_chunking(
 ) -> list[ChunkingResult]:
     """Cut the corpora of a folder in each way, find n nodes for each question, and measure their spans.
 
-    Each way to cut has its own database, and all share one cache of vectors.
+    Each parser has its own database; all share one cache of vectors.
 
     Args:
         settings: Of the user's database, which stays as it is.

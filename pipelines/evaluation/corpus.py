@@ -222,7 +222,7 @@ class QueryCache(BaseEmbedding):
             self._known |= {key: vectors[0].tolist() for key, vectors in held.items()}
 
     def save(self) -> None:
-        """Keep what was embedded since the last call."""
+        """Store the vectors that were embedded since the last call."""
         with self._lock:
             new, self._new = self._new, {}
         if new and self._database is not None:

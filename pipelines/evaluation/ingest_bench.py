@@ -38,7 +38,7 @@ _BLANK = re.compile(r"\n[ \t]*\n")
 
 
 def write_small_documents(locations: Sequence[str], folder: Path, count: int) -> list[Path]:
-    """Write so many documents of the text of these files and folders into a new folder; their paths, by name.
+    """Write small documents with the text of these files and folders to a new folder; return their paths, by name.
 
     They are 600 to 1,500 characters each, half of them Markdown with a heading, in ten folders with folders in them.
 
@@ -272,7 +272,7 @@ class _BenchHome:
 def bench_ingest(
     settings: Settings, locations: Sequence[str], *, documents: int, on_progress: OnProgress
 ) -> dict[str, Any]:
-    """How fast so many small documents, made of the text of these files and folders, come in, change and go.
+    """Measure how fast small documents, made of the text of these files and folders, are added, changed and removed.
 
     Everything runs in a home of its own with an embedded Postgres of its own, which are deleted afterwards. Commands
     are processes of their own and are timed whole, start-up included. `ratio` compares the first run with embedding

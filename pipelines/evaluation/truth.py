@@ -202,7 +202,7 @@ class Truth:
     """The facts that a document states, as its truth file lists them.
 
     Attributes:
-        kinds: Record types that the file speaks of; of the others it says nothing, so nothing found is wrong.
+        kinds: Record types that the file covers; found records of other types are not errors.
         category: The document's category; empty when the file does not say.
         theme: The layout; empty when the file does not say.
     """

@@ -61,7 +61,7 @@ class SearchOutcome:
         query: What was searched for.
         ranked: Every candidate after the boosts, best first.
         ranking: Those that the cuts left, at most top_n, best first; of the search that is kept, with their neighbours.
-        evidence: How well they bear on the question.
+        evidence: Their strength as evidence for an answer.
         ledger: The outcome of each candidate.
     """
 
@@ -75,10 +75,10 @@ class SearchOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """One question's work in hand; every stage reads it, and the ledger is what the stages write.
+    """The state of one question; every stage reads it and writes to its ledger.
 
     Attributes:
-        request: What is asked, of what, for whom.
+        request: The question with its filters and audience.
         settings: Of the query stages.
         index: The nodes, BM25 indexes and embedding model that are searched.
         llm: The language model; None without one.

@@ -273,7 +273,7 @@ def _names(one: StoredModel) -> set[str]:
 
 
 def state_of(connection: Connection, table: str) -> str:
-    """An MD5 of what a node table holds: the documents, their content and the recipes of their nodes."""
+    """An MD5 of the state of a node table: documents, their content and the recipes of their nodes."""
     i = document_indexes.c
     each = func.concat_ws(" ", i.document_id, i.content_sha, i.recipe)
     whole = func.string_agg(each, aggregate_order_by(literal("\n"), i.document_id))

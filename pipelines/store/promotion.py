@@ -34,7 +34,7 @@ def promote(
     Args:
         store: The store of the table.
         model: Its embedding model, for messages.
-        warm: Builds what a first search needs from what the table holds.
+        warm: Builds the indexes that a first search needs from the table.
         adopt: Called with the corpus version from which on the table is active, to use what `warm` built.
 
     Returns:

@@ -385,7 +385,7 @@ def test_a_migration_waits_for_others_only_so_long(
     monkeypatch.setattr(schema, "_PATIENCE", "200ms")
     with engine.connect() as reader:
         reader.execute(text("SELECT count(*) FROM ingest_runs"))
-        with pytest.raises(ServiceUnavailable, match="Others use the database"):
+        with pytest.raises(ServiceUnavailable, match="The database is in use"):
             open_database(settings)
     assert shape(engine) == before
     open_database(settings).engine.dispose()
@@ -524,7 +524,7 @@ def test_a_revision_that_there_is_not_is_refused(engine: Engine, shell: Shell, t
     assert rows(engine, "SELECT version_num FROM alembic_version") == [(HEAD,)]
 
 
-@pytest.mark.parametrize(("to", "refusal"), [("0099", "no migration '0099'"), ("base", "Nothing would be left")])
+@pytest.mark.parametrize(("to", "refusal"), [("0099", "no migration '0099'"), ("base", "would drop every table")])
 def test_a_revision_is_checked_before_anything_is_connected(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, to: str, refusal: str
 ) -> None:

@@ -376,7 +376,7 @@ def test_there_is_no_rollback_of_a_run_that_is_not_or_that_still_works(folder: P
 
     ingestion.run(ingestion.plan([str(folder)]), on_progress=meanwhile)
     assert len(caught) == 3
-    assert "still at work" in str(caught[0])
+    assert "still running" in str(caught[0])
 
 
 @pytest.mark.parametrize("milliseconds", [20, 60, 120])

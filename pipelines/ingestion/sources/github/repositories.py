@@ -153,7 +153,7 @@ def _is_named(facts: Facts) -> bool:
 
 
 def one_line(value: Any) -> str:
-    """Return a text in one line, without invisible characters; empty for what is not text."""
+    """Return a text in one line, without invisible characters; empty if it is not text."""
     return " ".join(canonical(value).split()) if isinstance(value, str) else ""
 
 

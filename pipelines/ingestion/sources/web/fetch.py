@@ -56,7 +56,7 @@ class Page:
         charset: As the server named it.
         body: Unpacked.
         validators: Request headers that ask next time whether it changed.
-        fresh: False if it did not change: then there is no body.
+        fresh: False if the page is unchanged; then there is no body.
     """
 
     address: Address

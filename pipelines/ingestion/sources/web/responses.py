@@ -91,7 +91,7 @@ def status_error(name: str, status: int) -> SourceError:
 
 
 def busy_error(host: str, status: int, wait: float | None) -> SourceError:
-    """Return the error of a host that does not answer now."""
+    """Return the error of a host that is overloaded."""
     asks = f" and asks to wait {format_duration(wait)}" if wait else ""
     return SourceError(f"{host} is busy: it answered {status}{asks}.", hint=RUN_LATER, wait=wait or 0.0)
 
