@@ -116,7 +116,7 @@ def test_sentences_that_no_source_bears_out_are_marked_and_the_others_are_quiet(
     at = ask(chat(), REEDS)
     [answer] = answers(at)
     assert [tag for _, _, tag in words(answer)] == ["", "unsupported", "partly", "wrong source", "uncited"]
-    assert answer["blocks"][0]["lines"][0][0]["tip"] == "✓ Borne out by its source"
+    assert answer["blocks"][0]["lines"][0][0]["tip"] == "✓ Supported by its source"
     assert answer["notes"][0] == "4 of 5 sentences are marked: their sources do not fully support them."
     assert not at.exception
 

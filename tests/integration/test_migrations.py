@@ -457,7 +457,7 @@ def test_a_newer_database_is_refused_by_every_verb_and_left_alone(
     before = contents(engine)
     code, said = Shell(settings, monkeypatch, tmp_path)(*words)
     assert code == 3
-    assert f"migration 0099, and this version of Footnote ends at {HEAD}" in said
+    assert f"migration 0099, but this version of Footnote ends at {HEAD}" in said
     assert f"footnote db migrate --to {HEAD}" in said
     assert contents(engine) == before
     engine.dispose()
@@ -511,7 +511,7 @@ def test_the_way_down_is_asked_about_and_names_what_is_lost_and_how_to_keep_a_co
         assert lost in shell.err + said
     assert rows(engine, "SELECT version_num FROM alembic_version") == [(HEAD,)]
     code, said = shell("db", "migrate", "--to", "0002", "--yes")
-    assert (code, "brings it to" in said) == (0, True)
+    assert (code, "upgrades it to" in said) == (0, True)
     assert rows(engine, "SELECT version_num FROM alembic_version") == [("0002",)]
     code, said = shell("db", "migrate", "--json")
     assert json.loads(said) == {"migration": HEAD, "before": "0002"}

@@ -441,7 +441,7 @@ def test_a_change_that_came_meanwhile_is_not_lost(folder: Path, settings: Settin
     after = held(settings)
     report = roll_back(ingestion, plan)
     assert set(outcomes(report).values()) == {"failed"}
-    assert all(f"changed by run {last.run_id} meanwhile" in item.message for item in report.items)
+    assert all(f"changed by run {last.run_id} since the plan" in item.message for item in report.items)
     assert held(settings) == after
 
 
