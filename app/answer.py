@@ -109,7 +109,7 @@ def _notes(exchange: Exchange) -> Iterator[str]:
         yield f"Searched for: {'; '.join(answer.searched)}"
     doubtful = sum(sentence.verdict != "supported" for sentence in exchange.sentences)
     if doubtful:
-        yield f"{doubtful} of {len(exchange.sentences)} sentences are marked: their sources do not fully bear them out."
+        yield f"{doubtful} of {len(exchange.sentences)} sentences are marked: their sources do not fully support them."
     yield from (f"Sources disagree: {conflict.said}" for conflict in answer.conflicts)
     if meant := read_as(answer.condensed, answer.condensed_by):
         yield meant

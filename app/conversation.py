@@ -83,7 +83,7 @@ class Exchange:
         return [source for n, source in sorted(self.sources.items()) if n in used]
 
     def evidence(self, n: int, sentence: int | None) -> list[Citation]:
-        """The spans of source `n` that bear out one sentence, or all of them and what is disputed."""
+        """The spans of source `n` that support one sentence, or all of them and what is disputed."""
         chosen = self.sentences if sentence is None else self.sentences[sentence : sentence + 1]
         cited = [citation for each in chosen for citation in each.evidence]
         return [citation for citation in (*cited, *(self._disputed() if sentence is None else ())) if citation.n == n]
@@ -163,7 +163,7 @@ def _answer_markdown(exchange: Exchange) -> str:
 
 
 def _marks(sentence: Sentence) -> str:
-    """The numbers of a sentence's sources, and its verdict if they do not bear it out."""
+    """The numbers of a sentence's sources, and its verdict if they do not support it."""
     finding = "" if sentence.verdict == "supported" else f" *({FINDING[sentence.verdict]})*"
     return "".join(f" [{n}]" for n in sentence.citations) + finding
 

@@ -28,9 +28,16 @@ def files_of(named: str) -> tuple[Path, ...]:
     paths = (path,) if path.suffix.lower() == ".zip" else tuple(stem.with_name(stem.name + end) for end in _SUFFIXES)
     taken = next((each for each in paths if each.is_dir()), None)
     if not stem.name or taken or not path.parent.is_dir():
-        reason = f"{taken} is a folder" if taken else f"{path.parent} is no folder" if stem.name else "it names no file"
+        reason = (
+            f"{taken} is a folder"
+            if taken
+            else f"{path.parent} is not an existing folder"
+            if stem.name
+            else "it names a folder, not a file"
+        )
         raise PackError(
-            f"No answer pack can be written to {named!r}: {reason}.", hint="Name a file in a folder of yours."
+            f"No answer pack can be written to {named!r}: {reason}.",
+            hint="Name a file in a folder that you may write to.",
         )
     return paths
 
@@ -55,7 +62,7 @@ def load_pack(named: str) -> Pack:
     """The pack in a file: its JSON or its archive; FILE and FILE.md stand for FILE.json.
 
     Raises:
-        PackError: If there is no such file, or it is damaged or no answer pack.
+        PackError: If there is no such file, or it is damaged or not an answer pack.
     """
     path = named_path(named)
     if path.suffix.lower() == ".md" or not path.is_file():
@@ -87,7 +94,7 @@ def _unpacked(raw: bytes, named: str) -> bytes:
             return file.read(MAX_BYTES + 1)
     except (zipfile.BadZipFile, KeyError, OSError, RuntimeError, EOFError, NotImplementedError, ValueError) as error:
         raise PackError(
-            f"{named} is damaged, or no answer pack: it holds no {_NAME}.json.", hint="Have it written again."
+            f"{named} is damaged or not an answer pack: it holds no {_NAME}.json.", hint="Create it again."
         ) from error
 
 
@@ -142,7 +149,7 @@ def _signature(pack: Pack) -> str:
 
 
 def _footnote(pack: Pack, source: PackedSource) -> str:
-    """A source with the words that it is cited for, and what they bear out or dispute."""
+    """A source with the words that it is cited for, and what they support or dispute."""
     citations = [c for sentence in pack.answer.sentences for c in sentence.evidence if c.n == source.n]
     quoted = {(citation.quote, FINDING[citation.verdict].capitalize()): None for citation in citations}
     quoted |= {(side.quote, _DISPUTED): None for side in pack.answer.disputed if side.n == source.n}

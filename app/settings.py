@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, get_origin
 
@@ -17,7 +17,7 @@ from pipelines.errors import ConfigError
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-_ALIKE = 0.85  # of 1: many names begin alike
+_ALIKE = 0.75  # of 1, for the stage and for the name within it: a letter or two differ
 _PREFIX = "FOOTNOTE_"
 _OF_OTHERS = re.compile(  # what `make trials` sets, and containers' links to a service that is called footnote
     r"FOOTNOTE_(FAULT_\w+=|(\w+_)?SERVICE_(HOST|PORT(_\w+)?)=|PORT_\d+_(TCP|UDP)(_\w+)?=|PORT=\w+://)"
@@ -42,7 +42,7 @@ _CONSTANTS = frozenset(  # settings of earlier releases
         "PARSING__JOURNEY_OVERLAP_TOKENS PARSING__SEMANTIC_GROUP PARSING__SEMANTIC_PERCENTILE "
         "HEADERS__MAX_TOKENS "
         "ANALYSIS__MAX_QUESTION_CHARACTERS RETRIEVAL__RRF_K RETRIEVAL__RRF_DENSE_WEIGHT RETRIEVAL__DOCUMENTS_FIRST "
-        "RETRIEVAL__BM25_K1 FACTORS__HALF_LIFE_YEARS FACTORS__FLOOR_SCORE FACTORS__FLOOR_GAP "
+        "RETRIEVAL__BM25_K1 FACTORS__HALF_LIFE_YEARS FACTORS__FLOOR FACTORS__FLOOR_SCORE FACTORS__FLOOR_GAP "
         "FACTORS__FLOOR_CANDIDATES ESCALATION__VARIANTS CONTEXT__TOKEN_MARGIN ANSWER__HISTORY_TURNS"
     ).split()
 )
@@ -107,12 +107,21 @@ def _stage_of(field: FieldInfo) -> type[BaseModel] | None:
 
 def _unknown(name: str) -> ConfigError:
     if name in _CONSTANTS:
-        return ConfigError(f"{name} is no setting any more.", hint="It is a constant now: remove it.")
+        return ConfigError(f"{name} is no longer a setting.", hint="Its value is a constant now; remove it.")
     names = [known for known, field in _names().items() if not _stage_of(field)]
     ends_so = [known for known in names if known.endswith(f"__{name.removeprefix(_PREFIX)}")]
-    meant = get_close_matches(name, names, 1, _ALIKE) or ends_so
+    nearest = max(names, key=lambda known: _likeness(name, known))
+    meant = [nearest] if _likeness(name, nearest) >= _ALIKE else ends_so
     hint = f"Did you mean {' or '.join(meant)}?" if meant else "See .env.example."
     return ConfigError(f"There is no setting {name}.", hint=hint)
+
+
+def _likeness(name: str, known: str) -> float:
+    """How alike two settings are: the lesser likeness of their stages and of their names within the stage."""
+    if name.replace("__", "_") == known.replace("__", "_"):
+        return 1.0
+    parts = zip(*(each.removeprefix(_PREFIX).rpartition("__") for each in (name, known)), strict=True)
+    return min(SequenceMatcher(None, given, right).ratio() for given, right in parts)
 
 
 def _no_json(error: SettingsError) -> ConfigError:
@@ -121,8 +130,8 @@ def _no_json(error: SettingsError) -> ConfigError:
         for name, field in _names().items():
             inner, value = _stage_of(field), given.get(name, "")
             if value and (inner or get_origin(field.annotation) is tuple) and not _is_json(value):
-                message = f"The setting {name} is no JSON."
-                return ConfigError(message, hint=f"Write it so: {name}={_right(field, value)}")
+                message = f"The setting {name} is not JSON."
+                return ConfigError(message, hint=f"Write it like this: {name}={_right(field, value)}")
     return ConfigError(f"A setting cannot be read: {error}.", hint="See .env.example.")
 
 

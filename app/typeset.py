@@ -28,7 +28,7 @@ def running_html(pieces: Sequence[str | int]) -> str:
 
 
 def passage_html(text: str, spans: Sequence[tuple[int, int]], *, cut_before: bool, cut_after: bool) -> str:
-    """A passage with its spans (offsets in `text`) marked; an ellipsis where the document goes on."""
+    """A passage with its spans (offsets in `text`) marked; an ellipsis where the document continues."""
     begin = _whole_word(text, 0) if cut_before else 0
     end = _last_word(text) if cut_after else len(text)
     begin = min([begin, *(start for start, _ in spans)])

@@ -52,7 +52,7 @@ def report(engine: ChatEngine, exchange: Exchange, n: int) -> None:
             type="tertiary",
             on_click=_wrong,
             args=(engine, query, n, not reported),
-            help="Take it back" if reported else "It does not bear out what it is cited for",
+            help="Take it back" if reported else "It does not support what it is cited for",
         )
 
 

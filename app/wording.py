@@ -183,10 +183,10 @@ def address(uri: str) -> str:
 
 
 FINDING = {
-    "supported": "borne out by its source",
-    "partial": "partly borne out by its source",
-    "misattributed": "borne out by another source than the one it cites",
-    "unsupported": "not borne out by its source",
+    "supported": "supported by its source",
+    "partial": "partly supported by its source",
+    "misattributed": "supported by another source than the one it cites",
+    "unsupported": "not supported by its source",
     "uncited": "without a source",
 }
 _BY = {"rules": "by rules, from the questions before it", "model": "by the language model"}

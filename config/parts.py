@@ -19,7 +19,6 @@ PARTS: dict[str, dict[str, Any]] = {
     "section": {"factors.section": 1.0},
     "recency": {"factors.recency": "off"},
     "quality": {"factors.quality": False},
-    "floor": {"factors.floor": False},
     "quota": {"factors.per_document": 0},
     "duplicates": {"factors.duplicates": False},
     "neighbours": {"factors.neighbours": 0},
@@ -27,4 +26,4 @@ PARTS: dict[str, dict[str, Any]] = {
     "escalation": {"escalation.mode": "off"},
 }
 # These change how many results are left, so an ablation measures them on a ranking after the cuts.
-CUTS = ("floor", "quota", "duplicates", "neighbours")
+CUTS = ("quota", "duplicates", "neighbours")

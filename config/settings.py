@@ -27,41 +27,47 @@ class EmbeddingSettings(_Stage):
         "auto", description="auto = openai when OPENAI_API_KEY is set, else local; hashed is for tests"
     )
     model: str = Field("", description="empty = all-MiniLM-L6-v2 (local) or text-embedding-3-small (openai)")
-    dimension: int = Field(0, ge=0, le=4000, description="0 = the model's own: 384 or 1536")
-    precision: Literal["int8", "fp32"] = Field("int8", description="of the local model; fp32 needs model_path")
+    dimension: int = Field(0, ge=0, le=4000, description="0 = the dimension of the model: 384 or 1536")
+    precision: Literal["int8", "fp32"] = Field(
+        "int8", description="precision of the local model; fp32 needs model_path"
+    )
     device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto", description="where the local model runs; cuda needs model_path"
+        "auto", description="device of the local model; cuda needs model_path"
     )
     threads: int = Field(0, ge=0, description="threads of the local model; 0 = every core")
-    model_path: str = Field("", description="a folder with model.safetensors and tokenizer.json, for fp32 and CUDA")
+    model_path: str = Field("", description="folder with model.safetensors and tokenizer.json, for fp32 and CUDA")
     batch_size: int = Field(50, ge=1, le=2048, description="texts per request or batch")
-    pause_ms: int = Field(100, ge=0, description="between two batches for a remote model")
-    timeout_seconds: float = Field(60.0, gt=0)
-    retries: int = Field(4, ge=0, le=10, description="after 429, 5xx and timeouts; Retry-After is honoured")
-    price: float = Field(0.0, ge=0, description="US dollars a million tokens; 0 = as known, see `ingest --plan`")
+    pause_ms: int = Field(100, ge=0, description="pause between two batches of a remote model")
+    timeout_seconds: float = Field(60.0, gt=0, description="limit of one request")
+    retries: int = Field(4, ge=0, le=10, description="retries after 429, 5xx and timeouts; Retry-After is honoured")
+    price: float = Field(
+        0.0, ge=0, description="US dollars per million tokens; 0 = the known price, see `ingest --plan`"
+    )
 
 
 class LLMSettings(_Stage):
-    """The language model that writes; none = extractive answers."""
+    """The language model that writes answers; without one, answers are extractive."""
 
     provider: Literal["auto", "openrouter", "openai", "none"] = Field(
         "auto", description="auto = openrouter with its key, openai with a base URL or OPENAI_MODEL, else none"
     )
     model: str = Field("", description="empty = meta-llama/llama-3.1-8b-instruct:free on OpenRouter")
-    api_base: str = Field("", description="any OpenAI-compatible server: Ollama, vLLM, llama.cpp")
+    api_base: str = Field("", description="address of any OpenAI-compatible server: Ollama, vLLM, llama.cpp")
     max_tokens: int = Field(800, ge=16)
     context_window: int = Field(8192, ge=1024)
     temperature: float = Field(0.1, ge=0, le=2)
     timeout_seconds: float = Field(60.0, gt=0)
     retries: int = Field(1, ge=0, le=10)
-    price: float = Field(0.0, ge=0, description="US dollars a million tokens; 0 = as known, see `ingest --plan`")
-    completion_price: float = Field(0.0, ge=0, description="of the tokens that it writes; 0 = as `price`")
+    price: float = Field(
+        0.0, ge=0, description="US dollars per million tokens; 0 = the known price, see `ingest --plan`"
+    )
+    completion_price: float = Field(0.0, ge=0, description="US dollars per million completion tokens; 0 = as `price`")
 
 
 class SourceRule(_Stage):
     """Values for every document whose name, address or source matches; an empty field sets nothing."""
 
-    match: str = Field(min_length=1, description="a glob; its * reaches over /")
+    match: str = Field(min_length=1, description="a glob; its * also matches /")
     category: str = ""
     parser: str = ""
     visibility: Literal["", "public", "private"] = ""
@@ -71,47 +77,57 @@ class SourceRule(_Stage):
 class IngestionSettings(_Stage):
     """Sources, limits and workers of ingestion."""
 
-    sources: tuple[str, ...] = Field(("data/sample",), description="JSON list; what `footnote ingest` takes alone")
-    sources_file: str = Field("", description="a TOML file of more of them, as config/sources.example.toml shows")
-    poll_minutes: float = Field(60.0, gt=0, description="`ingest --watch`: between two looks at a remote source")
+    sources: tuple[str, ...] = Field(
+        ("data/sample",), description="JSON list; the sources of `footnote ingest` without arguments"
+    )
+    sources_file: str = Field("", description="TOML file of further sources; see config/sources.example.toml")
+    poll_minutes: float = Field(60.0, gt=0, description="`ingest --watch`: interval between checks of a remote source")
     rules: tuple[SourceRule, ...] = Field(
         (), description='JSON list of {"match": glob, "category", "parser", "visibility", "year"}; the last match wins'
     )
-    max_text_bytes: int = Field(10_000_000, ge=1, description="text, Markdown and HTML")
-    max_binary_bytes: int = Field(100_000_000, ge=1, description="PDF and office files")
-    max_pages: int = Field(2000, ge=1)
-    ocr: Literal["auto", "off"] = Field("auto", description="auto = tesseract, where installed, reads scans and images")
-    ocr_languages: str = Field("eng", description="as tesseract names them, joined by +: eng+deu")
-    ocr_seconds: float = Field(120.0, gt=0, description="for all pages of a document; those past it stay without text")
+    max_text_bytes: int = Field(10_000_000, ge=1, description="limit of text, Markdown and HTML files")
+    max_binary_bytes: int = Field(100_000_000, ge=1, description="limit of PDF and office files")
+    max_pages: int = Field(2000, ge=1, description="limit of a PDF")
+    ocr: Literal["auto", "off"] = Field(
+        "auto", description="auto = scans and images are read with tesseract if it is installed"
+    )
+    ocr_languages: str = Field("eng", description="tesseract's names of the languages, joined by +: eng+deu")
+    ocr_seconds: float = Field(
+        120.0, gt=0, description="limit for a whole document; the remaining pages stay without text"
+    )
     executor: Literal["local", "here", "ray"] = Field(
         "local",
-        description="local = files are read in worker processes that can be stopped; here = in this process; "
-        "ray = read, embedded and stored by the machines of a Ray cluster",
+        description="local = files are read in worker processes; here = in this process; "
+        "ray = files are read, embedded and stored on the machines of a Ray cluster",
     )
-    ray_address: str = Field("", description="of a running Ray cluster; empty = one is started here for the run")
-    workers: int = Field(0, ge=0, description="local: how many processes; 0 = one for each core, at most 8")
-    document_seconds: float = Field(180.0, gt=0, description="local: to read and parse a file; past it, it failed")
-    document_memory_mb: int = Field(2000, ge=600, description="local: of a worker, which takes 200 to 400 for itself")
+    ray_address: str = Field(
+        "", description="address of a running Ray cluster; empty = start one on this machine for the run"
+    )
+    workers: int = Field(0, ge=0, description="local: number of processes; 0 = one per core, at most 8")
+    document_seconds: float = Field(
+        180.0, gt=0, description="local: limit for reading and parsing a file; then it fails"
+    )
+    document_memory_mb: int = Field(2000, ge=600, description="local: limit of a worker, which needs 200 to 400 itself")
     versions_kept: int = Field(
-        5, ge=0, description="earlier versions of a document that stay for undo; changed facts make one, too"
+        5, ge=0, description="earlier versions kept per document, for undo; a change of facts also makes a version"
     )
 
 
 class GitHubSettings(_Stage):
     """Requests to GitHub."""
 
-    api_base: str = Field("https://api.github.com", description="of an Enterprise server: https://HOST/api/v3")
+    api_base: str = Field("https://api.github.com", description="for an Enterprise server: https://HOST/api/v3")
     wait_seconds: float = Field(
-        900.0, ge=0, description="the longest wait for a rate limit; else left for the next run"
+        900.0, ge=0, description="longest wait for a rate limit; items beyond it are left for the next run"
     )
 
 
 class NotionSettings(_Stage):
     """Requests to Notion."""
 
-    api_base: str = Field("https://api.notion.com")
+    api_base: str = Field("https://api.notion.com", description="address of the API")
     wait_seconds: float = Field(
-        300.0, ge=0, description="the longest wait for a rate limit; else left for the next run"
+        300.0, ge=0, description="longest wait for a rate limit; items beyond it are left for the next run"
     )
 
 
@@ -119,28 +135,30 @@ class WebSettings(_Stage):
     """Requests for web pages."""
 
     delay_seconds: float = Field(
-        1.0, ge=0, description="between two requests to a host; its robots.txt may ask for more"
+        1.0, ge=0, description="pause between two requests to a host; its robots.txt may ask for more"
     )
-    timeout_seconds: float = Field(20.0, gt=0, description="for one page, redirects included")
-    max_bytes: int = Field(10_000_000, ge=1, description="of a page, unpacked")
+    timeout_seconds: float = Field(20.0, gt=0, description="limit of one page, redirects included")
+    max_bytes: int = Field(10_000_000, ge=1, description="limit of a page, decompressed")
     robots: bool = Field(True, description="honour robots.txt")
-    agent: str = Field("Footnote/0.1", min_length=1, description="how it calls itself")
+    agent: str = Field("Footnote/0.1", min_length=1, description="the User-Agent header of its requests")
     private_hosts: tuple[str, ...] = Field(
-        (), description="JSON list of host or host:port; these may be addresses that are not public"
+        (), description="JSON list of host or host:port that may have private IP addresses"
     )
 
 
 class ParsingSettings(_Stage):
     """Node sizes of each parser, as `<parser>_<size>`."""
 
-    resume_max_tokens: int = Field(800, ge=50, description="a longer job is cut, its job line repeated in the header")
-    linkedin_max_tokens: int = Field(800, ge=50, description="several jobs a node, up to so many")
+    resume_max_tokens: int = Field(
+        800, ge=50, description="a longer job is split; each part repeats the job line in its header"
+    )
+    linkedin_max_tokens: int = Field(800, ge=50, description="jobs are joined in a node up to this size")
     journey_target_tokens: int = Field(450, ge=20)
     markdown_target_words: int = Field(600, ge=20)
     markdown_max_words: int = Field(800, ge=20)
     markdown_overlap_words: int = Field(25, ge=0)
     generic_characters: int = Field(1000, ge=50)
-    sections_characters: int = Field(400, ge=50, description="windows that never cross a section")
+    sections_characters: int = Field(400, ge=50, description="size of windows that never cross a section")
     sections_overlap: int = Field(100, ge=0)
     window_tokens: int = Field(450, ge=20)
     window_overlap: int = Field(75, ge=0)
@@ -152,141 +170,176 @@ class HeaderSettings(_Stage):
     """The header that is embedded and indexed before each node's text."""
 
     mode: Literal["deterministic", "llm"] = Field(
-        "deterministic", description="llm = a language model adds a sentence for every node; see `ingest --plan`"
+        "deterministic",
+        description="llm = a language model adds a sentence to every header; `ingest --plan` shows the cost",
     )
-    concurrency: int = Field(4, ge=1, le=64, description="llm: requests at a time")
-    seconds: float = Field(20.0, gt=0, description="llm: past it the node keeps its deterministic header")
-    per_minute: int = Field(120, ge=0, description="llm: requests; 0 = as many as are answered")
+    concurrency: int = Field(4, ge=1, le=64, description="llm: concurrent requests")
+    seconds: float = Field(
+        20.0, gt=0, description="llm: limit of a request; then the node keeps its deterministic header"
+    )
+    per_minute: int = Field(120, ge=0, description="llm: limit of requests per minute; 0 = none")
 
 
 class AnalysisSettings(_Stage):
     """The analysis of questions."""
 
-    categories: Use = Field("boost", description="a question's category words: boost, prefilter, postfilter or off")
-    years: Use = Field("boost", description="a question's years: boost, prefilter, postfilter or off")
-    names: bool = Field(True, description="what the question names (documents, repositories, companies) is boosted")
-    phrases: bool = Field(True, description="words in quotation marks must stand in a passage")
-    trim: bool = Field(True, description="what only asks (I am looking for papers on) is not searched for")
-    min_candidates: int = Field(3, ge=0, description="a guessed filter that leaves fewer is dropped")
+    categories: Use = Field(
+        "boost", description="use of category words in a question: boost, prefilter, postfilter or off"
+    )
+    years: Use = Field("boost", description="use of years in a question: boost, prefilter, postfilter or off")
+    names: bool = Field(True, description="boost documents, repositories and companies that the question names")
+    phrases: bool = Field(True, description="require words in quotation marks to occur in a passage")
+    trim: bool = Field(True, description="leave phrases such as 'I am looking for papers on' out of the query")
+    min_candidates: int = Field(
+        3, ge=0, description="a filter inferred from the question is dropped if it leaves fewer candidates"
+    )
 
 
 class RetrievalSettings(_Stage):
     """Retrieval and fusion."""
 
-    top_n: int = Field(5, ge=1, le=100)
-    mode: Literal["hybrid", "dense", "sparse"] = Field("hybrid")
-    ann_factor: int = Field(20, ge=1, description="the vector index looks at this many times top_n")
-    leg_factor: int = Field(4, ge=1, description="each leg returns this many times top_n")
-    fusion: Literal["convex", "rrf"] = Field("convex")
-    scale: Literal["max", "theoretical", "z", "none"] = Field("z", description="convex fusion: how scores compare")
-    complete: bool = Field(True, description="convex fusion: a node that one leg found is scored by the other too")
-    dense_weight: float = Field(0.5, ge=0, le=1, description="convex fusion; the sparse leg has the rest")
-    whitening: float = Field(0.25, ge=0, le=1, description="how far common directions of the vectors are evened out")
-    bm25_b: float = Field(0.6, ge=0, le=1)
-    header_weight: int = Field(2, ge=1, le=5, description="a term of title or heading counts so many times")
-    pair_weight: float = Field(0.15, ge=0, le=1, description="of neighbouring question terms that stand together")
-    typo_weight: float = Field(0.8, ge=0, le=1, description="of the nearest known word for an unknown one; 0 = off")
-    cache_entries: int = Field(256, ge=0, description="rankings kept until the corpus or a setting changes; 0 = none")
+    top_n: int = Field(5, ge=1, le=100, description="passages that a search returns")
+    mode: Literal["hybrid", "dense", "sparse"] = Field("hybrid", description="the retrievers that are used")
+    ann_factor: int = Field(20, ge=1, description="the vector index examines this many times top_n nodes")
+    leg_factor: int = Field(4, ge=1, description="each retriever returns this many times top_n nodes")
+    fusion: Literal["convex", "rrf"] = Field("convex", description="rrf = reciprocal rank fusion")
+    scale: Literal["max", "theoretical", "z", "none"] = Field("z", description="convex fusion: normalisation of scores")
+    complete: bool = Field(
+        True, description="convex fusion: score each node with both retrievers, even if only one found it"
+    )
+    dense_weight: float = Field(
+        0.5, ge=0, le=1, description="convex fusion: weight of the dense score; the sparse score has the rest"
+    )
+    whitening: float = Field(0.25, ge=0, le=1, description="strength of whitening of question vectors; 0 = off")
+    bm25_b: float = Field(0.6, ge=0, le=1, description="length normalisation of BM25")
+    header_weight: int = Field(2, ge=1, le=5, description="weight of a term in a title or heading")
+    pair_weight: float = Field(
+        0.15, ge=0, le=1, description="weight of question terms that are adjacent in a node; 0 = off"
+    )
+    typo_weight: float = Field(
+        0.8, ge=0, le=1, description="weight of the nearest indexed word for an unknown one; 0 = off"
+    )
+    cache_entries: int = Field(
+        256, ge=0, description="cached rankings; a change of the corpus or a setting clears them; 0 = none"
+    )
 
 
 class FactorSettings(_Stage):
     """Boosts and cuts of the fused ranking."""
 
-    category: bool = Field(True, description="nodes of a category that the question asks for")
-    resume: float = Field(1.3, gt=0, description="factor of the category")
+    category: bool = Field(True, description="boost nodes of a category that the question asks for")
+    resume: float = Field(1.3, gt=0, description="boost of resumes; the next three likewise for their categories")
     linkedin: float = Field(1.25, gt=0)
     journey: float = Field(1.2, gt=0)
     github: float = Field(1.15, gt=0)
-    year: float = Field(1.2, gt=0, description="nodes of a year that the question names; 1 = off")
-    named: float = Field(1.2, gt=0, description="nodes of a document that the question names; 1 = off")
-    section: float = Field(1.1, gt=0, description="nodes of a section that the question names; 1 = off")
-    recency: Literal["off", "asked", "steps", "decay"] = Field("asked", description="asked = only for 'recent', 'now'")
-    quality: bool = Field(False, description="nodes of 100 to 300 words count 1.1 times")
-    floor: bool = Field(False, description="drop what scores far below the best")
-    per_document: int = Field(3, ge=0, description="nodes of one document, where many have candidates; 0 = any")
-    duplicates: bool = Field(True, description="of nodes that say the same, keep the best")
-    neighbours: int = Field(0, ge=0, le=5, description="nodes before and after each, within its section")
-    rerank: str = Field("", description="folder of a local ONNX cross-encoder, or a LlamaIndex reranker's class")
-    rerank_candidates: int = Field(20, ge=1)
-    rerank_seconds: float = Field(1.0, gt=0, description="past it the ranking stays as it was")
+    year: float = Field(1.2, gt=0, description="boost of nodes of a year that the question names; 1 = off")
+    named: float = Field(1.2, gt=0, description="boost of nodes of a document that the question names; 1 = off")
+    section: float = Field(1.1, gt=0, description="boost of nodes of a section that the question names; 1 = off")
+    recency: Literal["off", "asked", "steps", "decay"] = Field(
+        "asked", description="boost of recent documents; asked = only if the question says 'recent' or 'now'"
+    )
+    quality: bool = Field(False, description="boost nodes of 100 to 300 words by 1.1")
+    per_document: int = Field(
+        3, ge=0, description="most nodes of one document if many documents have candidates; 0 = no limit"
+    )
+    duplicates: bool = Field(True, description="keep only the best of near-duplicate nodes")
+    neighbours: int = Field(0, ge=0, le=5, description="nodes added before and after each result, within its section")
+    rerank: str = Field("", description="folder of a local ONNX cross-encoder, or the class of a LlamaIndex reranker")
+    rerank_candidates: int = Field(20, ge=1, description="nodes that are reranked")
+    rerank_seconds: float = Field(1.0, gt=0, description="time limit of the reranker; then the ranking stays as it was")
 
 
 class EvidenceSettings(_Stage):
     """The threshold between an answer and an abstention."""
 
     rule: Literal["calibrated", "plain"] = Field("calibrated", description="plain = similarity and number of matches")
-    min_strength: float = Field(0.0, ge=0, le=1, description="of the calibrated score; 0 = what suits the model")
-    plain_similarity: float = Field(0.78, ge=-1, le=1, description="plain rule, on text-embedding-3-small's scale")
-    plain_matches: int = Field(3, ge=0, description="plain rule")
+    min_strength: float = Field(
+        0.0, ge=0, le=1, description="threshold of the calibrated rule; 0 = the calibrated value of the embedding model"
+    )
+    plain_similarity: float = Field(
+        0.78, ge=-1, le=1, description="plain rule: least similarity, on the scale of text-embedding-3-small"
+    )
+    plain_matches: int = Field(3, ge=0, description="plain rule: least number of matches")
 
 
 class EscalationSettings(_Stage):
-    """Auto-RAG: what a language model tries when the evidence is weak."""
+    """Auto-RAG: query rewriting by a language model when the evidence is weak."""
 
-    mode: Literal["off", "auto", "always"] = Field("auto", description="auto = when weak; always = also when strong")
-    kinds: tuple[Literal["rewrite", "hyde", "multi"], ...] = Field(
-        ("rewrite", "hyde", "multi"), description="JSON list; what a language model tries, in order"
+    mode: Literal["off", "auto", "always"] = Field(
+        "auto", description="auto = if the evidence is weak; always = also if it is strong"
     )
-    seconds: float = Field(2.5, gt=0, description="no new attempt is begun after this")
-    calls: int = Field(3, ge=0, description="of the language model, a question")
+    kinds: tuple[Literal["rewrite", "hyde", "multi"], ...] = Field(
+        ("rewrite", "hyde", "multi"), description="JSON list of strategies, in order"
+    )
+    seconds: float = Field(2.5, gt=0, description="no further attempt starts after this time")
+    calls: int = Field(3, ge=0, description="limit of calls of the language model per question")
 
 
 class ContextSettings(_Stage):
     """The budget of the context."""
 
-    max_characters: int = Field(8000, ge=200)
-    max_tokens: int = Field(2400, ge=50)
+    max_characters: int = Field(8000, ge=200, description="limit of all sources together")
+    max_tokens: int = Field(2400, ge=50, description="limit of all sources together")
 
 
 class AnswerSettings(_Stage):
     """Writing, verification and follow-ups of an answer."""
 
     max_sentences: int = Field(
-        6, ge=1, le=30, description="of an extractive answer, without lists that are asked for and code"
+        6, ge=1, le=30, description="limit of an extractive answer; requested lists and code do not count"
     )
-    passages: int = Field(10, ge=1, le=100, description="that an extractive answer is picked from; at least top_n")
-    history_tokens: int = Field(800, ge=0, description="... and at most so many tokens of them")
+    passages: int = Field(
+        10, ge=1, le=100, description="passages from which an extractive answer is taken; at least top_n"
+    )
+    history_tokens: int = Field(
+        800, ge=0, description="earlier turns shown to the language model with a question, at most this many tokens"
+    )
     condense: Literal["auto", "rules"] = Field(
-        "auto", description="auto = a language model makes a follow-up whole, where there is one; else rules do"
+        "auto",
+        description="makes a follow-up question standalone; auto = by a language model if one is set, else by rules",
     )
-    condense_seconds: float = Field(4.0, gt=0, description="past it the rules do")
+    condense_seconds: float = Field(4.0, gt=0, description="limit of that call; then the rules are used")
     output: Literal["auto", "prose", "json"] = Field(
-        "auto", description="what a language model is asked for; auto = JSON for `ask --json`, else prose, streamed"
+        "auto", description="format requested of a language model; auto = JSON for `ask --json`, else streamed prose"
     )
     unsupported: Literal["mark", "remove", "repair"] = Field(
-        "mark", description="sentences that no source bears out: marked, removed, or the model is told once and repairs"
+        "mark", description="sentences that no source supports: mark or remove them, or ask the model once for a repair"
     )
-    facts: bool = Field(True, description="counts and durations are computed from career facts, where these say them")
-    nli_model: str = Field("", description="folder of a local ONNX model of inference that verification asks, too")
-    follow_ups: int = Field(3, ge=0, le=3, description="questions that are suggested after an answer; 0 = none")
+    facts: bool = Field(True, description="compute counts and durations from career facts")
+    nli_model: str = Field(
+        "", description="folder of a local ONNX natural language inference model, used in verification"
+    )
+    follow_ups: int = Field(3, ge=0, le=3, description="number of suggested questions after an answer; 0 = none")
     follow_ups_by: Literal["documents", "llm"] = Field(
-        "documents", description="who proposes them; llm costs a request an answer. All are checked by retrieval"
+        "documents", description="source of suggestions; llm = one request per answer. All are checked by retrieval"
     )
-    follow_up_seconds: float = Field(0.3, gt=0, description="past it no further suggestion is looked for")
+    follow_up_seconds: float = Field(0.3, gt=0, description="time limit of the search for suggestions")
 
 
 class PersonaSettings(_Stage):
     """The voice of answers by a language model."""
 
-    voice: Literal["neutral", "first"] = Field("neutral", description="first = as the person the documents are about")
-    name: str = Field("", max_length=200, description="whose documents they are")
-    tone: str = Field("", max_length=200, description="a few words: warm and brief")
-    links: tuple[str, ...] = Field((), description="JSON list; offered to who asks for more")
+    voice: Literal["neutral", "first"] = Field(
+        "neutral", description="first = in the first person, as the subject of the documents"
+    )
+    name: str = Field("", max_length=200, description="name of the person whom the documents are about")
+    tone: str = Field("", max_length=200, description="a few words, such as: warm and brief")
+    links: tuple[str, ...] = Field((), description="JSON list of addresses offered to readers who ask for more")
 
 
 class ChatSettings(_Stage):
     """Address, limits and first questions of the chat."""
 
-    host: str = Field("127.0.0.1")
+    host: str = Field("127.0.0.1", description="only loopback addresses are accepted")
     port: int = Field(8501, ge=1, le=65535)
     title: str = Field("Footnote")
     max_upload_mb: int = Field(100, ge=1)
-    starters: tuple[str, ...] = Field((), description="JSON list of starter questions; empty = those of the sample")
-    feedback: int = Field(200, ge=0, description="entries that one browser session may leave; 0 = none is asked for")
+    starters: tuple[str, ...] = Field((), description="JSON list of first questions; empty = those of the sample")
+    feedback: int = Field(200, ge=0, description="limit of feedback entries per browser session; 0 = no feedback")
 
 
 class LogSettings(_Stage):
-    """Messages on stderr."""
+    """Log messages on stderr."""
 
     level: Literal["debug", "info", "warning", "error"] = Field("warning")
     format: Literal["auto", "rich", "json"] = Field("auto", description="auto = rich on a terminal, else JSON lines")
@@ -326,37 +379,43 @@ class Settings(BaseSettings):
 
     home: Path = Field(
         default_factory=default_home,
-        description="database, lexical index, originals; empty = ./var where it holds a database or in a clone, else "
-        "the user's data folder",
+        description="folder of database, lexical index and originals; empty = ./var if it holds a database or in a "
+        "clone, else the user's data folder",
     )
-    collection: str = Field("default", min_length=1, max_length=200, description="the collection of new documents")
+    collection: str = Field("default", min_length=1, max_length=200, description="collection of new documents")
     database_url: SecretStr | None = Field(
         None,
         validation_alias="DATABASE_URL",
-        description="any Postgres with pgvector 0.8; empty = the embedded one under FOOTNOTE_HOME",
+        description="address of a Postgres with pgvector 0.8; empty = the embedded server under FOOTNOTE_HOME",
     )
     openai_api_key: SecretStr | None = Field(
-        None, validation_alias="OPENAI_API_KEY", description="embeddings by OpenAI, or by the server of OPENAI_API_BASE"
+        None,
+        validation_alias="OPENAI_API_KEY",
+        description="key for embeddings by OpenAI, or by the server at OPENAI_API_BASE",
     )
     openai_api_base: str = Field(
         OPENAI_BASE,
         validation_alias="OPENAI_API_BASE",
-        description="any server that speaks OpenAI's protocol. For Gemini, for example:\n"
+        description="address of any OpenAI-compatible server. For Gemini, for example:\n"
         "https://generativelanguage.googleapis.com/v1beta/openai/ with\n"
         "FOOTNOTE_EMBEDDING__MODEL=gemini-embedding-001 and FOOTNOTE_EMBEDDING__DIMENSION=768",
     )
     openai_model: str = Field(
-        "", validation_alias="OPENAI_MODEL", description="a language model of that server; it writes the answers then"
+        "",
+        validation_alias="OPENAI_MODEL",
+        description="a language model of that server; if set, it writes the answers",
     )
     openrouter_api_key: SecretStr | None = Field(
-        None, validation_alias="OPENROUTER_API_KEY", description="a language model on OpenRouter writes the answers"
+        None,
+        validation_alias="OPENROUTER_API_KEY",
+        description="key for a language model on OpenRouter; if set, it writes the answers",
     )
     openrouter_api_base: str = Field(OPENROUTER_BASE, validation_alias="OPENROUTER_API_BASE")
     github_token: SecretStr | None = Field(
-        None, validation_alias="GITHUB_TOKEN", description="for private repositories"
+        None, validation_alias="GITHUB_TOKEN", description="token for private repositories"
     )
-    notion_token: SecretStr | None = Field(None, validation_alias="NOTION_TOKEN", description="for Notion pages")
-    ca_file: str = Field("", description="a PEM file of authorities that are trusted beside the usual ones")
+    notion_token: SecretStr | None = Field(None, validation_alias="NOTION_TOKEN", description="token for Notion pages")
+    ca_file: str = Field("", description="PEM file of certificate authorities to trust in addition to the system's")
 
     embedding: EmbeddingSettings = EmbeddingSettings()
     llm: LLMSettings = LLMSettings()

@@ -57,7 +57,7 @@ def read_declared(path: Path) -> dict[str, DeclaredSource]:
     """Return the sources that a TOML file declares, in order, by their position: `source 2, line 7`.
 
     Raises:
-        ValueError: If the file cannot be read, is no TOML, or declares what does not exist; it says where, and what is
+        ValueError: If the file cannot be read, is not TOML, or declares what does not exist; it says where, and what is
             allowed.
     """
     try:
@@ -66,7 +66,7 @@ def read_declared(path: Path) -> dict[str, DeclaredSource]:
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is no TOML: {error}; a text stands in quotation marks.") from error
+        raise ValueError(f"{path} is not TOML: {error}; strings need quotation marks.") from error
     if unknown := next((key for key in tables_by_key if key != "source"), None):
         raise ValueError(f"{path}: {_unknown_key(unknown, ['source'])} Each source is a [[source]].")
     tables = tables_by_key.get("source", [])

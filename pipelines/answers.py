@@ -16,10 +16,9 @@ class Source:
     """A numbered, contiguous span of a stored document, as the writer and the reader see it.
 
     `snippet == document.text[start:end]`; `node_ids` are the nodes that were merged into it; `near_copies` names other
-    documents that say nearly the same, and are not shown for that; `also_in` those that hold the words that it is cited
-    for, which is known when the answer is; `about` is what is told of its repository; `page_breaks` are where in the
-    document the pages after `page` begin that it reaches; `lines_uri` is where a repository's host shows the file whose
-    lines these are.
+    documents with nearly the same text, not shown; `also_in` names those that contain the cited words; `about`
+    describes its repository; `page_breaks` are the offsets in the document at which its pages after `page` begin;
+    `lines_uri` is the address at which the repository's host shows the lines.
     """
 
     n: int
@@ -52,10 +51,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The sources that the writer is shown, 1..n without gaps, within the budget.
+    """The sources that are shown to the writer, 1..n without gaps, within the budget.
 
-    `dropped` are (node id, why) of what is not shown. `sentences` are (n, start, end) of every sentence that is, in the
-    order of the sources: offsets in the text of source n's document.
+    `dropped` holds (node id, reason) of each node left out. `sentences` holds (n, start, end) of every shown sentence
+    in the order of the sources: offsets in the text of source n's document.
     """
 
     sources: tuple[Source, ...]
@@ -68,9 +67,9 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A marker of a sentence: source `n`, and the span of the document that bears the sentence out, with its place.
+    """A marker of a sentence: source `n`, and the span of the document that supports the sentence, with its place.
 
-    Pages and lines count from 1; the page is None where the format has none, and lines are 0 where nobody noted them.
+    Pages and lines count from 1; the page is None where the format has none, and lines are 0 where they are not known.
     """
 
     n: int
@@ -88,7 +87,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of an answer without its markers, the sources it cites, and whether they bear it out."""
+    """A sentence of an answer without its markers, the sources it cites, and whether they support it."""
 
     text: str
     citations: tuple[int, ...]
@@ -112,12 +111,12 @@ class Conflict:
 class Answer:
     """An answer: sentences with verified citations, or an abstention that says what was searched.
 
-    `notes` are what a reader should know of how it was found: a search that failed, a guess that was given up, a word
-    that was respelt, a document of which its source gave only a part. `fallback_reason` says how the language model
-    failed, if it did. `model` is that of the language model, `career facts` for a sentence that was computed from them,
-    else empty. `usage` counts the tokens of all models that were asked for it (`Meter.usage`), and `cost` is what they
-    cost in US dollars: 0 for models on this machine, None where a price is not known. `condensed` is what a follow-up
-    was read as, and `condensed_by` says who made it so.
+    `notes` tell the reader about the search: a retriever that failed, a filter that was dropped, a word whose spelling
+    was corrected, a document that its source gave only in part. `fallback_reason` is the failure of the language
+    model, if it failed. `model` is that of the language model, `career facts` for a sentence that was computed from
+    them, else empty. `usage` counts the tokens of all models (`Meter.usage`), and `cost` is their price in dollars: 0
+    for models on this machine, None if a price is unknown. `condensed` is the standalone form of a follow-up, and
+    `condensed_by` its maker.
     """
 
     question: str

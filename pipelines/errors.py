@@ -74,7 +74,7 @@ class RetrievalError(FootnoteError):
 
 
 class PackError(FootnoteError):
-    """Raised when a file is no answer pack, is damaged, or cannot be read or written."""
+    """Raised when a file is not an answer pack, is damaged, or cannot be read or written."""
 
 
 class ModelError(FootnoteError):

@@ -159,7 +159,7 @@ class NodeMetadata(BaseModel):
 
     `line_start` and `line_end` count the file's lines from 1, `page` counts from 1 (None without pages),
     `ordinal` counts a document's nodes from 0, `header` is embedded and indexed before the text. A job's `year` is the
-    year in which it ended, this year for one that goes on. `extra` holds the caller's own metadata, if the document
+    year in which it ended, this year for a current one. `extra` holds the caller's own metadata, if the document
     came from another LlamaIndex program; it is absent from what is stored if it is empty.
     """
 
@@ -243,15 +243,15 @@ class QueryIntent:
         categories: Categories whose words the question has, the likeliest first.
         sections: Section names that the question has, folded (`education`).
         years: Years that the question names or implies, ascending.
-        recent: True if it asks for what is new or current.
+        recent: True if it asks for recent or current things.
         phrases: Words in quotation marks, which a passage must hold.
         documents: Ids of stored documents that the question names.
         names: The names of documents, repositories and companies that it was recognised by.
-        wants: Values that are counted or summed, not found: `count`, `duration`.
+        wants: Values to compute rather than find: `count`, `duration`.
         follow_up: True if it was condensed with the question before it.
-        condensed: A follow-up as a question that stands alone; empty when the question does.
+        condensed: The standalone form of a follow-up; empty for other questions.
         condensed_by: `rules` or `model`; empty if it was left as it is.
-        greeting: True if nothing is asked (`hello`, `thanks`).
+        greeting: True for a greeting or thanks, which asks nothing.
     """
 
     question: str
@@ -281,10 +281,10 @@ class LegScore:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A node's way through one query; `fate` is `kept`, `merged into n` or `cut: <why>`.
+    """The record of a node in one query; `fate` is `kept`, `merged into n` or `cut: <why>`.
 
     `also_in` are the ids of other documents with a near-copy that was cut for this one. `similarity` is the
-    cosine to the question itself; the dense leg's score may be that of a whitened or expanded one.
+    cosine to the question itself; the dense retriever's score may be that of a whitened or expanded one.
     """
 
     node_id: str
@@ -308,12 +308,12 @@ class Evidence:
         strength: The calibrated probability (0..1) that the passages hold an answer; see `assess`.
         band: high, medium or low; below low's bound no answer is written.
         similarity: Best cosine similarity of the dense retriever; None without it.
-        coverage: Largest share (0..1) of the question's idf weight that one passage holds.
-        signals: Every signal that the strength was made of, by name.
+        coverage: Largest share (0..1) of the question's idf weight in one passage.
+        signals: The signals of the strength, by name.
         matches: The number of candidates.
         missing: Question terms that no candidate holds.
         sufficient: True if an answer should be written from them.
-        reason: The reason if they do not suffice; else empty.
+        reason: The reason if the evidence is not sufficient; else empty.
     """
 
     strength: float
@@ -329,7 +329,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try at finding evidence: the base search, or an escalation, and whether it was kept."""
+    """One attempt to find evidence: the base search or an escalation, and whether it was kept."""
 
     name: str
     search_text: str
@@ -341,7 +341,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The ledger of a query; `tags` say what was used: `base` or `auto`, the legs, the fusion, each factor."""
+    """The ledger of a query; `tags` name what was used: `base` or `auto`, the retrievers, the fusion, each factor."""
 
     id: str
     intent: QueryIntent

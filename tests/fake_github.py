@@ -38,7 +38,7 @@ class Fault:
 
     @classmethod
     def secondary(cls, seconds: int = 0) -> "Fault":
-        """A secondary rate limit, over after so many seconds."""
+        """A secondary rate limit, over after this many seconds."""
         return cls(429, {"retry-after": str(seconds)}, "You have exceeded a secondary rate limit.")
 
 

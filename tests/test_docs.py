@@ -3,6 +3,7 @@
 import re
 import runpy
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from app.cli import app
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "data").glob("*.md")])
 MOST_WORDS = 1500  # of the README
+_MAX_DECISION = 500  # words: one page
 
 
 def _names(paths: list[Path]) -> list[str]:
@@ -61,6 +63,18 @@ def test_every_command_exists_with_its_options(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_names(PAGES))
+def test_a_command_names_files_of_the_repository_or_a_placeholder(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    words = [word for line in re.findall(r"`(?:footnote|python -m tests)[. ]([^`]*)`", text) for word in line.split()]
+    words += [word for line in _commands(page) for word in line.split()]
+    paths = [word.rstrip(",.)") for word in words if re.fullmatch(r"[\w.][\w./-]*(/[\w.*-]+|\.jsonl),?", word)]
+    outside = [
+        path for path in paths if not path.startswith(("var/", "github.com/", "/")) and not (ROOT / path).exists()
+    ]
+    assert not outside
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_names(PAGES))
 def test_every_make_verb_exists(page: Path) -> None:
     if page.name == "CHANGELOG.md":
         return
@@ -76,3 +90,25 @@ def test_the_generated_pages_are_current() -> None:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= MOST_WORDS
+
+
+DECISIONS = [page for page in PAGES if page.parent.name == "decisions" and page.name != "README.md"]
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=_names(DECISIONS))
+def test_a_decision_has_one_page_with_the_same_headings(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert re.findall("^## (.*)", text, flags=re.MULTILINE) == ["Context", "Decision", "Rejected", "Consequences"]
+    assert all(len(part.split()) > 5 for part in re.split("^## ", text, flags=re.MULTILINE)[1:])
+    assert len(text.split()) <= _MAX_DECISION
+    assert f"]({page.name})" in (page.parent / "README.md").read_text(encoding="utf-8")
+
+
+def test_each_setting_has_one_row_that_says_what_holds_it() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    rows = [name for row in re.findall(r"^\| (`.*?) \|", page, re.MULTILINE) for name in re.findall("`(.*?)`", row)]
+    example = (ROOT / ".env.example").read_text(encoding="utf-8")
+    settings = set(re.findall("^# (?:FOOTNOTE_)?([A-Z0-9_]+)=", example, re.MULTILINE))
+    held = {setting: [row for row in rows if fnmatchcase(setting, row)] for setting in settings}
+    assert {setting: found for setting, found in held.items() if len(found) != 1} == {}
+    assert {row for row in rows if not any(fnmatchcase(setting, row) for setting in settings)} == set()

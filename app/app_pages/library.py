@@ -1,4 +1,4 @@
-"""The documents: what is in, how much of it, what failed and why; more in, some out."""
+"""The library: stored documents with their coverage and failures; upload and removal."""
 
 from collections.abc import Sequence
 

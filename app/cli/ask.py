@@ -40,12 +40,12 @@ class Answered:
 @filtered
 def ask(
     question: str,
-    no_stream: Annotated[bool, option("Print the answer when it is finished.", "--no-stream")] = False,
+    no_stream: Annotated[bool, option("Print the answer only when it is complete.", "--no-stream")] = False,
     pack: Annotated[
         str,
         typer.Option(
             metavar="FILE",
-            help="Keep the answer with all that it takes to check it, as FILE.md for people and FILE.json for "
+            help="Save the answer with its evidence, as FILE.md for people and FILE.json for "
             "programs and `footnote replay`; a FILE that ends with .zip holds both.",
         ),
     ] = "",
@@ -92,7 +92,7 @@ def _keep_answer(
 
     request = Request(question, filters, "owner", engine.settings.retrieval.mode, engine.passages)
     write_pack(pack_answer(engine, request, answer), paths)
-    warn(f"Kept in {' and '.join(map(str, paths))}", "dim")
+    warn(f"Saved in {' and '.join(map(str, paths))}", "dim")
 
 
 @render.register(Answered)
@@ -112,7 +112,7 @@ def _render_answer(result: Answered) -> None:
 
 
 def marked(answer: Mapping[str, Any]) -> str:
-    """The answer's text with a remark after each sentence that its sources do not bear out."""
+    """The answer's text with a remark after each sentence that its sources do not support."""
     from app.wording import FINDING
     from pipelines.query.layout import spans_in
 
@@ -166,10 +166,12 @@ class Replayed:
 
 @verbs.command()
 def replay(
-    pack: Annotated[str, argument("What `footnote ask --pack FILE` or the chat wrote.", metavar="FILE")],
+    pack: Annotated[
+        str, argument("The JSON file or archive of `footnote ask --pack FILE` or of the chat.", metavar="FILE")
+    ],
     as_json: Json = False,
 ) -> None:
-    """Ask the question of an answer pack again, and say what changed and why; the query log does not learn of it.
+    """Ask the question of an answer pack again and show what changed and why; not logged.
 
     Example: footnote replay outage.json
     """

@@ -19,14 +19,14 @@ class IngestBench(dict[str, Any]):
 def ingest_speed(
     folders: Annotated[
         list[str] | None,
-        argument("Files and folders whose text the documents are made of; else the sample."),
+        argument("Files and folders whose text the documents are made of; default: the sample."),
     ] = None,
-    documents: Annotated[int, option("How many small documents.", min=10, max=1_000_000)] = 10_000,
+    documents: Annotated[int, option("Number of small documents.", min=10, max=1_000_000)] = 10_000,
     as_json: Json = False,
 ) -> None:
-    """How near ingesting many small documents comes to embedding alone, and what a later run costs.
+    """Compare the speed of ingesting many small documents with embedding alone, and measure later runs.
 
-    Everything happens in a home and a database of its own. Example: footnote bench ingest ~/blog --documents 2000
+    Everything happens in a home and its own database. Example: footnote bench ingest ~/blog --documents 2000
     """
     from app.settings import SAMPLE
     from pipelines.evaluation.ingest_bench import bench_ingest
@@ -63,12 +63,13 @@ class ParsingBench(dict[str, Any]):
 def parsing_speed(
     folders: Annotated[list[str], argument("Files and folders.")],
     parser: Annotated[
-        str, typer.Option(help="Parse all with this parser; else as ingestion would.", autocompletion=parser_names)
+        str,
+        typer.Option(help="Parse every file with this parser; default: as in ingestion.", autocompletion=parser_names),
     ] = "",
-    category: Annotated[CategoryName | None, option("Take all for documents of this category.")] = None,
+    category: Annotated[CategoryName | None, option("Treat every file as this category.")] = None,
     as_json: Json = False,
 ) -> None:
-    """How fast documents are read, loaded and parsed, and whether their nodes are exact and cover them.
+    """Measure how fast documents are read, loaded and parsed, and whether their nodes are exact and complete.
 
     Nothing is written and nothing embedded. Example: footnote bench parsing data/sample --json
     """

@@ -26,9 +26,9 @@ _START_SECONDS = 30.0
 @verbs.command()
 def chat(
     port: Annotated[
-        int | None, option("Where to listen; the next free port when it is taken.", min=0, max=65535)
+        int | None, option("Port to listen on; if it is taken, the next free one.", min=0, max=65535)
     ] = None,
-    sample: Annotated[bool, option("Ingest data/sample first when nothing is ingested.", "--sample")] = False,
+    sample: Annotated[bool, option("Ingest data/sample first if the database is empty.", "--sample")] = False,
     headless: Annotated[bool, option("Do not open a browser.", "--headless")] = False,
 ) -> None:
     """Open the chat in the browser.
@@ -42,7 +42,7 @@ def chat(
     host = settings.chat.host
     if not is_loopback(host):
         raise ConfigError(
-            f"The chat cannot listen on {host}: whoever reached it could read private documents, upload and remove. "
+            f"The chat does not listen on {host}: it has no login, and every visitor could read and remove documents. "
             "There is no public mode yet.",
             hint="Unset FOOTNOTE_CHAT__HOST, and put a proxy with a login in front of 127.0.0.1.",
         )

@@ -27,9 +27,9 @@ Set = Annotated[
     list[str] | None,
     option("Change a setting in every --system, else in `custom`.", "--set", metavar="NAME=VALUE"),
 ]
-Compare = Annotated[str, option("The system that the others are tested against.", "--compare")]
-Limit = Annotated[int | None, option("Only the first so many.", min=1)]
-PerTopic = Annotated[Path | None, option("Write each topic's measures to this JSON file.")]
+Compare = Annotated[str, option("The baseline of the significance tests.", "--compare")]
+Limit = Annotated[int | None, option("At most this many, from the first.", min=1)]
+PerTopic = Annotated[Path | None, option("Write the measures of each topic to this JSON file.")]
 
 
 def _choose(
@@ -95,21 +95,21 @@ def eval_beir(
     ] = None,
     measure: Annotated[list[str] | None, option("nDCG@k, recall@k, success@k or RR@k.")] = None,
     compare: Annotated[
-        str, option("The system that the others are tested against; --set changes it only as a --system.")
+        str, option("The baseline of the significance tests; --set applies to it only if it is a --system.")
     ] = "",
     ablate: Annotated[
-        bool, option("What each part brings to the first system, by the first measure.", "--ablate")
+        bool, option("Measure the gain of each part of the first system, by the first measure.", "--ablate")
     ] = False,
     fit: Annotated[
-        bool, option("Fit the first system's weights, cross-validated; writes no setting.", "--fit")
+        bool, option("Fit the weights of the first system, cross-validated; no setting is written.", "--fit")
     ] = False,
-    limit: Annotated[int | None, option("Only the first so many topics.", min=1)] = None,
+    limit: Annotated[int | None, option("At most this many topics, from the first.", min=1)] = None,
     per_topic: Annotated[
-        Path | None, option("Write each topic's measures to this JSON file; else below FOOTNOTE_HOME.")
+        Path | None, option("Write the measures of each topic to this JSON file; default: a file below FOOTNOTE_HOME.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Rank judged sets in BEIR's form, each indexed in a database of its own; several are averaged.
+    """Rank judged sets in BEIR's form, each indexed in its own database; several are averaged.
 
     Example: footnote eval beir data/eval/small --system hybrid-convex --system hybrid-rrf --compare hybrid-convex
     """
@@ -245,10 +245,10 @@ class Baseline:
 
 @group.command("baseline")
 def eval_baseline(
-    write: Annotated[bool, option("Make today's scores the baseline of the tests.", "--write")] = False,
+    write: Annotated[bool, option("Write these scores as the baseline of the tests.", "--write")] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure the gate of the tests: topics with quotes and data/eval/small against data/eval/baseline.json.
+    """Measure the judged sets of the tests against data/eval/baseline.json.
 
     Exit code 1 when a set fell. Example: footnote eval baseline
     """
@@ -292,10 +292,12 @@ class AnswerScores:
 @group.command("answers")
 @group.command("portfolio", hidden=True)  # its name before
 def eval_answers(
-    topics: Annotated[Path | None, argument("Topics with quoted answers; else those of the sample.")] = None,
-    documents: Annotated[Path | None, option("The folder that the topics are about; else data/sample.")] = None,
+    topics: Annotated[Path | None, argument("Topics with quoted answers; default: those of the sample.")] = None,
+    documents: Annotated[
+        Path | None, option("The folder of documents that the topics are about; default: data/sample.")
+    ] = None,
     ingested: Annotated[
-        bool, option("Ask what is ingested already instead; nothing is written there.", "--ingested")
+        bool, option("Use the documents that are ingested already; nothing is written.", "--ingested")
     ] = False,
     system: Systems = None,
     setting: Set = None,
@@ -303,10 +305,10 @@ def eval_answers(
     per_topic: PerTopic = None,
     as_json: Json = False,
 ) -> None:
-    """Is the right place found, are the facts said, is silence kept: over documents in a database of their own.
+    """Measure answers on judged topics: quoted place cited, facts stated, abstention where there is no answer.
 
-    Beside these: precision (share of an answer's sentences that cite a quoted place or what is directly beside it),
-    words of an answer (outside lists and code; all), how often each confidence is right, and all by kind of question.
+    Also: precision (share of an answer's sentences that cite a quoted place or its neighbour), words per answer
+    (outside lists and code; all), how often each confidence is right, and every measure by kind of question.
     Example: footnote eval answers --system hybrid-convex --system default --compare hybrid-convex
     """
     settings = settings_now()
@@ -371,7 +373,7 @@ def _kind_row(kind: str, means: Mapping[str, float]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ChunkingScores:
-    """By way to cut the shape of its nodes; by cut and system the overlap of the found nodes with the gold spans."""
+    """By parser the shape of its nodes; by parser and system the overlap of the retrieved nodes with the gold spans."""
 
     dataset: str
     topics: int
@@ -385,11 +387,13 @@ class ChunkingScores:
 
 @group.command("chunking")
 def eval_chunking(
-    folder: Annotated[Path, argument("corpora/*.md and questions_df.csv with gold character spans.")],
+    folder: Annotated[
+        Path, argument("A folder with corpora/*.md and questions_df.csv, which holds gold character spans.")
+    ],
     parser: Annotated[
-        list[str] | None, option("Cut with this parser beside the baselines; repeat for more. Default: all.")
+        list[str] | None, option("Measure this parser beside the baselines; may be repeated; default: all.")
     ] = None,
-    n: Annotated[int, option("How many nodes are found.", "--top-n", "--n", "-n", min=1, max=100)] = 5,
+    n: Annotated[int, option("Number of retrieved nodes.", "--top-n", "--n", "-n", min=1, max=100)] = 5,
     system: Systems = None,
     setting: Set = None,
     compare: Compare = "",
@@ -397,10 +401,10 @@ def eval_chunking(
     per_topic: PerTopic = None,
     as_json: Json = False,
 ) -> None:
-    """How much of what answers is in the nodes that are found: recall, precision and IoU of their characters.
+    """Measure recall, precision and IoU of retrieved characters against gold spans, for each parser and the baselines.
 
-    For every way to cut, ours and the baselines, with how long its nodes are and the precision that no ranking can
-    exceed. Example: footnote eval chunking data/chunking --parser generic --parser sections
+    Also prints the lengths of the nodes and the best precision that any ranking of them could reach.
+    Example: footnote eval chunking FOLDER --parser generic --parser sections
     """
     settings = settings_now()
     from pipelines.evaluation.chunking import MEASURES, load_chunk_set, measure_chunking

@@ -28,7 +28,7 @@ class ParsingScores:
 
     @property
     def report(self) -> dict[str, Any]:
-        """The scores over all documents, by category and by layout, and each document with what it misses."""
+        """The scores over all documents, by category and by layout, and each document with its missed values."""
         from pipelines.evaluation.parsing import parsing_json
 
         return parsing_json(self.files)
@@ -36,12 +36,14 @@ class ParsingScores:
 
 @verbs.command("parsing")
 def eval_parsing(
-    folder: Annotated[Path, argument("PDF and DOCX files; truth as JSON or YAML of the same name.")],
+    folder: Annotated[
+        Path, argument("PDF and DOCX files, each with its truth in a JSON or YAML file of the same name.")
+    ],
     limit: Limit = None,
-    verbose: Annotated[bool, option("Show every value missed or wrong.", "--verbose", "-v")] = False,
+    verbose: Annotated[bool, option("Show every missed or wrong value.", "--verbose", "-v")] = False,
     as_json: Json = False,
 ) -> None:
-    """How much of what resumes and profiles state is found: companies, positions, dates, institutions, skills.
+    """Measure how completely facts of resumes and profiles are parsed: companies, positions, dates, schools, skills.
 
     A TXT or DOCX file beside a PDF is its reading order. Example: footnote eval parsing var/corpus/dev --verbose
     """
@@ -106,15 +108,17 @@ class ArticleScores:
 
 @verbs.command("articles")
 def eval_articles(
-    folder: Annotated[Path, argument("ground-truth.json and html/*.html.gz: web pages and their articles.")],
+    folder: Annotated[
+        Path, argument("A folder with ground-truth.json and html/*.html.gz: web pages and their articles.")
+    ],
     limit: Limit = None,
     verbose: Annotated[bool, option("Show every page.", "--verbose", "-v")] = False,
     as_json: Json = False,
 ) -> None:
-    """How much of an article's body is read out of its web page, and of nothing else; beside it plain trafilatura.
+    """Measure how exactly the body of an article is extracted from its web page, beside plain trafilatura.
 
-    The measure is that of the article extraction benchmark: shingles of four words in common.
-    Example: footnote eval articles data/articles
+    The measure is that of the article extraction benchmark: common shingles of four words.
+    Example: footnote eval articles FOLDER
     """
     from pipelines.evaluation.articles import articles_json, measure_articles
 
@@ -141,16 +145,16 @@ class GroundingScores(dict[str, Any]):
 
 @verbs.command("grounding")
 def eval_grounding(
-    claims: Annotated[Path, argument("JSON lines: claim, label, evidence, supporting_sentences.")],
+    claims: Annotated[Path, argument("A JSON Lines file: claim, label, evidence, supporting_sentences.")],
     limit: Limit = None,
-    words: Annotated[bool, option("By words alone, without the embedding model.", "--words")] = False,
-    fit: Annotated[bool, option("Fit the weights anew and print them.", "--fit")] = False,
+    words: Annotated[bool, option("Use words only, without the embedding model.", "--words")] = False,
+    fit: Annotated[bool, option("Fit the weights again and print them.", "--fit")] = False,
     as_json: Json = False,
 ) -> None:
-    """How well the verifier tells claims that their source bears out from the others, and whether it shows the place.
+    """Measure how well verification separates supported claims from others, and whether it shows the right place.
 
-    The AUROC is printed of the committed weights, cross-validated, and of plain baselines.
-    Example: footnote eval grounding data/wice/dev.jsonl --fit
+    Prints the AUROC of the committed weights, cross-validated, and of plain baselines.
+    Example: footnote eval grounding FILE --fit
     """
     from pipelines.evaluation.datasets import load_claims
     from pipelines.evaluation.grounding import refit, summary, verify_claims
@@ -195,14 +199,14 @@ class AnswerabilityScores(dict[str, Any]):
 @verbs.command("answerability")
 def eval_answerability(
     paths: Annotated[
-        list[Path], argument("Labelled conversations, or sets in BEIR's form.", metavar="FOLDER_OR_FILE...")
+        list[Path], argument("Files of labelled conversations, or folders in BEIR's form.", metavar="FOLDER_OR_FILE...")
     ],
-    fit: Annotated[bool, option("Fit the parameters anew and print them.", "--fit")] = False,
+    fit: Annotated[bool, option("Fit the parameters again and print them.", "--fit")] = False,
     as_json: Json = False,
 ) -> None:
-    """How well the evidence tells questions with an answer in the corpus from those without, cross-validated.
+    """Measure how well the evidence separates answerable from unanswerable questions, cross-validated.
 
-    Example: footnote eval answerability mtrag_un/dev.jsonl --fit
+    Example: footnote eval answerability FILE --fit
     """
     settings = settings_now()
     from pipelines.evaluation.answerability import judge_strengths, load_collection, measure_evidence, refit

@@ -27,7 +27,7 @@ class Careers:
 @verbs.command()
 @filtered
 def facts(*, filters: "Filters", as_json: Json = False) -> None:
-    """Show careers as the documents state them, and how long: in all, by company, title word and skill.
+    """Show the careers that documents state, with durations in total, by company, by word of a title and by skill.
 
     Example: footnote facts --document resume.pdf --json
     """

@@ -1,4 +1,4 @@
-"""`footnote feedback`: list, add and export what readers said of answers."""
+"""`footnote feedback`: list, add and export the feedback of readers on answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class FeedbackLog:
 @group.callback(invoke_without_command=True)
 def feedback_list(
     context: typer.Context,
-    limit: Annotated[int, option("How much of the latest.", min=1, max=10_000)] = 50,
+    limit: Annotated[int, option("Number of entries to list.", min=1, max=10_000)] = 50,
     as_json: Json = False,
 ) -> None:
     """List the feedback on answers: thumbs, wrong sources, comments, and the footnotes that readers opened.
@@ -48,7 +48,7 @@ def _render_feedback(log: FeedbackLog) -> None:
         columns = ["at", "query", "question", "said", "source", "words"]
         output.table("", columns, [_row(row) for row in log.feedback])
     else:
-        say("Nobody has said anything yet. Readers can in the chat, you also with `footnote feedback add`.")
+        say("There is no feedback yet. Readers give it in the chat; `footnote feedback add` adds it here.")
 
 
 def _row(row: Mapping[str, Any]) -> list[str]:
@@ -63,16 +63,16 @@ def _row(row: Mapping[str, Any]) -> list[str]:
 
 @group.command("add")
 def feedback_add(
-    query: Annotated[str, argument("Or its beginning; `footnote trace` lists them.", metavar="QUERY_ID")],
+    query: Annotated[str, argument("A query id or its beginning; `footnote trace` lists them.", metavar="QUERY_ID")],
     up: Annotated[bool, option("The answer is good.", "--up")] = False,
-    down: Annotated[bool, option("It is not.", "--down")] = False,
+    down: Annotated[bool, option("The answer is bad.", "--down")] = False,
     wrong_source: Annotated[
-        list[int] | None, option("Source N does not bear it out; may be repeated.", metavar="N")
+        list[int] | None, option("Source N does not support the answer; may be repeated.", metavar="N")
     ] = None,
-    words: Annotated[str, option("What else there is to say.", "--text")] = "",
+    words: Annotated[str, option("A comment.", "--text")] = "",
     as_json: Json = False,
 ) -> None:
-    """Say what you think of an answer; a thumb replaces the one before.
+    """Add feedback to an answer; a thumb replaces the previous one.
 
     Example: footnote feedback add 3fa1 --down --wrong-source 2
     """
@@ -84,13 +84,15 @@ def feedback_add(
     entries += [Feedback("wrong_source", source=n) for n in wrong_source or ()]
     entries += [Feedback("text", words=words)] if words else []
     if not entries or (up and down):
-        raise RetrievalError("Say one thing at least, and one thumb at most.", hint="See `footnote feedback add -h`.")
+        raise RetrievalError(
+            "Give at least one kind of feedback and at most one thumb.", hint="See `footnote feedback add -h`."
+        )
     engine = open_database(settings).engine
     query_id = read_query(engine, query)["id"]
     for each in entries:
         save_feedback(engine, query_id, each, session=SESSION, audience="owner", limit=_NO_LIMIT)
     kinds = [each.kind for each in entries]
-    emit(Done(f"Kept with query {query_id}.", {"query_id": query_id, "kept": kinds}), as_json)
+    emit(Done(f"Saved with query {query_id}.", {"query_id": query_id, "kept": kinds}), as_json)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +106,19 @@ class FeedbackExport:
 @group.command("export")
 def feedback_export(
     folder: Annotated[Path, argument("A new folder.")],
-    public: Annotated[bool, option("Only what visitors asked, of documents that they may see.", "--public")] = False,
-    with_text: Annotated[bool, option("Also write readers' words, into comments.jsonl.", "--with-text")] = False,
+    public: Annotated[
+        bool, option("Only questions of visitors and documents that are visible to them.", "--public")
+    ] = False,
+    with_text: Annotated[bool, option("Also write the comments, to comments.jsonl.", "--with-text")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write the feedback as topics and judgements that `footnote eval answers` and `beir` read.
+    """Write the feedback as topics and judgements for `footnote eval answers` and `footnote eval beir`.
 
-    A source that was reported as wrong is not relevant. Of an answer with a thumb up, the cited sources that were
-    opened and not reported are relevant, and all that it cites when none was opened. Nothing else makes a source
-    relevant: no thumb down, and no opening alone. An abstention with a thumb up becomes a topic without an answer.
-    Readers who disagree cancel out. Left out, and counted: questions that were asked within filters, and passages
-    that no document holds any more. Example: footnote feedback export var/feedback
+    A source reported as wrong is not relevant. For an answer with a thumb up, the cited sources that readers opened and
+    did not report are relevant; if none was opened, all cited sources are. Other clicks and thumbs down are not
+    judgements. An abstention with a thumb up becomes a topic without an answer. Contradicting judgements cancel out.
+    Questions with filters and passages that no longer exist are left out and counted.
+    Example: footnote feedback export var/feedback
     """
     from pipelines.evaluation.feedback_export import export
     from pipelines.store.database import open_database

@@ -63,13 +63,11 @@ class IngestOptions:
 def ingest(
     sources: Annotated[
         list[str] | None,
-        argument(
-            "Files, folders, github:OWNER, github:OWNER/REPO, notion:ID, https://...; none = as the settings say."
-        ),
+        argument("Files, folders, github:OWNER, github:OWNER/REPO, notion:ID, https://...; default: the settings."),
     ] = None,
     plan: PlanOnly = False,
-    collection: Annotated[str, option("Put the documents into this collection.")] = "",
-    category: Annotated[CategoryName | None, option("Say what the documents are; it is remembered.")] = None,
+    collection: Annotated[str, option("Store the documents in this collection.")] = "",
+    category: Annotated[CategoryName | None, option("Category of the documents; it is remembered.")] = None,
     visibility: Annotated[Literal["public", "private"] | None, option("Who may see them; it is remembered.")] = None,
     parser: Annotated[
         str,
@@ -77,29 +75,31 @@ def ingest(
             help="Parse with this parser, e.g. markdown, window; it is remembered.", autocompletion=parser_names
         ),
     ] = "",
-    verify: Annotated[bool, option("Read everything, even what is said to be as it was.", "--verify")] = False,
-    yes: Annotated[bool, option("Remove even more than a fifth of a source.", "--yes")] = False,
+    verify: Annotated[
+        bool, option("Read every file and page again, even if its size, date or ETag has not changed.", "--verify")
+    ] = False,
+    yes: Annotated[bool, option("Allow removing more than a fifth of a source.", "--yes")] = False,
     retry_failed: Annotated[
-        bool, option("Try only what failed the last time; without sources, all of that.", "--retry-failed")
+        bool, option("Try again only what failed last time; without sources, every failure.", "--retry-failed")
     ] = False,
     watch: Annotated[
         bool,
-        option("Go on until Ctrl-C: whenever a folder changed, and at times for other sources.", "--watch"),
+        option("Keep running: ingest when a file changes, and check remote sources at an interval.", "--watch"),
     ] = False,
     executor: Annotated[
         Literal["local", "here", "ray"] | None,
-        option("Read files in worker processes, in this one, or on a Ray cluster; else as set."),
+        option("Read files in worker processes, in this process, or on a Ray cluster; default: the setting."),
     ] = None,
-    workers: Annotated[int | None, option("How many processes; 0 = one for each core, at most 8.", min=0)] = None,
+    workers: Annotated[int | None, option("Number of processes; 0 = one per core, at most 8.", min=0)] = None,
     as_json: Json = False,
 ) -> None:
-    """Bring documents in; what did not change costs nothing. Ctrl-C or SIGTERM ends it after what is under way.
+    """Ingest documents; unchanged ones are skipped. Ctrl-C or SIGTERM stops after the documents in progress.
 
     Example: footnote ingest ~/portfolio --plan
 
     Example: footnote ingest github:ann notion:0123456789abcdef https://example.com/feed.xml
 
-    Example: footnote ingest ~/portfolio github:ann --watch --json (JSON lines: what is watched, then what is new)
+    Example: footnote ingest ~/portfolio github:ann --watch --json (JSON lines: the watched sources, then each change)
     """
     from app.settings import with_executor
 
@@ -159,8 +159,9 @@ def _nothing_to_retry(ingestion: "Ingestion", overrides: "Overrides") -> str:
     with reading(ingestion.database.engine, "reading what failed") as connection:
         left = current_failures(connection, ingestion.collection(overrides))
     if not left:
-        return "Nothing failed the last time it was tried."
-    return f"{len(left)} documents failed, such as {left[0].document}, but none is to be found here: `footnote status`."
+        return "Nothing failed in the last run."
+    first = left[0].document
+    return f"{len(left)} documents failed, such as {first}, but none of these sources holds them: `footnote status`."
 
 
 # A plan
@@ -247,7 +248,7 @@ def _render_plan(result: PlanResult) -> None:
             f"tokens, at most {_money(seen.header_cost, 'FOOTNOTE_LLM__PRICE')}"
         )
     for item, why in plan.settled.items():
-        say(f"{item.name} failed before, and does no longer: {why}", "dim")
+        say(f"{item.name} failed before and no longer does: {why}", "dim")
     say_noted(plan)
     _warn_refused(plan)
 
@@ -267,22 +268,22 @@ def _money(dollars: float | None, setting: str) -> str:
 
 def say_noted(plan: "Plan") -> None:
     """Print what is skipped and what is stored in part, each with the reason."""
-    for label, remarks in (("passed over", plan.skipped), ("stored in part", plan.partial)):
+    for label, remarks in (("skipped", plan.skipped), ("stored in part", plan.partial)):
         if remarks:
             say(f"{len(remarks):,} {label}:", "dim")
         for each in remarks[:_MAX_REMARKS]:
             say(f"          {each.name}: {each.reason}", "dim")
         if len(remarks) > _MAX_REMARKS:
-            say(f"          and {len(remarks) - _MAX_REMARKS:,} more: --json has all", "dim")
+            say(f"          and {len(remarks) - _MAX_REMARKS:,} more; --json lists all", "dim")
     for source in plan.empty:
-        say(f"Nothing that is read is in {named_place(source)}.", "yellow")
+        say(f"{named_place(source)} holds no file of a supported type.", "yellow")
 
 
 def _warn_refused(plan: "Plan | Round") -> None:
     """Print on stderr the removals that were refused because they are too many."""
     for source, absent, stored in plan.refused:
         warn(
-            f"{absent} of {stored} documents are no longer in {source}; that is more than a fifth, so they stay. "
+            f"{absent} of {stored} documents are no longer in {source}; that is more than a fifth, so they were kept. "
             "Run again with --yes to remove them."
         )
 
@@ -432,12 +433,12 @@ def _watch(settings: "Settings", sources: Sequence[str], overrides: "Overrides",
     with stopping(stop) as stopped:
         print_rounds(watch.rounds(), stop, as_json=options.as_json)
     if not options.as_json:
-        warn("Not watching any more.", "dim")
+        warn("Stopped watching.", "dim")
     raise typer.Exit(stopped())
 
 
 def print_watched(every: Mapping[str, float], *, as_json: bool) -> None:
-    """Print what is watched and how often: on stderr, or as one line of JSON, the first of a watch."""
+    """Print the watched sources with their intervals: on stderr, or as the first line of JSON."""
     from pipelines.ingestion.sources import kind_of
 
     watched = [
@@ -468,10 +469,10 @@ def print_rounds(rounds: "Iterable[Round]", stop: Event, *, as_json: bool) -> No
 
 @render.register(RoundResult)
 def _render_round(result: RoundResult) -> None:
-    """Print the changes of a round on one line, and below it failures and refusals."""
+    """Print the changes of a round on one line, with failures and refusals below."""
     found = result.found
     if not found.is_news:
-        note(f"nothing new in {', '.join(found.locations)}")
+        note(f"no change in {', '.join(found.locations)}")
         return
     at, where = f"{found.at.astimezone():%H:%M:%S}", ", ".join(found.locations)
     if found.report:

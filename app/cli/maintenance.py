@@ -53,11 +53,13 @@ def db_stop(as_json: Json = False) -> None:
 
 @db.command("migrate")
 def db_migrate(
-    to: Annotated[str, option("This one, e.g. 0003, for an older Footnote; else the newest.", metavar="REVISION")] = "",
-    yes: Annotated[bool, option("Do not ask before going down.", "--yes")] = False,
+    to: Annotated[
+        str, option("The revision, e.g. 0003, of an older Footnote; default: the newest.", metavar="REVISION")
+    ] = "",
+    yes: Annotated[bool, option("Do not ask before a downgrade.", "--yes")] = False,
     as_json: Json = False,
 ) -> None:
-    """Bring the tables to the version of this program, or down to that of an older one.
+    """Upgrade the tables to this version of Footnote, or downgrade them to an older one.
 
     Example: footnote db migrate --to 0003
     """
@@ -66,7 +68,9 @@ def db_migrate(
 
     to = to or HEAD
     if to == "base":
-        raise RetrievalError("Nothing would be left.", hint="`footnote db reset` empties the database.")
+        raise RetrievalError(
+            "A downgrade to base would drop every table.", hint="`footnote db reset` empties the database."
+        )
     assert_known(to)
     database, stands = reach(settings_now())
     lost = losses(stands, to)
@@ -76,10 +80,10 @@ def db_migrate(
         for each in (*lost, f'Keep a copy first: {dump} "$(footnote db url)" > footnote.sql'):
             output.warn(f"   {each}")
         way = f"from migration {stands} down to {to}"
-        would = f"The database would go {way}, and lose something."
-        output.agree(f"Take the database {way}?", would, as_json=as_json)
+        would = f"The database would be downgraded {way}, and lose data."
+        output.agree(f"Downgrade the database {way}?", would, as_json=as_json)
     before = migrate(database.engine, to)
-    later = "" if to == HEAD else f"; the next command of this Footnote brings it to {HEAD} again"
+    later = "" if to == HEAD else f"; the next command of this version upgrades it to {HEAD} again"
     emit(Done(f"at migration {to}{later}", {"migration": to, "before": before}), as_json)
 
 
@@ -96,7 +100,9 @@ def db_url(as_json: Json = False) -> None:
 
 
 @db.command("reset")
-def db_reset(yes: Annotated[bool, option("Really delete everything.", "--yes")] = False, as_json: Json = False) -> None:
+def db_reset(
+    yes: Annotated[bool, option("Confirm that everything is deleted.", "--yes")] = False, as_json: Json = False
+) -> None:
     """Delete every document, node and log of this database.
 
     Example: footnote db reset --yes
@@ -105,7 +111,7 @@ def db_reset(yes: Annotated[bool, option("Really delete everything.", "--yes")] 
     from pipelines.store.database import open_database, reset
 
     if not yes:
-        raise RetrievalError("This deletes every document, node and log.", hint="Say --yes to do it.")
+        raise RetrievalError("This deletes every document, node and log.", hint="Add --yes to confirm.")
     reset(open_database(settings).engine)
     emit(Done("empty", {"empty": True}), as_json)
 
@@ -125,11 +131,13 @@ class Health:
 @verbs.command()
 def doctor(
     fix: Annotated[bool, option("Run the safe repairs.", "--fix")] = False,
-    sweep: Annotated[bool, option("Delete kept files that nothing needs; asks.", "--sweep")] = False,
+    sweep: Annotated[
+        bool, option("Delete stored files that no document or version uses, after a confirmation.", "--sweep")
+    ] = False,
     yes: Annotated[bool, option("Do not ask.", "--yes")] = False,
     as_json: Json = False,
 ) -> None:
-    """Check everything below, and print the command that mends each finding.
+    """Check the database, indexes and models, and print the command that repairs each problem.
 
     Example: footnote doctor --fix
     """
@@ -150,8 +158,8 @@ def _sweep(settings: "Settings", *, yes: bool, as_json: bool) -> Done:
     with reading(engine, "looking for unused files") as connection:
         found = unused(connection, home)
     if found.paths and not yes:
-        would = f"{found} in {home} would be deleted: no document and no kept version of one needs them."
-        question = "Delete them? Another database that shares this folder would miss its own."
+        would = f"{found} in {home} would be deleted: no document and no stored version uses them."
+        question = "Delete them? Another database that shares this folder would lose its files too."
         output.agree(question, would, as_json=as_json)
     with reading(engine, "looking for unused files again") as connection:
         gone = sweep(connection, home, found)
@@ -179,7 +187,7 @@ def _render_health(health: Health) -> None:
         label, style = ("ok", "") if finding.ok else ("PROBLEM", "red")
         say(f"{label:>8}  {finding.name}: {finding.said}", style)
         if not finding.ok:
-            say(f"          mend: {finding.mend}")
+            say(f"          repair: {finding.mend}")
 
 
 class Audit(dict[str, Any]):
@@ -188,7 +196,7 @@ class Audit(dict[str, Any]):
 
 @verbs.command()
 def audit(as_json: Json = False) -> None:
-    """Check that each node and citation is its span of the stored text, and each node as visible as its document.
+    """Check that nodes and citations match their spans of the stored text, and nodes the visibility of their document.
 
     Example: footnote audit --json
     """
@@ -206,7 +214,7 @@ def _render_audit(report: Audit) -> None:
     for violation in report["violations"]:
         say(f"{violation['kind']}: {violation['document']}: {violation['said']}", "red")
     if {violation["kind"] for violation in report["violations"]} - {"citation", "snippet"}:
-        say("mend: footnote doctor --fix; if a document is wrong still, remove it and ingest it again")
+        say("repair: footnote doctor --fix; if a document is still wrong, remove it and ingest it again")
     say(
         f"{report['nodes']} nodes and {report['facts']} facts of {report['documents']} documents, "
         f"{report['citations']} citations and {report['snippets']} snippets of answers checked, "
@@ -221,10 +229,10 @@ class Statistics(dict[str, Any]):
 
 @verbs.command()
 def stats(
-    days: Annotated[int, option("How many days, with today (UTC).", min=1, max=3660)] = 30,
+    days: Annotated[int, option("Number of days, including today (UTC).", min=1, max=3660)] = 30,
     as_json: Json = False,
 ) -> None:
-    """Questions, answers and abstentions, latency (p50, p95, p99) by stage, tokens and cost, volumes, clicks, thumbs.
+    """Show questions, answers, abstentions, latency (p50, p95, p99) by stage, tokens, cost, volumes, clicks and thumbs.
 
     Example: footnote stats --days 7 --json
     """

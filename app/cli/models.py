@@ -30,13 +30,15 @@ group = typer.Typer(
     help="The embedding models: list, add, compare, promote, drop. Example: footnote models list",
     no_args_is_help=True,
 )
-Model = Annotated[str, argument("As `models list` shows it: [PROVIDER/]NAME[@DIMENSION], or a table.", metavar="MODEL")]
+Model = Annotated[
+    str, argument("A model of `models list`: [PROVIDER/]NAME[@DIMENSION], or its table.", metavar="MODEL")
+]
 _QUESTIONS = 200  # that are asked unless said otherwise
 
 
 @dataclass(frozen=True, slots=True)
 class ModelList:
-    """The models whose nodes are stored; `note` and `advice` are on settings that would choose another one."""
+    """The models whose nodes are stored; `note` and `advice` concern settings that name another model."""
 
     stored: "Sequence[StoredModel]"
     note: str = ""
@@ -45,7 +47,7 @@ class ModelList:
 
 @group.command("list")
 def models_list(as_json: Json = False) -> None:
-    """List the embedding models whose nodes are stored, and which of them serves.
+    """List the embedding models whose nodes are stored, and which one is active.
 
     Example: footnote models list
     """
@@ -66,7 +68,7 @@ def _render_models(result: ModelList) -> None:
         for each in result.stored
     ]  # fmt: skip
     columns = ["model", "", "documents", "nodes", "size", "added"]
-    output.table("", columns, rows) if rows else say("No model yet: `footnote ingest` makes the first.")
+    output.table("", columns, rows) if rows else say("No model yet: `footnote ingest` creates the first.")
     if result.note:
         warn(f"{result.note} {result.advice}")
 
@@ -107,7 +109,7 @@ def model_finding(settings: "Settings") -> "tuple[EmbeddingIdentity | None, Find
 
 @dataclass(frozen=True, slots=True)
 class ModelAdded:
-    """A model whose table was filled, what that was to cost, and what was done."""
+    """A model whose table was filled, its expected cost, and the result."""
 
     model: "StoredModel"
     price: "ReembeddingCost | None"
@@ -122,12 +124,12 @@ class ModelAdded:
 @group.command("add")
 def models_add(
     model: Annotated[str, argument("[PROVIDER/]NAME[@DIMENSION].", metavar="MODEL")],
-    yes: Annotated[bool, option("Pay what it costs.", "--yes")] = False,
+    yes: Annotated[bool, option("Accept the cost.", "--yes")] = False,
     as_json: Json = False,
 ) -> None:
-    """Embed the stored documents with another model, while the one that serves goes on serving.
+    """Embed the stored documents with another model; the active model stays in use.
 
-    What is there already stays, so that a run that was stopped goes on. Of a paid model the cost is shown first.
+    A stopped run continues where it ended. The cost of a paid model is shown first.
     Example: footnote models add text-embedding-3-small@512
     """
     settings = settings_now()
@@ -140,7 +142,9 @@ def models_add(
     wanted = next((each.identity for each in stored if model in (each.table, f"data_{each.table}")), None)
     wanted = wanted or parse_model_name(settings, model)
     if any(each.active and each.identity == wanted for each in stored):
-        raise RetrievalError(f"{wanted.label} serves already.", hint="`footnote ingest` brings documents in.")
+        raise RetrievalError(
+            f"{wanted.label} is the active model already.", hint="`footnote ingest` adds documents to it."
+        )
     filling = build_reembedding(settings, wanted)
     price: ReembeddingCost | None = None
     if wanted.provider == "openai":
@@ -183,7 +187,7 @@ def _render_added(added: ModelAdded) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ModelsCompared:
-    """Two models, and what they find for the same questions."""
+    """Two models and their results for the same questions."""
 
     a: "StoredModel"
     b: "StoredModel"
@@ -193,15 +197,15 @@ class ModelsCompared:
 @group.command("compare")
 def models_compare(
     a: Model,
-    b: Annotated[str, argument("Another one; else A is compared with what serves.", metavar="[MODEL]")] = "",
+    b: Annotated[str, argument("A second model; default: the active one.", metavar="[MODEL]")] = "",
     topics: Annotated[
         Path | None,
-        option("Topics with quoted answers; else the sample's where it is stored, else logged questions."),
+        option("Topics with quoted answers; default: those of the sample if it is stored, else logged questions."),
     ] = None,
-    limit: Annotated[int | None, option("Only so many questions.", min=1)] = None,
+    limit: Annotated[int | None, option("At most this many questions.", min=1)] = None,
     as_json: Json = False,
 ) -> None:
-    """Search the same questions with two models: measures, overlap, and the documents that move most.
+    """Search the same questions with two models and show measures, overlap and the largest changes of rank.
 
     Example: footnote models compare all-MiniLM-L6-v2 text-embedding-3-small
     """
@@ -217,7 +221,9 @@ def models_compare(
     stored = stored_models(database.engine)
     first = find_model(stored, a) if b else next((each for each in stored if each.active), None)
     if first is None:
-        raise RetrievalError("No embedding model serves yet.", hint="Run `footnote ingest`, or name two models.")
+        raise RetrievalError(
+            "There is no active embedding model yet.", hint="Run `footnote ingest`, or name two models."
+        )
     second = find_model(stored, b or a)
     if first == second:
         raise RetrievalError(f"{first.identity.label} cannot be compared with itself.", hint="Name another model.")
@@ -279,7 +285,7 @@ class ModelServing:
 
 @group.command("promote")
 def models_promote(model: Model, as_json: Json = False) -> None:
-    """Make a model the one that serves, once it holds every stored document; who searches meanwhile notices nothing.
+    """Make a model the active one, once it holds every stored document; running searches are not interrupted.
 
     Example: footnote models promote text-embedding-3-small@512
     """
@@ -306,9 +312,12 @@ def _render_serving(serving: ModelServing) -> None:
     from pipelines.store.embedding_models import settings_of
 
     before, identity = serving.before, serving.model.identity
-    say(f"{identity.label} serves" + ("" if serving.changed else " already"), "bold")
+    say(f"{identity.label} is the active model" + ("" if serving.changed else " already"), "bold")
     if serving.changed and before:
-        say(f"`footnote models promote {before.label}` goes back, `footnote models drop {before.label}` tidies up")
+        say(
+            f"`footnote models promote {before.label}` undoes this; "
+            f"`footnote models drop {before.label}` deletes the old nodes"
+        )
     if serving.differs and serving.differs[2]:
         warn(f"The settings still name another model: {settings_of(identity)}.")
 
@@ -317,12 +326,12 @@ def _render_serving(serving: ModelServing) -> None:
 def models_drop(
     model: Model,
     cache: Annotated[
-        bool, option("Forget its cached vectors, too: adding it again embeds everything.", "--cache")
+        bool, option("Also delete its cached vectors; adding it again embeds everything.", "--cache")
     ] = False,
     yes: Annotated[bool, option("Do not ask.", "--yes")] = False,
     as_json: Json = False,
 ) -> None:
-    """Drop a model's nodes; never those of the one that serves.
+    """Delete the nodes of a model that is not active.
 
     Example: footnote models drop all-MiniLM-L6-v2 --yes
     """
@@ -336,7 +345,9 @@ def models_drop(
     chosen = find_model(stored_models(database.engine), model)
     label = chosen.identity.label
     if chosen.active:
-        raise ConfigError(f"{label} serves, so it stays.", hint="`footnote models promote` another one first.")
+        raise ConfigError(
+            f"{label} is the active model and cannot be dropped.", hint="`footnote models promote` another one first."
+        )
     would = f"{label} with {chosen.nodes:,} nodes of {chosen.documents:,} documents would be dropped."
     if not yes:
         output.agree("Drop it?", would, as_json=as_json)

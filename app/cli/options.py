@@ -29,7 +29,7 @@ def argument(meaning: str, **more: Any) -> Any:
 Json = Annotated[bool, option("Print one JSON document on stdout.", "--json")]
 PlanOnly = Annotated[
     bool,
-    option("Say what would be done, and do nothing; exit code 4 where something would fail.", "--plan"),
+    option("Print what would be done and change nothing; exit code 4 if something would fail.", "--plan"),
 ]
 
 
@@ -131,5 +131,5 @@ def parts_of(named: list[str] | None) -> list[str]:
     if unknown:
         raise typer.BadParameter(f"There is no part {unknown[0]!r}. Parts: {', '.join(PARTS)}.")
     if {"dense", "sparse"} <= {*wanted}:
-        raise typer.BadParameter("Nothing would be left to search with: leave dense or sparse in.")
+        raise typer.BadParameter("Without dense and sparse there is no retriever left; keep one of them.")
     return wanted

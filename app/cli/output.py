@@ -88,20 +88,20 @@ def say(text: str, style: str = "") -> None:
 
 
 def agree(question: str, message: str, *, as_json: bool) -> None:
-    """Print what would be done, and go on only if a person agrees.
+    """Print what would be done, and continue only if a person agrees.
 
     Raises:
-        RetrievalError: Where nobody can be asked.
+        RetrievalError: If there is no terminal to ask on.
         typer.Exit: With 130, if the answer is no or none.
     """
     if as_json or not sys.stdin.isatty():
-        raise RetrievalError(message, hint="Say --yes to do it.")
+        raise RetrievalError(message, hint="Add --yes to confirm.")
     warn(message)
     confirm(question)
 
 
 def confirm(question: str) -> None:
-    """Ask a person, and go on only if the answer is yes.
+    """Ask a person, and continue only if the answer is yes.
 
     Raises:
         typer.Exit: With 130, if it is no or none.
@@ -169,13 +169,13 @@ def progress(*, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
 
 
 def say_notes(notes: Iterable[str]) -> None:
-    """Print what a reader should know of how something was found, one note a line."""
+    """Print the notes of a search, one per line."""
     for note in notes:
         say(f"Note: {note}", "yellow")
 
 
 def clip(text: str, limit: int) -> str:
-    """The text on one line, at most so many characters, cut after a word."""
+    """The text on one line, cut after a word to at most `limit` characters."""
     folded = " ".join(text.split())
     return folded if len(folded) <= limit else folded[: limit - 1].rsplit(" ", 1)[0] + "…"
 

@@ -1,6 +1,5 @@
 """`footnote runs`, `rollback`, `reindex` and `remove`: the run log, undo, and indexing again from the originals."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +8,7 @@ import typer
 
 from app.cli.ingest import emit_plan, emit_run, say_sources_stay
 from app.cli.options import EXIT_FAILED_DOCUMENTS, Json, PlanOnly, argument, option, settings_now
-from app.cli.output import Entry, agree, confirm, emit, local_time, print_entries, render, say, warn
+from app.cli.output import Entry, agree, emit, local_time, print_entries, render, say, warn
 from pipelines.errors import RetrievalError
 from pipelines.store.originals import named_place
 from pipelines.wording import format_count, with_hint, without_label
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
 verbs = typer.Typer()
 _VERBS = {"add": "bring back", "update": "restore", "remove": "remove", "unchanged": "leave", "fail": "fail"}
+_CHANGING = frozenset({"add", "update", "remove"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Removal:
 @verbs.command()
 def remove(
     documents: Annotated[list[str] | None, argument("Ids, names or titles.")] = None,
-    source: Annotated[str, option("Remove everything that came from this file, folder or source.")] = "",
+    source: Annotated[str, option("Remove every document of this file, folder or source.")] = "",
     yes: Annotated[bool, option("Do not ask.", "--yes")] = False,
     as_json: Json = False,
 ) -> None:
-    """Remove documents with all that was derived from them; what failed and is not stored is forgotten.
+    """Remove documents and all that was derived from them; failures of documents that were never stored are forgotten.
 
     Example: footnote remove resume.pdf
 
@@ -133,11 +133,11 @@ def _render_removal(removal: Removal) -> None:
 
 @verbs.command()
 def reindex(
-    source: Annotated[str, option("Only what came from this file, folder or source, gone or not.")] = "",
+    source: Annotated[str, option("Only documents of this file, folder or source, even if it no longer exists.")] = "",
     plan: PlanOnly = False,
     as_json: Json = False,
 ) -> None:
-    """Load the stored originals again: parse and embed with today's settings; until then the old nodes serve.
+    """Parse and embed the stored originals again with the current settings; the old nodes are used until then.
 
     Example: footnote reindex --plan
     """
@@ -172,14 +172,14 @@ class RunRecord(dict[str, Any]):
 
 @verbs.command()
 def runs(
-    run: Annotated[int | None, argument("Show what became of each document of it.", metavar="[ID]")] = None,
-    limit: Annotated[int, option("How many of the last runs, or days.", min=1, max=10_000)] = 20,
+    run: Annotated[int | None, argument("Show this run with the outcome of each document.", metavar="[ID]")] = None,
+    limit: Annotated[int, option("Number of runs, or of days, to list.", min=1, max=10_000)] = 20,
     snapshots: Annotated[
-        bool, option("Show how much there was at the end of each day instead.", "--snapshots")
+        bool, option("Show the number of documents and nodes at the end of each day instead.", "--snapshots")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """The ingest log: every run, what it did, how fast, and what failed and why.
+    """Show the ingest log: each run with its outcome, speed and failures.
 
     Example: footnote runs 7 --json
     """
@@ -203,7 +203,7 @@ def _render_runs(log: RunLog) -> None:
     ]  # fmt: skip
     print_entries(["run", "kind", "state", "started", "took", "speed", "outcome"], rows)
     if not rows:
-        say("There was no run yet.")
+        say("No run is logged yet.")
 
 
 @render.register(RunRecord)
@@ -236,7 +236,7 @@ def _render_snapshots(log: SnapshotLog) -> None:
     ]  # fmt: skip
     print_entries(["day", "category", "documents", "nodes", "characters", "size", "speed"], rows)
     if not rows:
-        say("There is no snapshot yet; each run writes the day's.")
+        say("There is no snapshot yet; each run writes one for its day.")
 
 
 def _state(run: Mapping[str, Any]) -> str:
@@ -277,13 +277,15 @@ class UndoPlan:
 
 @verbs.command()
 def rollback(
-    run: Annotated[int, argument("As `footnote runs` lists it.", metavar="RUN_ID")],
+    run: Annotated[int, argument("The number of a run in `footnote runs`.", metavar="RUN_ID")],
     plan: PlanOnly = False,
-    keep_later: Annotated[bool, option("Leave documents alone that later runs changed again.", "--keep-later")] = False,
-    yes: Annotated[bool, option("Do not ask, on a terminal.", "--yes")] = False,
+    keep_later: Annotated[bool, option("Skip documents that later runs changed again.", "--keep-later")] = False,
+    yes: Annotated[bool, option("Do not ask.", "--yes")] = False,
     as_json: Json = False,
 ) -> None:
-    """Undo a run: bring its documents back to what they were before it; a rollback can be undone, too.
+    """Undo a run: restore its documents to their versions before it; a rollback can itself be undone.
+
+    Changes of later runs to the same documents are undone with it, unless --keep-later is given.
 
     Example: footnote rollback 7 --plan
     """
@@ -295,9 +297,11 @@ def rollback(
     if plan:
         emit(UndoPlan(run, undo.steps), as_json, EXIT_FAILED_DOCUMENTS if undo.plan.count("fail") else 0)
         return
-    if not (yes or as_json) and sys.stdin.isatty():
-        render(UndoPlan(run, undo.steps))
-        confirm(f"Undo run {run}?")
+    if not yes and any(step.action in _CHANGING for step in undo.steps):
+        for step in undo.steps:
+            if step.action in _CHANGING:
+                warn(f"  {_VERBS[step.action]:>10}  {step.item.name} ({step.reason})")
+        agree(f"Undo run {run}?", f"Run {run} would be undone: {_totals(UndoPlan(run, undo.steps))}.", as_json=as_json)
     emit_run(ingestion, undo.plan, as_json, lambda advance: roll_back(ingestion, undo, on_progress=advance), undo.steps)
 
 
@@ -308,6 +312,9 @@ def _render_undo(undo: UndoPlan) -> None:
         for verb, step, hint in undo.steps
     ]
     print_entries(["action", "document"], rows, most=200)
-    totals = ", ".join(f"{count} to {verb}" for verb, count in undo.counts.items() if count)
-    say(totals or f"run {undo.run_id} changed nothing", "bold")
+    say(_totals(undo) or f"run {undo.run_id} changed nothing", "bold")
     say_sources_stay(step.item.source for step in undo.undone)
+
+
+def _totals(undo: UndoPlan) -> str:
+    return ", ".join(f"{count} to {verb}" for verb, count in undo.counts.items() if count)

@@ -61,16 +61,21 @@ class WhatIf:
 @filtered
 def search(
     question: str,
-    mode: Annotated[Literal["hybrid", "dense", "sparse"] | None, option("Which legs search.")] = None,
-    top_n: Annotated[int | None, option("How many passages; else as set.", "--top-n", "-n", min=1, max=100)] = None,
-    explain: Annotated[bool, option("Show every candidate and what became of it.", "--explain")] = False,
+    mode: Annotated[
+        Literal["hybrid", "dense", "sparse"] | None,
+        option("The retrievers to use: both, dense or sparse; default: the setting."),
+    ] = None,
+    top_n: Annotated[
+        int | None, option("Number of passages; default: the setting.", "--top-n", "-n", min=1, max=100)
+    ] = None,
+    explain: Annotated[bool, option("Show every candidate with its scores and outcome.", "--explain")] = False,
     without: Annotated[
         list[str] | None,
         typer.Option(
             metavar="PART",
             callback=parts_of,
-            help="What if: search also without this part, and show what moves; may be repeated. The log keeps only "
-            f"the search as set. Parts: {', '.join(PARTS)}.",
+            help="Search again without this part and show which ranks change; may be repeated. Only the first search "
+            f"is logged. Parts: {', '.join(PARTS)}.",
         ),
     ] = None,
     *,
@@ -86,7 +91,7 @@ def search(
 
     settings, parts = settings_now(), tuple(without or ())
     if mode in parts:
-        raise RetrievalError(f"Nothing would be left to search with: --mode {mode} --without {mode}.")
+        raise RetrievalError(f"--mode {mode} --without {mode} leaves no retriever.")
     engine = build_query_engine(settings)
     report = engine.search(question, filters=filters, mode=mode, top_n=top_n)
     if not parts:
@@ -106,7 +111,7 @@ def _render_ranking(ranking: Ranking) -> None:
 
     say_results(serialise(ranking.report.results))
     if not ranking.report.results:
-        say(GREETING if ranking.report.intent.greeting else "Nothing was found.")
+        say(GREETING if ranking.report.intent.greeting else "No passage was found.")
     _say_notes_or_ledger(ranking, ())
 
 
@@ -139,7 +144,7 @@ def _render_what_if(what_if: WhatIf) -> None:
         _render_ranking(what_if.base)
         return
     parts = ", ".join(what_if.without.parts)
-    drawn = _table({"#": "right", "as set": "left", f"without {parts}": "left"}, "")
+    drawn = _table({"#": "right", "current": "left", f"without {parts}": "left"}, "")
     rankings = [ranking.report.results for ranking in (what_if.base, what_if.without)]
     for index in range(max(map(len, rankings))):
         cells = [
@@ -157,7 +162,7 @@ def _render_what_if(what_if: WhatIf) -> None:
         why = f"  ({move.why})" if move.why else ""
         say(f"{move.kind:<5}{ranks:>8}  {move.title}, line {move.line_start}{why}", _MOVE_STYLE[move.kind])
     if not what_if.moves:
-        say(f"Nothing moved without {parts}.")
+        say(f"No rank changed without {parts}.")
     _say_notes_or_ledger(what_if.base, what_if.without.report.notes)
 
 
@@ -174,11 +179,11 @@ class QueryLog:
 
 @verbs.command()
 def trace(
-    query: Annotated[str, argument("Or the beginning of one; none = the latest.", metavar="[ID]")] = "",
-    limit: Annotated[int, option("How many of the latest.", min=1, max=1000)] = 20,
+    query: Annotated[str, argument("A query id or its beginning; none = list the latest.", metavar="[ID]")] = "",
+    limit: Annotated[int, option("Number of queries to list.", min=1, max=1000)] = 20,
     as_json: Json = False,
 ) -> None:
-    """Show how a past query went: every candidate, score and decision; without ID, list the latest.
+    """Show a past query: every candidate, score and decision; without ID, list the latest queries.
 
     Example: footnote trace 3fa1
     """
@@ -191,7 +196,7 @@ def trace(
 
 @render.register(QueryLog)
 def _render_queries(log: QueryLog) -> None:
-    columns = {"asked": "left", "id": "left", "kind": "left", "question": "left", "ms": "right", "came of it": "left"}
+    columns = {"asked": "left", "id": "left", "kind": "left", "question": "left", "ms": "right", "outcome": "left"}
     wide = output.console.width >= _WIDE
     drawn = _table(columns | ({"for": "left", "used": "left"} if wide else {}), "")
     for row in log.queries:
@@ -203,7 +208,7 @@ def _render_queries(log: QueryLog) -> None:
         drawn.add_row(*map(Text, cells))
     output.console.print(drawn)
     if not log.queries:
-        say("Nothing has been asked yet.")
+        say("No query is logged yet.")
 
 
 @render.register(LoggedQuery)
@@ -271,7 +276,7 @@ def _print_candidates(candidates: Sequence[Mapping[str, Any]]) -> None:
     columns |= {"factors": "left", "final": "right", "fate": "left"}
     columns |= {"node": "left"} if output.console.width >= _WIDE else {}
     rows = [
-        [str(number), row["title"], _leg(row["dense"], 3), _leg(row["sparse"], 2), f"{row['fused']:.3f}",
+        [str(number), row["title"], _scored(row["dense"], 3), _scored(row["sparse"], 2), f"{row['fused']:.3f}",
          "\n".join(f"{name} {value:.2f}" for name, value in row["factors"].items()), f"{row['final']:.3f}", row["fate"],
          row["node_id"][:8]][: len(columns)]
         for number, row in enumerate(candidates, start=1)
@@ -287,8 +292,8 @@ def _print_candidates(candidates: Sequence[Mapping[str, Any]]) -> None:
     output.console.print(drawn)
 
 
-def _leg(leg: Mapping[str, Any] | None, digits: int) -> str:
-    return f"{leg['rank']:>2} {leg['score']:>{3 + digits}.{digits}f}" if leg else ""
+def _scored(found: Mapping[str, Any] | None, digits: int) -> str:
+    return f"{found['rank']:>2} {found['score']:>{3 + digits}.{digits}f}" if found else ""
 
 
 def _say_evidence(evidence: Mapping[str, Any]) -> None:

@@ -24,9 +24,9 @@ _PATIENCE = 2.0  # seconds
 
 
 def ending_well(message: bytes) -> ExitCode:
-    """Have a signal end the process with `message` on stderr, after what is registered for the exit.
+    """On a signal, end the process with `message` on stderr, after the exit handlers.
 
-    Gives what tells the exit code that the signal asks for; 0 as long as none came.
+    Yields a function that returns the exit code of the signal; 0 if there was none.
     """
     codes = [0]
 
@@ -41,9 +41,9 @@ def ending_well(message: bytes) -> ExitCode:
 
 @contextlib.contextmanager
 def stopping(stop: threading.Event) -> Iterator[ExitCode]:
-    """Meanwhile the first signal sets `stop`, and the second ends the process at once.
+    """Within the context the first signal sets `stop`, and the second ends the process at once.
 
-    Gives what tells the exit code of what was stopped: 130 after Ctrl-C, 143 after SIGTERM.
+    Yields a function that returns the exit code: 130 after Ctrl-C, 143 after SIGTERM, 0 if none came.
     A process that is still there two seconds after the second signal, as a thread of it embeds or waits for a server,
     is ended: each document is written in one transaction, so nothing is lost.
     """

@@ -37,11 +37,11 @@ class Status:
 
 @verbs.command()
 def status(
-    failed: Annotated[bool, option("Show only what failed.", "--failed")] = False,
-    everything: Annotated[bool, option("Show every document, even of many.", "--all")] = False,
+    failed: Annotated[bool, option("Show only failures.", "--failed")] = False,
+    everything: Annotated[bool, option("Show every document, however many there are.", "--all")] = False,
     as_json: Json = False,
 ) -> None:
-    """Coverage: every document and source, what failed and why; exit code 4 when something did.
+    """Show every document and source with its coverage, failures and their reasons; exit code 4 if one failed.
 
     Example: footnote status --failed
     """
@@ -103,7 +103,7 @@ def _say_summary(rows: Sequence[Mapping[str, Any]]) -> None:
     for row in rows:
         if row["state"] in _FAILED:
             say(f"{row['state']:>9}  {labelled_message(row['document'], row['reason'], row['hint'])}", "red")
-    say("--all shows every document, --failed what failed.", "dim")
+    say("--all shows every document, --failed only failures.", "dim")
 
 
 def _say_sources(sources: Sequence[Mapping[str, Any]]) -> None:

@@ -14,11 +14,13 @@ import numpy as np
 from config.settings import Settings
 from pipelines.errors import RetrievalError, SourceError
 from pipelines.evaluation.corpus import QueryCache, document_id, index_dataset, with_caches
-from pipelines.evaluation.datasets import Dataset, Item, load_beir
+from pipelines.evaluation.datasets import Dataset, Item, load_beir, unreadable
 from pipelines.evaluation.logistic import Array, auroc, balanced, fit_logistic, held_out, keeping, reliability
 from pipelines.query.engine import QueryEngine
 from pipelines.query.evidence import Calibration, Threshold, calibration, signals, strength, term_matches
 from pipelines.types import MAX_QUESTION_CHARACTERS, Turn
+
+_HINT = "Name a JSON Lines file (task_id, answerability, turns, contexts), or a folder in BEIR's form."
 
 ANSWERABLE, UNANSWERABLE, WITHHELD = "ANSWERABLE", "UNANSWERABLE", "WITHHELD"
 _TOP_N = 20  # deep enough that passages are left when those that answer are withheld
@@ -77,7 +79,7 @@ def load_collection(path: Path) -> Collection:
         raw = path.read_bytes()
         lines = raw.decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise SourceError(f"{path} cannot be read: {error}.", hint="Name a folder or a JSON Lines file.") from error
+        raise unreadable(path, error, _HINT) from error
     items: dict[str, Item] = {}
     questions = []
     for number, line in enumerate(lines, start=1):
@@ -85,7 +87,9 @@ def load_collection(path: Path) -> Collection:
             try:
                 question, contexts = _conversation(json.loads(line))
             except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-                raise SourceError(f"Line {number} of {path} is no labelled conversation: {error!r}.") from error
+                raise SourceError(
+                    f"Line {number} of {path} is not a labelled conversation: {error!r}.", hint=_HINT
+                ) from error
             questions.append(question)
             for item in contexts:
                 items.setdefault(item.id, item)

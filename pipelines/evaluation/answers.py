@@ -54,7 +54,7 @@ class AnswerReport:
 def portfolio_engine(
     settings: Settings, documents: Path, *, name: str = "portfolio", on_progress: Progress = no_progress
 ) -> QueryEngine:
-    """An engine for evaluation over a folder, ingested in a database of its own; what is unchanged there stays.
+    """An engine for evaluation over a folder, ingested in its own database; unchanged documents are kept.
 
     Raises:
         SourceError: If the folder cannot be read, or one of its documents cannot be ingested.
@@ -249,7 +249,7 @@ def has_facts(topic: Topic, answer: Answer) -> bool:
 
 
 class CitedSpan(NamedTuple):
-    """A span of a stored document that bears out a sentence of an answer."""
+    """A span of a stored document that supports a sentence of an answer."""
 
     document: str
     start: int
@@ -259,7 +259,7 @@ class CitedSpan(NamedTuple):
 def cited_spans(answer: Answer) -> list[list[CitedSpan]]:
     """For each sentence of an answer (prose, list item, line of code or table row), the spans that it cites.
 
-    What is said beside the answer (a conflict, what was searched, a note) is no sentence of it.
+    Text beside the answer (a conflict, the searches, a note) does not count.
     """
     names = {source.document_id: source.documentName for source in answer.sources}
     return [
@@ -328,7 +328,7 @@ def _widened(place: Span, units: Sequence[Span]) -> Span:
 def answer_length(answer: Answer) -> tuple[int, int]:
     """(words outside lists and code blocks, all words) of an answer, without markers; headings count as well.
 
-    Of an abstention nothing counts: what it says that was searched is no answer.
+    An abstention has length 0: its list of searches is not an answer.
     """
     texts = [sentence.text for sentence in answer.sentences]
     blocks = blocks_of(answer.answer, texts)

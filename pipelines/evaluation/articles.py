@@ -17,6 +17,7 @@ from statistics import fmean
 from typing import Any
 
 from pipelines.errors import FootnoteError, SourceError
+from pipelines.evaluation.datasets import unreadable
 from pipelines.ingestion.envelope import Envelope, pack
 from pipelines.ingestion.loaders import load
 from pipelines.ingestion.loaders.sniff import HTML
@@ -106,7 +107,7 @@ def _truth(folder: Path) -> Mapping[str, Mapping[str, Any]]:
     try:
         truth = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise SourceError(f"{path} cannot be read: {error}.", hint=_HINT) from error
+        raise unreadable(path, error, _HINT) from error
     if not isinstance(truth, dict) or not truth or not all(isinstance(one, dict) for one in truth.values()):
         raise SourceError(f"{path} holds no articles by the name of their page.", hint=_HINT)
     return truth
@@ -117,7 +118,7 @@ def _source(folder: Path, page: str) -> bytes:
     try:
         return gzip.decompress(path.read_bytes())
     except (OSError, EOFError) as error:
-        raise SourceError(f"{path} cannot be read: {error}.", hint=_HINT) from error
+        raise unreadable(path, error, _HINT) from error
 
 
 def _ours(page: str, url: str, source: bytes) -> tuple[str, str]:

@@ -155,7 +155,7 @@ def load_chunk_set(folder: Path, limit: int | None = None) -> ChunkSet:
     """The corpora and the first `limit` questions (None = all) of a folder with `corpora/*` and `questions_df.csv`.
 
     Raises:
-        SourceError: If the folder is no chunk set.
+        SourceError: If the folder is not a chunk set.
     """
     topics = load_span_topics(folder / "questions_df.csv")[:limit]
     return ChunkSet(topics, load_corpora(folder / "corpora"))
@@ -190,7 +190,7 @@ def index_chunks(
 ) -> tuple[QueryEngine, list[TextNode]]:
     """An engine over these documents as the cutter cuts them, and the nodes.
 
-    They are in a database of their own, where what is unchanged stays.
+    They are in a database of their own, where unchanged documents are kept.
     """
     own = evaluation_database(settings, name)
     ingestion = build_ingestion(own)
@@ -311,7 +311,7 @@ def measure_chunking(
 ) -> list[ChunkingResult]:
     """Cut the corpora of a folder in each way, find n nodes for each question, and measure their spans.
 
-    Each way to cut has a database of its own, and all share one cache of vectors.
+    Each parser has its own database; all share one cache of vectors.
 
     Args:
         settings: Of the user's database, which stays as it is.

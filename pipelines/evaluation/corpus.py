@@ -1,4 +1,4 @@
-"""Corpora of evaluations, each in a database of its own, and caches for repeated runs over them."""
+"""Corpora of evaluations, each in its own database, and caches for repeated runs over them."""
 
 import hashlib
 import re
@@ -69,7 +69,7 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress | 
 def ingest_folder(
     settings: Settings, name: str, folder: Path, *, parser: str = "", on_progress: Callable[[str, int, int], None]
 ) -> QueryEngine:
-    """An engine over a folder, ingested as a user would in a database of its own; what is unchanged there stays.
+    """An engine over a folder, ingested as a user would in its own database; unchanged documents are kept.
 
     Args:
         settings: Of the user's database, which stays as it is.
@@ -132,7 +132,7 @@ def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
 def evaluation_database(settings: Settings, name: str) -> Settings:
     """The settings with the database `footnote_eval_<name>` on the same server, made when it is missing.
 
-    Another embedding model than the local one has a database of its own, so that several need not take turns.
+    Another embedding model than the local one has its own database, so that several need not take turns.
 
     Args:
         settings: Of the user's database, which stays as it is.
@@ -153,7 +153,7 @@ def evaluation_database(settings: Settings, name: str) -> Settings:
                 connection.execute(text(f'CREATE DATABASE "{name}"'))
     except DBAPIError as error:
         raise ConfigError(
-            f"The server does not let the database {name} be made.",
+            f"The server does not allow the database {name} be made.",
             hint="Grant CREATEDB to this user, or unset DATABASE_URL to evaluate on the embedded server.",
         ) from error
     finally:
@@ -170,7 +170,7 @@ def with_caches(engine: QueryEngine, *, keep: bool) -> QueryEngine:
     """This engine with its embedding model and its store cached, and without a cache of results.
 
     Args:
-        engine: Over a corpus that nobody changes meanwhile.
+        engine: Over a corpus that does not change meanwhile.
         keep: Whether the vectors of questions are kept in its database for the next run. A user's questions are not.
     """
     cache = QueryCache.over(engine.embed_model, engine.identity, engine.database.engine if keep else None)
@@ -222,7 +222,7 @@ class QueryCache(BaseEmbedding):
             self._known |= {key: vectors[0].tolist() for key, vectors in held.items()}
 
     def save(self) -> None:
-        """Keep what was embedded since the last call."""
+        """Store the vectors that were embedded since the last call."""
         with self._lock:
             new, self._new = self._new, {}
         if new and self._database is not None:
@@ -251,7 +251,7 @@ class QueryCache(BaseEmbedding):
 
 
 class ReadOnceStore(FootnoteVectorStore):
-    """A store that caches every read; only for a corpus that nobody changes meanwhile."""
+    """A store that caches every read; only for a corpus that does not change meanwhile."""
 
     _read: FootnoteVectorStore = PrivateAttr()
     _held: dict[Hashable, Any] = PrivateAttr(default_factory=dict)

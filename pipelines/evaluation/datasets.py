@@ -31,16 +31,36 @@ class Topic:
     facts: tuple[str, ...]
 
 
+_BEIR_HINT = "Name a folder in BEIR's form: corpus.jsonl, queries.jsonl and qrels/*.tsv."
+_CLAIMS_HINT = "Name a JSON Lines file of claims in WiCE's form: claim, label, evidence, supporting_sentences."
+
+
+def unreadable(path: Path, error: Exception, hint: str) -> SourceError:
+    """The error for a data file that cannot be read, with the reason in words."""
+    match error:
+        case FileNotFoundError():
+            why = "does not exist"
+        case IsADirectoryError():
+            why = "is a folder, not a file"
+        case OSError():
+            why = f"cannot be read: {(error.strerror or str(error)).lower()}"
+        case UnicodeDecodeError():
+            why = "is not UTF-8 text"
+        case _:
+            why = f"cannot be read: {error}"
+    return SourceError(f"{path} {why}.", hint=hint)
+
+
 def load_topics(path: Path) -> list[Topic]:
     """The topics of a JSON Lines file, in order.
 
     Raises:
-        SourceError: If the file is missing or a line is no topic.
+        SourceError: If the file is missing or a line is not a topic.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}.", hint="Name a topics file.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise unreadable(path, error, "Name a topics file; data/README.md describes its form.") from error
     topics = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -58,7 +78,9 @@ def load_topics(path: Path) -> list[Topic]:
                 )
             )
         except (ValueError, KeyError, TypeError) as error:
-            raise SourceError(f"Line {number} of {path} is no topic: {error}.", hint="See data/README.md.") from error
+            raise SourceError(
+                f"Line {number} of {path} is not a topic: {error}.", hint="See data/README.md."
+            ) from error
     return topics
 
 
@@ -95,13 +117,15 @@ def load_beir(folder: Path, *, limit: int | None = None) -> Dataset:
     """
     splits = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
     if not splits:
-        raise SourceError(f"{folder}/qrels holds no .tsv file.", hint="Name a folder in BEIR's form.")
+        raise SourceError(f"{folder}/qrels holds no .tsv file.", hint=_BEIR_HINT)
     qrels = _qrels(splits.get("test") or next(iter(splits.values())))
-    questions = {str(row["_id"]): str(row["text"]) for row in _rows(folder / "queries.jsonl", ("_id", "text"))}
+    questions = {
+        str(row["_id"]): str(row["text"]) for row in _rows(folder / "queries.jsonl", ("_id", "text"), _BEIR_HINT)
+    }
     judged = [topic for topic in questions if any(grade > 0 for grade in qrels.get(topic, {}).values())][:limit]
     corpus = tuple(
         Item(str(row["_id"]), str(row.get("title") or "").strip(), str(row["text"] or "").strip())
-        for row in _rows(folder / "corpus.jsonl", ("_id", "text"))
+        for row in _rows(folder / "corpus.jsonl", ("_id", "text"), _BEIR_HINT)
     )
     return Dataset(
         name=folder.resolve().name,
@@ -137,9 +161,7 @@ def load_span_topics(path: Path) -> list[SpanTopic]:
                     raise ValueError("a span that is none")
                 topics.append(SpanTopic(str(number), row["question"], row["corpus_id"], tuple(spans)))
     except OSError as error:
-        raise SourceError(
-            f"{path} cannot be read: {error.strerror}.", hint="Name a folder with corpora/ and questions_df.csv."
-        ) from error
+        raise unreadable(path, error, "Name a folder with corpora/ and questions_df.csv.") from error
     except (ValueError, KeyError, TypeError, csv.Error) as error:
         raise SourceError(f"Question {len(topics) + 1} of {path} cannot be read: {error!r}.") from error
     return topics
@@ -147,7 +169,7 @@ def load_span_topics(path: Path) -> list[SpanTopic]:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence, the sentences of the page that it cites, and which of them bear it out.
+    """A sentence, the sentences of the page that it cites, and which of them support it.
 
     Attributes:
         label: `supported`, `partially_supported` or `not_supported`.
@@ -169,7 +191,7 @@ def load_claims(path: Path) -> list[Claim]:
     Source: Kamoi, Goyal, Rodriguez, Durrett, EMNLP 2023, doi:10.18653/v1/2023.emnlp-main.470.
     """
     claims: list[Claim] = []
-    for row in _rows(path, ("claim", "label", "evidence", "supporting_sentences")):
+    for row in _rows(path, ("claim", "label", "evidence", "supporting_sentences"), _CLAIMS_HINT):
         evidence, numbers = tuple(map(str, row["evidence"])), row["supporting_sentences"]
         gold = tuple(frozenset(chosen) for chosen in numbers if chosen)
         if any(not 0 <= number < len(evidence) for chosen in gold for number in chosen):
@@ -178,11 +200,11 @@ def load_claims(path: Path) -> list[Claim]:
     return claims
 
 
-def _rows(path: Path, needed: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def _rows(path: Path, needed: tuple[str, ...], hint: str) -> Iterator[dict[str, Any]]:
     try:
         file = path.open(encoding="utf-8")
     except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}.", hint="Name a folder in BEIR's form.") from error
+        raise unreadable(path, error, hint) from error
     with file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
@@ -191,9 +213,9 @@ def _rows(path: Path, needed: tuple[str, ...]) -> Iterator[dict[str, Any]]:
                 row = json.loads(line)
                 missing = [name for name in needed if name not in row]
             except (ValueError, TypeError) as error:
-                raise SourceError(f"Line {number} of {path} is not JSON: {error}.") from error
+                raise SourceError(f"Line {number} of {path} is not JSON: {error}.", hint=hint) from error
             if missing:
-                raise SourceError(f"Line {number} of {path} lacks {', '.join(missing)}.")
+                raise SourceError(f"Line {number} of {path} lacks {', '.join(missing)}.", hint=hint)
             yield row
 
 
@@ -204,6 +226,8 @@ def _qrels(path: Path) -> dict[str, dict[str, int]]:
         if len(fields) < 3 or not fields[-1].strip().lstrip("-").isdigit():
             if number == 1 or not line.strip():
                 continue  # the header
-            raise SourceError(f"Line {number} of {path} is no judgement.", hint="Write: topic TAB document TAB grade.")
+            raise SourceError(
+                f"Line {number} of {path} is not a judgement.", hint="Write: topic TAB document TAB grade."
+            )
         qrels.setdefault(fields[0], {})[fields[-2]] = int(fields[-1])
     return qrels

@@ -21,7 +21,7 @@ from pipelines.types import MAX_QUESTION_CHARACTERS
 Changes = Mapping[str, Any]
 CUSTOM = "custom"
 
-# Two legs and a weighted sum, everything newer switched off.
+# Two retrievers and a weighted sum, everything newer switched off.
 PLAIN: dict[str, Any] = {
     **settings_without(tuple(part for part in PARTS if part not in ("dense", "sparse"))),
     "retrieval.mode": "hybrid",
@@ -105,7 +105,9 @@ def parse_overrides(given: Iterable[str]) -> dict[str, str]:
     for said in given:
         name, equals, value = said.partition("=")
         if not (equals and name.strip()):
-            raise ConfigError(f"{said!r} gives no setting a value.", hint="Write --set retrieval.dense_weight=0.5.")
+            raise ConfigError(
+                f"{said!r} does not assign a value to a setting.", hint="Write --set retrieval.dense_weight=0.5."
+            )
         overrides[name.strip()] = value.strip()
     return overrides
 
@@ -146,10 +148,10 @@ class JudgedSet:
         Args:
             changes: Settings by dotted name.
             cut: Whether quotas, duplicates and floors take their share, as before a reader; else all is ranked.
-            label: What `on_progress` is told, with topics done and of how many.
+            label: What `on_progress` receives, with topics done and of how many.
 
         Raises:
-            ConfigError: If a name is no setting of a query, or a value does not fit it.
+            ConfigError: If a name is not a setting of a query, or a value does not fit it.
         """
         settings = change_settings(self.engine.settings, changes)
         key = f"{settings.model_dump_json(exclude={'home', 'database_url', 'log', 'chat'})} {cut}"
@@ -191,10 +193,10 @@ class JudgedSet:
 
 
 def index_judged_set(settings: Settings, dataset: Dataset | Path, on_progress: Progress = no_progress) -> JudgedSet:
-    """The dataset, indexed in a database of its own unless an earlier call did that.
+    """The dataset, indexed in its own database unless an earlier call did that.
 
     Raises:
-        SourceError: If the folder is no dataset in BEIR's form.
+        SourceError: If the folder is not a dataset in BEIR's form.
         ConfigError: If the server does not let a database be made.
     """
     loaded = dataset if isinstance(dataset, Dataset) else load_beir(dataset)
@@ -273,7 +275,7 @@ def run_experiment(
     """Index the datasets where that is due, rank their documents with each system, and measure.
 
     Args:
-        settings: Each dataset gets a database of its own beside the one of these settings.
+        settings: Each dataset gets its own database beside the one of these settings.
         datasets: One or several; folders are read in BEIR's form.
         systems: Names of SYSTEMS, in the order of the report, none = all; or settings by dotted name for each system.
         measures: Such as `nDCG@10`, `recall@100`.
@@ -282,7 +284,7 @@ def run_experiment(
 
     Raises:
         ConfigError: If a system, a measure or a setting does not exist.
-        SourceError: If a folder is no dataset.
+        SourceError: If a folder is not a dataset.
     """
     given = [datasets] if isinstance(datasets, Dataset | Path) else list(datasets)
     wanted = systems if isinstance(systems, Mapping) else choose_systems(systems, {}, baseline)

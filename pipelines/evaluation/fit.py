@@ -69,7 +69,7 @@ def fit(
         on_score: Told how many settings were scored so far.
 
     Raises:
-        ConfigError: If a name is no setting of a query, or a value does not fit it.
+        ConfigError: If a name is not a setting of a query, or a value does not fit it.
     """
     for name, tried in values.items():
         for value in tried:

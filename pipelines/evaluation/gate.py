@@ -45,7 +45,7 @@ class GateVerdict:
 def measure_gate(settings: Settings, data: Path, on_progress: Progress = no_progress) -> dict[str, dict[str, float]]:
     """By set, by topic: success@5 over each of QUOTED, nDCG@10 over `data`/eval/small.
 
-    Each is indexed in a database of its own, where what is unchanged stays from one call to the next.
+    Each is indexed in its own database, where unchanged documents are kept from one call to the next.
 
     Raises:
         SourceError: If a file of `data` is missing, or a document of a set cannot be ingested.

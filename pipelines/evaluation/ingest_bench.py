@@ -38,7 +38,7 @@ _BLANK = re.compile(r"\n[ \t]*\n")
 
 
 def write_small_documents(locations: Sequence[str], folder: Path, count: int) -> list[Path]:
-    """Write so many documents of the text of these files and folders into a new folder; their paths, by name.
+    """Write small documents with the text of these files and folders to a new folder; return their paths, by name.
 
     They are 600 to 1,500 characters each, half of them Markdown with a heading, in ten folders with folders in them.
 
@@ -47,7 +47,7 @@ def write_small_documents(locations: Sequence[str], folder: Path, count: int) ->
     """
     passages = list(read_passages(locations))
     if sum(map(len, passages)) < _LEAST_TEXT:
-        raise SourceError("There is too little text to make documents of.", hint="Name a folder with more of it.")
+        raise SourceError("There is too little text to make documents from.", hint="Name a folder with more of it.")
     paths = []
     for number, body in enumerate(islice(bodies(passages), count)):
         place = folder / f"part-{number * PARTS // count}" / f"group-{number // 50:03}"
@@ -79,7 +79,7 @@ def read_passages(locations: Sequence[str]) -> Iterator[str]:
 def bodies(passages: Sequence[str]) -> Iterator[str]:
     """The texts of documents without end: first the passages in order, each in one document, then their sentences.
 
-    These are shuffled anew each time round, so that no two documents share more than single sentences.
+    These are shuffled again each time, so that no two documents share more than single sentences.
     """
     rolled = random.Random(0)  # noqa: S311 - for texts to be the same every time
     yield from _filled(passages, "\n\n", rolled)
@@ -243,7 +243,7 @@ _SEARCH_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class _BenchHome:
-    """A home and a database of its own, and the documents."""
+    """A home and its own database, and the documents."""
 
     settings: Settings
     documents: Path
@@ -272,14 +272,14 @@ class _BenchHome:
 def bench_ingest(
     settings: Settings, locations: Sequence[str], *, documents: int, on_progress: OnProgress
 ) -> dict[str, Any]:
-    """How fast so many small documents, made of the text of these files and folders, come in, change and go.
+    """Measure how fast small documents, made of the text of these files and folders, are added, changed and removed.
 
     Everything runs in a home of its own with an embedded Postgres of its own, which are deleted afterwards. Commands
     are processes of their own and are timed whole, start-up included. `ratio` compares the first run with embedding
     the same texts alone, half of them before that run and half after it. The empty database is there before.
 
     Raises:
-        SourceError: If there is no text in these files.
+        SourceError: If there is not text in these files.
         StoreError: If a command fails.
     """
     home = Path(tempfile.mkdtemp(prefix="footnote-bench-"))
@@ -359,7 +359,7 @@ def _texts(place: _BenchHome, on_progress: OnProgress) -> Iterator[str]:
     for number, item in enumerate(items):
         prepared = prepare(Task(item, item.uri, place.settings.collection), options)
         if not isinstance(prepared, PreparedDocument) or prepared.nodes is None:
-            raise ConfigError("These settings do not let the documents be embedded alone, to compare with.")
+            raise ConfigError("These settings do not allow embedding the documents alone for comparison.")
         yield from map(embedded_text, prepared.nodes)
         on_progress("preparing", number + 1, len(items))
 

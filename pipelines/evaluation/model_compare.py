@@ -26,7 +26,7 @@ class Mover:
     """A document whose rank differs; a rank is None below the tenth passage.
 
     Attributes:
-        right: Whether the document answers the question; None where nobody judged that.
+        right: Whether the document answers the question; None where that was not judged.
     """
 
     question: str
@@ -73,7 +73,7 @@ def compare_models(
         SourceError: If there is no question.
     """
     if not topics:
-        raise SourceError("There is no question to compare by.", hint="Name a topics file with --topics.")
+        raise SourceError("There is no question for the comparison.", hint="Name a topics file with --topics.")
     scores: tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]] = ({}, {})
     shares: list[float] = []
     movers: list[Mover] = []

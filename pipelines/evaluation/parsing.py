@@ -155,7 +155,7 @@ class Comparison:
 
 
 def compare(truth: Truth, found: Sequence[CareerRecord]) -> Comparison:
-    """How far the found records say what the truth says; kinds of which the truth does not speak are passed over."""
+    """Compare the found records with the truth; kinds that the truth does not cover are skipped."""
     made = Comparison()
     if "job" in truth.kinds:
         _compare_jobs(made, _of(JobFacts, truth.records), _of(JobFacts, found))
@@ -415,7 +415,7 @@ def field_scores(done: Sequence[ParsedFile]) -> dict[str, float | None]:
 
 
 def parsing_json(done: Sequence[ParsedFile]) -> dict[str, Any]:
-    """The scores over all documents, by category and by layout, and each document with what it misses; plain data."""
+    """The scores over all documents, by category and by layout, and each document with its missed values."""
     orders = [each.order for each in done if each.order is not None]
     return {
         "documents": len(done),

@@ -61,12 +61,12 @@ class Entry:
         return key in self._held
 
     def text(self, name: str) -> str:
-        """The value of a field as plain text, without markup; empty if it is no text."""
+        """The value of a field as plain text, without markup; empty if it is not text."""
         value = self.get(name)
         return worded(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
 
     def dated(self) -> dict[str, Any]:
-        """`start_month`, `end_month` and `current` as a record has them; a start alone goes on until today."""
+        """`start_month`, `end_month` and `current` as a record has them; a start without an end lasts until today."""
         given = self.get("range")
         if isinstance(given, Mapping):
             return Entry(given).dated()
@@ -202,7 +202,7 @@ class Truth:
     """The facts that a document states, as its truth file lists them.
 
     Attributes:
-        kinds: Record types that the file speaks of; of the others it says nothing, so nothing found is wrong.
+        kinds: Record types that the file covers; found records of other types are not errors.
         category: The document's category; empty when the file does not say.
         theme: The layout; empty when the file does not say.
     """
@@ -236,7 +236,7 @@ def read_truth(path: Path) -> Truth:
     sections = dict(_sections(held, 0))
     kinds = frozenset(kind for kind, _ in sections.values())
     if not kinds:
-        raise SourceError(f"{path} holds no section that is known (such as jobs, education, skills).", hint=hint)
+        raise SourceError(f"{path} has no known section (such as jobs, education, skills).", hint=hint)
     records = [record for kind, entries in sections.values() for record in records_in(kind, entries)]
     theme = _said(held, "theme", "layout", "template") or _said(held.get("design"), "theme")
     return Truth(tuple(records), kinds, _said(held, "category", "kind"), theme)

@@ -35,7 +35,7 @@ _GROUP_CHARACTERS = 256_000  # of the documents that are embedded together
 _REMOVALS_PER_TRANSACTION = 50
 _GROUPS_AHEAD = 2  # groups that wait, beside the two that the stages are working on
 
-StepResult = tuple[int, IngestItem]  # the index of a step, and what became of it
+StepResult = tuple[int, IngestItem]  # the index of a step, and its outcome
 # Raise an error to refuse steps, by document id; called in the transaction that is about to change these documents.
 Guard = Callable[[Connection, Mapping[str, Step]], None]
 
@@ -67,7 +67,7 @@ def assert_as_planned(connection: Connection, steps: Mapping[str, Step]) -> None
 
 def concurrent_change(step: Step, change: str) -> StoreError:
     """The error for a document that another run added, changed or removed since the plan was made."""
-    message = f"{step.item.name} was {change} by another run meanwhile, and stays as that left it."
+    message = f"{step.item.name} was {change} by another run since the plan was made, and was left unchanged."
     return StoreError(message, hint="Run the same command again.")
 
 
@@ -220,7 +220,7 @@ class PlanExecution:
     guard: Guard = assert_as_planned
 
     def items(self) -> Iterator[StepResult]:
-        """Yield (index of the step, what became of it) once it is committed; ends early when a stop is asked for.
+        """Yield (index of the step, its outcome) once it is committed; ends early when a stop is asked for.
 
         Raises:
             ConfigError, ServiceUnavailable: What every other document would meet too; what was under way is finished.

@@ -79,7 +79,7 @@ class CachedEmbedder:
             try:
                 window_vectors(self.model, [_PROBE])
             except ModelError as error:
-                raise ServiceUnavailable(f"No text can be embedded: {refused.message}", hint=refused.hint) from error
+                raise ServiceUnavailable(f"Embedding failed: {refused.message}", hint=refused.hint) from error
             raise
 
 

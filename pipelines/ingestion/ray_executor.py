@@ -72,7 +72,7 @@ class RayExecutor:
     address: str = ""
 
     def items(self, execution: PlanExecution) -> Iterator[StepResult]:
-        """Yield (index of the step, what became of it) once it is committed; ends early when a stop is asked for.
+        """Yield (index of the step, its outcome) once it is committed; ends early when a stop is asked for.
 
         Raises:
             ConfigError: If Ray is missing, or a worker's settings do not fit.
@@ -101,7 +101,7 @@ class RayExecutor:
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise ServiceUnavailable(
                 f"The Ray cluster {self.address or 'of this machine'} cannot be reached: {error}"[:500],
-                hint="Check FOOTNOTE_INGESTION__RAY_ADDRESS; `ray status` says whether it runs.",
+                hint="Check FOOTNOTE_INGESTION__RAY_ADDRESS; `ray status` shows whether it runs.",
             ) from error
         return ray, True
 
@@ -173,7 +173,7 @@ def _results(ray: Any, task: Any) -> Iterator[StepResult]:
     except ray.exceptions.RayError as error:
         raise ServiceUnavailable(
             f"The Ray cluster lost some documents {_RETRIES + 1} times: {error}"[:500],
-            hint="Finished documents stay; the same command goes on from there.",
+            hint="Finished documents are stored; run the same command to continue.",
         ) from error
     if isinstance(answer, FatalError):
         kind = ServiceUnavailable if answer.error == ServiceUnavailable.__name__ else ConfigError
@@ -185,7 +185,7 @@ def _results(ray: Any, task: Any) -> Iterator[StepResult]:
 
 
 def execute_batch(settings: Settings, batch: RayBatch, build: Build) -> list[StepResult] | FatalError:
-    """Execute a batch; return (index of the step, what became of it) for each document, or the error that ends the run.
+    """Execute a batch; return (index of the step, its outcome) for each document, or the error that ends the run.
 
     A batch that is executed again, because its machine died, continues after what was committed.
     """

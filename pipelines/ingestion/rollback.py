@@ -53,7 +53,7 @@ def plan_rollback(database: Database, run_id: int, *, keep_later: bool = False) 
     """
     run = find_run(database.engine, run_id)
     if run["state"] == "running":
-        raise RetrievalError(f"Run {run_id} is still at work.", hint="Wait until it ends, or stop it.")
+        raise RetrievalError(f"Run {run_id} is still running.", hint="Wait until it ends, or stop it.")
     with reading(database.engine, "planning a rollback") as connection:
         changes = changes_of(connection, run_id)
         changed = {change.document_id for change in changes}
@@ -108,8 +108,8 @@ def _obstacle(change: Change, run_id: int, item: SourceItem, *, taken: bool) -> 
     """The error if the change cannot be undone; None if it can."""
     if change.outcome != "added" and change.before is None:
         return StoreError(
-            f"The version of {item.name} before run {run_id} is no longer kept.",
-            hint="FOOTNOTE_INGESTION__VERSIONS_KEPT says how many versions of a document stay.",
+            f"The version of {item.name} before run {run_id} is no longer stored.",
+            hint="FOOTNOTE_INGESTION__VERSIONS_KEPT sets how many versions of a document are kept.",
         )
     if taken:
         return StoreError(f"Another document has the address {item.uri} now.", hint="Remove that one first.")
@@ -138,7 +138,7 @@ def roll_back(ingestion: Ingestion, undo: RollbackPlan, on_progress: Progress | 
 
 
 def _execute(ingestion: Ingestion, undo: RollbackPlan, run_id: int) -> Iterator[StepResult]:
-    """Yield (index of the step, what became of it): first what stays, then removals, then restored versions."""
+    """Yield (index of the step, its outcome): first what stays, then removals, then restored versions."""
     left = {
         place: _untouched_item(step) for place, step in enumerate(undo.steps) if step.action in ("unchanged", "fail")
     }
@@ -191,7 +191,7 @@ class _UnchangedGuard:
             last, run = last_change(connection, document_id)
             if last != planned:
                 raise StoreError(
-                    f"{name} was changed by run {run} meanwhile, and stays as that left it.",
+                    f"{name} was changed by run {run} since the plan was made, and was left unchanged.",
                     hint="Run the rollback again to see what can be undone now.",
                 )
 
@@ -219,12 +219,12 @@ class _VersionExecutor:
         """Return the version, without a stamp, and the content hash that the node table holds now.
 
         Raises:
-            StoreError: If it is no longer kept.
+            StoreError: If it is no longer stored.
         """
         with reading(self.store.engine, "reading a version") as connection:
             document = read_version(connection, change.version or 0)
             if document is None:
-                raise StoreError(f"Version {change.version} of {name} is no longer kept.")
+                raise StoreError(f"Version {change.version} of {name} is no longer stored.")
             states = document_rows.index_states(connection, [document.id], self.store.table)
         return document.with_(stamp=""), states.get(document.id, ("", ""))[0]
 

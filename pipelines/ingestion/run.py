@@ -221,7 +221,7 @@ class Ingestion:
 
         Args:
             run_id: The run's row.
-            items: What became of each document, in the plan's order.
+            items: The outcome of each document, in the plan's order.
             began: `time.perf_counter()` when its first step began.
             stopped: Whether it ended early.
             looked: Seconds that listing the sources took.

@@ -60,7 +60,7 @@ class SourcePoller:
 
 
 class FailureNotifier:
-    """Remembers what was reported of each source, to report a failure once, and again only after it was over."""
+    """Reports a failure of a source once, and again only after it was resolved."""
 
     def __init__(self) -> None:
         self._reported: set[_Notice] = set()
@@ -170,7 +170,7 @@ class Watch:
     """Keeps the database in step with sources, with the plans and guards of every other run.
 
     Folders are planned together when one changed, and at their interval. A remote source is planned at its interval, in
-    a thread, so that folders go on while it waits for a rate limit.
+    a thread, so that folders continue while it waits for a rate limit.
 
     Attributes:
         overrides, verify, allow_removals: As for `Ingestion.plan`; a location is verified once, when it can be listed.
@@ -179,7 +179,7 @@ class Watch:
         running: A context around a run of so many documents; its value is called for each document.
         build: Builds the ingestion, which stays open until a round fails as a whole, or the rounds end.
         first_pause: Seconds until a failure is tried again; twice as long each time, at most 10 minutes.
-        tick: Seconds between two checks of what is due.
+        tick: Seconds between two checks for due sources.
         settle: Seconds for which a folder must be quiet before a run.
         look: Least seconds between two comparisons of folders that cannot notify.
     """

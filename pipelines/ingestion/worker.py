@@ -1,4 +1,4 @@
-"""WORKER: an interpreter of its own that prepares documents, one after the other, until its parent is gone.
+"""WORKER: a separate interpreter that prepares documents one by one until its parent ends.
 
 It is started as `python -m pipelines.ingestion.worker LINK LIFELINE PAGE` (see workers.py), three file descriptors.
 Over LINK come pickled (Task, PrepareOptions, or None for those that came last) and go ("log", level, event, fields)
@@ -106,7 +106,7 @@ class _Forward(logging.Handler):
 
 
 def main(descriptor: int, lifeline: int, page: int) -> None:
-    """Prepare the documents that come over the link until there are no more."""
+    """Prepare the documents that arrive over the link until it closes."""
     _die_with_parent(lifeline)
     _configure_process()
     link, progress = Link(descriptor), ProgressPage(page)

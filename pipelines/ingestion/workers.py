@@ -29,7 +29,7 @@ COMMAND = (sys.executable, "-P", "-m", "pipelines.ingestion.worker")
 HINT = "Repair the installation, or set FOOTNOTE_INGESTION__EXECUTOR=here."
 QUEUE_AHEAD = 24  # documents that are queued or wait to be taken, beside those that are being prepared
 
-PrepareResult = tuple[int, PreparedDocument | Failure]  # (the index given with the task, what came of it)
+PrepareResult = tuple[int, PreparedDocument | Failure]  # (the index given with the task, its outcome)
 Executor = Callable[[Iterable[tuple[int, Task]], PrepareOptions], Iterator[PrepareResult]]
 
 _MAX_WORKERS = 8
@@ -169,7 +169,7 @@ class Worker:
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     def close(self, grace: float = 0.0) -> int:
-        """End the process, after at most so many seconds in which it may end by itself; return its exit code."""
+        """End the process, after at most this many seconds in which it may end by itself; return its exit code."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(grace)
         with suppress(ProcessLookupError, PermissionError):

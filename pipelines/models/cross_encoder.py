@@ -56,7 +56,7 @@ class PairModel:
         """One logit a class, (classes,).
 
         Raises:
-            ModelError: If the model gives something that is no number.
+            ModelError: If the model gives something that is not a number.
         """
         pair = self._tokenizer.encode(_sound(first), _sound(second))
         feed: dict[str, Any] = {
@@ -64,7 +64,7 @@ class PairModel:
         }
         out = np.asarray(self._session.run(None, feed)[0], np.float64).ravel()
         if not out.size or not np.isfinite(out).all():
-            raise ModelError(f"The {self._what} gave {out[:3].tolist()}, which is no logit.")
+            raise ModelError(f"The {self._what} gave {out[:3].tolist()}, which is not a logit.")
         return out
 
 
@@ -103,7 +103,7 @@ class Inference:
         """
         logits = self._model.logits(text, claim)
         if len(logits) != len(self._labels):
-            raise ModelError(f"The model of inference gave {len(logits)} classes, {CONFIG} names {len(self._labels)}.")
+            raise ModelError(f"The inference model gave {len(logits)} classes, {CONFIG} names {len(self._labels)}.")
         raised = np.exp(logits - logits.max())
         shares = raised / raised.sum()
         return Entailment(*(float(shares[self._place(label)]) for label in ("entail", "contradict")))

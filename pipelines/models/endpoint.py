@@ -40,7 +40,9 @@ class Endpoint:
         """Refuse a key that cannot be sent in a header; the error of the HTTP client would quote it."""
         key = self.key.get_secret_value()
         if not (key.isascii() and key.isprintable()):
-            raise ConfigError(f"{self.key_variable} holds characters that no key has.", hint="Copy the key again.")
+            raise ConfigError(
+                f"{self.key_variable} contains characters that keys never have.", hint="Copy the key again."
+            )
 
     @property
     def name(self) -> str:
@@ -124,9 +126,11 @@ def describe_error(error: Exception, endpoint: Endpoint) -> FootnoteError:
     detail = _detail(error, endpoint)
     if not isinstance(error, openai.APIStatusError):
         if isinstance(error, openai.APIError):
-            return ModelError(f"{model} at {server} gave up: {detail}", hint="Try again, or choose another model.")
+            return ModelError(
+                f"{model} at {server} returned an error: {detail}", hint="Try again, or choose another model."
+            )
         hint = "Check that the address is that of an OpenAI-compatible server."
-        return ModelError(f"{server} answered with something that is not a model's answer.", hint=hint)
+        return ModelError(f"{server} did not answer in the form of a chat completion.", hint=hint)
     status = error.status_code
     meanings = {
         401: (f"{server} refuses the key.", f"Set {endpoint.key_variable} to a valid key."),

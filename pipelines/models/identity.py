@@ -74,7 +74,7 @@ def parse_model_name(settings: Settings, name: str) -> EmbeddingIdentity:
     if not (slash and provider in PROVIDERS):
         provider, model = _provider_of(stem), stem
     if not model:
-        raise ConfigError(f"{name!r} names no embedding model.", hint=f"Write one like {LOCAL_MODEL}.")
+        raise ConfigError(f"{name!r} is not an embedding model.", hint=f"Write one like {LOCAL_MODEL}.")
     asked = settings.embedding
     its_own = asked.dimension if model == asked.model else 0
     chosen = EmbeddingIdentity(provider, model, int(dimension) if at else its_own)
@@ -129,7 +129,7 @@ def _local(model: str, dimension: int) -> EmbeddingIdentity:
     if _base_name(model or LOCAL_MODEL).lower() != LOCAL_MODEL.lower():
         raise ConfigError(
             f"The local embedding model is {LOCAL_MODEL}, not {model}.",
-            hint="Unset FOOTNOTE_EMBEDDING__MODEL, or set FOOTNOTE_EMBEDDING__PROVIDER=openai for a server of yours.",
+            hint="Unset FOOTNOTE_EMBEDDING__MODEL, or set FOOTNOTE_EMBEDDING__PROVIDER=openai for your own server.",
         )
     if dimension not in (0, 384):
         raise ConfigError(

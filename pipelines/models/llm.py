@@ -147,8 +147,10 @@ class Completion:
             raise ValueError("The stream held no chunk.")
         model = f"{self._endpoint.model} at {self._endpoint.name}"
         if self.finish_reason == "length":
-            raise ModelError(f"{model} used up its tokens before it wrote.", hint="Raise FOOTNOTE_LLM__MAX_TOKENS.")
-        raise ModelError(f"{model} answered without a word.", hint="Try again, or choose another model.")
+            raise ModelError(
+                f"{model} used its token limit before it wrote an answer.", hint="Raise FOOTNOTE_LLM__MAX_TOKENS."
+            )
+        raise ModelError(f"{model} returned an empty answer.", hint="Try again, or choose another model.")
 
     def _read(self, chunk: ChatResponse) -> str:
         counts = ("prompt_tokens", "completion_tokens", "total_tokens")
@@ -194,7 +196,7 @@ def _endpoint(settings: Settings, chosen: LLMIdentity) -> Endpoint:
     key = settings.openrouter_api_key if openrouter else settings.openai_api_key
     url = settings.openrouter_api_base if openrouter else settings.llm.api_base or settings.openai_api_base
     if not chosen.model:
-        raise ConfigError(f"No language model is named for {url}.", hint="Set FOOTNOTE_LLM__MODEL or OPENAI_MODEL.")
+        raise ConfigError(f"No language model is set for {url}.", hint="Set FOOTNOTE_LLM__MODEL or OPENAI_MODEL.")
     if key is None and (openrouter or url == OPENAI_BASE):
         raise ConfigError(f"{chosen.model} needs a key.", hint=f"Set {variable}, or FOOTNOTE_LLM__PROVIDER=none.")
     return Endpoint(

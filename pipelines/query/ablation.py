@@ -31,7 +31,7 @@ def change_settings(settings: Settings, changes: Mapping[str, Any]) -> Settings:
     """These settings with other values by dotted name, checked as if they had been read; strings are converted.
 
     Raises:
-        ConfigError: If a name is no setting of a query, or a value does not fit it.
+        ConfigError: If a name is not a setting of a query, or a value does not fit it.
     """
     stages: dict[str, dict[str, Any]] = {}
     for name, value in changes.items():
@@ -57,7 +57,7 @@ def _with(stage: BaseModel, changes: Mapping[str, Any]) -> BaseModel:
 class RankChange:
     """A passage that another ranking moved: ranks from 1, None where it is not among the results.
 
-    `why` says what became of it in the ranking that lacks it.
+    `why` says its outcome in the ranking that lacks it.
     """
 
     node_id: str

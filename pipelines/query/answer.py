@@ -124,7 +124,9 @@ def read_answer(shown: Any) -> Answer:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "it"
-        raise StoreError(f"This is no answer: {place}: {first['msg']}.", hint="Ask again, and report it.") from error
+        raise StoreError(
+            f"This is not a valid answer: {place}: {first['msg']}.", hint="Ask again, and report it."
+        ) from error
 
 
 def _consistent(answer: Answer) -> Answer:

@@ -163,12 +163,12 @@ class QueryEngine(BaseQueryEngine):
     ) -> Iterator[Event]:
         """The answer as it is made: Tokens and Footnotes, then a Verdict for each sentence, the Answer last.
 
-        A search that fails leaves what the other found, and the Answer's notes say so. Without `record` the query log
-        does not learn of it, and nothing is suggested to be asked next.
+        A search that fails leaves what the other found, and the Answer's notes say so. Without `record` it is
+        not logged, and no follow-ups are suggested.
 
         Raises:
             RetrievalError: If the question or a filter cannot be searched.
-            ModelError, ServiceUnavailable: If no leg could search; a language model that fails is replaced by
+            ModelError, ServiceUnavailable: If no retriever worked; a language model that fails is replaced by
                 extraction, and the Answer says so.
         """
         request = self._request(question, filters, audience, top_n=self.passages, history=history)
@@ -283,13 +283,13 @@ class QueryEngine(BaseQueryEngine):
         top_n: int | None = None,
         record: bool = True,
     ) -> SearchReport:
-        """The best passages for a question, with every score and what became of every candidate.
+        """The best passages for a question, with every score and the outcome of every candidate.
 
-        Without `record` the query log does not learn of it.
+        Without `record` it is not logged.
 
         Raises:
             RetrievalError: If the question or a filter cannot be searched.
-            ModelError, ServiceUnavailable: If no leg could search.
+            ModelError, ServiceUnavailable: If no retriever worked.
         """
         return self._searched(self._request(question, filters, audience, mode=mode, top_n=top_n), record=record)[0]
 
@@ -320,7 +320,7 @@ class QueryEngine(BaseQueryEngine):
         mode: Mode | None = None,
         cut: bool = False,
     ) -> list[NodeWithScore]:
-        """Every candidate of each leg's first k, best first, after the factors; for evaluation.
+        """Every candidate of each retriever's first k, best first, after the factors; for evaluation.
 
         With `cut`, those that the cuts left of them, at most k / leg_factor.
         """
@@ -359,7 +359,7 @@ class QueryEngine(BaseQueryEngine):
         """This engine with other settings by dotted name (`retrieval.top_n`), on the same store and models.
 
         Raises:
-            ConfigError: If a name is no setting of a query, or a value does not fit it.
+            ConfigError: If a name is not a setting of a query, or a value does not fit it.
         """
         settings = change_settings(self.settings, changes)
         entries = settings.retrieval.cache_entries

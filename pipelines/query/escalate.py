@@ -44,7 +44,7 @@ def find(search: Search, cache: ResultCache = NO_CACHE) -> SearchOutcome:
     An equal request of the same state of the corpus is answered from the cache.
 
     Raises:
-        ModelError, ServiceUnavailable: If no leg could search.
+        ModelError, ServiceUnavailable: If no retriever worked.
     """
     ledger = search.ledger
     key = cache_key(search)
@@ -131,7 +131,7 @@ class EscalationContext:
 
     @property
     def has_vectors(self) -> bool:
-        """True if the dense leg searched."""
+        """True if the dense retriever was used."""
         return self.base.evidence.similarity is not None
 
     def vector(self, text: str) -> Sequence[float]:
@@ -156,7 +156,7 @@ class EscalationContext:
     def trust(self, text: str) -> float:
         """The trust (0..1) that a text means the question: their squared cosine.
 
-        Of their vectors; without a dense leg, of their terms weighted by idf.
+        Of their vectors; without a dense retriever, of their terms weighted by idf.
         """
         if self.has_vectors:
             return cosine(self.vector(self.question), self.vector(text)) ** 2

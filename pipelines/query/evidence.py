@@ -47,7 +47,7 @@ class Calibration:
         return replace(self, far=far, near=near, floor=Threshold(self.floor.at), high=Threshold(self.high.at))
 
 
-# Fitted by `footnote eval answerability mtrag_un/dev.jsonl anthropic_docs cacm cisi scifact --fit`: 202 questions of
+# Fitted by `footnote eval answerability FILE anthropic_docs cacm cisi scifact --fit`: 202 questions of
 # dialogues, and 1,037 that were asked with and without the passages that answer them. Rates are means over the sets.
 MINILM = Calibration(
     far=0.05,
@@ -96,7 +96,7 @@ class TermMatch:
     """The match of one candidate with the question.
 
     Attributes:
-        similarity: Cosine to the question itself; None without a dense leg.
+        similarity: Cosine to the question itself; None without a dense retriever.
         bm25: BM25 over the sum of the question's idf, 0..1.
         terms: The question's terms that stand in it.
         coverage: Their share (0..1) of the question's idf.
@@ -123,7 +123,7 @@ def assess(
         ranked: Every candidate, best first.
         intent: The question's terms.
         ledger: The candidates' similarity to the question, and the corpus's.
-        index: The snapshot that the sparse leg searched.
+        index: The snapshot that the sparse retriever searched.
         settings: Which rule decides.
         model: The embedding model, whose parameters are used.
     """
@@ -164,7 +164,7 @@ def term_matches(
 def signals(
     found: Sequence[TermMatch], background: tuple[float, float] | None, parameters: Calibration
 ) -> dict[str, float]:
-    """Signals by name; empty when nothing was found, and without a dense leg only the lexical ones.
+    """Signals by name; empty when nothing was found, and without a dense retriever only the lexical ones.
 
     - `coverage` (0..1): the largest share of the question's idf that one of the best five holds.
     - `bm25` (0..1): the best BM25, over the question's idf sum.

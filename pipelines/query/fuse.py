@@ -20,7 +20,7 @@ from pipelines.query.trace import SILENT, Observer
 
 Ranked = list[tuple[str, float]]
 Scale = Literal["max", "theoretical", "z", "none"]
-# (rankings by leg, weights by leg) -> fused scores
+# (rankings by retriever, weights by retriever) -> fused scores
 Fusion = Callable[[Mapping[str, Sequence[tuple[str, float]]], Mapping[str, float]], dict[str, float]]
 
 
@@ -32,8 +32,8 @@ def reciprocal_rank_fusion(
     Ranks start at 1. Scores compare only within one call; two rankings of weight 0.5 give at most 1 / (k + 1).
 
     Args:
-        rankings: By leg, (node id, score), best first, no repeats within a ranking.
-        weights: By leg.
+        rankings: By retriever, (node id, score), best first, no repeats within a ranking.
+        weights: By retriever.
         k: Damping; larger flattens the lead of the first ranks.
 
     Raises:
@@ -54,15 +54,15 @@ def reciprocal_rank_fusion(
 def convex_fusion(
     rankings: Mapping[str, Sequence[tuple[str, float]]], weights: Mapping[str, float], *, scale: Scale = "max"
 ) -> dict[str, float]:
-    """Score each id by the weighted mean of its scores, each leg's brought to one scale first.
+    """Score each id by the weighted mean of its scores, each retriever's scaled first.
 
-    The weights of the legs that are there are made to sum to 1. An id that a leg does not hold counts as the least
-    that this leg can have given. Scores compare only within one call; they lie in 0..1 under `max` and `theoretical`.
+    The weights of the given retrievers are scaled to sum to 1. An id that a retriever did not return gets the lowest
+    score that it can give. Scores compare only within one call; they lie in 0..1 under `max` and `theoretical`.
 
     Args:
-        rankings: By leg, (node id, score), best first, no repeats within a ranking.
-        weights: By leg.
-        scale: `max` divides by the leg's maximum (negatives count as 0), `theoretical` maps what lies between the
+        rankings: By retriever, (node id, score), best first, no repeats within a ranking.
+        weights: By retriever.
+        scale: `max` divides by the retriever's maximum (negatives count as 0), `theoretical` maps what lies between the
             least possible score (-1 for `dense`, else 0) and the maximum to 0..1, `z` takes the mean off and divides
             by the standard deviation, `none` leaves scores as they are.
 
@@ -105,7 +105,7 @@ def min_max_scaled(scores: Mapping[str, float]) -> dict[str, float]:
 
 
 def build_fusion(settings: RetrievalSettings) -> Fusion:
-    """The fusion of the dense and the sparse leg that the settings name."""
+    """The fusion of the dense and the sparse retriever that the settings name."""
     if settings.fusion == "rrf":
         return lambda *legs: min_max_scaled(reciprocal_rank_fusion(*legs))
     if settings.scale == "z":
@@ -114,7 +114,7 @@ def build_fusion(settings: RetrievalSettings) -> Fusion:
 
 
 def fusion_weights(settings: RetrievalSettings) -> dict[str, float]:
-    """The weight of each leg in that fusion."""
+    """The weight of each retriever in that fusion."""
     return {"dense": settings.dense_weight, "sparse": 1 - settings.dense_weight}
 
 
@@ -206,7 +206,7 @@ class HybridRetriever(QueryFusionRetriever):
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
     def _collected(self, running: Mapping[str, Future[list[NodeWithScore]]]) -> dict[str, list[NodeWithScore]]:
-        """The ranking of each leg that did not fail; raises the first error if all did."""
+        """The ranking of each retriever that did not fail; raises the first error if all did."""
         rankings: dict[str, list[NodeWithScore]] = {}
         failed: list[Exception] = []
         for name, future in running.items():

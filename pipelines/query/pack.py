@@ -46,7 +46,7 @@ class PackedRequest(_Part):
 
 
 class PackedCitation(_Part):
-    """A footnote: source `n`, and the words of the document that bear the sentence out."""
+    """A footnote: source `n`, and the words of the document that support the sentence."""
 
     n: int = Field(ge=1)
     document_id: str
@@ -58,7 +58,7 @@ class PackedCitation(_Part):
 
 
 class PackedSentence(_Part):
-    """A sentence, the numbers of its footnotes, and whether these bear it out."""
+    """A sentence, the numbers of its footnotes, and whether these support it."""
 
     text: str
     citations: tuple[int, ...]
@@ -121,7 +121,7 @@ class PackedDocument(_Part):
 
 
 class PackedCandidate(_Part):
-    """A candidate: its rank from 1, its final score, and what became of it."""
+    """A candidate: its rank from 1, its final score, and its outcome."""
 
     node_id: str
     document_id: str
@@ -174,16 +174,16 @@ def read_pack(raw: bytes, name: str) -> Pack:
         raise PackError(f"{name} is larger than an answer pack can be ({MAX_BYTES:,} bytes).", hint=_HINT)
     try:
         data = json.loads(raw.decode("utf-8"))
-        json.dumps(data, ensure_ascii=False).encode("utf-8")  # half a character is no text
+        json.dumps(data, ensure_ascii=False).encode("utf-8")  # half a character is not text
     except (ValueError, RecursionError) as error:
-        raise PackError(f"{name} is damaged, or no answer pack: it is not JSON.", hint=_HINT) from error
+        raise PackError(f"{name} is damaged or not an answer pack: it is not JSON.", hint=_HINT) from error
     if not isinstance(data, dict) or data.get("format") != FORMAT or b"\\u0000" in raw:
-        raise PackError(f"{name} is no answer pack.", hint=_HINT)
+        raise PackError(f"{name} is not an answer pack.", hint=_HINT)
     if data.get("schema_version") != SCHEMA_VERSION:
         raise PackError(
             f"{name} is an answer pack of version {str(data.get('schema_version'))[:20]}, and this Footnote reads "
             f"version {SCHEMA_VERSION}.",
-            hint="Replay it with the Footnote that wrote it, or a newer one.",
+            hint="Replay it with the version of Footnote that wrote it, or a newer one.",
         )
     try:
         return Pack.model_validate(data)
@@ -257,7 +257,7 @@ def pack_answer(engine: "QueryEngine", request: "Request", answer: Answer, trace
 
 
 def relevant_settings(settings: Settings) -> dict[str, Any]:
-    """The settings that an answer hangs on, by dotted name; of a path only its last part."""
+    """The settings that affect an answer, by dotted name; of a path only its last part."""
     stages = {name: getattr(settings, name).model_dump(mode="json") for name in (*TUNABLE, "persona")}
     stages["llm"] = {name: getattr(settings.llm, name) for name in _WRITER}
     stages["embedding"] = {"precision": settings.embedding.precision}

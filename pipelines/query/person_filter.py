@@ -129,7 +129,7 @@ def _is_person_name(text: str, name: Name) -> bool:
 
 
 def documents_of_others(intent: QueryIntent, stated: Sequence[tuple[str, str]]) -> frozenset[str]:
-    """Ids of the documents about other people than those the question names; empty if it names nobody.
+    """Ids of the documents about other people than those the question names; empty if it names no person.
 
     A part of a name is enough. A single ordinary word counts only if it is capitalised inside a sentence, or if the
     question has no capitals; no word counts inside another known name (`Parker Hannifin`).

@@ -74,7 +74,7 @@ class Surroundings:
     Attributes:
         cited: (document id, start, end) of the words that it cites; none of an abstention.
         documents: Those that it cites; of an abstention, those that came nearest.
-        found: The places of what was found, the best first.
+        found: The places of the retrieved nodes, best first.
         sections: Those of these documents.
         facts: What these documents state of a career.
         names: (name, document ids) of what their passages name.
@@ -93,8 +93,8 @@ class Surroundings:
 def proposals(near: Surroundings) -> list[Proposal]:
     """Questions that the documents may answer, of every kind in turn, each once.
 
-    Each is about somebody or something by name, or about a title or heading that tells by itself what it is about: by
-    several words, or as a title by one that is no ordinary word.
+    Each names a person or thing, or a title or heading that is informative alone: one of several words, or a title that
+    is not an ordinary word.
     """
     kinds: list[Iterable[Proposal]] = [
         _of_facts(near.facts, near.cited),

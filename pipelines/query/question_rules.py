@@ -151,7 +151,7 @@ def wants_of(question: str) -> tuple[str, ...]:
 
 
 def is_greeting(question: str) -> bool:
-    """True if nothing is asked: a greeting or thanks, and nothing beside it."""
+    """True for a greeting or thanks and nothing else."""
     return bool(_GREETING.fullmatch(" ".join(_WORD.findall(fold(question)))))
 
 

@@ -274,7 +274,7 @@ Read = Callable[[str, str], str | None]
 @dataclass(frozen=True, slots=True)
 class QuotationCheck:
     """The place where a quotation stands: in the document as it is `now`, only in an `older` version that is kept;
-    `no` if its version is kept and says something else there, `unknown` if that version is no longer kept.
+    `no` if its version is kept and says something else there, `unknown` if that version is no longer stored.
     """
 
     n: int
@@ -294,11 +294,11 @@ class Replay:
 
 
 def replay_pack(engine: QueryEngine, pack: Pack) -> Replay:
-    """Ask a pack's question again, with its history, filters and legs, for its audience; nothing is recorded.
+    """Ask a pack's question again, with its history, filters and retrievers, for its audience; nothing is recorded.
 
     Raises:
         RetrievalError: If the question or a filter cannot be searched.
-        ModelError, ServiceUnavailable: If no leg could search.
+        ModelError, ServiceUnavailable: If no retriever worked.
     """
     asked = pack.asked
     request = Request(asked.question, asked.filters, asked.audience, asked.mode, engine.passages, asked.history)
@@ -328,7 +328,7 @@ def check_quotation(citation: PackedCitation, now: dict[str, Hashes], read: Read
     Args:
         citation: The quotation, with its place in the version that it quotes.
         now: Which versions are stored now.
-        read: (document id, hash of its text) -> the text of that version, None where it is no longer kept.
+        read: (document id, hash of its text) -> the text of that version, None where it is no longer stored.
     """
     stored = now.get(citation.document_id)
     quoted = read(citation.document_id, citation.content_sha)

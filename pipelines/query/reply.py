@@ -44,7 +44,7 @@ def parse_json_reply(reply_text: str) -> ModelReply | None:
     """The reply's first JSON object with an answer; None when there is none that can be read.
 
     Read through fences and words around it; trailing commas, single and missing quotation marks, line breaks inside
-    text and an end that was cut off are mended. Keys beside the answer and its sources are left out.
+    text and an end that was cut off are repaired. Keys beside the answer and its sources are left out.
     """
     body = reply_text[:_LONGEST]
     start = body.find("{")

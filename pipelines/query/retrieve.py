@@ -1,4 +1,4 @@
-"""RETRIEVE: the dense and the sparse leg, each bound to its filters and audience."""
+"""RETRIEVE: the dense and the sparse retriever, each bound to its filters and audience."""
 
 import re
 from collections import Counter
@@ -28,7 +28,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """The nodes that a leg may return, those that pass the filters and that the audience may see, and its observer."""
+    """The nodes that a retriever may return: those that pass the filters and are visible; and its observer."""
 
     filters: Filters = field(default_factory=Filters)
     audience: Audience = "owner"
@@ -130,7 +130,7 @@ class DenseRetriever(BaseRetriever):
 
 @dataclass
 class WeightedQuery(QueryBundle):
-    """A question with weighted terms for the sparse leg instead of its own.
+    """A question with weighted terms for the sparse retriever instead of its own.
 
     Its own terms still decide which terms are adjacent.
     """

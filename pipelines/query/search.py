@@ -61,8 +61,8 @@ class SearchOutcome:
         query: What was searched for.
         ranked: Every candidate after the boosts, best first.
         ranking: Those that the cuts left, at most top_n, best first; of the search that is kept, with their neighbours.
-        evidence: How well they bear on the question.
-        ledger: What became of each candidate.
+        evidence: Their strength as evidence for an answer.
+        ledger: The outcome of each candidate.
     """
 
     intent: QueryIntent
@@ -75,15 +75,15 @@ class SearchOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """One question's work in hand; every stage reads it, and the ledger is what the stages write.
+    """The state of one question; every stage reads it and writes to its ledger.
 
     Attributes:
-        request: What is asked, of what, for whom.
+        request: The question with its filters and audience.
         settings: Of the query stages.
         index: The nodes, BM25 indexes and embedding model that are searched.
         llm: The language model; None without one.
         fingerprint: Of the settings and of the embedding model.
-        ledger: What became of each candidate.
+        ledger: The outcome of each candidate.
         intent: What was understood of the question.
         lexical: The BM25 index of the snapshot that is read.
         mark: Which state of the corpus that is.
@@ -127,7 +127,7 @@ class Search:
         """One search for `query`: ranked, cut, and assessed as evidence for the question itself.
 
         Raises:
-            ModelError, ServiceUnavailable: If no leg could search.
+            ModelError, ServiceUnavailable: If no retriever worked.
         """
         return self._ranked(self._retrieve(query, ledger), query, ledger)
 
@@ -248,7 +248,7 @@ def begin_search(
         RetrievalError: If the question, its embedding or a filter cannot be searched.
     """
     ledger, options = Ledger(), settings.analysis
-    matching(request.filters)  # a filter that cannot be compared is an error before any leg runs
+    matching(request.filters)  # a filter that cannot be compared is an error before any retriever runs
     lexical = index.indexes.current(request.audience)
     with index.store.read_snapshot() as snapshot, ledger.stage("analyse"):
         known = index.names.current(request.audience, index.store.version()) if options.names else NO_NAMES

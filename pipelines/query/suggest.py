@@ -30,12 +30,12 @@ _WHOLE = 1_000_000  # nodes on each side: the whole document
 
 
 def suggest_follow_ups(answer: Answer, search: Search, retrieved: Retrieved | None) -> tuple[str, ...]:
-    """Questions that the documents near an answer answer and that were not asked yet; the best first.
+    """Unasked questions that documents close to the answer can answer; best first.
 
-    A language model proposes them where the settings say so, else what stands near the answer. Each stands alone: it is
-    checked without the conversation, on what was found and on the documents that should answer it. The corpus is not
-    searched. Where no language model writes, the passages must hold what extraction would quote. What was not checked
-    when the time was over is not shown.
+    They are proposed by a language model if the settings ask for it, else from the surroundings of the answer. Each is
+    checked without the conversation, on the retrieved nodes and the documents that should answer it; the corpus is not
+    searched again. Without a language model the passages must contain something that extraction would quote. Questions
+    that were not checked within the time limit are not shown.
 
     Nothing where a part of the search failed.
     """
@@ -98,7 +98,7 @@ def _checked(
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation that no follow-up repeats: its questions, and the answer with the spans that it quotes."""
+    """The conversation that follow-ups must not repeat: its questions, and the answer with its quoted spans."""
 
     questions: tuple[str, ...]
     quoted: tuple[tuple[str, int, int], ...] = ()
@@ -106,9 +106,9 @@ class Conversation:
 
 
 def without_repeats(proposed: Sequence[Proposal], conversation: Conversation) -> list[Proposal]:
-    """At most six proposals of which none asks what was asked already, or what another asks, in whatever words.
+    """At most six proposals, without repeats of earlier questions or of each other, in any wording.
 
-    Two questions ask the same when most of their terms are the same, without those that only ask.
+    Two questions are repeats if most of their terms are equal, apart from question words.
     """
     keys = [_matter(question) for question in conversation.questions]
     fresh: list[Proposal] = []
@@ -129,7 +129,7 @@ def answerable(
     limit: int,
     until: float,
 ) -> tuple[str, ...]:
-    """At most `limit` of the proposals that the corpus answers, in their order; none that was not checked in time.
+    """At most `limit` proposals that the corpus answers, in order; unchecked ones are left out.
 
     The evidence must be sufficient and at least of medium strength, and the place that should answer among the first
     hits. What stands first must be no other follow-up's, and where the answer stands on it, it must hold something that
@@ -159,7 +159,7 @@ def answerable(
 
 
 def holds_up(found: SearchOutcome, proposal: Proposal, conversation: Conversation) -> bool:
-    """True if what was found answers a proposal, with something that was not said yet."""
+    """True if the search result answers a proposal with something new."""
     evidence = found.evidence
     if not found.ranking or not evidence.sufficient or evidence.band == "low":
         return False
@@ -190,13 +190,13 @@ def _key(question: str) -> frozenset[str]:
 
 
 def is_quotable(found: SearchOutcome, settings: Settings, weight: Callable[[str], float]) -> bool:
-    """True if the lines of the first three passages hold enough of what is asked for to be quoted as its answer.
+    """True if lines of the first three passages could be quoted as the answer.
 
-    The writer sees more passages and has likenesses too, which only add to what a line tells: what is quotable here is
-    so there, and this costs neither a model nor a read.
+    The writer sees more passages and uses similarities too, so this is a lower bound; it needs neither a model nor a
+    read.
 
     Args:
-        found: What the search brings.
+        found: The search result.
         settings: The writer's.
         weight: The idf of a term.
     """

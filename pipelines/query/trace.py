@@ -160,11 +160,11 @@ class Ledger(Observer):
     def attempt(
         self, name: str, search_text: str, evidence: Evidence, *, kept: bool, why: str, ms: float = 0.0
     ) -> None:
-        """Note an attempt and what came of it."""
+        """Note an attempt and its outcome."""
         self.attempts.append(Attempt(name, search_text, evidence, kept, why, round(ms, 2)))
 
     def leg(self, name: str, ranking: Sequence[NodeWithScore]) -> None:
-        """Note a leg's ranking, best first."""
+        """Note a retriever's ranking, best first."""
         self.tag(name)
         for rank, hit in enumerate(ranking, start=1):
             setattr(self._row(hit), name, LegScore(rank, float(hit.score or 0.0)))

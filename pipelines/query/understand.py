@@ -95,11 +95,11 @@ def _checked(question: str, limit: int) -> str:
     """The question on one line."""
     if len(question) > limit:
         raise RetrievalError(
-            f"The question has {len(question):,} characters, and {limit:,} is the limit.", hint="Ask it more briefly."
+            f"The question has {len(question):,} characters, and {limit:,} is the limit.", hint="Shorten it."
         )
     cleaned = " ".join(canonical(question).split())
     if not cleaned:
-        raise RetrievalError("The question is empty.", hint="Write what you would like to know.")
+        raise RetrievalError("The question is empty.", hint="Write a question.")
     return cleaned
 
 
@@ -127,7 +127,7 @@ class Narrowing:
     """Filters to search with, what is kept of what they find, and which guesses were given up before.
 
     Attributes:
-        filters: What the legs are given.
+        filters: The filters of the retrievers.
         keep: What a node must pass after the fusion; empty = everything stays.
         guessed: True if `filters` or `keep` hold a guess, which may be dropped when too few candidates are left.
         dropped: The guesses of an earlier narrowing that this one is without, in words; empty = none.
@@ -168,7 +168,7 @@ def outside(ranking: Sequence[NodeWithScore], narrowing: Narrowing) -> set[str]:
 
 
 def _guess(narrowing: Narrowing, field: str, guess: Sequence[str] | Sequence[int], use: Use) -> Narrowing:
-    """The narrowing with a guess, in the legs' filters or in what is kept; itself when the guess narrows nothing."""
+    """The narrowing with a guess, in the retrievers' filters or after them; unchanged if the guess narrows nothing."""
     if use not in {"prefilter", "postfilter"}:
         return narrowing
     allowed = getattr(narrowing.filters, field)

@@ -116,7 +116,7 @@ def _nothing_to_search(retrieved: Retrieved, search: Search) -> str:
 
 _DOUBTFUL_VERDICTS = ("unsupported", "uncited")
 _LEAST_TERMS = 3  # terms that a sentence must have to be looked up in the sources
-_ADDED = "{counted} of the language model's answer named no source; a source that bears it out was found and is cited."
+_ADDED = "{counted} of the language model's answer named no source; a source that supports it was found and is cited."
 
 
 def write_by_llm(task: WriterInput, llm: LLM, history: Sequence[Turn], writing: WritingOptions) -> AnswerEvents:
@@ -287,7 +287,7 @@ def _repaired(draft: _Draft, task: WriterInput, llm: LLM, prompt: Messages, writ
     listed = "\n".join(f"- {sentence.verdict}: {sentence.text}" for sentence in doubtful)
     asked_again = [("assistant", draft.text), ("user", REPAIR.replace("{sentences}", listed))]
     note = (
-        f"{_count_sentences(doubtful)} not borne out by its source. The language model was asked once to repair the "
+        f"{_count_sentences(doubtful)} not supported by its source. The language model was asked once to repair the "
         "answer"
     )
     try:
@@ -306,7 +306,7 @@ def _without_doubtful(draft: _Draft, writing: WritingOptions) -> _Draft:
     doubtful = draft.doubtful(writing)
     if not doubtful:
         return draft
-    note = f"{_count_sentences(doubtful)} left out, as no source bears it out."
+    note = f"{_count_sentences(doubtful)} left out, as no source supports it."
     return replace(draft.keep(lambda sentence: sentence not in doubtful), notes=(*draft.notes, note))
 
 

@@ -90,14 +90,14 @@ def current_revision(connection: Connection) -> str | None:
         return str(found[0]) if found else None
     if re.fullmatch(r"[0-9]{4}", found[0]) and found[0] > HEAD:
         raise ConfigError(
-            f"The database stands at migration {found[0]}, and this Footnote knows none after {HEAD}.",
-            hint=f"Upgrade Footnote, or bring the database down with the newer one (`footnote db migrate --to {HEAD}`),"
+            f"The database stands at migration {found[0]}, but this version of Footnote ends at {HEAD}.",
+            hint=f"Upgrade Footnote, downgrade the database with the newer version (`footnote db migrate --to {HEAD}`),"
             " or use another database (DATABASE_URL or FOOTNOTE_HOME).",
         )
     raise ConfigError(
         f"The database stands at migration {str(found[0])[:40]!r}, and Footnote's go from {REVISIONS[0]} to {HEAD}: "
         "another program made it.",
-        hint="Use a database of its own for Footnote (DATABASE_URL).",
+        hint="Use its own database for Footnote (DATABASE_URL).",
     )
 
 
@@ -284,7 +284,7 @@ def migrate(engine: Engine, revision: str = HEAD) -> str | None:
 
     Raises:
         ConfigError: If there is no such revision, or the database is newer than this program.
-        ServiceUnavailable: If others go on using the tables, or the database cannot be reached.
+        ServiceUnavailable: If others keep using the tables, or the database cannot be reached.
         StoreError: If a step fails.
     """
     try:
@@ -293,7 +293,7 @@ def migrate(engine: Engine, revision: str = HEAD) -> str | None:
     except DBAPIError as error:
         if getattr(error.orig, "pgcode", "") in LOCKED_BY_OTHERS:
             raise ServiceUnavailable(
-                "Others use the database, so it could not be migrated.", hint="Close chats and runs, and try again."
+                "The database is in use, so it could not be migrated.", hint="Close chats and runs, and try again."
             ) from error
         raise _unmigrated(error, revision) from error
     if before != revision:
@@ -307,7 +307,7 @@ def _unmigrated(error: DBAPIError, revision: str) -> Exception:
         return translated
     return StoreError(
         f"{translated.message} Nothing was changed.",
-        hint="If another program's table is in the way, give Footnote a database of its own.",
+        hint="If another program owns a table of that name, give Footnote its own database.",
     )
 
 
@@ -384,11 +384,11 @@ def translate(error: Exception, doing: str) -> Exception:
     if _is_away(error):
         return ServiceUnavailable(
             f"The database could not be reached while {doing}: {_first_line(error)}",
-            hint="Check that the server runs and DATABASE_URL is right; `footnote doctor` says more.",
+            hint="Check that the server runs and DATABASE_URL is right; `footnote doctor` shows details.",
         )
     if isinstance(error, IntegrityError) and "documents_uri" in str(error.orig):
         return StoreError(
-            f"Another document stands at the same place already, noticed while {doing}.",
+            f"Another document with this address already exists, found while {doing}.",
             hint="Remove that one first, or run the same command again.",
         )
     if isinstance(error, ProgrammingError) and "does not exist" in str(error.orig):

@@ -243,9 +243,9 @@ class EmbeddedServer:
                 closed = _first_closed(folder, self.account)
                 if closed:
                     raise ConfigError(
-                        f"Postgres does not run as root, and {closed} is closed to the account that would run it.",
+                        f"Postgres does not run as root, and the account that would run it may not read {closed}.",
                         hint=f"Set {'FOOTNOTE_HOME' if folder == self.root else 'up Footnote'} in a folder that others "
-                        "may enter, such as /var/lib/footnote, or work as an ordinary user.",
+                        "may enter, such as /var/lib/footnote, or run Footnote as an ordinary user.",
                     )
         for folder in {self.data, self.socket_dir}:
             self._make_private(folder)
@@ -257,7 +257,7 @@ class EmbeddedServer:
             os.chown(folder, self.account.uid, self.account.gid, follow_symlinks=False)
             info = folder.lstat()
         if info.st_uid != self.account.uid or not stat.S_ISDIR(info.st_mode):
-            raise ConfigError(f"{folder} belongs to another user.", hint="Set FOOTNOTE_HOME to a folder of yours.")
+            raise ConfigError(f"{folder} belongs to another user.", hint="Set FOOTNOTE_HOME to a folder that you own.")
 
     def _assert_whole(self) -> None:
         """Refuse a data folder that is neither empty nor a whole database; it may have the only copy of something."""
@@ -308,7 +308,7 @@ class EmbeddedServer:
                 raise ServiceUnavailable(f"The disk of {self.data} is full, and Postgres does not start.", hint=HINT)
             raise ServiceUnavailable(
                 f"The embedded Postgres in {self.data} does not start: {tail.strip()}",
-                hint="`footnote doctor` looks further.",
+                hint="`footnote doctor` checks further.",
             )
         log("debug", "postgres started", data=str(self.data))
 
@@ -337,7 +337,7 @@ class EmbeddedServer:
         except psycopg2.Error as error:
             full = is_full(error)
             problem = f"The disk of {self.data} is full" if full else f"The embedded Postgres in {self.data} fails"
-            hint = HINT if full else "`footnote doctor` looks further."
+            hint = HINT if full else "`footnote doctor` checks further."
             raise ServiceUnavailable(f"{problem}: {str(error).strip()}", hint=hint) from error
 
     def _stop(self, how: str) -> None:

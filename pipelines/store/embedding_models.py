@@ -148,7 +148,7 @@ def activate(connection: Connection, table: str, version: int) -> None:
 
 
 def assert_active(connection: Connection, table: str) -> None:
-    """Refuse to go on with a table that is not active.
+    """Refuse to use a table that is not active.
 
     After the corpus version was raised, no other model can be promoted before the transaction ends.
 
@@ -157,13 +157,13 @@ def assert_active(connection: Connection, table: str) -> None:
     """
     if active_table(connection) != table:
         raise ConfigError(
-            "Another embedding model was promoted meanwhile; what was about to be written was not.",
-            hint="Run the same command again: it goes on with the model that serves now.",
+            "Another embedding model was promoted meanwhile; the pending change was not written.",
+            hint="Run the same command again: it uses the model that is active now.",
         )
 
 
 def assert_inactive(connection: Connection, table: str) -> None:
-    """Refuse to go on with a table that is active or gone, and keep it so until the transaction ends.
+    """Refuse to use a table that is active or gone, and keep it so until the transaction ends.
 
     Raises:
         ConfigError: If it is active, or is gone.
@@ -173,7 +173,7 @@ def assert_inactive(connection: Connection, table: str) -> None:
     if row is None:
         raise ConfigError(f"The node table {table} was dropped meanwhile.", hint="Run `footnote models list`.")
     if row.active:
-        raise ConfigError("This embedding model serves by now.", hint="Run `footnote ingest` to bring documents in.")
+        raise ConfigError("This embedding model is now active.", hint="Run `footnote ingest` to add documents.")
 
 
 def other_tables(connection: Connection, document_ids: Collection[str], but: str) -> list[str]:
@@ -261,7 +261,7 @@ def find_model(stored: Sequence[StoredModel], name: str) -> StoredModel:
     if not found:
         known = f"There are: {labels}." if stored else "There is none yet."
         raise RetrievalError(
-            f"The database holds no embedding model {name[:100]!r}. {known}", hint="`footnote models add` makes one."
+            f"The database holds no embedding model {name[:100]!r}. {known}", hint="`footnote models add` creates one."
         )
     return found[0]
 
@@ -273,7 +273,7 @@ def _names(one: StoredModel) -> set[str]:
 
 
 def state_of(connection: Connection, table: str) -> str:
-    """An MD5 of what a node table holds: the documents, their content and the recipes of their nodes."""
+    """An MD5 of the state of a node table: documents, their content and the recipes of their nodes."""
     i = document_indexes.c
     each = func.concat_ws(" ", i.document_id, i.content_sha, i.recipe)
     whole = func.string_agg(each, aggregate_order_by(literal("\n"), i.document_id))

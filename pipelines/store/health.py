@@ -31,6 +31,7 @@ from pipelines.store.runs import list_runs
 from pipelines.store.schema import document_versions, documents, embedding_models, lexical_segments
 from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes
 from pipelines.types import EmbeddingIdentity
+from pipelines.wording import format_count
 
 _SAMPLE, _FILTERED, _CATEGORIES = 20, 5, 4
 _FIRST = 10
@@ -147,7 +148,7 @@ def _checks(connection: Connection, settings: Settings, identity: EmbeddingIdent
     yield Finding("pgvector", True, f"version {version}")
     table = node_table(identity.slug)
     if not _has_nodes(connection, identity):
-        yield Finding("nodes", False, f"nothing is ingested with {identity.model}", "footnote ingest FOLDER")
+        yield Finding("nodes", False, f"no document is embedded with {identity.model}", "footnote ingest FOLDER")
         return
     yield _dimension(connection, table, identity)
     yield _vector_index(connection, table)
@@ -173,9 +174,10 @@ def _lexical_index(settings: Settings, database: Database, identity: EmbeddingId
     if fix:
         indexes.repair()
     saved, wrong = indexes.examine()
-    said = f"{len(saved)} BM25 snapshots hold what the database holds" if saved else "the next search makes it"
+    count = format_count(len(saved), "BM25 snapshot")
+    said = f"{count} checked against the database" if saved else "the next search builds it"
     if wrong:
-        said = f"{len(wrong)} of {len(saved)} BM25 snapshots are damaged or do not hold what the database holds"
+        said = f"{len(wrong)} of {count} damaged or different from the database"
     return Finding("lexical index", not wrong, said, "footnote doctor --fix")
 
 
@@ -276,14 +278,17 @@ def _orphans(connection: Connection, table: str) -> Finding:
     count = connection.execute(
         select(func.count()).select_from(rows).where(~exists().where(documents.c.id == key))
     ).scalar_one()
-    return Finding("orphans", count == 0, f"{count} nodes without a document", "footnote doctor --fix")
+    return Finding("orphans", count == 0, f"{format_count(count, 'node')} without a document", "footnote doctor --fix")
 
 
 def _duplicates(connection: Connection, table: str) -> Finding:
     rows = node_rows(table)
     total, distinct = connection.execute(select(func.count(), func.count(rows.c.node_id.distinct()))).one()
     return Finding(
-        "duplicates", total == distinct, f"{total} nodes, {total - distinct} of them twice", "footnote reindex"
+        "duplicates",
+        total == distinct,
+        f"{format_count(total, 'node')}, {total - distinct:,} of them twice",
+        "footnote reindex",
     )
 
 
@@ -294,14 +299,20 @@ def _agreement(connection: Connection) -> Finding:
     names = connection.execute(select(documents.c.name).where(documents.c.id.in_(ids)).order_by(documents.c.name))
     some = ", ".join(names.scalars().all()[:3])
     said = (
-        f"{len(ids)} documents are not held whole, such as {some}" if ids else "nodes, vectors, terms and texts agree"
+        f"{format_count(len(ids), 'document')} stored incompletely, such as {some}"
+        if ids
+        else "nodes, vectors, terms and texts agree"
     )
     return Finding("agreement", not ids, said, "footnote doctor --fix, then footnote reindex")
 
 
 def _originals(connection: Connection, settings: Settings) -> Finding:
     missing = missing_originals(connection, settings.home.resolve())
-    said = f"{len(missing)} documents without their original, such as {missing[0][0]}" if missing else "all are kept"
+    said = (
+        f"{format_count(len(missing), 'document')} without the original, such as {missing[0][0]}"
+        if missing
+        else "all stored"
+    )
     return Finding("originals", not missing, said, "footnote doctor --fix, then footnote ingest --verify")
 
 
@@ -340,7 +351,9 @@ def _again(kind: str, sources: Sequence[str]) -> str:
 
 def _stale(connection: Connection, table: str) -> Finding:
     count = count_missing(connection, table)
-    return Finding("embeddings", count == 0, f"{count} documents lack this model's vectors", "footnote reindex")
+    return Finding(
+        "embeddings", count == 0, f"{format_count(count, 'document')} without vectors of this model", "footnote reindex"
+    )
 
 
 def _disk(settings: Settings) -> Finding:

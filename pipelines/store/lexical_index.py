@@ -222,7 +222,7 @@ class IndexPart:
             ValueError: If a file is missing or unknown, or does not have its checksum.
         """
         if json.loads((folder / _CHECKSUMS).read_text()) != _checksums(folder):
-            raise ValueError(f"The files in {folder} are not those that were saved.")
+            raise ValueError(f"The files in {folder} differ from those that were saved.")
         content = json.loads((folder / "ids.json").read_text())
         ends = np.cumsum(list(content["documents"].values()), dtype=np.int64).tolist()
         part = cls(

@@ -285,11 +285,11 @@ def read_node(row: Any) -> TextNode:
     """The node of a row of node_id, text and metadata_.
 
     Raises:
-        StoreError: If it is no text node.
+        StoreError: If it is not a text node.
     """
     node = metadata_dict_to_node(row.metadata_)
     if not isinstance(node, TextNode):
-        raise StoreError(f"Row {row.node_id} is no text node.", hint="Run `footnote audit`.")
+        raise StoreError(f"Row {row.node_id} is not a text node.", hint="Run `footnote audit`.")
     node.set_content(row.text)
     node.metadata = {**_DEFAULTS, **node.metadata}
     return node

@@ -70,7 +70,7 @@ def checked(table: str) -> str:
         StoreError: If it has a character that `node_table` does not use.
     """
     if not _NAME.fullmatch(table):
-        raise StoreError(f"{table!r} is no node table.", hint="Run `footnote doctor`.")
+        raise StoreError(f"{table!r} is not a node table.", hint="Run `footnote doctor`.")
     return table
 
 
@@ -242,7 +242,7 @@ _PATIENCE = "1s"  # for searches to end
 def set_vector_index_aside(engine: Engine, table: str, coming: int) -> None:
     """Drop the index if so many documents are coming that building it afterwards is cheaper than keeping it.
 
-    It stays if the table holds many vectors already, or if a search goes on reading it.
+    It stays if the table holds many vectors already, or if a search keeps reading it.
     """
     if coming < _MANY:
         return
@@ -259,7 +259,7 @@ def set_vector_index_aside(engine: Engine, table: str, coming: int) -> None:
 
 
 def make_vector_index(engine: Engine, table: str, dimension: int) -> bool:
-    """Build the index if it is missing, and return whether it was; searches go on meanwhile."""
+    """Build the index if it is missing, and return whether it was; searches continue meanwhile."""
     with writing(engine, "making the vector index") as connection:
         if _has_index(connection, table):
             return False

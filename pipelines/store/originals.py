@@ -46,7 +46,7 @@ def keep_original(home: Path, sha: str, data: bytes, *, name: str) -> Path:
         if is_full(error):
             full = f"The original of {name} cannot be kept: the disk of {home} is full ({reason})."
             raise StoreError(full, hint=HINT) from error
-        raise StoreError(f"The original of {name} cannot be kept in {home}: {reason}.", hint=hint) from error
+        raise StoreError(f"The original of {name} cannot be stored in {home}: {reason}.", hint=hint) from error
     return target
 
 

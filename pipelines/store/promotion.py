@@ -1,4 +1,4 @@
-"""Make another node table the active one, or drop one, while searches and ingests go on."""
+"""Make another node table the active one, or drop one, while searches and ingests continue."""
 
 import time
 from collections.abc import Callable
@@ -29,12 +29,12 @@ def promote(
 ) -> int | None:
     """Make this store's table the active one in one statement, and return the corpus version since which it is.
 
-    Searches go on; ingests wait for a short time.
+    Searches continue; ingests wait for a short time.
 
     Args:
         store: The store of the table.
         model: Its embedding model, for messages.
-        warm: Builds what a first search needs from what the table holds.
+        warm: Builds the indexes that a first search needs from the table.
         adopt: Called with the corpus version from which on the table is active, to use what `warm` built.
 
     Returns:
@@ -80,12 +80,12 @@ def _assert_complete(connection: Connection, table: str, model: EmbeddingIdentit
     if missing := count_missing(connection, table):
         stored = connection.execute(select(func.count()).select_from(tables.documents)).scalar_one()
         raise ConfigError(
-            f"{model.label} lacks {missing} of {stored} documents, so it cannot serve.",
+            f"{model.label} lacks {missing} of {stored} documents and cannot be promoted.",
             hint=f"Run `footnote models add {model.label}`.",
         )
     if wrong := miscounted(connection, table):
         raise ConfigError(
-            f"The table of {model.label} lacks nodes of {len(wrong)} documents, so it cannot serve.",
+            f"The table of {model.label} lacks nodes of {len(wrong)} documents and cannot be promoted.",
             hint=f"Run `footnote doctor --fix`, then `footnote models add {model.label}`.",
         )
 
@@ -129,7 +129,9 @@ def drop(engine: Engine, model: StoredModel, *, cached: bool = False) -> None:
             if getattr(error.orig, "pgcode", "") not in LOCKED_BY_OTHERS:
                 raise translate(error, f"dropping {model.identity.label}") from error
             if time.monotonic() > patience:
-                raise ServiceUnavailable(f"{model.identity.label} is still being read.", hint="Try again.") from error
+                raise ServiceUnavailable(
+                    f"{model.identity.label} is still in use by a query.", hint="Try again."
+                ) from error
             time.sleep(0.1)
         except DBAPIError as error:
             raise translate(error, f"dropping {model.identity.label}") from error
@@ -141,7 +143,8 @@ def _drop(connection: Connection, model: StoredModel, *, cached: bool) -> None:
     active = connection.execute(select(models.c.active).where(models.c.node_table == table).with_for_update()).scalar()
     if active:
         raise ConfigError(
-            f"{model.identity.label} serves, so it stays.", hint="`footnote models promote` another one first."
+            f"{model.identity.label} is the active model and cannot be dropped.",
+            hint="`footnote models promote` another one first.",
         )
     for rows in (tables.lexical_segments, tables.document_indexes):
         connection.execute(delete(rows).where(rows.c.node_table == table))

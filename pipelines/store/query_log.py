@@ -186,7 +186,7 @@ def _check(given: Feedback) -> None:
     of_source = given.kind in ("wrong_source", "opened")
     is_odd = (given.value < 0 and given.kind != "thumb") or (given.source and not of_source)
     if given.place not in _PLACES or given.value not in (-1, 0, 1) or is_odd:
-        raise RetrievalError("That is no feedback.", hint="Say up, down, a wrong source, or words.")
+        raise RetrievalError("This is not valid feedback.", hint="Give a thumb, a wrong source or a comment.")
 
 
 def _answer(connection: Connection, query_id: str, audience: Audience) -> tuple[Mapping[str, Any], str]:
@@ -212,7 +212,9 @@ def _assert_not_flooded(connection: Connection, key: Mapping[str, Any], limit: i
     left = connection.execute(select(func.count()).select_from(feedback).where(mine)).scalar_one()
     known = connection.execute(select(func.count()).select_from(feedback).where(*same)).scalar_one()
     if left - known >= limit:
-        raise RetrievalError("This session has said a lot already; thank you.", hint="Begin a new one later.")
+        raise RetrievalError(
+            "This session has reached its limit of feedback; thank you.", hint="Start a new session to give more."
+        )
 
 
 def latest_feedback(engine: Engine, limit: int, audience: Audience) -> list[dict[str, Any]]:

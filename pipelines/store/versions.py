@@ -27,7 +27,7 @@ class Change:
         document_id: Its id.
         outcome: The outcome of the run.
         version: The version that the run kept; None if there was none or it was equal, 0 if no versions are kept.
-        before: The state of that version; None if it is no longer kept.
+        before: The state of that version; None if it is no longer stored.
         now: The stored state; None if the document is gone.
         effect: `stands` if the change is still in effect, `covered` if later runs changed the document again.
         covered_by: The run that has to be undone first.
@@ -166,7 +166,7 @@ def last_change(connection: Connection, document_id: str) -> tuple[int, int]:
 
 
 def read_version(connection: Connection, version_id: int) -> Document | None:
-    """The Document of a version; None if it is no longer kept."""
+    """The Document of a version; None if it is no longer stored."""
     row = connection.execute(
         select(document_versions.c.row).where(document_versions.c.id == version_id)
     ).scalar_one_or_none()
@@ -220,7 +220,7 @@ def quotations(connection: Connection) -> Iterator[Row[Any]]:
 
 
 def version_text(connection: Connection, document_id: str, content_sha: str) -> str | None:
-    """The text of a version of a document; None if it is no longer kept."""
+    """The text of a version of a document; None if it is no longer stored."""
     d, v = documents.c, document_versions.c
     now = select(d.text).where(d.id == document_id, d.content_sha == content_sha)
     before = select(v.row["text"].astext).where(v.document_id == document_id, v.content_sha == content_sha).limit(1)

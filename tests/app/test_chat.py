@@ -116,8 +116,8 @@ def test_sentences_that_no_source_bears_out_are_marked_and_the_others_are_quiet(
     at = ask(chat(), REEDS)
     [answer] = answers(at)
     assert [tag for _, _, tag in words(answer)] == ["", "unsupported", "partly", "wrong source", "uncited"]
-    assert answer["blocks"][0]["lines"][0][0]["tip"] == "✓ Borne out by its source"
-    assert answer["notes"][0] == "4 of 5 sentences are marked: their sources do not fully bear them out."
+    assert answer["blocks"][0]["lines"][0][0]["tip"] == "✓ Supported by its source"
+    assert answer["notes"][0] == "4 of 5 sentences are marked: their sources do not fully support them."
     assert not at.exception
 
 
@@ -155,7 +155,7 @@ def test_an_opened_footnote_shows_the_cited_words_in_their_surroundings(chat: Op
     at = ask(chat(), ORGANS)
     panel = _open(at, Opened(0, 1, 0))
     assert "<mark>She tuned organs for nine years.</mark> In 2019 she moved to Leith. She now builds" in panel
-    assert "✓ The sentence is borne out by its source." in panel
+    assert "✓ The sentence is supported by its source." in panel
     assert answers(at)[0]["open"] == {"n": 1, "sentence": 0}
     at.button(key="close_source").click().run()
     assert "<mark>" not in html(at)

@@ -76,7 +76,7 @@ def test_the_markdown_shows_the_answer_its_footnotes_with_their_words_and_verdic
         source(1), source(2), source(3)))))  # fmt: skip
     for part in (
         "How many containers did the crane move?", "The crane moved forty containers. [1]", "moved forty containers",
-        "Borne out by its source.", "It is red. [2]", "not borne out by its source", "Also read, not cited",
+        "Supported by its source.", "It is red. [2]", "not supported by its source", "Also read, not cited",
         "Crane (crane.md, lines 3–4, Speed)", "crane-file-1", "hashed/hashed@256", "abc",
     ):  # fmt: skip
         assert part in markdown, part

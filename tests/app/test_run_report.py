@@ -20,11 +20,11 @@ def test_passed_over_and_stored_in_part_are_listed_apart_each_with_its_reason(
     plan = Plan((), left, (), partial=partial, empty=("file:///home/ann/new%20notes",))
     say_noted(plan)
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
-    assert (lines[0], lines[1]) == ("12 passed over:", "notes/0.xyz: files of its kind are not read")
+    assert (lines[0], lines[1]) == ("12 skipped:", "notes/0.xyz: files of its kind are not read")
     assert lines[10:] == [
-        "notes/9.xyz: files of its kind are not read", "and 2 more: --json has all",
+        "notes/9.xyz: files of its kind are not read", "and 2 more; --json lists all",
         "1 stored in part:", "Handbook: without its blocks: Notion refuses",
-        "Nothing that is read is in /home/ann/new notes.",
+        "/home/ann/new notes holds no file of a supported type.",
     ]  # fmt: skip
     shown = serialise(RunResult(IngestReport(7, (), 0, 0, 0.0), plan))
     assert (len(shown["skipped"]), shown["skipped"][11]) == (12, "notes/11.xyz")

@@ -23,7 +23,7 @@ def refusal() -> str:
         ),
         ("FOOTNOTE_WEB__XYZ", "1", "There is no setting FOOTNOTE_WEB__XYZ. See .env.example."),
         ("FOOTNOTE_INGESTION__POLL_MINUTES", "soon", "POLL_MINUTES is wrong: it has to be a number. See"),
-        ("FOOTNOTE_WEB__REDIRECTS", "5", "WEB__REDIRECTS is no setting any more. It is a constant now: remove it."),
+        ("FOOTNOTE_WEB__REDIRECTS", "5", "WEB__REDIRECTS is no longer a setting. Its value is a constant now"),
         ("FOOTNOTE_EMBEDDING__RETRIES", "1.5", "EMBEDDING__RETRIES is wrong: it has to be a whole number. See"),
         ("FOOTNOTE_EMBEDDING__RETRIES", "-1", "EMBEDDING__RETRIES is wrong: it has to be at least 0. See"),
         ("FOOTNOTE_WEB__ROBOTS", "perhaps", "FOOTNOTE_WEB__ROBOTS is wrong: it has to be true or false. See"),
@@ -44,6 +44,11 @@ def test_a_setting_that_is_wrong_is_named_with_what_to_do(
         ("FOOTNOTE_GITUB__API_BASE", "Did you mean FOOTNOTE_GITHUB__API_BASE?"),
         ("FOOTNOTE_POLL_MINUTES", "Did you mean FOOTNOTE_INGESTION__POLL_MINUTES?"),
         ("FOOTNOTE_XYZ", "See .env.example."),
+        ("FOOTNOTE_EMBEDDING__MODLE", "Did you mean FOOTNOTE_EMBEDDING__MODEL?"),
+        ("FOOTNOTE_RETRIEVAL__MINIMUM_SIMILARITY", "See .env.example."),
+        ("FOOTNOTE_RETRIEVAL__MAX_CHARACTERS", "See .env.example."),
+        ("FOOTNOTE_ANSWER__MAX_TOKENS", "See .env.example."),
+        ("FOOTNOTE_NOTION__DELAY_SECONDS", "See .env.example."),
         ("FOOTNOTE_PORT", "Did you mean FOOTNOTE_CHAT__PORT?"),
     ],
 )
@@ -92,4 +97,4 @@ def test_a_list_that_is_no_json_is_named_with_a_right_one(
         monkeypatch.setenv(name, value)
     else:
         (tmp_path / ".env").write_text(f'{name}="{value}"\n')
-    assert refusal() == f"The setting {name} is no JSON. Write it so: {name}={right}"
+    assert refusal() == f"The setting {name} is not JSON. Write it like this: {name}={right}"

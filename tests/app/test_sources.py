@@ -103,7 +103,7 @@ def test_a_printed_answer_says_behind_each_sentence_that_its_source_does_not_bea
     )
     text = "She tuned organs. [1] She earns a million. [1] She is tall."
     assert marked(jsonable(replace(an_answer(sentences=sentences), answer=text))) == (
-        "She tuned organs. [1] She earns a million. [1] (not borne out by its source) She is tall. (without a source)"
+        "She tuned organs. [1] She earns a million. [1] (not supported by its source) She is tall. (without a source)"
     )
 
 

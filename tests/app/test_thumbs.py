@@ -77,9 +77,9 @@ def test_an_open_source_can_be_reported_and_that_taken_back(engine: FakeEngine, 
 
 
 def test_feedback_that_cannot_be_kept_is_said_and_shows_no_thumb(engine: FakeEngine, chat: Open) -> None:
-    engine.given_fault = RetrievalError("This session has said a lot already; thank you.")
+    engine.given_fault = RetrievalError("This session has reached its limit of feedback; thank you.")
     at = thumb(ask(chat(), ORGANS), 1)
-    assert at.toast[0].value == "This session has said a lot already; thank you."
+    assert at.toast[0].value == "This session has reached its limit of feedback; thank you."
     assert at.feedback(key="thumbs_q1").value is None
     assert "Thank you." not in html(at)
     assert not at.exception

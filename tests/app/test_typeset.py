@@ -83,7 +83,7 @@ def test_a_downloaded_answer_has_its_verdicts_and_quotes() -> None:
     sentences = [sentence("She left in May.", found), sentence("In 1999.", found, "She came back.", "unsupported")]
     list(exchange.follow(iter(answered("When?", sentences, [found]))))
     file = as_markdown(exchange)
-    assert "She left in May. [1]\n\nIn 1999. [1] *(not borne out by its source)*" in file
+    assert "She left in May. [1]\n\nIn 1999. [1] *(not supported by its source)*" in file
     assert "Extractive: sentences quoted verbatim. Confidence: high." in file
     assert "**[1]** CV (cv.md, lines 3–4 · Ann Bell)\n\n> She left in May.\n>\n> She came back." in file
 

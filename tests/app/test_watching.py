@@ -108,7 +108,7 @@ def test_off_a_terminal_a_round_without_news_is_said_once_and_after_a_failure(
     out, err = capsys.readouterr()
     lines = [line.partition("  ")[2] for line in err.splitlines()]
     assert (out, lines) == (
-        "", ["nothing new in notes", "Gone. Start it.", "Trying notes again in 5 s.", "nothing new in notes"]
+        "", ["no change in notes", "Gone. Start it.", "Trying notes again in 5 s.", "no change in notes"]
     )  # fmt: skip
 
 

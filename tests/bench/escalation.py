@@ -1,5 +1,6 @@
-"""Auto-RAG by replay: of replies as a language model gives them, are the good kept and the bad rejected?"""
+"""Replay written replies of a language model to Auto-RAG: which good ones are kept, which bad ones are rejected."""
 
+import argparse
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -191,6 +192,7 @@ def _mean(values: Iterable[float]) -> float:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(prog="python -m tests.bench.escalation", description=__doc__).parse_args()
     data = Path(__file__).parents[2] / "data"
     sample = portfolio_engine(get_settings(), data / "sample")
     show(evaluate_replies(sample, data / "eval" / "topics.jsonl", data / "eval" / "rewrites.jsonl"))

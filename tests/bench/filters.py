@@ -1,5 +1,6 @@
-"""Whether a filtered search over the vector index finds what comparing every vector finds."""
+"""Compare filtered searches through the vector index with exact scans, over random filters."""
 
+import argparse
 import hashlib
 import time
 import uuid
@@ -171,4 +172,8 @@ def _agreement(store: FootnoteVectorStore, case: Case) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    show(measure_filters(get_settings(), nodes=10_000, cases=200))
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.filters", description=__doc__)
+    parser.add_argument("--nodes", type=int, default=10_000, help="nodes in the table (default: 10000)")
+    parser.add_argument("--cases", type=int, default=200, help="random filters (default: 200)")
+    given = parser.parse_args()
+    show(measure_filters(get_settings(), nodes=given.nodes, cases=given.cases))

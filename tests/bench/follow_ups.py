@@ -1,6 +1,6 @@
-"""Follow-up questions of judged conversations: what is found with the condensed question, and with the last turn."""
+"""Compare retrieval by the condensed question with retrieval by the last turn, on judged conversations."""
 
-import sys
+import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -101,4 +101,7 @@ def _counted(values: Any) -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    show(measure_follow_ups(get_settings(), load_collection(Path(sys.argv[1])), silent, build_llm(get_settings())))
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.follow_ups", description=__doc__)
+    parser.add_argument("conversations", type=Path, help="JSON Lines as `footnote eval answerability` reads them")
+    given = parser.parse_args()
+    show(measure_follow_ups(get_settings(), load_collection(given.conversations), silent, build_llm(get_settings())))

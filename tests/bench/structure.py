@@ -16,10 +16,10 @@ under the one above, is not. The nodes of resumes and profiles stand under the s
 under the person's name or the line of an entry, so those headings are not under their paths.
 """
 
+import argparse
 import csv
 import io
 import re
-import sys
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -542,4 +542,9 @@ def exception_json(found: Found) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    show(structure_json(structure_of(Path(sys.argv[1]))))
+    formatter = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.bench.structure", description=__doc__, formatter_class=formatter
+    )
+    parser.add_argument("folder", type=Path, help="files whose headings and table cells are looked for")
+    show(structure_json(structure_of(parser.parse_args().folder)))

@@ -24,7 +24,7 @@ def _ask(page: Page, question: str) -> None:
 def test_a_footnote_opens_the_passage_with_the_cited_words_marked(page: Page) -> None:
     _ask(page, "Who built the anagama kiln?")
     answer = page.locator(".fn-answer")
-    expect(answer.locator(".fn-words", has_text=BUILT)).to_have_attribute("title", "✓ Borne out by its source")
+    expect(answer.locator(".fn-words", has_text=BUILT)).to_have_attribute("title", "✓ Supported by its source")
     expect(answer).to_contain_text("Extractive: sentences quoted verbatim")
     answer.locator(".fn-sentence", has_text=BUILT).locator(".fn-chip").click()
     panel = page.locator(".st-key-source_panel")

@@ -42,7 +42,7 @@ class Ended:
 
 
 def in_child(do: Callable[[], Any], *, kill_after: float | None = None) -> Ended:
-    """Do this in a fork of this process, which is killed after so many seconds if it lives that long.
+    """Do this in a fork of this process, which is killed after this many seconds if it lives that long.
 
     Nothing that the parent has open may be used in it: it makes its own connections.
     """

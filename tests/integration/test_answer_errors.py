@@ -95,7 +95,7 @@ def test_the_command_line_says_that_there_are_no_documents(shell: Shell) -> None
 
 @pytest.mark.parametrize(
     ("question", "said"),
-    [("   ", "The question is empty. Write"), ("x" * 2_001, "2,000 is the limit. Ask it more briefly")],
+    [("   ", "The question is empty. Write"), ("x" * 2_001, "2,000 is the limit. Shorten it")],
 )
 def test_a_question_that_cannot_be_asked_says_why_and_ends_the_command_with_2(
     make_engine: Callable[..., QueryEngine], shell: Shell, question: str, said: str
@@ -115,8 +115,8 @@ FAILURES = [
     (Fault("status", 404), "does not know the model fake. Check FOOTNOTE_LLM__MODEL"),
     (Fault("status", 429), "takes no more requests for now: scripted failure. Wait, or raise"),
     (Fault("status", 500), "fails with status 500: scripted failure. Try again later"),
-    (Fault("garbage"), "answered with something that is not a model's answer. Check that the address"),
-    (Fault("empty"), "answered without a word. Try again, or choose another model"),
+    (Fault("garbage"), "did not answer in the form of a chat completion. Check that the address"),
+    (Fault("empty"), "returned an empty answer. Try again, or choose another model"),
     (Fault("slow", seconds=1.5), "did not answer in time. Try again, or raise the timeout"),
 ]
 

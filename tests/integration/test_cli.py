@@ -85,6 +85,13 @@ def test_the_home_of_nobody_is_a_place_that_does_not_exist(shell: Shell, folder:
     assert said.strip().endswith(f"Documents came from {folder}.")
 
 
+def test_an_address_that_is_never_fetched_is_refused_before_a_run(shell: Shell) -> None:
+    code, said = shell("ingest", "https://localhost/")
+    assert (code, "FOOTNOTE_WEB__PRIVATE_HOSTS" in said) == (2, True)
+    assert shell.json("runs")["runs"] == []
+    assert shell.json("status")["totals"]["failed"] == 0
+
+
 def test_a_link_to_itself_fails_by_name(shell: Shell, folder: Path) -> None:
     (folder / "loop").symlink_to(folder / "loop")
     report = shell.json("ingest", str(folder / "loop"), code=4)
@@ -130,7 +137,7 @@ def test_retry_failed_tries_what_failed_and_says_when_there_is_nothing(shell: Sh
     (folder / "empty.md").write_text("No longer empty.\n")
     report = shell.json("ingest", "--retry-failed")
     assert [(item["document"], item["outcome"]) for item in report["items"]] == [("empty.md", "added")]
-    assert shell("ingest", "--retry-failed") == (0, "Nothing failed the last time it was tried.\n")
+    assert shell("ingest", "--retry-failed") == (0, "Nothing failed in the last run.\n")
 
 
 def test_status_shows_everything_or_what_failed(shell: Shell, folder: Path) -> None:
@@ -287,7 +294,7 @@ def test_what_failed_and_is_not_stored_is_forgotten_when_it_is_removed(
     assert (found["removed"], found["forgotten"]) == ([], ["nobody.invalid"])
     assert shell("status")[0] == 0
     assert shell("remove", *how, "--yes")[0] == 2
-    assert shell("ingest", "--retry-failed") == (0, "Nothing failed the last time it was tried.\n")
+    assert shell("ingest", "--retry-failed") == (0, "Nothing failed in the last run.\n")
 
 
 def failing_in(place: Path, *names: str) -> None:
@@ -337,9 +344,9 @@ def test_what_would_be_forgotten_is_told_with_its_source_before_it_is_done(shell
     failing_in(folder, "x.md")
     shell("ingest", str(folder))
     code, said = shell("remove", "crane.md", "x.md")
-    assert (code, said) == (2, "1 document would be removed and 1 failure forgotten. Say --yes to do it.")
+    assert (code, said) == (2, "1 document would be removed and 1 failure forgotten. Add --yes to confirm.")
     assert shell.err == f"   remove  crane.md\n   forget  x.md ({folder})\n"
-    assert shell("remove", "x.md") == (2, "1 failure would be forgotten. Say --yes to do it.")
+    assert shell("remove", "x.md") == (2, "1 failure would be forgotten. Add --yes to confirm.")
 
 
 def test_a_failure_of_a_document_that_is_stored_is_never_forgotten(shell: Shell, folder: Path) -> None:

@@ -117,7 +117,7 @@ def test_a_part_that_finds_what_nothing_else_finds_is_worth_what_is_lost_without
         ({"measure": ["luck@5"]}, "no measure 'luck@5'"),
         ({"setting": ["retrieval.luck=1"]}, "no setting 'retrieval.luck'"),
         ({"setting": ["retrieval.dense_weight=7"]}, "dense_weight"),
-        ({"setting": ["retrieval.dense_weight"]}, "gives no setting a value"),
+        ({"setting": ["retrieval.dense_weight"]}, "does not assign a value to a setting"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_before_anything_is_read(wrong: dict[str, Any], said: str) -> None:

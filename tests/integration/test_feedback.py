@@ -119,10 +119,10 @@ def test_the_nearest_passages_of_an_abstention_can_be_opened(engine: QueryEngine
         (Feedback("wrong_source", source=99), "no source 99"),
         (Feedback("opened", source=0), "no source 0"),
         (Feedback("text", words="a" * (MOST_WORDS + 1)), "too long"),
-        (Feedback("thumb", 2), "no feedback"),
-        (Feedback("wrong_source", -1, 1), "no feedback"),
-        (Feedback("thumb", 1, 7), "no feedback"),
-        (Feedback("opened", source=1, place="elsewhere"), "no feedback"),
+        (Feedback("thumb", 2), "not valid feedback"),
+        (Feedback("wrong_source", -1, 1), "not valid feedback"),
+        (Feedback("thumb", 1, 7), "not valid feedback"),
+        (Feedback("opened", source=1, place="elsewhere"), "not valid feedback"),
     ],
 )
 def test_what_is_no_feedback_is_refused(engine: QueryEngine, answer: Answer, given: Feedback, said: str) -> None:
@@ -141,7 +141,7 @@ def test_feedback_on_an_unknown_answer_is_refused(engine: QueryEngine) -> None:
 def test_a_session_has_a_limit_of_feedback_but_can_change_it(engine: QueryEngine, say: Say) -> None:
     say("thumb", 1, limit=2)
     say("opened", source=1, limit=2)
-    with pytest.raises(RetrievalError, match="said a lot"):
+    with pytest.raises(RetrievalError, match="reached its limit"):
         say("opened", source=2, limit=2)
     say("thumb", -1, limit=2)
     say("opened", source=1, limit=2)

@@ -238,7 +238,7 @@ def test_a_run_of_an_older_release_is_undone_as_far_as_versions_are_kept(
         "ferry.txt": "added", "tram.md": "removed", "garden.md": "failed", "crane.md": "updated",
     }  # fmt: skip
     (why,) = [item.message for item in report.items if item.outcome == "failed"]
-    assert why == "The version of garden.md before run 2 is no longer kept."
+    assert why == "The version of garden.md before run 2 is no longer stored."
     assert "It carries bicycles for free." in found(settings, "When does the ferry leave?")
     ((lifts,),) = rows(engine, "SELECT text FROM documents WHERE name = 'crane.md'")
     assert "twelve tonnes" in lifts
@@ -369,7 +369,7 @@ def test_a_migration_that_fails_half_way_changes_nothing(settings: Settings, eng
     before, tables_before = contents(engine), shape(engine)
     with pytest.raises(StoreError, match=r'"snapshots" already exists.*Nothing was changed') as caught:
         open_database(settings)
-    assert "a database of its own" in caught.value.hint
+    assert "its own database" in caught.value.hint
     assert (contents(engine), shape(engine)) == (before, tables_before)
     with engine.begin() as connection:
         connection.execute(text("DROP TABLE snapshots"))
@@ -385,7 +385,7 @@ def test_a_migration_waits_for_others_only_so_long(
     monkeypatch.setattr(schema, "_PATIENCE", "200ms")
     with engine.connect() as reader:
         reader.execute(text("SELECT count(*) FROM ingest_runs"))
-        with pytest.raises(ServiceUnavailable, match="Others use the database"):
+        with pytest.raises(ServiceUnavailable, match="The database is in use"):
             open_database(settings)
     assert shape(engine) == before
     open_database(settings).engine.dispose()
@@ -457,7 +457,7 @@ def test_a_newer_database_is_refused_by_every_verb_and_left_alone(
     before = contents(engine)
     code, said = Shell(settings, monkeypatch, tmp_path)(*words)
     assert code == 3
-    assert f"migration 0099, and this Footnote knows none after {HEAD}" in said
+    assert f"migration 0099, but this version of Footnote ends at {HEAD}" in said
     assert f"footnote db migrate --to {HEAD}" in said
     assert contents(engine) == before
     engine.dispose()
@@ -511,7 +511,7 @@ def test_the_way_down_is_asked_about_and_names_what_is_lost_and_how_to_keep_a_co
         assert lost in shell.err + said
     assert rows(engine, "SELECT version_num FROM alembic_version") == [(HEAD,)]
     code, said = shell("db", "migrate", "--to", "0002", "--yes")
-    assert (code, "brings it to" in said) == (0, True)
+    assert (code, "upgrades it to" in said) == (0, True)
     assert rows(engine, "SELECT version_num FROM alembic_version") == [("0002",)]
     code, said = shell("db", "migrate", "--json")
     assert json.loads(said) == {"migration": HEAD, "before": "0002"}
@@ -524,7 +524,7 @@ def test_a_revision_that_there_is_not_is_refused(engine: Engine, shell: Shell, t
     assert rows(engine, "SELECT version_num FROM alembic_version") == [(HEAD,)]
 
 
-@pytest.mark.parametrize(("to", "refusal"), [("0099", "no migration '0099'"), ("base", "Nothing would be left")])
+@pytest.mark.parametrize(("to", "refusal"), [("0099", "no migration '0099'"), ("base", "would drop every table")])
 def test_a_revision_is_checked_before_anything_is_connected(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, to: str, refusal: str
 ) -> None:

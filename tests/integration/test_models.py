@@ -556,7 +556,7 @@ def test_nothing_of_a_dropped_model_is_left(filled: Settings) -> None:
         for rows in (tables.lexical_segments, tables.document_indexes, tables.embedding_models):
             assert one.table not in connection.execute(select(rows.c.node_table)).scalars().all()
         assert B.slug not in connection.execute(select(tables.embedding_cache.c.model)).scalars().all()
-    with pytest.raises(ConfigError, match="serves, so it stays"):
+    with pytest.raises(ConfigError, match="is the active model and cannot be dropped"):
         drop(database.engine, held(filled, A))
 
 

@@ -123,4 +123,4 @@ def test_a_greeting_is_answered_without_a_confidence(footnote: Run) -> None:
 
 
 def test_a_search_that_finds_nothing_says_so(footnote: Run) -> None:
-    assert "Nothing was found." in footnote("search", QUESTION, "--year", "1901")
+    assert "No passage was found." in footnote("search", QUESTION, "--year", "1901")

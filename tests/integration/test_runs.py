@@ -244,7 +244,7 @@ def test_runs_of_an_older_version_can_be_rolled_back_after_the_upgrade(folder: P
     undone = roll_back(ingestion, plan_rollback(ingestion.database, third.run_id))
     assert [(item.document, item.outcome) for item in undone.items] == [("crane.md", "updated")]
     refused = roll_back(ingestion, plan_rollback(ingestion.database, second.run_id))
-    assert [(item.outcome, "no longer kept" in item.message) for item in refused.items] == [("failed", True)]
+    assert [(item.outcome, "no longer stored" in item.message) for item in refused.items] == [("failed", True)]
 
 
 # The command line
@@ -271,7 +271,7 @@ def test_runs_rollback_and_reindex_on_the_command_line(folder: Path, shell: Shel
     planned = shell.json("rollback", str(second), "--plan")
     assert [(step["action"], step["document"]) for step in planned["steps"]] == [("restore", "crane.md")]
     assert "restore" in shell("rollback", str(second), "--plan")[1]
-    report = shell.json("rollback", str(second))
+    report = shell.json("rollback", str(second), "--yes")
     assert (report["updated"], report["embedded"]) == (1, 0)
     assert f"undoes {second}" in shell("runs")[1]
     assert shell.json("reindex", "--plan")["outcomes"]["unchanged"] == 1
@@ -282,9 +282,20 @@ def test_runs_rollback_and_reindex_on_the_command_line(folder: Path, shell: Shel
     assert "next `footnote ingest`" in shell("rollback", str(first), "--yes")[1]
 
 
-def test_a_rollback_does_not_ask_where_nobody_can_answer(folder: Path, shell: Shell, settings: Settings) -> None:
+def test_a_rollback_that_nobody_confirms_is_refused_and_changes_nothing(
+    folder: Path, shell: Shell, settings: Settings
+) -> None:
     run = shell.json("ingest", str(folder))["run_id"]
-    assert shell.json("rollback", str(run))["removed"] == 2
+    (folder / "crane.md").write_text("# Crane\n\nThe crane was sold.\n")
+    later = shell.json("ingest", str(folder))["run_id"]
+    for how in ((), ("--json",)):
+        assert shell("rollback", str(run), *how) == (
+            2,
+            f"Run {run} would be undone: 2 to remove. Add --yes to confirm.",
+        )
+        assert f"crane.md (the run added it; run {later} changed it again, which is undone too)" in shell.err
+    assert len(build_ingestion(settings).known()) == 2
+    assert shell.json("rollback", str(run), "--yes")["removed"] == 2
     assert build_ingestion(settings).store.count() == 0
 
 

@@ -102,7 +102,7 @@ def test_what_is_fetched_is_no_proof_that_a_source_still_says_what_was_planned(
         kiln.push("README.md", b"# Kiln\n\nIt fires clay.", "2026-05-01T00:00:00Z")
         ingest(settings, ["github:ann/kiln"])
         (failed,) = [item for item in ingestion.run(stale).items if item.outcome == "failed"]
-        assert failed.message.startswith("ann/kiln was changed by another run meanwhile")
+        assert failed.message.startswith("ann/kiln was changed by another run since the plan")
         assert {row[0] for row in state(settings)[0]} == {"ann/kiln", "ann/notes"}
 
 

@@ -261,7 +261,7 @@ def test_a_version_that_is_no_longer_kept_is_a_failed_item(
     report = undo(settings, runs[1])
     (item,) = (item for item in report.items if item.document == "rust.md")
     assert (item.outcome, item.error) == ("failed", "StoreError")
-    assert "no longer kept" in item.message
+    assert "no longer stored" in item.message
     assert "FOOTNOTE_INGESTION__VERSIONS_KEPT" in item.hint
     assert "Text 4." in held(settings)["rust.md"][0].text
 
@@ -376,7 +376,7 @@ def test_there_is_no_rollback_of_a_run_that_is_not_or_that_still_works(folder: P
 
     ingestion.run(ingestion.plan([str(folder)]), on_progress=meanwhile)
     assert len(caught) == 3
-    assert "still at work" in str(caught[0])
+    assert "still running" in str(caught[0])
 
 
 @pytest.mark.parametrize("milliseconds", [20, 60, 120])
@@ -441,7 +441,7 @@ def test_a_change_that_came_meanwhile_is_not_lost(folder: Path, settings: Settin
     after = held(settings)
     report = roll_back(ingestion, plan)
     assert set(outcomes(report).values()) == {"failed"}
-    assert all(f"changed by run {last.run_id} meanwhile" in item.message for item in report.items)
+    assert all(f"changed by run {last.run_id} since the plan" in item.message for item in report.items)
     assert held(settings) == after
 
 

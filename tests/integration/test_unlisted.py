@@ -247,7 +247,7 @@ def test_a_source_that_failed_is_in_every_later_report_until_it_is_removed(githu
     assert shell("ingest", "--retry-failed")[0] == 4
     assert shell("remove", "--source", "github:Ann", "--yes") == (0, "github:ann, which failed, is forgotten\n")
     assert shell("status")[0] == 0
-    assert shell("ingest", "--retry-failed") == (0, "Nothing failed the last time it was tried.\n")
+    assert shell("ingest", "--retry-failed") == (0, "Nothing failed in the last run.\n")
 
 
 def test_a_run_in_which_everything_failed_is_called_so(github: FakeGitHub, settings: Settings, tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ class CellBudget:
         if self._cells > MAX_CELLS or self._places > _MAX_PLACES:
             reason = f"more than {MAX_CELLS:,} cells" if self._cells > MAX_CELLS else "its cells spread too widely"
             raise LoadError(
-                f"{self._name} is too large a table: {reason}.", hint="Split it, or keep what matters of it."
+                f"{self._name} is too large a table: {reason}.", hint="Split it, or keep only the rows that matter."
             )
 
 
@@ -105,7 +105,7 @@ def load_delimited(data: bytes, item: SourceItem, limits: Limits) -> Content:
     try:
         add_rows(rendering, _csv_rows(text, delimiter, CellBudget(item.name), lines, 2 if stated else 1), lines=lines)
     except csv.Error as error:
-        raise LoadError(f"{item.name} is no readable table: {error}.", hint="Check its quotation marks.") from error
+        raise LoadError(f"{item.name} is not a readable table: {error}.", hint="Check its quotation marks.") from error
     return Content(
         text=rendering.text,
         blocks=rendering.blocks,

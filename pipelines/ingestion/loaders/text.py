@@ -85,7 +85,7 @@ def _western(data: bytes, error: UnicodeDecodeError, name: str) -> str:
 
 
 def _binary(name: str) -> LoadError:
-    return LoadError(f"{name} is binary, not text.", hint="Give it its correct suffix, or leave it out.")
+    return LoadError(f"{name} is binary, not text.", hint="Correct its suffix, or leave it out.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ def _load_plain_page(source: str, address: str, item: SourceItem) -> Content:
     """The plain text of a page with too many or too deeply nested elements to extract an article from."""
     if is_deeper_than(parse_html(source), _MAX_DEPTH):
         hint = "Save it from a browser as PDF and ingest that file."
-        raise LoadError(f"{item.name} has over {_MAX_DEPTH:,} elements inside each other.", hint=hint)
+        raise LoadError(f"{item.name} has over {_MAX_DEPTH:,} nested elements.", hint=hint)
     rendering, title = plain_page(source)
     _check_text(rendering.text, source, address, item, is_article=False)
     return Content(text=rendering.text, blocks=rendering.blocks, title=_one_line(title), metadata={"url": address})
@@ -135,7 +135,7 @@ def _check_text(text: str, source: str, address: str, item: SourceItem, *, is_ar
 
 
 def _redirect_target(source: str, address: str, longest: float) -> str:
-    """The target of a `refresh` within so many seconds; empty if there is none, or to the page itself.
+    """The target of a `refresh` within this many seconds; empty if there is none, or to the page itself.
 
     Those in comments, `noscript` and `template` do not count.
     """

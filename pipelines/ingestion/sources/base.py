@@ -86,7 +86,7 @@ class Access:
         settings: Keys, addresses, limits, and the home where fetched bytes are kept.
         most_bytes: Limit of a file; fetched documents have the limits of their kind.
         declared: Options of the sources that the file of sources declares, by location.
-        verify: Read everything again, even what is known not to have changed.
+        verify: Read everything again, even unchanged items.
         say: Receives messages for a person: why a listing waits, or what differs from the request.
         stop: Once set, waits end and listings stop, incomplete.
         progress: Receives the progress of a listing, at each document.
@@ -167,7 +167,7 @@ def wait_too_long(who: str, seconds: float, setting: str, *, why: str = "", more
 
 
 def retry_message(failed: SourceError, seconds: float) -> str:
-    """Say that a failed request is sent again in so many seconds."""
+    """Say that a failed request is sent again in this many seconds."""
     return f"{failed.message.rstrip('.')}; the next try is in {format_duration(seconds)} ..."
 
 

@@ -78,7 +78,7 @@ def list_files(location: str) -> Listing:
 
     A folder lists the kinds of files that a loader reads; a file that is named itself is always listed. Hidden files,
     hidden folders and licence texts are skipped. A folder that cannot be read makes the listing incomplete. A ZIP that
-    Notion exported is listed like a folder; another ZIP is no document.
+    Notion exported is listed like a folder; another ZIP is not a document.
     """
     shown = printable(location)
     try:
@@ -112,7 +112,9 @@ def read_path(location: str) -> Path:
     if not location.strip():
         raise SourceError("An empty location names no source.", hint=_LOCATION_HINT)
     if "\0" in location:
-        raise SourceError(f"The path {location!r} holds a zero byte, as no path does.", hint="Check the path.")
+        raise SourceError(
+            f"The path {location!r} holds a zero byte, which no path can contain.", hint="Check the path."
+        )
     path, text = named_path(location), printable(location).strip()
     if _SCHEME.match(text) and not os.path.lexists(path):
         kind, _, rest = text.partition(":")
@@ -164,7 +166,7 @@ def is_unchanged(item: SourceItem) -> bool:
 
 
 def read_file(item: SourceItem, limit: int) -> bytes:
-    """Return the bytes of a file, at most `limit` + 1, so that one over the limit shows without being read whole.
+    """Return the bytes of a file, at most `limit` + 1, so that a file over the limit is noticed without reading it all.
 
     Raises:
         SourceError: If the file is gone or may not be read.

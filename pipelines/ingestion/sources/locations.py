@@ -1,4 +1,4 @@
-"""Locations: what a person writes to name a source, on the command line, in the settings and in the file of sources."""
+"""Locations: how a source is written on the command line, in the settings and in the file of sources."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
@@ -23,8 +23,8 @@ def read_location(location: str, private_hosts: tuple[str, ...]) -> str:
         private_hosts: Those of the settings: their ports are addresses, too.
 
     Raises:
-        SourceError: If it can never be a source, whatever is there.
-        ConfigError: If `private_hosts` are no hosts.
+        SourceError: If it is invalid.
+        ConfigError: If `private_hosts` are not hosts.
     """
     match kind_of(location):
         case "github":
@@ -39,7 +39,7 @@ def read_location(location: str, private_hosts: tuple[str, ...]) -> str:
 
 
 def normalized_location(location: str, private_hosts: tuple[str, ...]) -> str:
-    """Return `read_location`; a location that can never be a source stays as it is."""
+    """Return `read_location`; an invalid location is returned unchanged."""
     try:
         return read_location(location, private_hosts)
     except SourceError:
@@ -47,7 +47,7 @@ def normalized_location(location: str, private_hosts: tuple[str, ...]) -> str:
 
 
 def location_key(location: str, private_hosts: tuple[str, ...]) -> str:
-    """Return the same key for all spellings of one location; what can never be a source is its own key."""
+    """Return the same key for all spellings of one location; an invalid location is its own key."""
     try:
         known = read_location(location, private_hosts)
     except SourceError:
@@ -59,14 +59,22 @@ def unique_locations(locations: Iterable[str], private_hosts: tuple[str, ...]) -
     """Return locations in order, those of one source once, in the first spelling.
 
     Raises:
-        SourceError: If one of them can never be a source.
-        ConfigError: If `private_hosts` are no hosts.
+        SourceError: If one of them is invalid, or is an address that is never fetched.
+        ConfigError: If `private_hosts` are not hosts.
     """
     found = dict[str, str]()
     for location in locations:
-        read_location(location, private_hosts)
+        _assert_usable(location, private_hosts)
         found.setdefault(location_key(location, private_hosts), location)
     return tuple(found.values())
+
+
+def _assert_usable(location: str, private_hosts: tuple[str, ...]) -> None:
+    read_location(location, private_hosts)
+    if kind_of(location) == "web":
+        from pipelines.ingestion.sources.web.guard import assert_public  # which loads an HTTP client
+
+        assert_public(read_address(location, private_hosts))
 
 
 def missing_paths(locations: Iterable[str]) -> list[str]:
@@ -90,7 +98,7 @@ def declared_sources(settings: Settings) -> Mapping[str, DeclaredSource]:
     """Return the sources that the TOML file of the settings declares, by location, in its order.
 
     Raises:
-        ConfigError: If the file cannot be read, declares one source twice, or what can never be a source.
+        ConfigError: If the file cannot be read, declares a source twice, or an invalid one.
     """
     if not settings.ingestion.sources_file:
         return {}
@@ -98,12 +106,12 @@ def declared_sources(settings: Settings) -> Mapping[str, DeclaredSource]:
     try:
         found = read_declared(path)
     except ValueError as error:
-        hint = f"Mend it, or change FOOTNOTE_INGESTION__SOURCES_FILE; {_EXAMPLE}"
+        hint = f"Correct it, or change FOOTNOTE_INGESTION__SOURCES_FILE; {_EXAMPLE}"
         raise ConfigError(str(error), hint=hint) from error
     positions = dict[str, str]()  # by location key
     for position, source in found.items():
         try:
-            read_location(source.location, hosts)
+            _assert_usable(source.location, hosts)
         except SourceError as error:
             raise ConfigError(f"{path}: {position}: {error.message}", hint=error.hint) from error
         first = positions.setdefault(location_key(source.location, hosts), position)
@@ -114,13 +122,13 @@ def declared_sources(settings: Settings) -> Mapping[str, DeclaredSource]:
 
 
 def configured_locations(settings: Settings) -> Sequence[str]:
-    """Return what is ingested where no location is named: the list of the settings, then the declared sources.
+    """Return the default sources: the list of the settings, then the declared sources.
 
     The sample, which the settings list by default, gives way to declared sources.
 
     Raises:
-        ConfigError: If the file cannot be used, declares nothing where nothing else is listed, or the list names what
-            can never be a source.
+        ConfigError: If the file cannot be used, declares nothing where nothing else is listed, or the list holds
+            an invalid location.
     """
     ingestion, hosts = settings.ingestion, settings.web.private_hosts
     declared = declared_sources(settings)

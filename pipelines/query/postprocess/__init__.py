@@ -13,7 +13,7 @@ from pipelines.query.postprocess.boost import (
     SectionBoost,
     YearBoost,
 )
-from pipelines.query.postprocess.cut import AdaptiveFloor, DocumentQuota, TopN
+from pipelines.query.postprocess.cut import DocumentQuota, TopN
 from pipelines.query.postprocess.duplicates import DuplicateFilter, Families, no_families
 from pipelines.query.postprocess.neighbours import NeighbourExpansion, Window
 from pipelines.query.postprocess.rerank import Rerank
@@ -56,7 +56,6 @@ def build_cuts(
     parts: list[tuple[bool, BaseNodePostprocessor]] = [
         (settings.duplicates, DuplicateFilter(observer=observer, families=families)),
         (settings.per_document > 0, quota),
-        (settings.floor, AdaptiveFloor(observer=observer)),
         (True, TopN(observer=observer, top_n=top_n, named=named)),
     ]
     return [part for is_on, part in parts if is_on]

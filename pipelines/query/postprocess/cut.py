@@ -1,4 +1,4 @@
-"""Cuts: the adaptive floor, the quota of a document, and the best n."""
+"""Cuts: the quota of a document, and the best n."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -14,40 +14,6 @@ from pipelines.query.trace import SILENT, Observer
 def document_of(node: BaseNode) -> str:
     """The id of a node's document; of a node without one, its own."""
     return str(node.metadata.get("document_id") or node.ref_doc_id or node.node_id)
-
-
-def above_floor(scores: Sequence[float], *, least: float, gap: float, candidates: int) -> int:
-    """The number of first scores that stay: those of at least max(least, 1 - gap) of the best; at least one.
-
-    Args:
-        scores: Best first; each is divided by the first, the largest.
-        least: Share (0..1) of the best score that a score must have.
-        gap: How far below the best, as a share (0..1) of it, a score may be.
-        candidates: How many scores are looked at; later ones do not stay.
-    """
-    if not scores:
-        return 0
-    best, floor = scores[0], max(least, 1.0 - gap)
-    share = [score / best if best > 0 else 0.0 for score in scores[1:candidates]]
-    return 1 + sum(own >= floor for own in share)
-
-
-class AdaptiveFloor(BaseNodePostprocessor):
-    """Keeps the nodes above the adaptive floor, at most `candidates`; the best one always stays."""
-
-    least: float = 0.25
-    gap: float = 0.15
-    candidates: int = 10
-    observer: Observer = Field(SILENT, exclude=True, repr=False)
-
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        scores = [float(hit.score or 0.0) for hit in nodes]
-        stay = above_floor(scores, least=self.least, gap=self.gap, candidates=self.candidates)
-        for hit in nodes[stay:]:
-            self.observer.cut(hit.node.node_id, "floor")
-        return nodes[:stay]
 
 
 def over_quota(documents: Sequence[str], *, quota: int, named: Collection[str] = (), among: int = 0) -> set[int]:

@@ -1,4 +1,4 @@
-"""Of nodes that say the same, keep the best ranked."""
+"""Keep only the best ranked of near-duplicate nodes."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
@@ -25,7 +25,7 @@ def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
 
 
 def near_duplicates(texts: Sequence[str], *, threshold: float = THRESHOLD) -> dict[int, int]:
-    """For each text that repeats an earlier one, the index of that one: of the same words, and of at least one."""
+    """For each text that repeats an earlier one word for word, the index of the earlier one; empty texts never do."""
     seen: list[tuple[int, frozenset[str]]] = []
     repeats: dict[int, int] = {}
     for index, text in enumerate(texts):
@@ -49,7 +49,7 @@ def contained_versions(
 ) -> dict[int, int]:
     """For each text that says nothing which its kin does not say further up, the index of the kin that says most of it.
 
-    What says it may be spread over several texts: two files of one resume are cut at other places.
+    Its content may be spread over several texts: two files of one resume are split at different places.
 
     Args:
         texts: Best first.
@@ -76,10 +76,10 @@ def no_families(_: Collection[str]) -> dict[str, str]:
 
 
 class DuplicateFilter(BaseNodePostprocessor):
-    """Drops every node whose words a better ranked one repeats, and of near-copies what a better ranked one says.
+    """Drops nodes whose words a better ranked node repeats, and near-copies of better ranked nodes.
 
     Near-copies are nodes of one family, and nodes of other documents of one family (two versions of a resume). The
-    observer is told which documents each kept node also stands for.
+    observer learns which documents each kept node also stands for.
     """
 
     observer: Observer = Field(SILENT, exclude=True, repr=False)

@@ -43,7 +43,7 @@ def within(seconds: float, call: Callable[[], list[str]]) -> list[str]:
     """The result of a call; one that takes longer is not waited for.
 
     Raises:
-        TimeoutError: If it has not returned after so many seconds.
+        TimeoutError: If it has not returned after this many seconds.
     """
     outcome: Future[list[str]] = Future()
 
@@ -150,7 +150,7 @@ class CrossEncoder:
         """The relevance of a passage, any number; the logit of a class "irrelevant", if there is one, is subtracted."""
         out = self._model.logits(question, text)
         if out.size not in {1, 2}:
-            raise ModelError(f"The reranker gave {out[:3].tolist()} for a passage, which is no logit.")
+            raise ModelError(f"The reranker gave {out[:3].tolist()} for a passage, which is not a logit.")
         return float(out[-1] - (out[0] if out.size == 2 else 0.0))
 
 
@@ -169,7 +169,7 @@ def _postprocessor(named: str) -> type[BaseNodePostprocessor]:
     except AttributeError as error:
         raise ConfigError(f"{module} has no {name}.", hint=f"Set {_SETTING} to a class that it has.") from error
     if not (isinstance(found, type) and issubclass(found, BaseNodePostprocessor)):
-        raise ConfigError(f"{named} is no BaseNodePostprocessor.", hint=f"Set {_SETTING} to a LlamaIndex reranker.")
+        raise ConfigError(f"{named} is not a BaseNodePostprocessor.", hint=f"Set {_SETTING} to a LlamaIndex reranker.")
     return found
 
 

@@ -1,10 +1,13 @@
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pipelines.errors import SourceError
-from pipelines.evaluation.datasets import Quote, load_beir, load_topics
+from pipelines.evaluation.answerability import load_collection
+from pipelines.evaluation.articles import measure_articles
+from pipelines.evaluation.datasets import Quote, load_beir, load_claims, load_span_topics, load_topics
 from pipelines.text import fold
 
 SAMPLE = Path(__file__).parents[3] / "data"
@@ -92,3 +95,21 @@ def test_a_broken_topics_file_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"id": "a"}\n')
     with pytest.raises(SourceError, match="Line 1"):
         load_topics(tmp_path / "t.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("load", "form"),
+    [
+        (load_claims, "supporting_sentences"), (load_collection, "answerability"),
+        (measure_articles, "ground-truth.json"), (load_topics, "topics"), (load_span_topics, "questions_df.csv"),
+    ],
+    ids=["claims", "answerability", "articles", "topics", "chunking"],
+)  # fmt: skip
+def test_a_missing_file_is_named_with_the_form_that_is_expected(
+    tmp_path: Path, load: Callable[[Path], object], form: str
+) -> None:
+    with pytest.raises(SourceError) as refused:
+        load(tmp_path / "missing.jsonl")
+    assert refused.value.message.startswith(f"{tmp_path / 'missing.jsonl'}")
+    assert refused.value.message.endswith("does not exist.")
+    assert form in refused.value.hint

@@ -81,5 +81,5 @@ def test_overrides_are_read_as_name_and_value() -> None:
 
 @pytest.mark.parametrize("said", ["retrieval.dense_weight", "=0.5", ""])
 def test_an_override_without_a_name_or_a_value_is_refused(said: str) -> None:
-    with pytest.raises(ConfigError, match="gives no setting a value"):
+    with pytest.raises(ConfigError, match="does not assign a value to a setting"):
         parse_overrides([said])

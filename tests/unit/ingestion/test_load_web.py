@@ -1,4 +1,4 @@
-"""The Document of a fetched page: its article, its structure, its charset, and what is no text."""
+"""The Document of a fetched page: its article, its structure, its charset, and what is not text."""
 
 import time
 from collections.abc import Callable
@@ -259,7 +259,7 @@ def test_scripts_and_comments_do_not_count_as_nesting(counted: str) -> None:
 
 
 def test_thousands_of_nested_elements_are_refused() -> None:
-    with pytest.raises(LoadError, match="over 2,000 elements inside each other"):
+    with pytest.raises(LoadError, match="over 2,000 nested elements"):
         loaded(f"<html><body>{'<div>word ' * 3_000}</body></html>")
 
 

@@ -1,11 +1,10 @@
 """What each cut takes out, and what the neighbours add."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core.schema import NodeWithScore
 
-from pipelines.query.postprocess.cut import AdaptiveFloor, DocumentQuota, TopN, above_floor, over_quota, top_places
+from pipelines.query.postprocess.cut import DocumentQuota, TopN, over_quota, top_places
 from pipelines.query.postprocess.duplicates import DuplicateFilter, jaccard, near_duplicates
 from pipelines.query.postprocess.neighbours import NeighbourExpansion
 from pipelines.query.trace import Ledger
@@ -147,39 +146,6 @@ def test_of_several_named_documents_the_best_of_each_is_among_the_top() -> None:
         top = TopN(observer=ledger_of(nodes), top_n=3, named=named)
         assert ids(top.postprocess_nodes(nodes)) == kept
     assert top_places(documents, top_n=2, named=("x", "y", "z")) == [0, 2]
-
-
-@pytest.mark.parametrize(
-    ("scores", "stay"),
-    [
-        ([2.0, 2.0 * 0.85, 2.0 * 0.84], 2),
-        ([0.5, 0.5, 0.1], 2),
-        ([0.3], 1),
-        ([0.0, 0.0], 1),
-        ([-0.1, -0.2], 1),
-        ([], 0),
-    ],
-)
-def test_the_floor_is_a_share_of_the_best_score_and_the_best_always_stays(scores: list[float], stay: int) -> None:
-    assert above_floor(scores, least=0.25, gap=0.15, candidates=10) == stay
-
-
-def test_the_least_score_is_the_floor_when_the_gap_is_wide() -> None:
-    assert above_floor([1.0, 0.25, 0.24], least=0.25, gap=0.9, candidates=10) == 2
-
-
-def test_only_so_many_candidates_reach_the_floor() -> None:
-    assert above_floor([1.0] * 20, least=0.25, gap=0.15, candidates=10) == 10
-
-
-def test_the_floor_tells_the_ledger_what_it_cut() -> None:
-    nodes = [hit("a", score=1.0), hit("b", score=0.9), hit("c", score=0.5)]
-    ledger = ledger_of(nodes)
-    assert ids(AdaptiveFloor(observer=ledger, least=0.25, gap=0.15, candidates=10).postprocess_nodes(nodes)) == [
-        "a",
-        "b",
-    ]
-    assert ledger.candidate("c").fate == "cut: floor"
 
 
 # A document of seven nodes in two sections; the third node of Work has been filtered away.

@@ -28,7 +28,6 @@ EVERYTHING = {
     "factors.quality": True,
     "factors.section": 1.1,
     "factors.rerank": "llama_index.core.postprocessor.LongContextReorder",
-    "factors.floor": True,
     "factors.neighbours": 1,
 }
 
@@ -116,14 +115,14 @@ def test_the_order_of_the_parts_is_that_of_the_lists() -> None:
         "NamedDocumentBoost",
         "Rerank",
     ]
-    assert names(CUTS) == ["DuplicateFilter", "DocumentQuota", "AdaptiveFloor", "TopN", "NeighbourExpansion"]
+    assert names(CUTS) == ["DuplicateFilter", "DocumentQuota", "TopN", "NeighbourExpansion"]
 
 
 @pytest.mark.parametrize(
     ("part", "gone"),
     [
         ("category", "CategoryBoost"), ("years", "YearBoost"), ("recency", "RecencyBoost"), ("quality", "QualityBoost"),
-        ("section", "SectionBoost"), ("rerank", "Rerank"), ("floor", "AdaptiveFloor"), ("quota", "DocumentQuota"),
+        ("section", "SectionBoost"), ("rerank", "Rerank"), ("quota", "DocumentQuota"),
         ("duplicates", "DuplicateFilter"), ("neighbours", "NeighbourExpansion"),
     ],
 )  # fmt: skip
@@ -149,15 +148,13 @@ def test_recency_when_asked_needs_a_question_for_what_is_new(recent: bool, expec
 def test_all_parts_that_switch_a_postprocessor_off_are_known() -> None:
     switched = {name for changes in PARTS.values() for name in changes if name.startswith("factors.")}
     assert switched == {
-        "factors.section", "factors.recency", "factors.quality", "factors.floor", "factors.per_document",
+        "factors.section", "factors.recency", "factors.quality", "factors.per_document",
         "factors.duplicates", "factors.neighbours", "factors.rerank",
     }  # fmt: skip
 
 
 def test_the_ledger_holds_each_factor_of_a_node_and_why_another_was_cut() -> None:
-    factors, cuts, ledger = built(
-        {**EVERYTHING, "factors.rerank": "", "factors.recency": "steps", "factors.floor": False}
-    )
+    factors, cuts, ledger = built({**EVERYTHING, "factors.rerank": "", "factors.recency": "steps"})
     others = [node(f"o{n}", 0.1, f"Other {n}", document_id=f"other{n}") for n in range(8)]  # enough for a quota
     ranked = [*ranking(), *others]
     ledger.fused(ranked)

@@ -17,7 +17,7 @@ from pipelines.query.postprocess.boost import (
     SectionBoost,
     YearBoost,
 )
-from pipelines.query.postprocess.cut import AdaptiveFloor, DocumentQuota, TopN
+from pipelines.query.postprocess.cut import DocumentQuota, TopN
 from pipelines.query.postprocess.duplicates import DuplicateFilter
 from pipelines.query.postprocess.neighbours import NeighbourExpansion
 from pipelines.query.postprocess.rerank import Rerank
@@ -58,7 +58,6 @@ STEPS: list[tuple[BaseNodePostprocessor, str]] = [
     (QualityBoost(), ALL),
     (SectionBoost(asked=("skills",), factor=1.1), ALL),
     (NamedDocumentBoost(named=("d2",), factor=1.5), "eabcf"),
-    (AdaptiveFloor(least=0.25, gap=0.15, candidates=10), "ab"),
     (DocumentQuota(per_document=2), "abef"),
     (TopN(top_n=3, named=("d1", "d2")), "abe"),
     (DuplicateFilter(), "acef"),

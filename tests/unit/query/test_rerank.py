@@ -210,7 +210,7 @@ def test_a_model_that_gives_no_number_leaves_the_ranking(tmp_path: Path, monkeyp
         ("llama_index.postprocessor.cohere_rerank.CohereRerank", "pip install llama-index-postprocessor-cohere-rerank"),
         ("no_such_package.sub.Reranker", "pip install no-such-package"),
         ("fake_rerankers.Missing", "fake_rerankers has no Missing"),
-        ("fake_rerankers.NoReranker", "is no BaseNodePostprocessor"),
+        ("fake_rerankers.NoReranker", "is not a BaseNodePostprocessor"),
         ("fake_rerankers.Unmade", "set FAKE_API_KEY"),
     ],
 )

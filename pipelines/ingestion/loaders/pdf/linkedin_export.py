@@ -2,7 +2,7 @@
 
 The export is typeset alike in every language. At full scale the right column has the name in 26 points, titles of
 sections in 15.75, organisations, headline and place in 12, positions in 11.5 and all else in 10.5; the left one has
-titles in 13 and all else in 10.5; page numbers have 9. Both columns go on by themselves from page to page.
+titles in 13 and all else in 10.5; page numbers have 9. Both columns continue independently from page to page.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -162,7 +162,7 @@ def _open_error(data: bytes, name: str, code: int | None) -> LoadError:
     if code in (_PASSWORD, _SECURITY) and b"/Encrypt" in data:
         return LoadError(f"{name} is encrypted and asks for a password.", hint="Save it without a password.")
     if b"%PDF-" not in data[:1024]:
-        return LoadError(f"{name} is not a PDF, despite its suffix.", hint="Give it its correct suffix.")
+        return LoadError(f"{name} is not a PDF, despite its suffix.", hint="Correct its suffix.")
     if _is_truncated(data):
         return LoadError(f"{name} is truncated: its end is missing.", hint="Copy or download it again.")
     return LoadError(f"{name} is a broken PDF.", hint="Open it in a viewer and save it again.")

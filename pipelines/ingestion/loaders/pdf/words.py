@@ -298,7 +298,7 @@ def readable_text(drawn: str) -> str:
 
 
 def rotate(x: float, y: float, quarters: int) -> tuple[float, float]:
-    """The point after so many quarter turns to the left about the origin."""
+    """The point after this many quarter turns to the left about the origin."""
     for _ in range(quarters % 4):
         x, y = -y, x
     return x, y

@@ -163,7 +163,9 @@ class Client:
             secret = self._secret()
             if not (secret.isascii() and secret.isprintable()):  # the client's own error would show it
                 hint = "Copy it again, or unset it."
-                raise SourceError("GITHUB_TOKEN holds characters that no token has.", hint=hint, wait=UNTIL_MENDED)
+                raise SourceError(
+                    "GITHUB_TOKEN contains characters that tokens never have.", hint=hint, wait=UNTIL_MENDED
+                )
             self._opened = Github(
                 auth=Auth.Token(secret) if secret else None,
                 base_url=base,
@@ -182,7 +184,7 @@ class Client:
 
     def _assert_may_ask(self) -> None:
         if self._stop.is_set():
-            raise SourceError("GitHub was not asked any more.", hint="The same command goes on from here.")
+            raise SourceError("Requests to GitHub were stopped.", hint="Run the same command again to continue.")
         if self._now() < self._until:
             raise self._closed_by
 
@@ -202,7 +204,7 @@ class Client:
             return error
         hint = "The same command goes on from here, later."
         self._until = math.inf
-        self._closed_by = SourceError("GitHub failed again and again, and was not asked any more.", hint=hint)
+        self._closed_by = SourceError("GitHub failed repeatedly, so requests to it were stopped.", hint=hint)
         return SourceError(f"{error.message} {self._closed_by.message}", hint=self._closed_by.hint)
 
 
@@ -289,7 +291,7 @@ def status_error(status: int, what: str, message: str, *, has_token: bool) -> So
     reason = f" ({words})" if words else ""
     if status == 401:
         return SourceError(
-            f"GitHub does not accept the GITHUB_TOKEN{reason}.", hint="Make a new one, or unset it.", wait=UNTIL_MENDED
+            f"GitHub rejects the GITHUB_TOKEN{reason}.", hint="Make a new one, or unset it.", wait=UNTIL_MENDED
         )
     if status == 404:
         hint = "Check the name" + ("." if has_token else "; set GITHUB_TOKEN for what is private.")
@@ -303,7 +305,7 @@ def status_error(status: int, what: str, message: str, *, has_token: bool) -> So
     if status == 451:
         return SourceError(
             f"GitHub may not show {what} for legal reasons{reason}.",
-            hint="What is held of it stays.",
+            hint="Its stored documents are kept.",
             wait=UNTIL_MENDED,
         )
     return SourceError(f"GitHub answered {what} with {status}{reason}.", hint="Try again later.")
@@ -333,7 +335,7 @@ def _address_error(base: str) -> SourceError:
 
 def garbled_error() -> SourceError:
     """Return the error of an answer that is not of GitHub's API."""
-    return SourceError("GitHub answered with what cannot be read.", hint="Try again later.")
+    return SourceError("GitHub sent a response that cannot be read.", hint="Try again later.")
 
 
 def requested_wait(

@@ -69,7 +69,9 @@ def read_place(location: str) -> Place:
     """
     place = place_of(location)
     if place is None:
-        raise SourceError(f"{location} names nothing on GitHub.", hint="Say github:OWNER or github:OWNER/REPO.")
+        raise SourceError(
+            f"{location} is not a GitHub owner or repository.", hint="Write github:OWNER or github:OWNER/REPO."
+        )
     return place
 
 
@@ -151,7 +153,7 @@ def _is_named(facts: Facts) -> bool:
 
 
 def one_line(value: Any) -> str:
-    """Return a text in one line, without invisible characters; empty for what is no text."""
+    """Return a text in one line, without invisible characters; empty if it is not text."""
     return " ".join(canonical(value).split()) if isinstance(value, str) else ""
 
 
@@ -269,8 +271,8 @@ def _lost_private_error(login: str, lost: Mapping[str, Sequence[str]]) -> Source
     lost_ones = f"Private repositories of {login} cannot be seen ({named}): another GITHUB_TOKEN listed them before."
     command = f"`footnote remove {shlex.join(documents[:_MAX_REMOVED])}{' ...' * (len(documents) > _MAX_REMOVED)}`"
     return SourceError(
-        f"{lost_ones} Until that is mended, nothing of github:{login} is removed.",
-        hint=f"Set that token again, or remove what is held of them: {command}.",
+        f"{lost_ones} Until then nothing of github:{login} is removed.",
+        hint=f"Set that token again, or remove their documents: {command}.",
         wait=UNTIL_MENDED,
     )
 

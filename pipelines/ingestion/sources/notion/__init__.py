@@ -173,7 +173,7 @@ class _Walk:
             self._visit_queue()
         except _MALFORMED as error:
             log_failure("an answer of Notion cannot be read", error, source=root)
-            self.found.end(SourceError(f"What Notion answers of {root} is not of its API."))
+            self.found.end(SourceError(f"Notion's answer for {root} does not follow its API."))
         except (SourceError, StoreError) as error:
             self.found.end(error)
         return self.found.listing()
@@ -196,7 +196,7 @@ class _Walk:
             )
         if is_trashed(answer):
             raise SourceError(
-                f"{page_address(root)} lies in the trash of Notion.",
+                f"{page_address(root)} is in Notion's trash.",
                 hint="Restore it, or name another.",
                 wait=UNTIL_MENDED,
             )
@@ -219,7 +219,7 @@ class _Walk:
             self.found.fail(place, error)
         except _MALFORMED as error:
             log_failure("an answer of Notion cannot be read", error, place=place.id)
-            problem = f"What Notion answers of {self.found.path(place)} is not of its API."
+            problem = f"Notion's answer for {self.found.path(place)} does not follow its API."
             self.found.fail(place, SourceError(problem, hint="Try again later."))
 
     def _answer(self, place: _Place) -> Json:

@@ -56,7 +56,7 @@ def id_of(location: str) -> str:
     found = _id_in_address(name if "/" in name else f"/{name}")
     if not found:
         raise SourceError(
-            f"{location} names no page or database of Notion.",
+            f"{location} is not a Notion page or database.",
             hint="Write notion: and the 32 digits at the end of the page's address.",
         )
     return found
@@ -94,13 +94,15 @@ def open_api(access: Access) -> "NotionApi":
     token, settings = access.settings.notion_token, access.settings.notion
     if token is None:
         raise SourceError(
-            "Notion gives nothing without a token.",
+            "Notion needs a token.",
             hint="Make an integration at notion.so/my-integrations, share the page with it, and set NOTION_TOKEN.",
             wait=UNTIL_MENDED,
         )
     secret = token.get_secret_value().strip()
     if not (secret.isascii() and secret.isprintable()):  # the client's own error would show it
-        raise SourceError("NOTION_TOKEN holds characters that no token has.", hint="Copy it again.", wait=UNTIL_MENDED)
+        raise SourceError(
+            "NOTION_TOKEN contains characters that tokens never have.", hint="Copy it again.", wait=UNTIL_MENDED
+        )
     try:
         requests = Requests(access)
         environment_ca_file("SSL_CERT_FILE")
@@ -116,7 +118,7 @@ def open_api(access: Access) -> "NotionApi":
             log_level=logging.CRITICAL,
         )
     except (httpx.InvalidURL, ValueError) as error:
-        raise SourceError("FOOTNOTE_NOTION__API_BASE is no address.", hint="Leave it as it is by default.") from error
+        raise SourceError("FOOTNOTE_NOTION__API_BASE is not a URL.", hint="Unset it to use the default.") from error
     return NotionApi(client, requests)
 
 
@@ -171,7 +173,7 @@ class NotionApi:
                 seen |= {str(row.get("id")) for row in answer["results"]}
                 last = str(answer["results"][-1].get("created_time")) if answer["results"] else last
             if cut and len(seen) == before:
-                raise SourceError("Notion does not give all rows of a database.", hint="Split the database.")
+                raise SourceError("Notion did not return all rows of a database.", hint="Split the database.")
             narrowed = {"filter": {"timestamp": "created_time", "created_time": {"on_or_after": last}}}
 
     def close(self) -> None:
@@ -254,7 +256,7 @@ class Requests:
     def malformed(self) -> SourceError:
         """Return the error of an answer that is not of Notion's API."""
         return SourceError(
-            f"{self._host} answered something that is not of Notion's API.",
+            f"{self._host} sent an answer that does not follow Notion's API.",
             hint="Try again later, or check FOOTNOTE_NOTION__API_BASE.",
         )
 
@@ -296,11 +298,11 @@ class Requests:
         words = " ".join(canonical(str(error)).split())
         if error.status == 401:
             return ListingEnded(
-                "Notion refuses the token.", hint="Set NOTION_TOKEN to the secret of an integration.", wait=UNTIL_MENDED
+                "Notion rejects the token.", hint="Set NOTION_TOKEN to the secret of an integration.", wait=UNTIL_MENDED
             )
         if code == "restricted_resource":
             return SourceError(
-                "Notion does not let the integration read this.",
+                "The Notion integration may not read this.",
                 hint="Give it the capability to read content.",
                 wait=UNTIL_MENDED,
             )
@@ -311,7 +313,7 @@ class Requests:
         if code in ("validation_error", "invalid_request"):
             return Refused(
                 f"Notion refuses the request: {words[:200].rstrip('.')}.",
-                hint="Take out of the page what it does not give, or leave the page out; what is stored of it stays.",
+                hint="Remove that part from the page, or leave the page out; its stored version is kept.",
                 wait=UNTIL_MENDED,
             )
         return ListingEnded(

@@ -1,4 +1,4 @@
-"""Pages of Notion: their blocks at every depth, reduced to what they say, and kept as envelopes."""
+"""Pages of Notion: their blocks at every depth, reduced to content and stored as envelopes."""
 
 import hashlib
 import json
@@ -40,7 +40,7 @@ class PageBlocks:
 
 
 def fetch_blocks(api: NotionApi, page_id: str) -> PageBlocks:
-    """Fetch all blocks of a page; what a synced block repeats is fetched once a page.
+    """Fetch all blocks of a page; the content of a synced block is fetched once per page.
 
     Raises:
         SourceError: If one request fails: a part of a page is never taken for the whole.
@@ -123,7 +123,7 @@ def block_of(answer: Json) -> dict[str, Any]:
 
 
 def facts_of(what: str, answer: Json, title: str, properties: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Return what the envelope of a page or database says of it."""
+    """Return the facts in the envelope of a page or database."""
     return {
         "what": what,
         "id": checked_id(answer["id"]),

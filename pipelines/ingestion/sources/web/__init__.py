@@ -173,7 +173,7 @@ class Web:
         now = datetime.now(UTC)
         for number, (address, stamp) in enumerate(found.pages.items(), start=1):
             if self._access.stop.is_set():
-                stopped = SourceError("The listing was stopped.", hint="Run it again to go on.")
+                stopped = SourceError("The listing was stopped.", hint="Run it again to continue.")
                 found.problems.append((start.name, stopped))
                 found.complete = False
                 break

@@ -66,33 +66,33 @@ def read_address(url: str, private_hosts: tuple[str, ...] = ()) -> Address:
     """Return an address in one form. The host name is checked here, the IP addresses that it has on connecting.
 
     Raises:
-        SourceError: If it is no address, or one that is not fetched: another scheme, credentials, a port where no web
+        SourceError: If it is not a URL, or one that is not fetched: another scheme, credentials, a port where no web
             server is expected, or characters that programs read differently.
-        ConfigError: If `private_hosts`, those of the settings, name what is no host.
+        ConfigError: If `private_hosts`, those of the settings, contain an invalid host.
     """
     url = url.strip()
     if _INVISIBLE.search(url) or len(url) > _MAX_URL:
-        raise _refused(url, "holds spaces, backslashes or signs that nobody sees, or is too long")
+        raise _refused(url, "contains spaces, backslashes or invisible characters, or is too long")
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise _refused(url, "is no address") from error
+        raise _refused(url, "is not a URL") from error
     scheme = parts.scheme.lower()
     if scheme not in _DEFAULT_PORTS:
-        raise _refused(url, f"is of the scheme {scheme or 'none'}; only http and https are fetched")
+        raise _refused(url, f"has the scheme {scheme or 'none'}; only http and https are fetched")
     if "@" in parts.netloc:
-        raise _refused(url, "holds a name or a password", "Take out what stands before the @.")
+        raise _refused(url, "contains a user name or a password", "Remove everything before the @.")
     found = _AUTHORITY.fullmatch(parts.netloc)
     if found is None:
-        raise _refused(url, "has no host that can be read")
+        raise _refused(url, "has no valid host")
     host = _host(found[1], url)
     port = int(found[2]) if found[2] else _DEFAULT_PORTS[scheme]
     private = is_private_host(host, port, private_hosts)
     if not 0 < port < 2**16:
-        raise _refused(url, "names a port that there is not")
+        raise _refused(url, "has a port outside 1 to 65535")
     if port not in _PORTS and not private:
-        hint = f"Where it is meant, name {host_and_port(host, port)} in FOOTNOTE_WEB__PRIVATE_HOSTS."
-        raise _refused(url, f"asks for port {port}; only {', '.join(map(str, sorted(_PORTS)))} are asked", hint)
+        hint = f"If you mean it, add {host_and_port(host, port)} to FOOTNOTE_WEB__PRIVATE_HOSTS."
+        raise _refused(url, f"has port {port}; only {', '.join(map(str, sorted(_PORTS)))} are allowed", hint)
     query = f"?{quote(parts.query, safe=_SAFE_IN_PATH + '?')}" if parts.query else ""
     address = Address(
         scheme, host, port, _without_dot_segments(quote(parts.path or "/", safe=_SAFE_IN_PATH)) + query, private
@@ -110,18 +110,18 @@ def join(base: Address, link: str, private_hosts: tuple[str, ...] = ()) -> Addre
     """
     link = link.strip().replace(" ", "%20")
     if _INVISIBLE.search(link):
-        raise _refused(link, "holds spaces, backslashes or signs that nobody sees")
+        raise _refused(link, "contains spaces, backslashes or invisible characters")
     try:
         return read_address(urljoin(base.url, link), private_hosts)
     except ValueError as error:
-        raise _refused(link, "is no address") from error
+        raise _refused(link, "is not a URL") from error
 
 
 def is_private_host(host: str, port: int, private_hosts: tuple[str, ...]) -> bool:
     """Return True if the settings allow a host, or this port of it, not to be public.
 
     Raises:
-        ConfigError: If they name what is no host.
+        ConfigError: If they contain an invalid host.
     """
     return not {host, host_and_port(host, port)}.isdisjoint(_parsed_hosts(private_hosts))
 
@@ -142,12 +142,12 @@ def _parsed_host(written: str) -> str:
     found = _AUTHORITY.fullmatch(f"[{text}]" if text.count(":") > 1 and "[" not in text else text)
     try:
         if found is None:
-            raise _refused(text, "is no host")
+            raise _refused(text, "is not a host")
         host = _host(found[1], text)
     except SourceError as error:
         hint = "Write a host or host:port, such as intranet, 192.168.1.10:8080 or [fd00::7]:8080."
         raise ConfigError(
-            f"FOOTNOTE_WEB__PRIVATE_HOSTS names {printable_url(text)!r}, which is no host.", hint=hint
+            f"FOOTNOTE_WEB__PRIVATE_HOSTS names {printable_url(text)!r}, which is not a host.", hint=hint
         ) from error
     return host_and_port(host, int(found[2])) if found[2] else host
 
@@ -179,7 +179,7 @@ def _host(written: str, url: str) -> str:
         try:
             return str(ipaddress.IPv6Address(written[1:-1]))
         except ValueError as error:
-            raise _refused(url, "has no host that can be read") from error
+            raise _refused(url, "has no valid host") from error
     host = (written if written.isascii() else _ascii(written, url)).lower().removesuffix(".")
     if _NUMERIC_LABEL.fullmatch(host.rpartition(".")[2]):
         try:
@@ -187,7 +187,7 @@ def _host(written: str, url: str) -> str:
         except OSError as error:
             raise _refused(url, "has a host that is neither a name nor an IP address") from error
     if len(host) > 253 or not _NAME.fullmatch(host):
-        raise _refused(url, "has no host that can be read")
+        raise _refused(url, "has no valid host")
     return host
 
 
@@ -197,7 +197,7 @@ def _ascii(host: str, url: str) -> str:
     try:
         return idna.encode(host, uts46=True).decode("ascii")
     except (idna.IDNAError, UnicodeError) as error:
-        raise _refused(url, "has no host that can be read") from error
+        raise _refused(url, "has no valid host") from error
 
 
 def one_line(text: str) -> str:

@@ -68,7 +68,7 @@ def collect(
         first: Its content.
         fetch_list: Reads another sitemap; it raises SourceError.
         private_hosts: Those of the settings.
-        most: How many pages; those past it are a problem.
+        most: Limit of pages; more are a problem.
     """
     collector = _Collector(start, {start.site, first.at.site}, fetch_list, private_hosts)
     collector.collect(first, most)
@@ -105,7 +105,7 @@ class _Collector:
                 self.found.pages.setdefault(address, stamp)
         if self._unfetchable > _MAX_NAMED:
             more = f"{self._start.name} lists {self._unfetchable - _MAX_NAMED:,} more addresses that are not fetched."
-            error = SourceError(more, hint="Tell who runs the site.")
+            error = SourceError(more, hint="Tell the operator of the site.")
             self.found.problems.append((f"{self._start.name} (addresses)", error))
         if len(self.found.pages) > most:
             self._fall_short(f"lists more than {most:,} pages; the first ones are taken")

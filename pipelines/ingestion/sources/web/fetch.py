@@ -56,7 +56,7 @@ class Page:
         charset: As the server named it.
         body: Unpacked.
         validators: Request headers that ask next time whether it changed.
-        fresh: False if it did not change: then there is no body.
+        fresh: False if the page is unchanged; then there is no body.
     """
 
     address: Address
@@ -160,7 +160,7 @@ class Fetcher:
     def _assert_onward(self, way: list[Address], onward: Address) -> None:
         if onward in way:
             circle = " -> ".join(one.url for one in (*way[way.index(onward) :], onward))
-            raise SourceError(f"{way[0].name} goes round in a circle: {circle}.", hint="Tell who runs the site.")
+            raise SourceError(f"{way[0].name} redirects in a circle: {circle}.", hint="Tell the operator of the site.")
         if len(way) > _MAX_REDIRECTS:
             hint = f"Give {onward.url} itself, or raise FOOTNOTE_WEB__REDIRECTS."
             raise SourceError(
@@ -225,7 +225,7 @@ class Fetcher:
         if not rules.allow(address.target):
             hint = "Leave it out, ask who runs the site, or set FOOTNOTE_WEB__ROBOTS=false for a site of your own."
             raise SourceError(
-                f"{address.name} is closed to programs by the robots.txt there.", hint=hint, wait=UNTIL_MENDED
+                f"{address.name} is disallowed by the robots.txt of its site.", hint=hint, wait=UNTIL_MENDED
             )
 
     def _robots(self, address: Address) -> Rules | SourceError:
@@ -259,7 +259,7 @@ class Fetcher:
             SourceError: If the run is stopped meanwhile.
         """
         if self._stop.wait(seconds):
-            raise SourceError("The run was stopped.", hint="Run it again to go on.")
+            raise SourceError("The run was stopped.", hint="Run it again to continue.")
         self._wire.deadline.until += seconds
 
 

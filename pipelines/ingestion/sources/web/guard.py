@@ -102,13 +102,32 @@ def checked_addresses(host: str, port: int, resolve: Resolve, *, private: bool, 
         found = _resolve_within(host, port, resolve, seconds)
     closed = [address for address in found if not (private or is_public(address))]
     if closed:
-        leads = "is" if closed[0] == host else f"leads to {closed[0]}, which is"
-        raise SourceError(
-            f"{host} {leads} not an address of the public internet.",
-            hint=f"Where it is meant, name {host_and_port(host, port)} in FOOTNOTE_WEB__PRIVATE_HOSTS.",
-            wait=UNTIL_MENDED,
-        )
+        raise _not_public(host, port, closed[0])
     return found
+
+
+def assert_public(address: Address) -> None:
+    """Refuse an address whose host is not public whatever a resolver says: `localhost`, or a private IP address.
+
+    Raises:
+        SourceError: If the settings do not allow that host.
+    """
+    host = address.host
+    try:
+        ip = str(ipaddress.ip_address(host))
+    except ValueError:
+        ip = "127.0.0.1" if host == "localhost" or host.endswith(".localhost") else ""
+    if ip and not (address.private or is_public(ip)):
+        raise _not_public(host, address.port, ip)
+
+
+def _not_public(host: str, port: int, ip: str) -> SourceError:
+    leads = "is" if ip == host else f"leads to {ip}, which is"
+    return SourceError(
+        f"{host} {leads} not an address of the public internet.",
+        hint=f"If you mean it, add {host_and_port(host, port)} to FOOTNOTE_WEB__PRIVATE_HOSTS.",
+        wait=UNTIL_MENDED,
+    )
 
 
 def _resolve_within(host: str, port: int, resolve: Resolve, seconds: float) -> Sequence[str]:
@@ -126,9 +145,9 @@ def _resolve_within(host: str, port: int, resolve: Resolve, seconds: float) -> S
     thread.start()
     thread.join(seconds)
     if thread.is_alive():
-        raise Unreached(f"{host} was not found by its name in {format_duration(seconds)}.", hint="Check the network.")
+        raise Unreached(f"{host} was not resolved within {format_duration(seconds)}.", hint="Check the network.")
     if not found:
-        why = connection_failure(errors[0]) if errors else "its name leads nowhere"
+        why = connection_failure(errors[0]) if errors else "its name does not resolve"
         raise Unreached(f"{host} cannot be reached: {why}.", hint="Check how it is spelt, and the network.")
     return list(found)
 
@@ -293,8 +312,8 @@ class HttpClient:
 
 def _connection_hint(why: str) -> str:
     if is_untrusted(why):
-        return f"Tell who runs the site. {CA_FILE_HINT}"
-    return "Tell who runs the site." if "certificate" in why else "Try again later."
+        return f"Tell the operator of the site. {CA_FILE_HINT}"
+    return "Tell the operator of the site." if "certificate" in why else "Try again later."
 
 
 def _decoded_header(value: bytes) -> str:

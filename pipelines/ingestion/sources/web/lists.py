@@ -30,7 +30,7 @@ _BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _ENTITY = tuple("<!ENTITY".encode(codec) for codec in ("ascii", "utf-16-le", "utf-16-be"))
 _JSON_FEED_VERSION = re.compile(r"https?://(?:www\.)?jsonfeed\.org/version/1(?:\.[0-9]{1,3})?/?")
-_TELL_THE_SITE = "Tell who runs the site."
+_TELL_THE_SITE = "Tell the operator of the site."
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,9 @@ def read_list(body: bytes, media_type: str, name: str) -> WebList:
     """
     if media_type == HTML:
         hint = 'Check the address. If a page is meant, say `follow = "page"` of it in the file of sources.'
-        raise SourceError(f"{name} answers a page where a sitemap or a feed is expected.", hint=hint, wait=UNTIL_MENDED)
+        raise SourceError(
+            f"{name} returned a page where a sitemap or a feed was expected.", hint=hint, wait=UNTIL_MENDED
+        )
     readers = {PLAIN: _read_text_list, JSON_FEED: read_json_feed}
     found = readers.get(media_type, read_xml_list)(body, name)
     if not found.kind or (media_type == PLAIN and not found.links):
@@ -111,7 +113,7 @@ def read_json_feed(body: bytes, name: str) -> WebList:
     says so: `date_published` stays as it is.
 
     Raises:
-        SourceError: If it is no JSON, no JSON Feed, or one whose parts are of wrong types.
+        SourceError: If it is not JSON, not a JSON Feed, or one whose parts are of wrong types.
 
     Source: https://www.jsonfeed.org/version/1.1/
     """
@@ -140,7 +142,7 @@ def _parse_xml(body: bytes, name: str) -> Any:
     from lxml import etree
 
     if any(mark in body.upper() for mark in _ENTITY):
-        raise SourceError(f"{name} declares entities, which are not read.", hint=_TELL_THE_SITE)
+        raise SourceError(f"{name} declares entities, which are not allowed.", hint=_TELL_THE_SITE)
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False, remove_comments=True, remove_pis=True
     )
@@ -148,7 +150,7 @@ def _parse_xml(body: bytes, name: str) -> Any:
         return etree.fromstring(body.lstrip(), parser)
     except (etree.LxmlError, ValueError) as error:
         why = one_line(str(error))[:200]
-        raise SourceError(f"{name} is no XML that can be read: {why}.", hint=_TELL_THE_SITE) from error
+        raise SourceError(f"{name} is not readable XML: {why}.", hint=_TELL_THE_SITE) from error
 
 
 def _entries(root: Any) -> Iterator[Link]:
@@ -206,12 +208,12 @@ def _json_link(item: Any, name: str) -> Link:
 def _json_text(parent: Mapping[str, Any], key: str, name: str) -> str:
     value = parent.get(key)
     if value is not None and not isinstance(value, str):
-        raise _json_error(name, f"a `{key}` in it is no text")
+        raise _json_error(name, f"a `{key}` in it is not text")
     return (value or "").strip()
 
 
 def _json_error(name: str, why: str) -> SourceError:
-    return SourceError(f"{name} is no JSON Feed that can be read: {why}.", hint=_TELL_THE_SITE)
+    return SourceError(f"{name} is not a readable JSON Feed: {why}.", hint=_TELL_THE_SITE)
 
 
 def _plausible_stamp(value: object) -> str:

@@ -24,7 +24,7 @@ _RECENT = timedelta(hours=1)
 class Head(NamedTuple):
     """The canonical address of a page, its title, and a digest of its words; empty if it is no HTML.
 
-    The digest leaves out what servers write anew at each request: scripts, tokens of forms, attributes.
+    The digest leaves out what servers change at each request: scripts, tokens of forms, attributes.
     """
 
     canonical: str = ""

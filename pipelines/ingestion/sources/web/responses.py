@@ -79,19 +79,21 @@ def status_error(name: str, status: int) -> SourceError:
     """Return the error that a status without a page means."""
     if status in _GONE_STATUS:
         return Gone(
-            f"{name} is gone: it answers {status}.", hint="Leave it out, or look for it elsewhere.", wait=UNTIL_MENDED
+            f"{name} is gone: it answered {status}.", hint="Leave it out, or look for it elsewhere.", wait=UNTIL_MENDED
         )
     if 400 <= status < 500:
         return Refused(
-            f"{name} is refused: it answers {status}.", hint="What needs a login is fetched by hand.", wait=UNTIL_MENDED
+            f"{name} is refused: it answered {status}.",
+            hint="Pages behind a login must be saved by hand.",
+            wait=UNTIL_MENDED,
         )
     return SourceError(f"{name} answers {status}.", hint=RUN_LATER)
 
 
 def busy_error(host: str, status: int, wait: float | None) -> SourceError:
-    """Return the error of a host that answers nobody now."""
+    """Return the error of a host that is overloaded."""
     asks = f" and asks to wait {format_duration(wait)}" if wait else ""
-    return SourceError(f"{host} is busy: it answers {status}{asks}.", hint=RUN_LATER, wait=wait or 0.0)
+    return SourceError(f"{host} is busy: it answered {status}{asks}.", hint=RUN_LATER, wait=wait or 0.0)
 
 
 def validators_of(headers: Mapping[str, str]) -> dict[str, str]:
@@ -131,14 +133,14 @@ def decoded_body(chunks: Iterable[bytes], encoding: str, most: int, name: str) -
             return _inflate(chunks, most, name)
         case other:
             problem = f"{name} answers packed as {one_line(other)[:40]}, though gzip and deflate alone were asked for."
-            raise SourceError(problem, hint="Tell who runs the site.")
+            raise SourceError(problem, hint="Tell the operator of the site.")
 
 
 def gunzip(data: bytes, most: int, name: str) -> bytes:
     """Return what a gzip file holds; other bytes as they are.
 
     Raises:
-        SourceError: If it comes to more than so many bytes, or is broken.
+        SourceError: If it comes to more than this many bytes, or is broken.
     """
     return _inflate([data], most, name) if data.startswith(_GZIP) else data
 
@@ -196,9 +198,9 @@ def _inflate(chunks: Iterable[bytes], most: int, name: str) -> bytes:
                     raise too_large(name, most)
                 left = unpacking.unconsumed_tail or unpacking.unused_data
     except zlib.error as error:
-        raise SourceError(f"{name} answers what cannot be unpacked.", hint="Try again later.") from error
+        raise SourceError(f"{name} sent a response that cannot be decompressed.", hint="Try again later.") from error
     if began and not unpacking.eof:
-        raise SourceError(f"{name} broke off in the middle.", hint="Try again later.")
+        raise SourceError(f"{name} ended before the response was complete.", hint="Try again later.")
     return bytes(whole)
 
 
@@ -239,7 +241,7 @@ def sniffed_type(body: bytes, path: str, name: str) -> str:
     found = MIME_OF_SUFFIX.get(suffix, "")
     if not found or found in IMAGES:
         raise SourceError(
-            f"{name} does not say what it is.", hint="Fetch it by hand, and ingest the file.", wait=UNTIL_MENDED
+            f"{name} does not state its content type.", hint="Save it by hand and ingest the file.", wait=UNTIL_MENDED
         )
     return found
 

@@ -1,4 +1,4 @@
-"""What the query log is asked for: which systems answered, how strong the evidence was, and what it cost."""
+"""Columns of the query log: the systems used, the strength of the evidence, and the cost."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What readers say of answers, which footnotes they open, and what an answer cost."""
+"""Feedback on answers, opened footnotes, and the cost of an answer."""
 
 import sqlalchemy as sa
 from alembic import op

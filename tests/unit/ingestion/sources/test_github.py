@@ -338,7 +338,7 @@ def test_what_is_no_name_of_git_s_goes_into_no_path(server: FakeGitHub, connect:
     listing = connect(declared={"github:ann": DeclaredSource(location="github:ann", docs=True)}).list("github:ann")
     assert (names(listing), said_of(listing)) == (
         ["ann/notes"],
-        "GitHub answered with what cannot be read. Try again later.",
+        "GitHub sent a response that cannot be read. Try again later.",
     )
     assert server.asked() == ["/users/ann", "/users/ann/repos", *["/repos/ann/notes/git/trees/HEAD"] * 2]
 
@@ -462,7 +462,7 @@ def test_a_server_that_limits_without_end_is_given_up(server: FakeGitHub, connec
 def test_a_person_who_stops_ends_the_wait_and_the_listing(server: FakeGitHub, connect: Open) -> None:
     server.owners, stop = {"ann": [Repository("notes", "x")]}, Waits(set_by=1)
     server.faults.append(Fault.secondary(600))
-    assert "goes on from here" in said_of(connect(stop=stop).list("github:ann"))
+    assert "again to continue" in said_of(connect(stop=stop).list("github:ann"))
     assert len(server.asked()) == 1
 
 
@@ -491,7 +491,7 @@ def test_a_server_that_fails_at_three_files_is_asked_for_no_other(server: FakeGi
         said.append(refusal.value.message)
     assert len(server.asked()) == 3 + 1 + 1
     assert stop.seconds == [1, 4]
-    ended = "GitHub failed again and again, and was not asked any more."
+    ended = "GitHub failed repeatedly, so requests to it were stopped."
     answered = [f"GitHub answered /repos/ann/r{number}/readme with 502." for number in range(3)]
     assert said == [*answered[:2], f"{answered[2]} {ended}", *[ended] * 6]
     server.faults.clear()
@@ -578,10 +578,14 @@ def test_a_repository_that_went_while_pages_were_read_makes_the_listing_incomple
     [
         ("github:nobody", None, "GitHub has nothing at /users/nobody: it does not exist, or is private."),
         ("github:ann/gone", None, "GitHub has nothing at /repos/ann/gone: it does not exist, or is private."),
-        ("github:ann/a/b", None, "github:ann/a/b names nothing on GitHub. Say github:OWNER or github:OWNER/REPO."),
-        ("github:ann", Fault(401, {}, "Bad credentials"), "GitHub does not accept the GITHUB_TOKEN (Bad credentials)."),
+        (
+            "github:ann/a/b",
+            None,
+            "github:ann/a/b is not a GitHub owner or repository. Write github:OWNER or github:OWNER/REPO.",
+        ),
+        ("github:ann", Fault(401, {}, "Bad credentials"), "GitHub rejects the GITHUB_TOKEN (Bad credentials)."),
         ("github:ann", Fault(403, {}, "SSO needed."), "GitHub does not let anybody read /users/ann (SSO needed)."),
-        ("github:ann", Fault(200), "GitHub answered with what cannot be read."),
+        ("github:ann", Fault(200), "GitHub sent a response that cannot be read."),
         ("github:ann", Fault(302), "127.0.0.1 does not answer as GitHub's API does."),
         ("github:ann", Fault(451, {}, "Blocked"), "GitHub may not show /users/ann for legal reasons (Blocked)."),
     ],
@@ -660,7 +664,7 @@ def test_a_token_that_shows_less_than_the_one_before_leaves_the_listing_incomple
     for _ in range(2):
         listing = connect(token="ghp_narrow").list("github:ann")
         assert "of ann cannot be seen (ann/shut): another GITHUB_TOKEN listed them before" in said_of(listing)
-        assert "Until that is mended, nothing of github:ann is removed." in said_of(listing)
+        assert "Until then nothing of github:ann is removed." in said_of(listing)
         assert "`footnote remove ann/shut`" in said_of(listing)
         assert len(listing.items) == 1 + len(kept)
     assert connect(token=f"{TOKEN}\n").list("github:ann").complete
@@ -687,7 +691,7 @@ def test_a_token_that_cannot_be_sent_is_said_and_nothing_is_asked(
 ) -> None:
     stop = Waits()
     said = said_of(connect(token=token, stop=stop).list("github:ann"))
-    assert said == "GITHUB_TOKEN holds characters that no token has. Copy it again, or unset it."
+    assert said == "GITHUB_TOKEN contains characters that tokens never have. Copy it again, or unset it."
     assert (server.asked(), stop.seconds) == ([], [])
 
 
@@ -700,7 +704,7 @@ def test_a_token_is_in_no_message(server: FakeGitHub, connect: Open) -> None:
     said: list[str] = []
     server.faults.append(Fault.secondary(0))
     listing = connect(token=TOKEN, say=said.append).list("github:ann")
-    assert "does not accept the GITHUB_TOKEN" in said_of(listing)
+    assert "rejects the GITHUB_TOKEN" in said_of(listing)
     assert TOKEN not in " ".join([*said, said_of(listing)])
     assert server.requests[-1].headers["authorization"] == f"token {TOKEN}"
 

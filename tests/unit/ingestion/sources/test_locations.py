@@ -89,11 +89,18 @@ def test_what_a_location_is_does_not_hang_on_how_it_is_written(first: str, secon
     [
         ("", "An empty location names no source."),
         (" ", "An empty location names no source."),
-        ("github:", "github: names nothing on GitHub."),
-        ("github:a/b/c", "github:a/b/c names nothing on GitHub."),
-        ("notion:xyz", "notion:xyz names no page or database of Notion."),
-        ("https://", "https:// has no host that can be read."),
-        ("https://ann:secret@example.org/", "https://...@example.org/ holds a name or a password."),
+        ("github:", "github: is not a GitHub owner or repository."),
+        ("github:a/b/c", "github:a/b/c is not a GitHub owner or repository."),
+        ("notion:xyz", "notion:xyz is not a Notion page or database."),
+        ("https://", "https:// has no valid host."),
+        ("https://ann:secret@example.org/", "https://...@example.org/ contains a user name or a password."),
+        ("https://localhost/", "localhost leads to 127.0.0.1, which is not an address of the public internet."),
+        (
+            "http://printer.localhost",
+            "printer.localhost leads to 127.0.0.1, which is not an address of the public internet.",
+        ),
+        ("http://0x7f.1/", "127.0.0.1 is not an address of the public internet."),
+        ("http://[fd00::7]/a", "fd00::7 is not an address of the public internet."),
         ("ftp://a.b", "ftp://a.b names no source: ftp: is no kind of source, and no file is called so."),
         ("gitlab:ann", "gitlab:ann names no source: gitlab: is no kind of source, and no file is called so."),
         (
@@ -109,8 +116,15 @@ def test_what_can_never_be_a_source_is_refused_before_anything_is_done(location:
     assert refused.value.hint
 
 
+def test_a_private_host_of_the_settings_is_a_source() -> None:
+    assert unique_locations(["https://localhost/", "http://10.0.0.7/"], ("localhost", "10.0.0.7")) == (
+        "https://localhost/",
+        "http://10.0.0.7/",
+    )
+
+
 def test_a_notebook_is_told_so_too_before_anything_is_opened(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="github: names nothing on GitHub"):
+    with pytest.raises(SourceError, match="github: is not a GitHub owner or repository"):
         ingest(Settings(_env_file=None, home=tmp_path), ["notes", "github:"])
     assert [*tmp_path.iterdir()] == []
 
@@ -191,10 +205,16 @@ def test_the_example_is_a_file_that_can_be_used() -> None:
         ("[[source]]\nlocation = 'github:a'\nfollow = 'page'", "follow is for http: and https: sources."),
         ("[[source]]\nlocation = 'https://a.b'\nforks = true", "forks is for github: sources."),
         ("[[source]]\nlocation = ' notes '\ndocs = true", "docs is for github: sources."),
-        ("[[source]]\nlocation = 'github:'", "source 1, line 1: github: names nothing on GitHub. Say github:OWNER or "),
-        ("[[source]]\nlocation = 'github:a/b/c'", "source 1, line 1: github:a/b/c names nothing on GitHub."),
-        ("[[source]]\nlocation = 'notion:abc'", "source 1, line 1: notion:abc names no page or database of Notion."),
-        ("[[source]]\nlocation = 'https://a.b:9/'", "source 1, line 1: https://a.b:9/ asks for port 9; "),
+        (
+            "[[source]]\nlocation = 'github:'",
+            "source 1, line 1: github: is not a GitHub owner or repository. Write github:OWNER or ",
+        ),
+        (
+            "[[source]]\nlocation = 'github:a/b/c'",
+            "source 1, line 1: github:a/b/c is not a GitHub owner or repository.",
+        ),
+        ("[[source]]\nlocation = 'notion:abc'", "source 1, line 1: notion:abc is not a Notion page or database."),
+        ("[[source]]\nlocation = 'https://a.b:9/'", "source 1, line 1: https://a.b:9/ has port 9; "),
         ("[[source]]\nlocation = 'ftp://a.b/c'", "source 1, line 1: ftp://a.b/c names no source: ftp: is no kind of "),
         ('[[source]]\nlocation = "a\\u0000"', "source 1, line 1: The path 'a\\x00' holds a zero byte, "),
         (
@@ -202,8 +222,8 @@ def test_the_example_is_a_file_that_can_be_used() -> None:
             "source 2, line 4 (github:Ann/) is the same as source 1, line 2 (github:ann). Keep one of them.",
         ),
         ("source = [{location = 'a'}, {location = './a/'}]", "source 2 (./a/) is the same as source 1 (a)."),
-        ("[[source", "no TOML"),
-        ("[[source]]\nlocation = github:ann", "(at line 2, column 12); a text stands in quotation marks"),
+        ("[[source", "not TOML"),
+        ("[[source]]\nlocation = github:ann", "(at line 2, column 12); strings need quotation marks"),
         (
             "[[sources]]\nlocation = 'a'",
             "there is no key 'sources'; did you mean 'source'? Each source is a [[source]].",
@@ -232,7 +252,9 @@ def test_a_port_that_the_settings_name_is_one(tmp_path: Path) -> None:
 
 
 def test_a_list_in_the_settings_that_names_what_is_no_source_is_wrong_configuration(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"FOOTNOTE_INGESTION__SOURCES: github:a/b/c names nothing on GitHub\."):
+    with pytest.raises(
+        ConfigError, match=r"FOOTNOTE_INGESTION__SOURCES: github:a/b/c is not a GitHub owner or repository\."
+    ):
         configured_locations(settings_with(tmp_path, "", sources=["a", "github:a/b/c"]))
 
 

@@ -114,7 +114,7 @@ def test_an_id_is_found_however_it_is_written(location: str) -> None:
     "location", ["notion:", "notion:handbook", f"notion:{ID}0", "notion:../../users", "notion:/", "notion://["]
 )
 def test_what_holds_no_id_is_refused(location: str, world: World) -> None:
-    assert "names no page or database" in problem(world.list(location)).message
+    assert "is not a Notion page or database" in problem(world.list(location)).message
     assert world.notion.requests == []
 
 
@@ -346,7 +346,7 @@ def test_a_stop_ends_the_wait_and_the_listing(world: World) -> None:
 def test_a_refused_token_ends_the_listing_and_is_not_shown(world: World) -> None:
     root, world.token = world.notion.page("Root"), "ntn_wrong"
     error = problem(world.list(f"notion:{root}"))
-    assert "refuses the token" in error.message
+    assert "rejects the token" in error.message
     assert "ntn_" not in str(error)
     assert len(world.notion.requests) == 1
 
@@ -417,7 +417,7 @@ def test_a_page_of_which_notion_gives_no_block_fails_and_keeps_what_was_stored_a
         (asked,) = [item for item in listing.items if item.name == "Root/Asked"]
         with pytest.raises(SourceError) as failure:
             kind.read(asked)
-        assert failure.value.hint.endswith("what is stored of it stays.")
+        assert failure.value.hint.endswith("its stored version is kept.")
         kind.close()
 
 
@@ -744,7 +744,7 @@ def test_rows_that_no_query_gives_make_the_listing_incomplete(world: World) -> N
     tasks, world.notion.most_rows = world.notion.database("Tasks"), 5
     for number in range(9):
         world.notion.row(tasks, f"Row {number}")
-    assert "not give all rows" in world.failure(f"notion:{tasks}").message
+    assert "not return all rows" in world.failure(f"notion:{tasks}").message
 
 
 def test_a_database_among_the_pages_of_a_wiki_is_visited(world: World) -> None:
@@ -791,7 +791,7 @@ def test_a_cursor_that_comes_again_ends_the_list_as_no_answer_of_the_api(world: 
     root = world.notion.page("Root", block("paragraph", "words"))
     again = Fault(200, body='{"object": "list", "results": [], "has_more": true, "next_cursor": "c"}')
     world.notion.fail(f"/v1/blocks/{root.replace('-', '')}/children", *[again] * 9)
-    assert "not of Notion's API" in world.failure(f"notion:{root}").message
+    assert "does not follow Notion's API" in world.failure(f"notion:{root}").message
 
 
 def test_a_server_that_is_not_there_is_a_problem(tmp_path: Path) -> None:

@@ -157,20 +157,20 @@ def feed_of(items: str, rest: str = "") -> str:
         ("[]", "its version is neither 1 nor 1.1"),
         ('{"items": []}', "its version is neither 1 nor 1.1"),
         ('{"version": "https://jsonfeed.org/version/2", "items": []}', "its version is neither 1 nor 1.1"),
-        ('{"version": 1.1, "items": []}', "a `version` in it is no text"),
+        ('{"version": 1.1, "items": []}', "a `version` in it is not text"),
         (feed_of("{}"), "it has no list of items"),
         (feed_of("null"), "it has no list of items"),
         (feed_of('["/a"]'), "one of its items is no object"),
-        (feed_of('[{"url": "/a"}, {"url": ["/b"]}]'), "a `url` in it is no text"),
-        (feed_of('[{"url": "/a", "external_url": 5}]'), "a `external_url` in it is no text"),
-        (feed_of("[]", ', "home_page_url": {}'), "a `home_page_url` in it is no text"),
+        (feed_of('[{"url": "/a"}, {"url": ["/b"]}]'), "a `url` in it is not text"),
+        (feed_of('[{"url": "/a", "external_url": 5}]'), "a `external_url` in it is not text"),
+        (feed_of("[]", ', "home_page_url": {}'), "a `home_page_url` in it is not text"),
     ],
 )  # fmt: skip
 def test_hostile_and_broken_json_is_an_error_of_the_source(site: FakeSite, listed: Listed, body: str, why: str) -> None:
     site.pages["/feed.json"] = Served(body.encode("latin-1"), "application/feed+json")
     listing = listed("/feed.json")
     assert (listing.items, listing.complete) == ((), False)
-    assert problem(listing).message == f"{site.host}/feed.json is no JSON Feed that can be read: {why}."
+    assert problem(listing).message == f"{site.host}/feed.json is not a readable JSON Feed: {why}."
 
 
 def test_addresses_of_a_json_feed_are_judged_like_any_other(site: FakeSite, listed: Listed) -> None:
@@ -253,12 +253,12 @@ def test_relative_links_of_atom_are_relative_to_the_nearest_base(
 @pytest.mark.parametrize(
     ("base", "why"),
     [
-        ("file:///etc/", "is of the scheme file; only http and https are fetched"),
-        ("mailto:ann@example.org", "is of the scheme mailto"),
-        ("http://ann:secret@example.org/", "holds a name or a password"),
-        ("http://10.0.0.7:9999/", "asks for port 9999"),
-        ("//[/", "is no address"),
-        ("http://example.org/&#x202f;&#xa0;/", "signs that nobody sees"),
+        ("file:///etc/", "has the scheme file; only http and https are fetched"),
+        ("mailto:ann@example.org", "has the scheme mailto"),
+        ("http://ann:secret@example.org/", "contains a user name or a password"),
+        ("http://10.0.0.7:9999/", "has port 9999"),
+        ("//[/", "is not a URL"),
+        ("http://example.org/&#x202f;&#xa0;/", "invisible characters"),
     ],
 )
 @pytest.mark.parametrize("where", ["feed", "entry", "link"])

@@ -230,7 +230,7 @@ def test_a_name_that_leads_inside_when_it_is_connected_to_again_is_refused(site:
 def test_a_named_private_host_is_fetched_at_its_port_and_at_no_other(site: FakeSite) -> None:
     named = SETTINGS.model_copy(update={"private_hosts": (site.host,)})
     assert b"Here it is." in get(site, site.url, settings=named)
-    with pytest.raises(SourceError, match="asks for port"):
+    with pytest.raises(SourceError, match="has port"):
         get(site, f"http://127.0.0.1:{site.port + 1}/", settings=named)
     with pytest.raises(SourceError, match="not an address of the public internet"):
         get(site, "http://127.0.0.1/", settings=named)
@@ -241,7 +241,7 @@ def test_a_private_host_named_without_a_port_is_fetched_at_any(site: FakeSite) -
     assert b"Here it is." in get(site, "http://intranet:9000/", settings=named)
     assert site.connected == ["192.168.1.10:9000"]
     for port in (0, 65536, 99999):
-        with pytest.raises(SourceError, match="names a port that there is not"):
+        with pytest.raises(SourceError, match="has a port outside 1 to 65535"):
             get(site, f"http://intranet:{port}/", settings=named)
 
 

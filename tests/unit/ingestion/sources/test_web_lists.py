@@ -326,8 +326,8 @@ OUTSIDE = b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><urlset><url><
         (ENTITIES, "declares entities"),
         (OUTSIDE, "declares entities"),
         (OUTSIDE.decode().encode("utf-16"), "declares entities"),
-        (b"<urlset><url>", "is no XML that can be read"),
-        (b"<a>" * 5_000, "is no XML that can be read"),
+        (b"<urlset><url>", "is not readable XML"),
+        (b"<a>" * 5_000, "is not readable XML"),
         (b"<other/>", "neither a sitemap nor a feed"),
     ],
 )
@@ -491,7 +491,7 @@ def test_what_was_a_feed_never_becomes_a_page_unless_a_person_says_so(site: Fake
     assert paths(listed("/news")) == ["/a"]
     site.pages["/news"] = page("Back soon", "We are at work.")
     ((_, error),) = listed("/news").problems
-    assert "answers a page where a sitemap or a feed is expected" in error.message
+    assert "returned a page where a sitemap or a feed was expected" in error.message
     location = f"{site.url}/news"
     as_page = {location: DeclaredSource(location=location, follow="page")}
     assert paths(listed("/news", declared=as_page)) == ["/news"]

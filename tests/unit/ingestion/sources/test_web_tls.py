@@ -77,12 +77,12 @@ def test_a_certificate_of_another_host_is_refused(
     monkeypatch.setattr(certifi, "where", lambda: str(certificate))
     with pytest.raises(SourceError, match=r"not valid for 'other\.example'") as refused:
         get(site, "https://other.example/")
-    assert refused.value.hint == "Tell who runs the site."
+    assert refused.value.hint == "Tell the operator of the site."
     assert site.asked == []
 
 
 def test_a_certificate_of_nobody_who_is_believed_is_refused(site: FakeSite) -> None:
     with pytest.raises(SourceError, match=r"certificate is not accepted \(self-signed certificate\)") as refused:
         get(site, "https://example.org/")
-    assert refused.value.hint == f"Tell who runs the site. {CA_FILE_HINT}"
+    assert refused.value.hint == f"Tell the operator of the site. {CA_FILE_HINT}"
     assert site.asked == []
