@@ -129,6 +129,16 @@ def test_no_function_takes_more_than_six_parameters() -> None:
     assert not long
 
 
+def test_no_two_classes_have_the_same_name() -> None:
+    """A name says what its class is, also in a log, a traceback or another module."""
+    places = defaultdict(list)
+    for path in SOURCES:
+        for node in ast.walk(_tree(path)):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
 def test_the_top_level_holds_only_the_folders_of_the_design() -> None:
     folders = {"app", "pipelines", "config", "tests", "data", "docs"}
     tracked = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith((".", "_"))}

@@ -9,7 +9,7 @@ import typer
 
 from app.cli import output
 from app.cli.options import EXIT_FAILED_DOCUMENTS, Json, option, settings_now
-from app.cli.output import Entry, emit, print_entries, render, say
+from app.cli.output import ListEntry, emit, print_entries, render, say
 from pipelines.store.originals import named_place
 from pipelines.wording import format_count, labelled_message, with_hint, without_label
 
@@ -65,7 +65,7 @@ def _render_status(status: Status) -> None:
         _say_summary(rows)
     else:
         entries = [
-            Entry(
+            ListEntry(
                 [row["state"], row["nodes"], f"{row['coverage']:.1%}", (row["last_success"] or "never")[:10],
                  row["category"], row["document"]],
                 with_hint(without_label(row["document"], row["reason"]), row["hint"]),
@@ -115,7 +115,7 @@ def _say_sources(sources: Sequence[Mapping[str, Any]]) -> None:
             result = "not listed"
         looked = output.local_time(source["last_look"]) if source["last_look"] else ""
         cells = [source["documents"], source["failed"], looked, result, named_place(source["source"])]
-        entries.append(Entry(cells))
+        entries.append(ListEntry(cells))
     say("")
     print_entries(["documents", "failed", "last look", "result", "source"], entries, most=_SOURCES)
     if any(source["result"] == "unlisted" for source in sources):

@@ -16,7 +16,7 @@ from pipelines.ingestion.sources.base import Remark
 from pipelines.store.documents import StoredDocument
 from pipelines.store.fetch_cache import normalised_source
 from pipelines.store.originals import path_of
-from pipelines.store.runs import Failure
+from pipelines.store.runs import FailedDocument
 from pipelines.types import SourceItem
 
 Action = Literal["add", "update", "unchanged", "remove", "fail"]
@@ -120,7 +120,7 @@ class PlanContext:
     rules: Callable[[SourceItem], Mapping[str, Any]] = lambda item: {}
     verify: bool = False
     allow_removals: bool = False
-    failed: Mapping[str, Failure] = field(default_factory=dict)
+    failed: Mapping[str, FailedDocument] = field(default_factory=dict)
     only_failed: bool = False
     last_listed: Mapping[str, Collection[str]] = field(default_factory=dict)
 
@@ -350,7 +350,7 @@ def listing_failure_item(listing: Listing, name: str) -> SourceItem:
     return SourceItem(f"{listing.source}#{part}", name, listing.source, listing.kind)
 
 
-def locations_to_retry(failed: Sequence[Failure]) -> list[str]:
+def locations_to_retry(failed: Sequence[FailedDocument]) -> list[str]:
     """Return the locations of what failed, each once; one that is gone only if it could not be listed itself."""
     unlisted = {failure.source for failure in failed if failure.is_listing}
     places = dict.fromkeys(failure.source for failure in failed)
@@ -363,7 +363,7 @@ def locations_to_retry(failed: Sequence[Failure]) -> list[str]:
 
 
 def resolved_failures(
-    failed: Sequence[Failure],
+    failed: Sequence[FailedDocument],
     listings: Sequence[Listing],
     listed: set[str],
     *,
@@ -399,7 +399,7 @@ def resolved_failures(
     return found
 
 
-def _why_listing_resolved(failure: Failure, listings: Sequence[Listing], again: Collection[str]) -> str:
+def _why_listing_resolved(failure: FailedDocument, listings: Sequence[Listing], again: Collection[str]) -> str:
     """The reason that a listing failure is over; empty if it is not."""
     source = failure.source
     if failure.source_uri in again:

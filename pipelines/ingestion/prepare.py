@@ -1,7 +1,7 @@
-"""PREPARE: one listed item -> a PreparedDocument with its hashes and nodes, or a Failure. Needs no database, no model.
+"""PREPARE: one listed item -> a PreparedDocument with its hashes and nodes, or a PreparationFailure.
 
-What it takes and returns is small and can be pickled, so that it runs in this process, in a worker process, or on
-another machine.
+It needs no database and no model. What it takes and returns is small and can be pickled, so that it runs in this
+process, in a worker process, or on another machine.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ _STAGE_VERBS = {"read": "read", "load": "read", "parse": "parsed"}
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class PreparationFailure:
     """The failure of a document: stage, error class, message and hint; it can be pickled.
 
     A `fatal` failure (a setting, a missing package) would hit every other document too, and ends the run.
@@ -49,7 +49,7 @@ class Failure:
     detail: str = ""
 
     @classmethod
-    def of(cls, error: BaseException, stage: str, name: str) -> "Failure":
+    def of(cls, error: BaseException, stage: str, name: str) -> "PreparationFailure":
         """Make the failure of the named document from an error."""
         known = isinstance(error, FootnoteError)
         return cls(
@@ -83,7 +83,7 @@ def is_memory_error(error: BaseException | None) -> bool:
     return False
 
 
-def out_of_memory(stage: str, name: str, megabytes: int) -> Failure:
+def out_of_memory(stage: str, name: str, megabytes: int) -> PreparationFailure:
     """The failure of a document that exceeded the memory limit."""
     return _stopped(
         stage,
@@ -92,7 +92,7 @@ def out_of_memory(stage: str, name: str, megabytes: int) -> Failure:
     )
 
 
-def out_of_time(stage: str, name: str, seconds: float) -> Failure:
+def out_of_time(stage: str, name: str, seconds: float) -> PreparationFailure:
     """The failure of a document that exceeded the time limit."""
     return _stopped(
         stage,
@@ -101,12 +101,12 @@ def out_of_time(stage: str, name: str, seconds: float) -> Failure:
     )
 
 
-def too_large(name: str, size: int, most: int) -> Failure:
+def too_large(name: str, size: int, most: int) -> PreparationFailure:
     """The failure of a document whose parsed form is too large to be sent to the parent process."""
     return _stopped("parse", f"{name} comes to {size:,} bytes once it is parsed, over {most:,}.", "Split it.")
 
 
-def crashed(stage: str, name: str, code: int, output: str) -> Failure:
+def crashed(stage: str, name: str, code: int, output: str) -> PreparationFailure:
     """The failure of a document whose worker process ended.
 
     Args:
@@ -127,9 +127,9 @@ def crashed(stage: str, name: str, code: int, output: str) -> Failure:
     )
 
 
-def _stopped(stage: str, message: str, hint: str, detail: str = "") -> Failure:
+def _stopped(stage: str, message: str, hint: str, detail: str = "") -> PreparationFailure:
     kind = ParseError if stage == "parse" else LoadError
-    return Failure(stage, kind.__name__, message, hint, detail=detail)
+    return PreparationFailure(stage, kind.__name__, message, hint, detail=detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +223,8 @@ class PreparedDocument:
 
 def prepare(
     task: Task, options: PrepareOptions, at: Callable[[str], None] = lambda stage: None
-) -> PreparedDocument | Failure:
-    """Read, load, classify and parse a document; whatever goes wrong is a Failure, never an exception.
+) -> PreparedDocument | PreparationFailure:
+    """Read, load, classify and parse a document; whatever goes wrong is a PreparationFailure, never an exception.
 
     Args:
         task: The document.
@@ -243,7 +243,7 @@ def prepare(
     except Exception as error:  # noqa: BLE001 - one bad document, whatever it does to a library, stops only itself
         if is_memory_error(error):
             return out_of_memory(stage, task.item.name, options.limits.document_memory_mb)
-        return Failure.of(error, stage, task.item.name)
+        return PreparationFailure.of(error, stage, task.item.name)
 
 
 def _prepare(task: Task, options: PrepareOptions, reached: Callable[[str], None]) -> PreparedDocument:

@@ -27,7 +27,7 @@ DIMENSION = 384
 WINDOW_PIECES, OVERLAP_PIECES = 254, 32
 
 
-class File(NamedTuple):
+class ModelFile(NamedTuple):
     """The expected size in bytes and SHA-256 of a file."""
 
     size: int
@@ -39,14 +39,14 @@ INT8_MODEL, WORD_EMBEDDINGS = "all-minilm-l6-v2-int8.onnx", "word-embeddings.bin
 FP32_GRAPH = "all-minilm-l6-v2-fp32.onnx"  # its weights are read from model.safetensors
 TOKENIZER, WEIGHTS = "tokenizer.json", "model.safetensors"
 FILES = {
-    INT8_MODEL: File(11651024, "8db097242769175b8021a2b93b8a5bf3ea616b990fa2cb1a9b0cb4f6ecd8fd9d"),
-    WORD_EMBEDDINGS: File(46881792, "352d34a4ad725bb742f36fc3f2a2dcfa7f07317926128d47c362198125003892"),
-    FP32_GRAPH: File(30960, "af5ea85acbc90464e6a6aa8e996bf856077101cc8aba514fa3f265d2e7feb9ab"),
-    TOKENIZER: File(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
+    INT8_MODEL: ModelFile(11651024, "8db097242769175b8021a2b93b8a5bf3ea616b990fa2cb1a9b0cb4f6ecd8fd9d"),
+    WORD_EMBEDDINGS: ModelFile(46881792, "352d34a4ad725bb742f36fc3f2a2dcfa7f07317926128d47c362198125003892"),
+    FP32_GRAPH: ModelFile(30960, "af5ea85acbc90464e6a6aa8e996bf856077101cc8aba514fa3f265d2e7feb9ab"),
+    TOKENIZER: ModelFile(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
 }
 # The published weights, from which `FILES` are made; fp32 and CUDA read them.
 SOURCE_FILES = {
-    WEIGHTS: File(90868376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
+    WEIGHTS: ModelFile(90868376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
     TOKENIZER: FILES[TOKENIZER],
 }
 
@@ -102,7 +102,7 @@ def verify_source(folder: Path) -> None:
     _verify(folder, SOURCE_FILES, hint)
 
 
-def _verify(folder: Path, files: Mapping[str, File], hint: str) -> None:
+def _verify(folder: Path, files: Mapping[str, ModelFile], hint: str) -> None:
     for name, expected in files.items():
         path = folder / name
         try:

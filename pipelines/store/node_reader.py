@@ -295,7 +295,7 @@ _MOST_SECTIONS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class NodeSection:
     """A node's span `document.text[start:end]`, and the headings above it, the outermost first."""
 
     document_id: str
@@ -306,7 +306,7 @@ class Section:
     end: int
 
 
-def sections_of(reader: NodeReader, filters: Filters, audience: Audience) -> list[Section]:
+def sections_of(reader: NodeReader, filters: Filters, audience: Audience) -> list[NodeSection]:
     """The places of the first 400 nodes that pass the filters, in the order of their documents."""
     node, d = reader.passing(filters, audience), documents.c
     statement = (
@@ -317,7 +317,7 @@ def sections_of(reader: NodeReader, filters: Filters, audience: Audience) -> lis
         .limit(_MOST_SECTIONS)
     )
     return [
-        Section(row.id, row.title or row.name, row.category, tuple(row.section_path), row.start, row.end)
+        NodeSection(row.id, row.title or row.name, row.category, tuple(row.section_path), row.start, row.end)
         for row in read_rows(reader.engine, "reading sections", statement)
     ]
 

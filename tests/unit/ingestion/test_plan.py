@@ -18,7 +18,7 @@ from pipelines.ingestion.sources import Listing, Read
 from pipelines.ingestion.sources.base import Remark
 from pipelines.ingestion.sources.files import list_files, read_file
 from pipelines.store.documents import StoredDocument
-from pipelines.store.runs import Failure
+from pipelines.store.runs import FailedDocument
 from pipelines.types import SourceItem
 
 RECIPE = "generic@3(characters=1000) loaders@2 header@2 searchable@2"
@@ -70,8 +70,8 @@ def removed(found: Plan) -> list[str]:
     return [step.item.name for step in found.steps if step.action == "remove"]
 
 
-def failure(path: Path, folder: Path, *, held: bool = False) -> Failure:
-    return Failure(
+def failure(path: Path, folder: Path, *, held: bool = False) -> FailedDocument:
+    return FailedDocument(
         "default", folder.as_uri(), path.as_uri(), path.name, "load", "LoadError", "It is broken.", "Mend it.",
         datetime(2024, 1, 1, tzinfo=UTC), held,
     )  # fmt: skip
