@@ -196,6 +196,9 @@ class Task:
 class PreparedDocument:
     """A document on its way into the store: first with nodes, then also with vectors.
 
+    It goes through worker processes, and may end as a change of metadata alone; the store takes a `Replacement`, made
+    of one that is embedded.
+
     Attributes:
         document: With its identity, class and hashes.
         parser: The name of its parser.
