@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -131,6 +132,7 @@ def outdated_in(settings: "Settings", database: "Database") -> "Callable[[Stored
     """A function that gives the reason why a document's nodes are not as today's rules make them; empty if they are."""
     from pipelines.ingestion.change_detection import recipe_changes
     from pipelines.ingestion.context_header import build_header_writer
+    from pipelines.ingestion.loaders import loader_version
     from pipelines.ingestion.prepare import PrepareOptions
     from pipelines.models.identity import identity
     from pipelines.store.embedding_models import active_model
@@ -138,13 +140,11 @@ def outdated_in(settings: "Settings", database: "Database") -> "Callable[[Stored
     model = active_model(database.engine) or identity(settings)
     writer = build_header_writer(settings, database.engine)
     options = PrepareOptions.of(settings, model.slug, writer.recipe if writer else "")
-    today: dict[str, str] = {}
+    today = cache(options.recipe)
 
     def outdated(document: "StoredDocument") -> str:
         if not document.indexed_sha:
             return ""
-        if document.parser not in today:
-            today[document.parser] = options.recipe(document.parser)
-        return recipe_changes(document.recipe, today[document.parser])
+        return recipe_changes(document.recipe, today(document.parser, loader_version(document)))
 
     return outdated

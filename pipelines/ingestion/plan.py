@@ -11,6 +11,7 @@ from typing import Any, Literal
 from config.settings import SourceRule
 from pipelines.errors import FootnoteError
 from pipelines.ingestion.change_detection import recipe_changes
+from pipelines.ingestion.loaders import loader_version
 from pipelines.ingestion.sources import Listing, Read, kind_of
 from pipelines.ingestion.sources.base import Remark
 from pipelines.store.documents import StoredDocument
@@ -103,7 +104,7 @@ class PlanContext:
     """The functions and options by which listings and stored documents are compared.
 
     Attributes:
-        recipe_of: The current recipe of a parser's name; a document of another recipe is made again.
+        recipe_of: The current recipe of a parser's name and a version of loaders; a document of another is made again.
         read: Reads an item; called where nothing cheaper shows whether it changed.
         overrides: What the caller states of every document; one that is stored with other overrides is updated.
         rules: What the rules of the settings state of an item; likewise.
@@ -114,7 +115,7 @@ class PlanContext:
         last_listed: The URIs of each remote source when it was listed last.
     """
 
-    recipe_of: Callable[[str], str]
+    recipe_of: Callable[[str, int], str]
     read: Callable[[SourceItem], Read]
     overrides: Mapping[str, str] = field(default_factory=dict)
     rules: Callable[[SourceItem], Mapping[str, Any]] = lambda item: {}
@@ -139,7 +140,7 @@ class PlanContext:
             found.append("it has another name")
         if document.ruled != self.rules(item):
             found.append("a rule for it changed")
-        made = recipe_changes(document.recipe, self.recipe_of(document.parser))
+        made = recipe_changes(document.recipe, self.recipe_of(document.parser, loader_version(document)))
         return [*found, made] if made else found
 
     def trusts_stamp(self, document: StoredDocument, item: SourceItem) -> bool:

@@ -19,7 +19,7 @@ from config.settings import ParsingSettings, Settings
 from pipelines.errors import ConfigError, FootnoteError, LoadError, ParseError, SourceError
 from pipelines.ingestion.change_detection import content_sha, meta_sha, recipe
 from pipelines.ingestion.classify import classify
-from pipelines.ingestion.loaders import Limits, load
+from pipelines.ingestion.loaders import Limits, load, loader_version
 from pipelines.ingestion.parsers import PARSERS, parse, parser_for
 from pipelines.ingestion.sources.files import read_file
 from pipelines.store.originals import keep_original, original_path
@@ -158,9 +158,9 @@ class PrepareOptions:
         limits = Limits(**{name: getattr(settings.ingestion, name) for name in Limits.__slots__})
         return cls(limits, settings.parsing, settings.home.absolute(), model, headers)
 
-    def recipe(self, parser: str) -> str:
-        """The recipe of the nodes that a parser makes with these options and today's code."""
-        return recipe(parser, self.sizes, self.model, self.headers)
+    def recipe(self, parser: str, loaders: int) -> str:
+        """The recipe of the nodes that a parser makes of what loaders of a version made, by today's code."""
+        return recipe(parser, loaders, self.sizes, self.model, self.headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +257,7 @@ def _prepare(task: Task, options: PrepareOptions, reached: Callable[[str], None]
     if options.keep:
         keep_original(options.home, document.file_sha, data, name=document.name)
     reached("parse")
-    made_by = options.recipe(parser)
+    made_by = options.recipe(parser, loader_version(document))
     if task.indexed_sha == document.content_sha and task.indexed_recipe == made_by:
         return PreparedDocument(document, parser, made_by, None)
     return parse_document(document, parser, options)
@@ -314,7 +314,7 @@ def parse_document(document: Document, parser: str, options: PrepareOptions) -> 
         ParseError: If there is nothing to index, or a parser broke its contract.
         ConfigError: If there is no such parser.
     """
-    made_by = options.recipe(parser)
+    made_by = options.recipe(parser, loader_version(document))
     if parser in PARSERS and PARSERS[parser].embeds:
         return PreparedDocument(document, parser, made_by, None, embeds=True)
     nodes = require_nodes(document, parse(document, parser, options.sizes))

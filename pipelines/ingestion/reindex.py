@@ -10,6 +10,7 @@ from pipelines.errors import FootnoteError, SourceError, StoreError
 from pipelines.ingestion.change_detection import recipe_changes
 from pipelines.ingestion.context_header import build_header_writer
 from pipelines.ingestion.execute import FATAL_ERRORS, run_batch
+from pipelines.ingestion.loaders import loader_version
 from pipelines.ingestion.parsers import parser_for
 from pipelines.ingestion.plan import Plan, Step, stored_step
 from pipelines.ingestion.prepare import PreparationFailure, PreparedDocument, PrepareOptions, parse_document
@@ -68,7 +69,8 @@ def _reindex_step(ingestion: Ingestion, document: StoredDocument) -> Step:
             f"The stored original of {document.name} is missing.", hint="Ingest it again from its source."
         )
         return replace(stored_step("fail", document, "its original is missing"), error=error, stage="read")
-    reason = recipe_changes(document.recipe, ingestion.options.recipe(document.parser)) or "to be compared"
+    today = ingestion.options.recipe(document.parser, loader_version(document))
+    reason = recipe_changes(document.recipe, today) or "to be compared"
     return stored_step("update", document, reason, original=document.file_sha)
 
 
@@ -230,7 +232,8 @@ class Reembedding:
             return False
         if active is None:
             return True
-        return stored.recipe == _with_stored_loaders(self.ingestion.options.recipe(active.parser), active)
+        today = self.ingestion.options.recipe(active.parser, loader_version(active))
+        return stored.recipe == _with_stored_loaders(today, active)
 
     def _active(self) -> list[StoredDocument]:
         """The documents that the table of the active model holds as they are stored."""
@@ -251,7 +254,7 @@ def parse_stored(document: Document, parser: str, options: PrepareOptions) -> Pr
         ConfigError: If there is no such parser.
     """
     if nodes := remade(document):
-        return PreparedDocument(document, parser, options.recipe(parser), tuple(nodes))
+        return PreparedDocument(document, parser, options.recipe(parser, loader_version(document)), tuple(nodes))
     return parse_document(document, parser, options)
 
 

@@ -129,7 +129,7 @@ class Ingestion:
         access = Access(self.settings, options.limits.most_bytes, declared, verify, reporter.say, self.stop, progress)
         with Sources(access) as sources:
             terms = PlanContext(
-                recipe_of=lambda parser: options.recipe(overrides.parser or parser),
+                recipe_of=lambda parser, loaders: options.recipe(overrides.parser or parser, loaders),
                 read=sources.read,
                 overrides=overrides.stated,
                 rules=lambda item: rule_overrides(item, self.settings.ingestion.rules),
