@@ -259,7 +259,7 @@ def begin_search(
             stand_alone=partial(stand_alone, weight=lexical.idf, rewrite=rewrite),
         )
     given = {} if request.embedding is None else {intent.search_text: index.store.fitting(request.embedding)}
-    embedder = QueryEmbedder(index.embed_model, ledger, given)
+    embedder = QueryEmbedder(index.embed_model, ledger, given, index.store.fitting)
     return Search(request, settings, index, llm, fingerprint, ledger, intent, lexical, snapshot.mark, embedder)
 
 
