@@ -7,7 +7,7 @@ from app.conversation import Exchange, written_by
 from app.wording import FINDING, by_document, cited_place, how_it_ended, place_and_others, read_as, readable
 from pipelines.answers import Answer, Citation, Sentence, Source
 from pipelines.query.careers.computed_answer import CAREER_FACTS
-from pipelines.query.layout import Block, blocks_of
+from pipelines.query.layout import AnswerBlock, blocks_of
 
 _TAGS = {"partial": "partly", "misattributed": "wrong source", "unsupported": "unsupported", "uncited": "uncited"}
 
@@ -51,7 +51,7 @@ def _blocks(exchange: Exchange) -> list[dict[str, Any]]:
     ]
 
 
-def _quotations(exchange: Exchange) -> list[Block]:
+def _quotations(exchange: Exchange) -> list[AnswerBlock]:
     """A block for the sentences of each document, items of a list if several things are asked for."""
     is_list = exchange.answer is not None and exchange.answer.answer.startswith("- ")
     is_extractive = exchange.answer is not None and exchange.answer.mode == "extractive"
@@ -64,8 +64,8 @@ def _quotations(exchange: Exchange) -> list[Block]:
         groups[-1].append(index)
         before = document
     if is_extractive and is_list:
-        return [Block("bullets", lines=tuple((index,) for index in group)) for group in groups]
-    return [Block("paragraph", lines=(tuple(group),)) for group in groups]
+        return [AnswerBlock("bullets", lines=tuple((index,) for index in group)) for group in groups]
+    return [AnswerBlock("paragraph", lines=(tuple(group),)) for group in groups]
 
 
 def _sentence(index: int, sentence: Sentence, sources: dict[int, Source]) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class Shelved:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class ShelfFailure:
     """A document whose last attempt failed; `stored` is True if an earlier version still answers."""
 
     name: str
@@ -65,7 +65,7 @@ class Shelf:
     """The contents of the database: documents by name, failures, and the years of the documents."""
 
     documents: tuple[Shelved, ...] = ()
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[ShelfFailure, ...] = ()
     years: tuple[int, ...] = ()
 
 
@@ -109,7 +109,7 @@ class ChatEngine:
         found = sorted({row["year"] for row in rows if row["year"]}, reverse=True)
         stored = tuple(_shelved(row) for row in rows if row["id"])
         failed = tuple(
-            Failure(row["document"], row["reason"], row["hint"], bool(row["id"]))
+            ShelfFailure(row["document"], row["reason"], row["hint"], bool(row["id"]))
             for row in rows
             if row["state"] in ("failed", "stale")
         )

@@ -21,7 +21,7 @@ from app.cli.options import (
     parser_names,
     settings_now,
 )
-from app.cli.output import Entry, emit, note, print_entries, print_json, render, say, warn
+from app.cli.output import ListEntry, emit, note, print_entries, print_json, render, say, warn
 from app.cli.serialise import serialise
 from app.cli.signals import stopping
 from pipelines.store.originals import named_place
@@ -253,11 +253,11 @@ def _render_plan(result: PlanResult) -> None:
     _warn_refused(plan)
 
 
-def _plan_entry(step: "Step", item: "IngestItem") -> Entry:
+def _plan_entry(step: "Step", item: "IngestItem") -> ListEntry:
     cells = [_VERBS[item.outcome], item.nodes or "", item.embedded or ""]
     if item.outcome != "failed":
-        return Entry([*cells, f"{item.document} ({step.reason})"])
-    return Entry([*cells, item.document], with_hint(without_label(item.document, item.message), item.hint), "red")
+        return ListEntry([*cells, f"{item.document} ({step.reason})"])
+    return ListEntry([*cells, item.document], with_hint(without_label(item.document, item.message), item.hint), "red")
 
 
 def _money(dollars: float | None, setting: str) -> str:

@@ -20,7 +20,7 @@ from pipelines.wording import with_hint
 if TYPE_CHECKING:
     from config.settings import Settings
     from pipelines.evaluation.model_compare import ModelComparison
-    from pipelines.ingestion.prepare import Failure
+    from pipelines.ingestion.prepare import PreparationFailure
     from pipelines.ingestion.reindex import ReembeddingCost, ReembeddingReport
     from pipelines.store.embedding_models import StoredModel
     from pipelines.store.health import Finding
@@ -116,7 +116,7 @@ class ModelAdded:
     done: "ReembeddingReport"
 
     @property
-    def failed(self) -> "list[tuple[str, Failure]]":
+    def failed(self) -> "list[tuple[str, PreparationFailure]]":
         """The documents that failed, by name."""
         return list(self.done.failed.items())
 

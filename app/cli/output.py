@@ -208,7 +208,7 @@ _INDENT = 4
 _RIGHT = frozenset("run nodes embeddings embedded coverage took speed documents failed characters size".split())
 
 
-class Entry(NamedTuple):
+class ListEntry(NamedTuple):
     """A row: its cells, of which the last may be of any length, and a remark below it, in that style."""
 
     cells: Sequence[Any]
@@ -216,7 +216,7 @@ class Entry(NamedTuple):
     style: str = "dim"
 
 
-def print_entries(columns: Sequence[str], entries: Sequence[Entry], *, most: int | None = None) -> None:
+def print_entries(columns: Sequence[str], entries: Sequence[ListEntry], *, most: int | None = None) -> None:
     """Print rows under the names of their columns, on a terminal at most `most` of them; nothing without rows."""
     shown = entries[:most] if most is not None and console.is_terminal else entries
     rows = [["" if cell is None else str(cell) for cell in entry.cells] for entry in shown]

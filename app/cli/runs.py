@@ -8,7 +8,7 @@ import typer
 
 from app.cli.ingest import emit_plan, emit_run, say_sources_stay
 from app.cli.options import EXIT_FAILED_DOCUMENTS, Json, PlanOnly, argument, option, settings_now
-from app.cli.output import Entry, agree, emit, local_time, print_entries, render, say, warn
+from app.cli.output import ListEntry, agree, emit, local_time, print_entries, render, say, warn
 from pipelines.errors import RetrievalError
 from pipelines.store.originals import named_place
 from pipelines.wording import format_count, with_hint, without_label
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pipelines.ingestion.plan import Step
     from pipelines.ingestion.run import Ingestion
     from pipelines.store.documents import StoredDocument
-    from pipelines.store.runs import Failure
+    from pipelines.store.runs import FailedDocument
     from pipelines.types import IngestItem, IngestReport
 
 verbs = typer.Typer()
@@ -31,7 +31,7 @@ class Removal:
 
     report: "IngestReport"
     sources: Sequence[str]
-    failed: "Sequence[Failure]"
+    failed: "Sequence[FailedDocument]"
 
     @property
     def removed(self) -> "list[IngestItem]":
@@ -88,7 +88,7 @@ def _would_remove(stored: int, failed: int) -> str:
 
 def _unwanted(
     ingestion: "Ingestion", named: Sequence[str], source: str, everything: "Mapping[str, StoredDocument]"
-) -> tuple[list[str], list["Failure"]]:
+) -> tuple[list[str], list["FailedDocument"]]:
     """(the ids of the documents of these names and of that source, the failures of which nothing is stored).
 
     A whole name is first that of a stored document, then that of a failure; last, it may be a part of a name.
@@ -99,7 +99,7 @@ def _unwanted(
     from pipelines.store.status import from_source
 
     whole = {name for known in everything.values() for name in (known.id, known.source_uri, known.name)}
-    chosen, failed = list[str](), list["Failure"]()
+    chosen, failed = list[str](), list["FailedDocument"]()
     with reading(ingestion.database.engine, "looking documents up") as connection:
         failures = unstored_failures(connection)
         for name in named:
@@ -197,8 +197,10 @@ def runs(
 @render.register(RunLog)
 def _render_runs(log: RunLog) -> None:
     rows = [
-        Entry([run["id"], run["kind"], _state(run), local_time(run["started_at"]), _number(run["seconds"], "{:.1f} s"),
-               _number(run["documents_per_second"], "{:.1f}/s"), _counts(run["counts"])], _sources(run))
+        ListEntry([
+            run["id"], run["kind"], _state(run), local_time(run["started_at"]), _number(run["seconds"], "{:.1f} s"),
+            _number(run["documents_per_second"], "{:.1f}/s"), _counts(run["counts"]),
+        ], _sources(run))
         for run in log.runs
     ]  # fmt: skip
     print_entries(["run", "kind", "state", "started", "took", "speed", "outcome"], rows)
@@ -213,7 +215,7 @@ def _render_run_record(run: RunRecord) -> None:
     if run["sources"]:
         say(f"  from {_sources(run)}", "dim")
     rows = [
-        Entry([item["outcome"], item["nodes"] or "", item["embedded"] or "", f"{item['seconds']:.2f} s",
+        ListEntry([item["outcome"], item["nodes"] or "", item["embedded"] or "", f"{item['seconds']:.2f} s",
                item["version"] or "", item["document"]],
               with_hint(without_label(item["document"], item["error"]), item["hint"]),
               "red" if item["outcome"] == "failed" else "dim")
@@ -229,7 +231,7 @@ def _render_run_record(run: RunRecord) -> None:
 @render.register(SnapshotLog)
 def _render_snapshots(log: SnapshotLog) -> None:
     rows = [
-        Entry([row["day"], row["category"] or "all", f"{row['documents']:,}", f"{row['nodes']:,}",
+        ListEntry([row["day"], row["category"] or "all", f"{row['documents']:,}", f"{row['nodes']:,}",
                f"{row['characters']:,}", f"{row['bytes'] / 2**20:.1f} MB",
                _number(row["documents_per_second"], "{:.1f}/s")])
         for row in log.snapshots
@@ -308,7 +310,7 @@ def rollback(
 @render.register(UndoPlan)
 def _render_undo(undo: UndoPlan) -> None:
     rows = [
-        Entry([verb, step.item.name], with_hint(step.reason, hint), "red" if step.action == "fail" else "dim")
+        ListEntry([verb, step.item.name], with_hint(step.reason, hint), "red" if step.action == "fail" else "dim")
         for verb, step, hint in undo.steps
     ]
     print_entries(["action", "document"], rows, most=200)

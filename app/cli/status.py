@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from app.cli import output
 from app.cli.options import EXIT_FAILED_DOCUMENTS, Json, option, settings_now
-from app.cli.output import Entry, emit, print_entries, render, say
+from app.cli.output import ListEntry, emit, print_entries, render, say
 from pipelines.store.originals import named_place
 from pipelines.wording import format_count, labelled_message, with_hint, without_label
 
@@ -65,7 +66,7 @@ def _render_status(status: Status) -> None:
         _say_summary(rows)
     else:
         entries = [
-            Entry(
+            ListEntry(
                 [row["state"], row["nodes"], f"{row['coverage']:.1%}", (row["last_success"] or "never")[:10],
                  row["category"], row["document"]],
                 with_hint(without_label(row["document"], row["reason"]), row["hint"]),
@@ -115,7 +116,7 @@ def _say_sources(sources: Sequence[Mapping[str, Any]]) -> None:
             result = "not listed"
         looked = output.local_time(source["last_look"]) if source["last_look"] else ""
         cells = [source["documents"], source["failed"], looked, result, named_place(source["source"])]
-        entries.append(Entry(cells))
+        entries.append(ListEntry(cells))
     say("")
     print_entries(["documents", "failed", "last look", "result", "source"], entries, most=_SOURCES)
     if any(source["result"] == "unlisted" for source in sources):
@@ -131,6 +132,7 @@ def outdated_in(settings: "Settings", database: "Database") -> "Callable[[Stored
     """A function that gives the reason why a document's nodes are not as today's rules make them; empty if they are."""
     from pipelines.ingestion.change_detection import recipe_changes
     from pipelines.ingestion.context_header import build_header_writer
+    from pipelines.ingestion.loaders import loader_version
     from pipelines.ingestion.prepare import PrepareOptions
     from pipelines.models.identity import identity
     from pipelines.store.embedding_models import active_model
@@ -138,13 +140,11 @@ def outdated_in(settings: "Settings", database: "Database") -> "Callable[[Stored
     model = active_model(database.engine) or identity(settings)
     writer = build_header_writer(settings, database.engine)
     options = PrepareOptions.of(settings, model.slug, writer.recipe if writer else "")
-    today: dict[str, str] = {}
+    today = cache(options.recipe)
 
     def outdated(document: "StoredDocument") -> str:
         if not document.indexed_sha:
             return ""
-        if document.parser not in today:
-            today[document.parser] = options.recipe(document.parser)
-        return recipe_changes(document.recipe, today[document.parser])
+        return recipe_changes(document.recipe, today(document.parser, loader_version(document)))
 
     return outdated

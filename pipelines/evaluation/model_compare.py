@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pipelines.errors import RetrievalError, SourceError
 from pipelines.evaluation.answers import RANKED, ranking_measures, right_document
@@ -146,10 +145,3 @@ def default_topics(engine: QueryEngine, sample: Sequence[Topic], limit: int) -> 
         Topic(f"q{place}", question, True, "logged", (), ())
         for place, question in enumerate(list(dict.fromkeys(asked))[:limit], start=1)
     ]
-
-
-def comparison_json(done: ModelComparison) -> dict[str, Any]:
-    """The comparison as plain data."""
-    from dataclasses import asdict
-
-    return asdict(done) | {"movers": [asdict(mover) | {"distance": mover.distance} for mover in done.movers]}

@@ -137,7 +137,7 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Comparison:
+class ParsingComparison:
     """The tallies by field; the values that are stated and not found, and those that are found and not stated."""
 
     tallies: dict[str, Tally] = field(default_factory=lambda: {name: Tally() for name in CORE + BESIDE})
@@ -154,9 +154,9 @@ class Comparison:
             self.wrong.append((name, found))
 
 
-def compare(truth: Truth, found: Sequence[CareerRecord]) -> Comparison:
+def compare(truth: Truth, found: Sequence[CareerRecord]) -> ParsingComparison:
     """Compare the found records with the truth; kinds that the truth does not cover are skipped."""
-    made = Comparison()
+    made = ParsingComparison()
     if "job" in truth.kinds:
         _compare_jobs(made, _of(JobFacts, truth.records), _of(JobFacts, found))
     if "education" in truth.kinds:
@@ -206,7 +206,7 @@ def match_entries(
     return pairs + [(None, found[m]) for m in sorted(right)]
 
 
-def _compare_jobs(made: Comparison, stated: list[JobFacts], found: list[JobFacts]) -> None:
+def _compare_jobs(made: ParsingComparison, stated: list[JobFacts], found: list[JobFacts]) -> None:
     located, detailed = any(job.location for job in stated), any(job.bullets for job in stated)
     nothing = JobFacts(company="")
     for one, other in match_entries(stated, found, _job_likeness):
@@ -226,7 +226,7 @@ def _job_likeness(one: JobFacts, other: JobFacts) -> float:
     return dates + names / 50
 
 
-def _compare_schools(made: Comparison, stated: list[EducationFacts], found: list[EducationFacts]) -> None:
+def _compare_schools(made: ParsingComparison, stated: list[EducationFacts], found: list[EducationFacts]) -> None:
     studied = any(school.degree or school.area for school in stated)
     nothing = EducationFacts(institution="")
     for one, other in match_entries(stated, found, _school_likeness):
@@ -247,13 +247,13 @@ def _studied(school: EducationFacts) -> str:
     return f"{school.degree} {school.area}".strip()
 
 
-def _judge_dates(made: Comparison, said: JobFacts | EducationFacts, heard: JobFacts | EducationFacts) -> None:
+def _judge_dates(made: ParsingComparison, said: JobFacts | EducationFacts, heard: JobFacts | EducationFacts) -> None:
     made.judge("dates", said.start_month, heard.start_month, same_month)
     last, ended = ends(said, heard)
     made.judge("dates", last, ended, same_month)
 
 
-def _compare_skills(made: Comparison, stated: list[SkillsFacts], found: list[SkillsFacts]) -> None:
+def _compare_skills(made: ParsingComparison, stated: list[SkillsFacts], found: list[SkillsFacts]) -> None:
     """Skills as sets; what a group is called is neither missed nor wrong when it is found as a skill."""
     groups = {normal(each.group) for each in stated if each.group}
     said = {normal(skill): skill for each in stated for skill in each.skills}
@@ -266,7 +266,7 @@ def _compare_skills(made: Comparison, stated: list[SkillsFacts], found: list[Ski
 
 
 def _compare_lists(
-    made: Comparison,
+    made: ParsingComparison,
     name: str,
     stated: Sequence[str],
     found: Sequence[str],
@@ -300,7 +300,7 @@ class ParsedFile:
     category: str
     theme: str
     truth: Truth | None
-    comparison: Comparison = field(default_factory=Comparison)
+    comparison: ParsingComparison = field(default_factory=ParsingComparison)
     jobs: int = 0
     twice: int = 0
     order: float | None = None
@@ -354,14 +354,14 @@ def parse_file(path: Path, folder: Path) -> ParsedFile:
         found = facts_of(document)
         order = _order(path, document.text)
     except FootnoteError as error:
-        missed = compare(truth, []) if truth else Comparison()
+        missed = compare(truth, []) if truth else ParsingComparison()
         return ParsedFile(name, "", theme, truth, missed, seconds=perf_counter() - started, error=error.message)
     return ParsedFile(
         name=name,
         category=document.category,
         theme=theme,
         truth=truth,
-        comparison=compare(truth, found) if truth else Comparison(),
+        comparison=compare(truth, found) if truth else ParsingComparison(),
         jobs=sum(isinstance(record, JobFacts) for record in found),
         twice=duplicates(found),
         order=order,

@@ -45,7 +45,7 @@ _ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-\d\d.*)?")
 _TAG = re.compile(r"<[^<>]{0,200}>")
 
 
-class Entry:
+class TruthEntry:
     """An entry of a truth file, asked by the names of `_KEYS`."""
 
     def __init__(self, held: Mapping[str, Any]) -> None:
@@ -69,7 +69,7 @@ class Entry:
         """`start_month`, `end_month` and `current` as a record has them; a start without an end lasts until today."""
         given = self.get("range")
         if isinstance(given, Mapping):
-            return Entry(given).dated()
+            return TruthEntry(given).dated()
         start, end = _month(self.get("start")), _month(self.get("end"))
         if start:
             open_end = not end and (self.get("current") is not False or bool(self.get("end")))
@@ -92,7 +92,7 @@ def records_in(kind: str, entries: Any) -> list[CareerRecord]:
     listed = entries if isinstance(entries, list) else [entries]
     records: list[CareerRecord] = []
     for each in listed:
-        entry = Entry(each if isinstance(each, Mapping) else {"name": each})
+        entry = TruthEntry(each if isinstance(each, Mapping) else {"name": each})
         if kind == "job":
             records += _jobs(entry)
         elif kind == "education" and (institution := entry.text("institution")):
@@ -108,14 +108,14 @@ def records_in(kind: str, entries: Any) -> list[CareerRecord]:
     return records
 
 
-def _jobs(entry: Entry) -> Iterator[JobFacts]:
+def _jobs(entry: TruthEntry) -> Iterator[JobFacts]:
     """The jobs of an entry: itself, or each of the positions under its company."""
     company = entry.text("company") or entry.text("name")
     under = entry.get("positions")
     if company and isinstance(under, list):
         for each in under:
             if isinstance(each, Mapping):
-                yield from _jobs(Entry({"location": entry.text("location"), "company": company, **each}))
+                yield from _jobs(TruthEntry({"location": entry.text("location"), "company": company, **each}))
         return
     if not company:
         return
@@ -129,7 +129,7 @@ def _jobs(entry: Entry) -> Iterator[JobFacts]:
     )
 
 
-def _language(name: str, entry: Entry) -> LanguageFacts:
+def _language(name: str, entry: TruthEntry) -> LanguageFacts:
     level = entry.text("level") or entry.text("keywords")
     if not level and (match := re.fullmatch(r"([^(:]+)[(:]\s*([^()]*)\)?", name)):
         name, level = match[1].strip(), match[2].strip()
@@ -143,7 +143,7 @@ def _skills(entries: Any) -> Iterator[SkillsFacts]:
     for each in [entries] if isinstance(entries, str) else entries:
         group, given = "", each
         if isinstance(each, Mapping):
-            entry = Entry(each)
+            entry = TruthEntry(each)
             group, given = entry.text("name"), entry.get("keywords") or entry.text("name")
             group = "" if given == group else group
         elif ": " in str(each):
@@ -270,7 +270,7 @@ def _kind(name: str, entries: Any) -> str:
         return ""
     if bare in _KIND_OF or not isinstance(entries, list) or bare.startswith(_OTHERS):
         return _KIND_OF.get(bare, "")
-    first = next((Entry(each) for each in entries if isinstance(each, Mapping)), Entry({}))
+    first = next((TruthEntry(each) for each in entries if isinstance(each, Mapping)), TruthEntry({}))
     if first.text("company") and first.text("position"):
         return "job"
     return "education" if first.text("institution") and (first.text("area") or first.text("degree")) else ""

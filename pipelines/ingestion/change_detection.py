@@ -14,8 +14,6 @@ from pipelines.store.documents import ADDED_RECIPE
 from pipelines.text import SEARCHABLE_VERSION
 from pipelines.types import Document
 
-LOADER_VERSION = 6
-
 
 def content_sha(document: Document, parser: str) -> str:
     """SHA-256 of what is embedded and what the nodes depend on; a new value means parse and embed again.
@@ -45,11 +43,12 @@ def meta_sha(document: Document) -> str:
     )
 
 
-def recipe(parser: str, sizes: object, model: str = "", headers: str = "") -> str:
+def recipe(parser: str, loaders: int, sizes: object, model: str = "", headers: str = "") -> str:
     """Describe the making of nodes by today's code and settings; a document of another recipe is loaded again.
 
     Args:
         parser: The parser's name.
+        loaders: The version of what loaded the document.
         sizes: `Settings.parsing`, or an object with the same fields.
         model: The embedding model, on which only the nodes of a parser that embeds depend.
         headers: What writes headers, if they are not deterministic.
@@ -57,7 +56,7 @@ def recipe(parser: str, sizes: object, model: str = "", headers: str = "") -> st
     sized = ""
     if parser in PARSERS:
         sized = _size_summary(PARSERS[parser], sizes) + (f" model={model}" if PARSERS[parser].embeds else "")
-    return f"{parser}@{_version(parser)}({sized}) loaders@{LOADER_VERSION} {_HEADERS}{headers and f' by {headers}'}"
+    return f"{parser}@{_version(parser)}({sized}) loaders@{loaders} {_HEADERS}{headers and f' by {headers}'}"
 
 
 @lru_cache(maxsize=64)

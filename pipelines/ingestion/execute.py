@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from pipelines.errors import ConfigError, ServiceUnavailable, StoreError
 from pipelines.ingestion.pipeline import DocumentPipeline, Record
 from pipelines.ingestion.plan import Step
-from pipelines.ingestion.prepare import Failure, PreparedDocument, PrepareOptions, Task
+from pipelines.ingestion.prepare import PreparationFailure, PreparedDocument, PrepareOptions, Task
 from pipelines.ingestion.sources.files import is_unchanged
 from pipelines.ingestion.workers import Executor
 from pipelines.models.embedding import group_size
@@ -187,7 +187,7 @@ class PendingDocument:
     """A document on its way, with the index of its step and the seconds that it took so far."""
 
     place: int
-    state: PreparedDocument | Failure
+    state: PreparedDocument | PreparationFailure
     seconds: float = 0.0
 
 
@@ -251,9 +251,9 @@ class PlanExecution:
         if isinstance(step.error, FATAL_ERRORS):
             raise step.error
         if step.error is not None:
-            return self._fail(step, Failure.of(step.error, step.stage, step.item.name))
+            return self._fail(step, PreparationFailure.of(step.error, step.stage, step.item.name))
         if (stored := self.known.get(step.document_id)) is None:
-            return self._fail(step, Failure.of(concurrent_change(step, "removed"), "store", step.item.name))
+            return self._fail(step, PreparationFailure.of(concurrent_change(step, "removed"), "store", step.item.name))
         if stored.stamp != step.item.stamp:
             document_rows.restamp(self.pipeline.store.engine, stored.id, step.item.stamp)
         return IngestItem(step.item.name, "unchanged", document_id=step.document_id, nodes=stored.nodes)
@@ -276,7 +276,7 @@ class PlanExecution:
 
     def _not_written(self, place: int, error: Exception) -> StepResult:
         step = self.steps[place]
-        return place, self._fail(step, Failure.of(error, "store", step.item.name))
+        return place, self._fail(step, PreparationFailure.of(error, "store", step.item.name))
 
     # Documents: prepared by the executor, embedded in one thread and written in another
 
@@ -321,14 +321,14 @@ class PlanExecution:
         except FATAL_ERRORS:
             raise
         except Exception as error:  # noqa: BLE001 - one bad document stops only itself
-            return replace(pending, state=Failure.of(error, stages[-1], self.steps[pending.place].item.name))
+            return replace(pending, state=PreparationFailure.of(error, stages[-1], self.steps[pending.place].item.name))
 
     def _add_vectors(self, documents: Sequence[PendingDocument]) -> list[PendingDocument]:
         embedded = self.pipeline.embed([one.state for one in documents if isinstance(one.state, PreparedDocument)])
         return [replace(one, state=state) for one, state in zip(documents, embedded, strict=True)]
 
     def _not_embedded(self, pending: PendingDocument, error: Exception) -> PendingDocument:
-        return replace(pending, state=Failure.of(error, "embed", self.steps[pending.place].item.name))
+        return replace(pending, state=PreparationFailure.of(error, "embed", self.steps[pending.place].item.name))
 
     def _write(self, documents: Sequence[PendingDocument]) -> list[StepResult]:
         if not documents:
@@ -337,7 +337,7 @@ class PlanExecution:
         embedded = [one for one in documents if isinstance(one.state, PreparedDocument) and one.state.vectors]
         items = dict(run_batch(embedded, self._store, lambda one, error: self._not_written(one.place, error)))
         for one in documents:
-            if isinstance(one.state, Failure):
+            if isinstance(one.state, PreparationFailure):
                 if one.state.fatal:
                     raise ConfigError(one.state.message, hint=one.state.hint)
                 items[one.place] = self._fail(self.steps[one.place], one.state)
@@ -380,7 +380,7 @@ class PlanExecution:
 
     # The run log
 
-    def _fail(self, step: Step, failure: Failure) -> IngestItem:
+    def _fail(self, step: Step, failure: PreparationFailure) -> IngestItem:
         """Log a failed document; return its item."""
         item = failure.item(step.item.name, step.document_id)
         log("debug", "document failed", document=step.item.name, traceback=failure.detail)
@@ -414,7 +414,7 @@ def _until_fatal(group: Sequence[PendingDocument]) -> Iterator[PendingDocument]:
     """The documents up to and including the first fatal failure."""
     for one in group:
         yield one
-        if isinstance(one.state, Failure) and one.state.fatal:
+        if isinstance(one.state, PreparationFailure) and one.state.fatal:
             return
 
 

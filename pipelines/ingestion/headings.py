@@ -53,7 +53,7 @@ _UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}[ \t]*")
 _NO_BLOCK = Block(0, 0, "heading")
 
 
-class Line(NamedTuple):
+class LineInContext(NamedTuple):
     """A line with the context that decides whether it is a heading."""
 
     start: int
@@ -101,7 +101,7 @@ def promote_headings(text: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
             after = blocks[number + 1] if number + 1 < len(blocks) else _NO_BLOCK
             below = text[after.start : min(after.end, after.start + MAX_TITLE)] if after.kind != "heading" else ""
             size = after.end - after.start if after.kind == "paragraph" else 0
-            line = Line(block.start, block.end, alone[number], False, True, True, below, size)
+            line = LineInContext(block.start, block.end, alone[number], False, True, True, below, size)
             style, _ = _heading_style(line, capitals_common)
             if MARKED < style <= CAPITALS or (bare and style > CAPITALS):
                 found.append(_Heading(block.start, block.end, style))
@@ -134,20 +134,20 @@ def _headings(text: str, lines: Sequence[Span]) -> Iterator[_Heading]:
         before = line.end
 
 
-def _lines_in_context(text: str, lines: Sequence[Span]) -> list[Line]:
+def _lines_in_context(text: str, lines: Sequence[Span]) -> list[LineInContext]:
     """The lines with what follows each; `opens` is set later."""
-    in_context: list[Line] = []
+    in_context: list[LineInContext] = []
     next_start, below, size = -1, "", 0
     for start, end in reversed(lines):
         apart = next_start != end + 1
         words = text[start : min(end, start + MAX_TITLE + 1)].strip()
-        in_context.append(Line(start, end, words, text[start] in " \t", False, apart, below, size))
+        in_context.append(LineInContext(start, end, words, text[start] in " \t", False, apart, below, size))
         size = end - start + (0 if apart else size)
         next_start, below = start, text[start : min(end, start + MAX_TITLE)]
     return in_context[::-1]
 
 
-def _underline(text: str, line: Line, following: Span) -> str:
+def _underline(text: str, line: LineInContext, following: Span) -> str:
     """The character that underlines the line, or an empty string."""
     match = _UNDERLINE.fullmatch(text, *following) if following[0] == line.end + 1 else None
     if match is None or following[1] - line.start > MAX_TITLE or not any(map(str.isalnum, line.text)):
@@ -178,7 +178,7 @@ def _assign_levels(found: Iterable[_Heading]) -> Iterator[Block]:
         yield Block(heading.start, heading.end, "heading", level)
 
 
-def _mark_series(lines: Sequence[Line]) -> list[Line]:
+def _mark_series(lines: Sequence[LineInContext]) -> list[LineInContext]:
     """Give every numbered line a long paragraph if several numbered lines open one, as titles in a series do."""
     numbered = {line.start for line in lines if line.apart and not line.indented and _NUMBERED.match(line.text)}
     long = sum(line.start in numbered and line.size >= _LONG for line in lines)
@@ -187,7 +187,7 @@ def _mark_series(lines: Sequence[Line]) -> list[Line]:
     ]
 
 
-def _heading_style(line: Line, capitals_common: bool) -> tuple[int, int]:
+def _heading_style(line: LineInContext, capitals_common: bool) -> tuple[int, int]:
     """(the style of a line, its level if marks state one); `NONE` if it is no heading."""
     if not line.text or line.end - line.start > MAX_TITLE:
         return NONE, 0
@@ -198,7 +198,7 @@ def _heading_style(line: Line, capitals_common: bool) -> tuple[int, int]:
     return (_chapter_style(line) or capitals or _short_style(line) if line.opens else capitals), 0
 
 
-def _level(line: Line) -> int:
+def _level(line: LineInContext) -> int:
     """The level given by `#` or `==` marks, or 0."""
     if line.text[0] not in "#=":
         return 0
@@ -208,7 +208,7 @@ def _level(line: Line) -> int:
     return wiki[1].count("=") if wiki and wiki[1].count("=") == wiki[2].count("=") else 0
 
 
-def _chapter_style(line: Line) -> int:
+def _chapter_style(line: LineInContext) -> int:
     """The style of a line that numbers a part or a chapter."""
     words = line.text
     if line.apart and line.below and _ROMAN.fullmatch(words):
@@ -221,7 +221,7 @@ def _chapter_style(line: Line) -> int:
     return NONE
 
 
-def _short_style(line: Line) -> int:
+def _short_style(line: LineInContext) -> int:
     """The style of a short line: a section name before a colon, or a title above a long paragraph."""
     if line.indented or len(line.text) > _TITLE_CHARACTERS:
         return NONE
@@ -240,7 +240,7 @@ def _is_label(words: str) -> bool:
     return len(parts) <= 2 or all(part[0].isupper() or part.lower() in _SMALL_WORDS for part in parts)
 
 
-def _is_title(line: Line) -> bool:
+def _is_title(line: LineInContext) -> bool:
     """True if a short line opens a long paragraph and is not just the end of a wrapped line."""
     number = _NUMBERED.match(line.text)
     words = line.text[number.end() :] if number else line.text

@@ -11,12 +11,13 @@ from typing import Any, Literal
 from config.settings import SourceRule
 from pipelines.errors import FootnoteError
 from pipelines.ingestion.change_detection import recipe_changes
+from pipelines.ingestion.loaders import loader_version
 from pipelines.ingestion.sources import Listing, Read, kind_of
 from pipelines.ingestion.sources.base import Remark
 from pipelines.store.documents import StoredDocument
 from pipelines.store.fetch_cache import normalised_source
 from pipelines.store.originals import path_of
-from pipelines.store.runs import Failure
+from pipelines.store.runs import FailedDocument
 from pipelines.types import SourceItem
 
 Action = Literal["add", "update", "unchanged", "remove", "fail"]
@@ -103,7 +104,7 @@ class PlanContext:
     """The functions and options by which listings and stored documents are compared.
 
     Attributes:
-        recipe_of: The current recipe of a parser's name; a document of another recipe is made again.
+        recipe_of: The current recipe of a parser's name and a version of loaders; a document of another is made again.
         read: Reads an item; called where nothing cheaper shows whether it changed.
         overrides: What the caller states of every document; one that is stored with other overrides is updated.
         rules: What the rules of the settings state of an item; likewise.
@@ -114,13 +115,13 @@ class PlanContext:
         last_listed: The URIs of each remote source when it was listed last.
     """
 
-    recipe_of: Callable[[str], str]
+    recipe_of: Callable[[str, int], str]
     read: Callable[[SourceItem], Read]
     overrides: Mapping[str, str] = field(default_factory=dict)
     rules: Callable[[SourceItem], Mapping[str, Any]] = lambda item: {}
     verify: bool = False
     allow_removals: bool = False
-    failed: Mapping[str, Failure] = field(default_factory=dict)
+    failed: Mapping[str, FailedDocument] = field(default_factory=dict)
     only_failed: bool = False
     last_listed: Mapping[str, Collection[str]] = field(default_factory=dict)
 
@@ -139,7 +140,7 @@ class PlanContext:
             found.append("it has another name")
         if document.ruled != self.rules(item):
             found.append("a rule for it changed")
-        made = recipe_changes(document.recipe, self.recipe_of(document.parser))
+        made = recipe_changes(document.recipe, self.recipe_of(document.parser, loader_version(document)))
         return [*found, made] if made else found
 
     def trusts_stamp(self, document: StoredDocument, item: SourceItem) -> bool:
@@ -350,7 +351,7 @@ def listing_failure_item(listing: Listing, name: str) -> SourceItem:
     return SourceItem(f"{listing.source}#{part}", name, listing.source, listing.kind)
 
 
-def locations_to_retry(failed: Sequence[Failure]) -> list[str]:
+def locations_to_retry(failed: Sequence[FailedDocument]) -> list[str]:
     """Return the locations of what failed, each once; one that is gone only if it could not be listed itself."""
     unlisted = {failure.source for failure in failed if failure.is_listing}
     places = dict.fromkeys(failure.source for failure in failed)
@@ -363,7 +364,7 @@ def locations_to_retry(failed: Sequence[Failure]) -> list[str]:
 
 
 def resolved_failures(
-    failed: Sequence[Failure],
+    failed: Sequence[FailedDocument],
     listings: Sequence[Listing],
     listed: set[str],
     *,
@@ -399,7 +400,7 @@ def resolved_failures(
     return found
 
 
-def _why_listing_resolved(failure: Failure, listings: Sequence[Listing], again: Collection[str]) -> str:
+def _why_listing_resolved(failure: FailedDocument, listings: Sequence[Listing], again: Collection[str]) -> str:
     """The reason that a listing failure is over; empty if it is not."""
     source = failure.source
     if failure.source_uri in again:

@@ -1,7 +1,7 @@
-"""PREPARE: one listed item -> a PreparedDocument with its hashes and nodes, or a Failure. Needs no database, no model.
+"""PREPARE: one listed item -> a PreparedDocument with its hashes and nodes, or a PreparationFailure.
 
-What it takes and returns is small and can be pickled, so that it runs in this process, in a worker process, or on
-another machine.
+It needs no database and no model. What it takes and returns is small and can be pickled, so that it runs in this
+process, in a worker process, or on another machine.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from config.settings import ParsingSettings, Settings
 from pipelines.errors import ConfigError, FootnoteError, LoadError, ParseError, SourceError
 from pipelines.ingestion.change_detection import content_sha, meta_sha, recipe
 from pipelines.ingestion.classify import classify
-from pipelines.ingestion.loaders import Limits, load
+from pipelines.ingestion.loaders import Limits, load, loader_version
 from pipelines.ingestion.parsers import PARSERS, parse, parser_for
 from pipelines.ingestion.sources.files import read_file
 from pipelines.store.originals import keep_original, original_path
@@ -35,7 +35,7 @@ _STAGE_VERBS = {"read": "read", "load": "read", "parse": "parsed"}
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class PreparationFailure:
     """The failure of a document: stage, error class, message and hint; it can be pickled.
 
     A `fatal` failure (a setting, a missing package) would hit every other document too, and ends the run.
@@ -49,7 +49,7 @@ class Failure:
     detail: str = ""
 
     @classmethod
-    def of(cls, error: BaseException, stage: str, name: str) -> "Failure":
+    def of(cls, error: BaseException, stage: str, name: str) -> "PreparationFailure":
         """Make the failure of the named document from an error."""
         known = isinstance(error, FootnoteError)
         return cls(
@@ -83,7 +83,7 @@ def is_memory_error(error: BaseException | None) -> bool:
     return False
 
 
-def out_of_memory(stage: str, name: str, megabytes: int) -> Failure:
+def out_of_memory(stage: str, name: str, megabytes: int) -> PreparationFailure:
     """The failure of a document that exceeded the memory limit."""
     return _stopped(
         stage,
@@ -92,7 +92,7 @@ def out_of_memory(stage: str, name: str, megabytes: int) -> Failure:
     )
 
 
-def out_of_time(stage: str, name: str, seconds: float) -> Failure:
+def out_of_time(stage: str, name: str, seconds: float) -> PreparationFailure:
     """The failure of a document that exceeded the time limit."""
     return _stopped(
         stage,
@@ -101,12 +101,12 @@ def out_of_time(stage: str, name: str, seconds: float) -> Failure:
     )
 
 
-def too_large(name: str, size: int, most: int) -> Failure:
+def too_large(name: str, size: int, most: int) -> PreparationFailure:
     """The failure of a document whose parsed form is too large to be sent to the parent process."""
     return _stopped("parse", f"{name} comes to {size:,} bytes once it is parsed, over {most:,}.", "Split it.")
 
 
-def crashed(stage: str, name: str, code: int, output: str) -> Failure:
+def crashed(stage: str, name: str, code: int, output: str) -> PreparationFailure:
     """The failure of a document whose worker process ended.
 
     Args:
@@ -127,9 +127,9 @@ def crashed(stage: str, name: str, code: int, output: str) -> Failure:
     )
 
 
-def _stopped(stage: str, message: str, hint: str, detail: str = "") -> Failure:
+def _stopped(stage: str, message: str, hint: str, detail: str = "") -> PreparationFailure:
     kind = ParseError if stage == "parse" else LoadError
-    return Failure(stage, kind.__name__, message, hint, detail=detail)
+    return PreparationFailure(stage, kind.__name__, message, hint, detail=detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +158,9 @@ class PrepareOptions:
         limits = Limits(**{name: getattr(settings.ingestion, name) for name in Limits.__slots__})
         return cls(limits, settings.parsing, settings.home.absolute(), model, headers)
 
-    def recipe(self, parser: str) -> str:
-        """The recipe of the nodes that a parser makes with these options and today's code."""
-        return recipe(parser, self.sizes, self.model, self.headers)
+    def recipe(self, parser: str, loaders: int) -> str:
+        """The recipe of the nodes that a parser makes of what loaders of a version made, by today's code."""
+        return recipe(parser, loaders, self.sizes, self.model, self.headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +196,9 @@ class Task:
 class PreparedDocument:
     """A document on its way into the store: first with nodes, then also with vectors.
 
+    It goes through worker processes, and may end as a change of metadata alone; the store takes a `Replacement`, made
+    of one that is embedded.
+
     Attributes:
         document: With its identity, class and hashes.
         parser: The name of its parser.
@@ -223,8 +226,8 @@ class PreparedDocument:
 
 def prepare(
     task: Task, options: PrepareOptions, at: Callable[[str], None] = lambda stage: None
-) -> PreparedDocument | Failure:
-    """Read, load, classify and parse a document; whatever goes wrong is a Failure, never an exception.
+) -> PreparedDocument | PreparationFailure:
+    """Read, load, classify and parse a document; whatever goes wrong is a PreparationFailure, never an exception.
 
     Args:
         task: The document.
@@ -243,7 +246,7 @@ def prepare(
     except Exception as error:  # noqa: BLE001 - one bad document, whatever it does to a library, stops only itself
         if is_memory_error(error):
             return out_of_memory(stage, task.item.name, options.limits.document_memory_mb)
-        return Failure.of(error, stage, task.item.name)
+        return PreparationFailure.of(error, stage, task.item.name)
 
 
 def _prepare(task: Task, options: PrepareOptions, reached: Callable[[str], None]) -> PreparedDocument:
@@ -254,7 +257,7 @@ def _prepare(task: Task, options: PrepareOptions, reached: Callable[[str], None]
     if options.keep:
         keep_original(options.home, document.file_sha, data, name=document.name)
     reached("parse")
-    made_by = options.recipe(parser)
+    made_by = options.recipe(parser, loader_version(document))
     if task.indexed_sha == document.content_sha and task.indexed_recipe == made_by:
         return PreparedDocument(document, parser, made_by, None)
     return parse_document(document, parser, options)
@@ -311,7 +314,7 @@ def parse_document(document: Document, parser: str, options: PrepareOptions) -> 
         ParseError: If there is nothing to index, or a parser broke its contract.
         ConfigError: If there is no such parser.
     """
-    made_by = options.recipe(parser)
+    made_by = options.recipe(parser, loader_version(document))
     if parser in PARSERS and PARSERS[parser].embeds:
         return PreparedDocument(document, parser, made_by, None, embeds=True)
     nodes = require_nodes(document, parse(document, parser, options.sizes))

@@ -12,7 +12,7 @@ from pipelines.ingestion.parsers import build_parser, parse
 from pipelines.ingestion.parsers.nodes import make_nodes
 from pipelines.ingestion.pipeline import CachedEmbedder, TextEmbedder, embedded_text
 from pipelines.ingestion.plan import Plan, Step
-from pipelines.ingestion.prepare import Failure, PreparedDocument, require_nodes
+from pipelines.ingestion.prepare import PreparationFailure, PreparedDocument, require_nodes
 from pipelines.ingestion.run import Ingestion, Overrides
 from pipelines.models.identity import llm_identity
 from pipelines.models.usage import cost, embedding_price, llm_price
@@ -103,15 +103,18 @@ def preview(ingestion: Ingestion, plan: Plan, overrides: Overrides, on_progress:
 def _forecast_without_parsing(step: Step, known: Mapping[str, StoredDocument]) -> IngestItem:
     """The item of a step that needs no parsing."""
     if step.error is not None:
-        return Failure.of(step.error, step.stage, step.item.name).item(step.item.name, step.document_id)
+        return PreparationFailure.of(step.error, step.stage, step.item.name).item(step.item.name, step.document_id)
     outcome: Outcome = "unchanged" if step.action == "unchanged" else "removed"
     return IngestItem(step.item.name, outcome, document_id=step.document_id, nodes=known[step.document_id].nodes)
 
 
 def _forecast(
-    ingestion: Ingestion, step: Step, prepared: PreparedDocument | Failure, known: Mapping[str, StoredDocument]
+    ingestion: Ingestion,
+    step: Step,
+    prepared: PreparedDocument | PreparationFailure,
+    known: Mapping[str, StoredDocument],
 ) -> _Forecast:
-    if isinstance(prepared, Failure):
+    if isinstance(prepared, PreparationFailure):
         if prepared.fatal:
             raise ConfigError(prepared.message, hint=prepared.hint)
         return _Forecast(prepared.item(step.item.name, step.document_id))
@@ -126,7 +129,7 @@ def _forecast(
     except FATAL_ERRORS:
         raise
     except Exception as error:  # noqa: BLE001 - as in the run, one bad document stops only itself
-        return _Forecast(Failure.of(error, "parse", step.item.name).item(step.item.name, step.document_id))
+        return _Forecast(PreparationFailure.of(error, "parse", step.item.name).item(step.item.name, step.document_id))
     headers, texts = _uncached_texts(ingestion, prepared, nodes, groups, exact=exact)
     return _Forecast(
         replace(item, nodes=len(nodes)), texts, frozenset(map(text_sha, groups)), headers, estimated=not exact

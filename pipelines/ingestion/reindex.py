@@ -10,9 +10,10 @@ from pipelines.errors import FootnoteError, SourceError, StoreError
 from pipelines.ingestion.change_detection import recipe_changes
 from pipelines.ingestion.context_header import build_header_writer
 from pipelines.ingestion.execute import FATAL_ERRORS, run_batch
+from pipelines.ingestion.loaders import loader_version
 from pipelines.ingestion.parsers import parser_for
 from pipelines.ingestion.plan import Plan, Step, stored_step
-from pipelines.ingestion.prepare import Failure, PreparedDocument, PrepareOptions, parse_document
+from pipelines.ingestion.prepare import PreparationFailure, PreparedDocument, PrepareOptions, parse_document
 from pipelines.ingestion.preview import texts_to_embed
 from pipelines.ingestion.run import Ingestion
 from pipelines.ingestion.sources.locations import normalized_location
@@ -33,7 +34,9 @@ from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_inde
 from pipelines.types import Document, EmbeddingIdentity
 
 Progress = Callable[[int, int, str], None]  # (documents done, of how many, the last one's name)
-_Outcome = tuple[int, int] | Failure | None  # (nodes, embeddings), why it failed, or None if it changed meanwhile
+_Outcome = (
+    tuple[int, int] | PreparationFailure | None
+)  # (nodes, embeddings), why it failed, or None if it changed meanwhile
 _LOADERS = re.compile(r"loaders@[0-9]+")
 _GROUP_TEXTS = 256  # texts of small documents that are embedded together
 
@@ -66,7 +69,8 @@ def _reindex_step(ingestion: Ingestion, document: StoredDocument) -> Step:
             f"The stored original of {document.name} is missing.", hint="Ingest it again from its source."
         )
         return replace(stored_step("fail", document, "its original is missing"), error=error, stage="read")
-    reason = recipe_changes(document.recipe, ingestion.options.recipe(document.parser)) or "to be compared"
+    today = ingestion.options.recipe(document.parser, loader_version(document))
+    reason = recipe_changes(document.recipe, today) or "to be compared"
     return stored_step("update", document, reason, original=document.file_sha)
 
 
@@ -103,7 +107,7 @@ class ReembeddingReport:
     documents: int
     nodes: int
     embedded: int
-    failed: Mapping[str, Failure]
+    failed: Mapping[str, PreparationFailure]
     seconds: float
 
 
@@ -154,7 +158,7 @@ class Reembedding:
         """
         began = time.perf_counter()
         self.ingestion.store.ensure(self.ingestion.identity.provider, self.ingestion.identity.model)
-        done, nodes, embedded, failed = 0, 0, 0, dict[str, Failure]()
+        done, nodes, embedded, failed = 0, 0, 0, dict[str, PreparationFailure]()
         finished: set[tuple[str, str]] = set()
         while due := [one for one in self.due() if (one.id, one.content_sha) not in finished]:
             total = len(finished) + len(due)
@@ -162,7 +166,7 @@ class Reembedding:
                 if outcome is None:
                     continue  # it changed, and is due again
                 finished.add((one.id, one.content_sha))
-                if isinstance(outcome, Failure):
+                if isinstance(outcome, PreparationFailure):
                     failed[one.name] = outcome
                 else:
                     done, nodes, embedded = done + 1, nodes + outcome[0], embedded + outcome[1]
@@ -183,7 +187,7 @@ class Reembedding:
             except FATAL_ERRORS:
                 raise
             except Exception as error:  # noqa: BLE001 - one bad document stops only itself
-                yield one, Failure.of(error, stages[-1], one.name)
+                yield one, PreparationFailure.of(error, stages[-1], one.name)
             if sum(len(prepared.nodes or ()) for _, prepared in group) >= _GROUP_TEXTS:
                 yield from self._write_group(group)
                 group = []
@@ -201,7 +205,7 @@ class Reembedding:
             return [(one, self._index(prepared)) for (one, _), prepared in zip(some, embedded, strict=True)]
 
         return run_batch(
-            group, embed_and_index, lambda pair, error: (pair[0], Failure.of(error, "embed", pair[0].name))
+            group, embed_and_index, lambda pair, error: (pair[0], PreparationFailure.of(error, "embed", pair[0].name))
         )
 
     def _index(self, prepared: PreparedDocument) -> _Outcome:
@@ -210,7 +214,7 @@ class Reembedding:
         try:
             written = self.ingestion.store.index(new)
         except StoreError as error:
-            return Failure.of(error, "store", document.name)
+            return PreparationFailure.of(error, "store", document.name)
         return (len(prepared.vectors), prepared.embedded) if written else None
 
     def _prepared(self, due: StaleDocument) -> PreparedDocument | None:
@@ -228,7 +232,8 @@ class Reembedding:
             return False
         if active is None:
             return True
-        return stored.recipe == _with_stored_loaders(self.ingestion.options.recipe(active.parser), active)
+        today = self.ingestion.options.recipe(active.parser, loader_version(active))
+        return stored.recipe == _with_stored_loaders(today, active)
 
     def _active(self) -> list[StoredDocument]:
         """The documents that the table of the active model holds as they are stored."""
@@ -249,7 +254,7 @@ def parse_stored(document: Document, parser: str, options: PrepareOptions) -> Pr
         ConfigError: If there is no such parser.
     """
     if nodes := remade(document):
-        return PreparedDocument(document, parser, options.recipe(parser), tuple(nodes))
+        return PreparedDocument(document, parser, options.recipe(parser, loader_version(document)), tuple(nodes))
     return parse_document(document, parser, options)
 
 

@@ -10,7 +10,7 @@ from pipelines.errors import ParseError, RetrievalError, StoreError
 from pipelines.ingestion.execute import PlanExecution, StepResult
 from pipelines.ingestion.parsers import PARSERS, parser_for
 from pipelines.ingestion.plan import Plan, Step
-from pipelines.ingestion.prepare import Failure, PreparedDocument, PrepareOptions, Task
+from pipelines.ingestion.prepare import PreparationFailure, PreparedDocument, PrepareOptions, Task
 from pipelines.ingestion.reindex import parse_stored
 from pipelines.ingestion.run import Ingestion, Progress
 from pipelines.store import documents as document_rows
@@ -176,7 +176,7 @@ def _untouched_item(step: Step) -> IngestItem:
     """The item of a document that stays as it is."""
     if step.error is None:
         return IngestItem(step.item.name, "unchanged", message=step.reason, document_id=step.document_id)
-    return Failure.of(step.error, "undo", step.item.name).item(step.item.name, step.document_id)
+    return PreparationFailure.of(step.error, "undo", step.item.name).item(step.item.name, step.document_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ class _VersionExecutor:
 
     def __call__(
         self, tasks: Iterable[tuple[int, Task]], options: PrepareOptions
-    ) -> Iterator[tuple[int, PreparedDocument | Failure]]:
+    ) -> Iterator[tuple[int, PreparedDocument | PreparationFailure]]:
         for place, task in tasks:
             stage = "read"
             try:
@@ -213,7 +213,7 @@ class _VersionExecutor:
                 stage = "parse"
                 yield place, _prepare_version(document, self.changes[place], indexed_sha, options)
             except Exception as error:  # noqa: BLE001 - one version that cannot be restored stops only itself
-                yield place, Failure.of(error, stage, task.item.name)
+                yield place, PreparationFailure.of(error, stage, task.item.name)
 
     def _version(self, change: Change, name: str) -> tuple[Document, str]:
         """Return the version, without a stamp, and the content hash that the node table holds now.

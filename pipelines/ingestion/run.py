@@ -39,7 +39,7 @@ from pipelines.store.embedding_models import model_to_use
 from pipelines.store.fetch_cache import forget_fetched, recall_listings, remember_listing
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_table import make_vector_index, set_vector_index_aside
-from pipelines.store.runs import Failure, current_failures, finish_run, open_run, settle_failures
+from pipelines.store.runs import FailedDocument, current_failures, finish_run, open_run, settle_failures
 from pipelines.store.schema import documents
 from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes, build_vector_store
 from pipelines.types import EmbeddingIdentity, IngestItem, IngestReport, RunKind, SourceItem
@@ -129,7 +129,7 @@ class Ingestion:
         access = Access(self.settings, options.limits.most_bytes, declared, verify, reporter.say, self.stop, progress)
         with Sources(access) as sources:
             terms = PlanContext(
-                recipe_of=lambda parser: options.recipe(overrides.parser or parser),
+                recipe_of=lambda parser, loaders: options.recipe(overrides.parser or parser, loaders),
                 read=sources.read,
                 overrides=overrides.stated,
                 rules=lambda item: rule_overrides(item, self.settings.ingestion.rules),
@@ -269,7 +269,7 @@ class Ingestion:
         with reading(self.database.engine, "planning") as connection:
             return document_rows.stored_documents(connection, self.store.table, collection=collection)
 
-    def remove(self, document_ids: Sequence[str], failures: Sequence[Failure] = ()) -> IngestReport:
+    def remove(self, document_ids: Sequence[str], failures: Sequence[FailedDocument] = ()) -> IngestReport:
         """Remove these documents as a run of its own that can be rolled back; mark these failures as resolved."""
         known = {document.id: document for document in self.known()}
         steps = [stored_step("remove", known[each], "asked for") for each in document_ids if each in known]

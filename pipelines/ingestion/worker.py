@@ -68,7 +68,7 @@ class ProgressPage:
         self._page.close()
 
 
-class Link:
+class WorkerPipe:
     """The worker's end of the pipe; several threads may send."""
 
     def __init__(self, descriptor: int) -> None:
@@ -91,7 +91,7 @@ class Link:
 class _Forward(logging.Handler):
     """Sends log records to the parent, which handles them."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: WorkerPipe) -> None:
         super().__init__()
         self._link = link
 
@@ -109,7 +109,7 @@ def main(descriptor: int, lifeline: int, page: int) -> None:
     """Prepare the documents that arrive over the link until it closes."""
     _die_with_parent(lifeline)
     _configure_process()
-    link, progress = Link(descriptor), ProgressPage(page)
+    link, progress = WorkerPipe(descriptor), ProgressPage(page)
     logger = logging.getLogger("footnote")
     logger.addHandler(_Forward(link))
     logger.setLevel(logging.DEBUG)

@@ -21,7 +21,15 @@ from weakref import WeakSet
 
 from config.settings import IngestionSettings
 from pipelines.errors import ConfigError
-from pipelines.ingestion.prepare import Failure, PreparedDocument, PrepareOptions, Task, crashed, out_of_time, prepare
+from pipelines.ingestion.prepare import (
+    PreparationFailure,
+    PreparedDocument,
+    PrepareOptions,
+    Task,
+    crashed,
+    out_of_time,
+    prepare,
+)
 from pipelines.ingestion.worker import PAGE_SIZE, ProgressPage
 from pipelines.observe import log
 
@@ -29,7 +37,7 @@ COMMAND = (sys.executable, "-P", "-m", "pipelines.ingestion.worker")
 HINT = "Repair the installation, or set FOOTNOTE_INGESTION__EXECUTOR=here."
 QUEUE_AHEAD = 24  # documents that are queued or wait to be taken, beside those that are being prepared
 
-PrepareResult = tuple[int, PreparedDocument | Failure]  # (the index given with the task, its outcome)
+PrepareResult = tuple[int, PreparedDocument | PreparationFailure]  # (the index given with the task, its outcome)
 Executor = Callable[[Iterable[tuple[int, Task]], PrepareOptions], Iterator[PrepareResult]]
 
 _MAX_WORKERS = 8
@@ -91,8 +99,8 @@ class Worker:
         """True while the process is running."""
         return self._process.poll() is None
 
-    def prepare(self, task: Task, options: PrepareOptions) -> bytes | Failure | None:
-        """Return the pickled PreparedDocument or Failure, or why there is none; None if the worker did not begin.
+    def prepare(self, task: Task, options: PrepareOptions) -> bytes | PreparationFailure | None:
+        """The pickled PreparedDocument, or why there is none; None if the worker did not begin.
 
         A worker that takes too long is stopped. Afterwards the worker may be closed.
         """
@@ -288,7 +296,7 @@ class Dispatcher:
     def __init__(self, most: int, pool: WorkerPool, options: PrepareOptions) -> None:
         self._most, self._pool, self._options = most, pool, options
         self._todo: SimpleQueue[tuple[int, Task] | None] = SimpleQueue()
-        self._ready: SimpleQueue[tuple[int, bytes | Failure | Exception]] = SimpleQueue()
+        self._ready: SimpleQueue[tuple[int, bytes | PreparationFailure | Exception]] = SimpleQueue()
         self._changed = Condition()
         self._waiting_bytes = 0
         self._closed = False
@@ -303,7 +311,7 @@ class Dispatcher:
             self._threads.append(thread)
             thread.start()
 
-    def take(self) -> tuple[int, PreparedDocument | Failure]:
+    def take(self) -> tuple[int, PreparedDocument | PreparationFailure]:
         """Wait for the next result; they come in any order.
 
         Raises:
@@ -312,7 +320,7 @@ class Dispatcher:
         place, answer = self._ready.get()
         if isinstance(answer, Exception):
             raise answer
-        if isinstance(answer, Failure):
+        if isinstance(answer, PreparationFailure):
             return place, answer
         with self._changed:
             self._waiting_bytes -= len(answer)
@@ -336,7 +344,7 @@ class Dispatcher:
         worker: Worker | None = None
         while (job := self._todo.get()) is not None and self._may_begin():
             place, task = job
-            answer: bytes | Failure | Exception
+            answer: bytes | PreparationFailure | Exception
             try:
                 worker, answer = self._prepare(task, worker)
             except Exception as error:  # noqa: BLE001 - it is raised by `take`
@@ -353,7 +361,7 @@ class Dispatcher:
             self._changed.wait_for(lambda: self._closed or self._waiting_bytes < _MAX_WAITING_BYTES)
             return not self._closed
 
-    def _prepare(self, task: Task, worker: Worker | None) -> tuple[Worker, bytes | Failure]:
+    def _prepare(self, task: Task, worker: Worker | None) -> tuple[Worker, bytes | PreparationFailure]:
         """Return the worker and its result; if a worker ends before it begins, another one is tried.
 
         Raises:
@@ -366,11 +374,11 @@ class Dispatcher:
             if answer is not None:
                 return worker, answer
             if self._closed:  # the result is not taken, but the worker is kept
-                return worker, Failure("read", "LoadError", f"{task.item.name} was not begun.")
+                return worker, PreparationFailure("read", "LoadError", f"{task.item.name} was not begun.")
             output = worker.output.decode("utf-8", "replace").strip() or output
         raise ConfigError(f"The processes that read documents do not start: {output[-500:]}", hint=HINT)
 
-    def _ask(self, worker: Worker, task: Task) -> bytes | Failure | None:
+    def _ask(self, worker: Worker, task: Task) -> bytes | PreparationFailure | None:
         with self._changed:
             if self._closed:
                 return None

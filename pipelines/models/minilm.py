@@ -37,7 +37,7 @@ class Pieces(NamedTuple):
     ends: NDArray[np.int64]
 
 
-class File(NamedTuple):
+class ModelFile(NamedTuple):
     """The expected size in bytes and SHA-256 of a file."""
 
     size: int
@@ -49,14 +49,14 @@ INT8_MODEL, WORD_EMBEDDINGS = "all-minilm-l6-v2-int8.onnx", "word-embeddings.bin
 FP32_GRAPH = "all-minilm-l6-v2-fp32.onnx"  # its weights are read from model.safetensors
 TOKENIZER, WEIGHTS = "tokenizer.json", "model.safetensors"
 FILES = {
-    INT8_MODEL: File(11651123, "ceae66e6ecc40675140e0cfc47b08ffe6d0a942508c69d50bc2b26c0c1521a9f"),
-    WORD_EMBEDDINGS: File(46881792, "352d34a4ad725bb742f36fc3f2a2dcfa7f07317926128d47c362198125003892"),
-    FP32_GRAPH: File(31059, "6a19383d30c1b77cb654058843181a994ac3adb6b3132c2b5e722ceaa2a0bd8f"),
-    TOKENIZER: File(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
+    INT8_MODEL: ModelFile(11651123, "ceae66e6ecc40675140e0cfc47b08ffe6d0a942508c69d50bc2b26c0c1521a9f"),
+    WORD_EMBEDDINGS: ModelFile(46881792, "352d34a4ad725bb742f36fc3f2a2dcfa7f07317926128d47c362198125003892"),
+    FP32_GRAPH: ModelFile(31059, "6a19383d30c1b77cb654058843181a994ac3adb6b3132c2b5e722ceaa2a0bd8f"),
+    TOKENIZER: ModelFile(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
 }
 # The published weights, from which `FILES` are made; fp32 and CUDA read them.
 SOURCE_FILES = {
-    WEIGHTS: File(90868376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
+    WEIGHTS: ModelFile(90868376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
     TOKENIZER: FILES[TOKENIZER],
 }
 
@@ -112,7 +112,7 @@ def verify_source(folder: Path) -> None:
     _verify(folder, SOURCE_FILES, hint)
 
 
-def _verify(folder: Path, files: Mapping[str, File], hint: str) -> None:
+def _verify(folder: Path, files: Mapping[str, ModelFile], hint: str) -> None:
     for name, expected in files.items():
         path = folder / name
         try:

@@ -97,7 +97,7 @@ def join_sentences(sentences: Sequence[Sentence], between: str = " ") -> str:
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
-    """The Answer as plain data that `answer_schema` describes.
+    """The Answer as plain data that `read_answer` reads.
 
     Raises:
         StoreError: If it breaks the schema: a bug.
@@ -105,11 +105,6 @@ def answer_json(answer: Answer) -> dict[str, Any]:
     shown: dict[str, Any] = jsonable(answer)
     read_answer(shown)
     return shown
-
-
-def answer_schema() -> dict[str, Any]:
-    """The JSON Schema of `footnote ask --json`: `answer`, `sources` with `documentName` and `snippet`, and the rest."""
-    return _ANSWER.json_schema()
 
 
 def read_answer(shown: Any) -> Answer:

@@ -291,24 +291,17 @@ class QueryEngine(BaseQueryEngine):
             RetrievalError: If the question or a filter cannot be searched.
             ModelError, ServiceUnavailable: If no retriever worked.
         """
-        return self._searched(self._request(question, filters, audience, mode=mode, top_n=top_n), record=record)[0]
-
-    def _searched(self, request: Request, *, record: bool) -> tuple[SearchReport, list[NodeWithScore]]:
-        """The report of a search, and its nodes."""
-        meter = Meter()
+        request, meter = self._request(question, filters, audience, mode=mode, top_n=top_n), Meter()
         with metering(meter):
             for attempt in self.active.attempts():
                 with attempt as index:
                     search = self._begin(request, index)
                     outcome = find(search, self.cache)
                     results = _results(outcome, search)
-        trace = _closed(search)
+        trace, intent = _closed(search), search.intent
         if record:
-            usage = meter.usage()
-            _log_query(self.database.engine, trace, None, usage, self._cost(usage, index))
-        intent = search.intent
-        report = SearchReport(intent.question, intent, results, outcome.evidence, trace.timings_ms, trace)
-        return report, outcome.ranking
+            self._log_search(trace, meter, index)
+        return SearchReport(intent.question, intent, results, outcome.evidence, trace.timings_ms, trace)
 
     def rank(
         self,
@@ -336,11 +329,21 @@ class QueryEngine(BaseQueryEngine):
         """
         return self._find(self._request(question, top_n=top_n, history=history))
 
-    def _find(self, request: Request) -> SearchOutcome:
-        for attempt in self.active.attempts():
-            with attempt as index:
-                outcome = find(self._begin(request, index))
+    def _find(self, request: Request, *, record: bool = False) -> SearchOutcome:
+        """The outcome of a search; only with `record` it is logged, and may come from the cache."""
+        meter = Meter()
+        with metering(meter):
+            for attempt in self.active.attempts():
+                with attempt as index:
+                    search = self._begin(request, index)
+                    outcome = find(search, self.cache if record else NO_CACHE)
+        if record:
+            self._log_search(_closed(search), meter, index)
         return outcome
+
+    def _log_search(self, trace: Trace, meter: Meter, index: ModelIndex) -> None:
+        usage = meter.usage()
+        _log_query(self.database.engine, trace, None, usage, self._cost(usage, index))
 
     def _begin(self, request: Request, index: ModelIndex) -> Search:
         return begin_search(request, self.settings, index, self.llm, self._fingerprint(index))
@@ -415,7 +418,7 @@ class _SearchRetriever(BaseRetriever):
         request = self._engine._request(query_bundle.query_str, top_n=self.similarity_top_k)
         if query_bundle.embedding is not None:
             request = replace(request, embedding=tuple(query_bundle.embedding))
-        _, ranking = self._engine._searched(request, record=True)
+        ranking = self._engine._find(request, record=True).ranking
         # Copies: the result cache keeps these nodes, and a program may change what it gets.
         copies = [(hit.node.model_copy(deep=True), hit.score) for hit in ranking]
         return [

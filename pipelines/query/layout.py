@@ -182,7 +182,7 @@ def _markers(citations: Iterable[int]) -> str:
 # Reading an answer's text
 
 
-class Block(NamedTuple):
+class AnswerBlock(NamedTuple):
     """A part of an answer's text.
 
     Attributes:
@@ -210,9 +210,9 @@ def spans_in(answer: str, texts: Sequence[str]) -> list[Span]:
     return found
 
 
-def blocks_of(answer: str, texts: Sequence[str]) -> list[Block]:
+def blocks_of(answer: str, texts: Sequence[str]) -> list[AnswerBlock]:
     """The headings, paragraphs, lists and code blocks of an answer's text, with the sentences in each."""
-    made: list[Block] = []
+    made: list[AnswerBlock] = []
     done, is_code = 0, False
     for index, (start, end) in enumerate(spans_in(answer, texts)):
         gap = answer[done:start] if start >= 0 else " "
@@ -221,13 +221,13 @@ def blocks_of(answer: str, texts: Sequence[str]) -> list[Block]:
         for line in gap.split("\n"):
             fences += _FENCE.match(line) is not None
             if is_code == (fences % 2 == 1) and _HEADING.fullmatch(line):
-                made.append(Block("heading", line.strip(" #*_:")))
+                made.append(AnswerBlock("heading", line.strip(" #*_:")))
         is_code ^= fences % 2 == 1
         kind = _kind(gap, made[-1].kind if made else "heading", is_code=is_code)
         indents = (gap.rpartition("\n")[2],) if is_code else ()
         is_new_line = "\n" in gap or _ITEM.search(gap) is not None
         if not made or made[-1].kind != kind or fences or (kind == "paragraph" and is_new_line):
-            made.append(Block(kind, "", ((index,),), indents))
+            made.append(AnswerBlock(kind, "", ((index,),), indents))
         elif is_new_line:
             last = made[-1]
             made[-1] = last._replace(lines=(*last.lines, (index,)), indents=(*last.indents, *indents))

@@ -245,7 +245,7 @@ def _passage_ranks(lines: Sequence[QuotableLine], ranking: Sequence[NodeWithScor
 
 
 def build_line_scorer(embed_model: BaseEmbedding, model: str, weight: Callable[[str], float]) -> LineScorer:
-    """A scorer by terms and similarities; by terms alone if the model cannot be reached.
+    """A scorer by terms and similarities; by terms alone if the model cannot be reached or used.
 
     Args:
         embed_model: Makes the vectors.
@@ -260,6 +260,8 @@ def build_line_scorer(embed_model: BaseEmbedding, model: str, weight: Callable[[
         except FootnoteError as error:
             log_failure("sentences ranked without similarity", error)
             return _no_vectors(questions, texts)
+        if len({len(vector) for vector in (*asked, *embedded)}) > 1 or not np.isfinite(asked).all():
+            return _no_vectors(questions, texts)  # the search has noted it
         return np.asarray(asked, dtype=np.float32), np.asarray(embedded, dtype=np.float32)
 
     def interaction(question: str, texts: Sequence[str]) -> Array:

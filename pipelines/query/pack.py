@@ -30,11 +30,11 @@ MAX_BYTES = 20_000_000
 _HINT = "Name a file that `footnote ask --pack` or the chat wrote."
 
 
-class _Part(BaseModel):
+class _PackPart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", from_attributes=True)
 
 
-class PackedRequest(_Part):
+class PackedRequest(_PackPart):
     """The question with its filters, audience and mode; `searched_for` is the text that was searched."""
 
     question: str
@@ -45,7 +45,7 @@ class PackedRequest(_Part):
     searched_for: str = ""
 
 
-class PackedCitation(_Part):
+class PackedCitation(_PackPart):
     """A footnote: source `n`, and the words of the document that support the sentence."""
 
     n: int = Field(ge=1)
@@ -57,7 +57,7 @@ class PackedCitation(_Part):
     verdict: VerdictName
 
 
-class PackedSentence(_Part):
+class PackedSentence(_PackPart):
     """A sentence, the numbers of its footnotes, and whether these support it."""
 
     text: str
@@ -66,7 +66,7 @@ class PackedSentence(_Part):
     evidence: tuple[PackedCitation, ...] = ()
 
 
-class PackedSource(_Part):
+class PackedSource(_PackPart):
     """A numbered source: where it stands, its words, and its best rank among all candidates; 0 where it had none."""
 
     n: int = Field(ge=1)
@@ -82,7 +82,7 @@ class PackedSource(_Part):
     rank: int = Field(0, ge=0)
 
 
-class PackedAnswer(_Part):
+class PackedAnswer(_PackPart):
     """The answer: its sentences, and what it stands on; an abstention has what came nearest instead.
 
     `disputed` are the sides of its conflicts. `failed` tells that a language model failed and sentences were quoted
@@ -105,7 +105,7 @@ class PackedAnswer(_Part):
     failed: bool = False
 
 
-class PackedDocument(_Part):
+class PackedDocument(_PackPart):
     """A document that the answer draws on, in the version that it had: hashes of its text and of its file.
 
     `uri` is an address on the web; of a file there is only its name. `file_sha` is empty where it is not known.
@@ -120,7 +120,7 @@ class PackedDocument(_Part):
     file_sha: str = ""
 
 
-class PackedCandidate(_Part):
+class PackedCandidate(_PackPart):
     """A candidate: its rank from 1, its final score, and its outcome."""
 
     node_id: str
@@ -130,14 +130,14 @@ class PackedCandidate(_Part):
     fate: str
 
 
-class PackedSettings(_Part):
+class PackedSettings(_PackPart):
     """The settings that an answer depends on, by dotted name, and the fingerprint of all; no key is among them."""
 
     fingerprint: str
     values: dict[str, Any]
 
 
-class Pack(_Part):
+class Pack(_PackPart):
     """An answer pack. `made_at` is the time of the answer (ISO 8601, UTC), `footnote` the version that wrote it."""
 
     format: Literal["footnote-answer-pack"] = FORMAT

@@ -16,7 +16,7 @@ from pipelines.query.llm_queries import MAX_REPLY, parse_queries
 from pipelines.query.search import Search
 from pipelines.store.facts import Fact, read_facts
 from pipelines.store.known_names import is_own_word
-from pipelines.store.node_reader import Section, documents_of_categories, sections_of
+from pipelines.store.node_reader import NodeSection, documents_of_categories, sections_of
 from pipelines.store.tokens import tokenise
 from pipelines.text import canonical, fold
 
@@ -83,8 +83,8 @@ class Surroundings:
 
     cited: tuple[tuple[str, int, int], ...]
     documents: frozenset[str]
-    found: tuple[Section, ...] = ()
-    sections: tuple[Section, ...] = ()
+    found: tuple[NodeSection, ...] = ()
+    sections: tuple[NodeSection, ...] = ()
     facts: tuple[Fact, ...] = ()
     names: tuple[tuple[str, Sequence[str]], ...] = ()
     others: tuple[tuple[str, str], ...] = ()
@@ -157,7 +157,7 @@ def is_cited(document_id: str, start: int, end: int, cited: Sequence[tuple[str, 
     return any(document_id == other and start < until and since < end for other, since, until in cited)
 
 
-def _of_sections(places: Sequence[Section], cited: Sequence[tuple[str, int, int]]) -> Iterator[Proposal]:
+def _of_sections(places: Sequence[NodeSection], cited: Sequence[tuple[str, int, int]]) -> Iterator[Proposal]:
     """Questions about sections that were not cited."""
     for place in places:
         heading = _heading(place.path[-1]) if place.path and place.category not in CAREER else ""
@@ -182,7 +182,7 @@ def _of_names(names: Sequence[tuple[str, Sequence[str]]], cited: Collection[str]
 
 
 def _of_documents(
-    found: Sequence[Section], others: Sequence[tuple[str, str]], cited: Collection[str]
+    found: Sequence[NodeSection], others: Sequence[tuple[str, str]], cited: Collection[str]
 ) -> Iterator[Proposal]:
     """Questions about other documents: first those that were found too, then those of the same categories."""
     near = dict.fromkeys((place.document_id, place.title) for place in found if place.category not in CAREER)
@@ -251,7 +251,7 @@ def from_documents(answer: Answer, search: Search, retrieved: Retrieved | None) 
         Surroundings(
             cited=cited_spans(answer),
             documents=frozenset(documents),
-            found=tuple(Section(*place) for place in places),
+            found=tuple(NodeSection(*place) for place in places),
             sections=tuple(sections_of(store, inside, request.audience)),
             facts=tuple(read_facts(store, inside, request.audience)),
             names=tuple(named.items()),

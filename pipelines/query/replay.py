@@ -132,7 +132,7 @@ _VERSIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ReplayDifference:
     """A value that is another than it was."""
 
     what: str
@@ -161,12 +161,12 @@ class Changes:
     """
 
     same: bool
-    outcome: tuple[Difference, ...]
+    outcome: tuple[ReplayDifference, ...]
     sentences: tuple[SentenceChange, ...]
     sources: tuple[SourceChange, ...]
     documents: tuple[DocumentChange, ...]
-    settings: tuple[Difference, ...]
-    versions: tuple[Difference, ...]
+    settings: tuple[ReplayDifference, ...]
+    versions: tuple[ReplayDifference, ...]
     causes: tuple[str, ...]
 
 
@@ -230,18 +230,18 @@ def _is_alike(one: PackedSentence, other: PackedSentence) -> bool:
     return 2 * len(left & right) >= 2 * _ALIKE * max(len(left), len(right), 1) and bool(left & right)
 
 
-def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Difference, ...]:
+def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[ReplayDifference, ...]:
     names = dict.fromkeys([*before, *after])
     pairs = ((name, before.get(name), after.get(name)) for name in names)
-    return tuple(Difference(name, left, right) for name, left, right in pairs if left != right)
+    return tuple(ReplayDifference(name, left, right) for name, left, right in pairs if left != right)
 
 
 def _causes(
     before: Pack,
     after: Pack,
     documents: Sequence[DocumentChange],
-    settings: Sequence[Difference],
-    versions: Sequence[Difference],
+    settings: Sequence[ReplayDifference],
+    versions: Sequence[ReplayDifference],
 ) -> tuple[str, ...]:
     causes = [f"{change.document} {_CAUSES[change.change]}." for change in documents]
     for one in settings:

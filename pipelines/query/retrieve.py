@@ -14,7 +14,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.retrievers.bm25 import BM25Retriever
 
-from pipelines.errors import FootnoteError, ModelError
+from pipelines.errors import FootnoteError, ModelError, RetrievalError
 from pipelines.query.trace import SILENT, Observer
 from pipelines.store.lexical_index import LexicalIndex, with_pairs
 from pipelines.store.lexical_snapshots import LexicalIndexes
@@ -43,8 +43,14 @@ class QueryEmbedder:
     """The vectors of one request; each text is embedded once, however many searches use it, and none that is given."""
 
     def __init__(
-        self, embed_model: BaseEmbedding, observer: Observer = SILENT, given: Mapping[str, Sequence[float]] = _NONE
+        self,
+        embed_model: BaseEmbedding,
+        observer: Observer = SILENT,
+        given: Mapping[str, Sequence[float]] = _NONE,
+        fitting: Callable[[Sequence[float]], Sequence[float]] = list,
     ) -> None:
+        """`fitting` gives a vector that the store can compare, or raises a RetrievalError."""
+        self._fitting = fitting
         self._embed_model = embed_model
         self._observer = observer
         self._known: dict[tuple[str, ...], Sequence[float]] = {(text,): vector for text, vector in given.items()}
@@ -53,14 +59,14 @@ class QueryEmbedder:
         """The query's own vector, or the mean of its texts' vectors.
 
         Raises:
-            ModelError, ServiceUnavailable: If the embedding model cannot be asked.
+            ModelError, ServiceUnavailable: If the embedding model cannot be asked, or its vector cannot be used.
         """
         if query.embedding is not None:
             return query.embedding
         key = tuple(query.embedding_strs)
         if key not in self._known:
             with self._asking():
-                self._known[key] = self._embed_model.get_agg_embedding_from_queries(list(key))
+                self._known[key] = self._usable(self._embed_model.get_agg_embedding_from_queries(list(key)))
         return self._known[key]
 
     def embed(self, texts: Sequence[str]) -> None:
@@ -71,8 +77,17 @@ class QueryEmbedder:
         """
         if new := [text for text in dict.fromkeys(texts) if (text,) not in self._known]:
             with self._asking():
-                vectors = self._embed_model.get_text_embedding_batch(new)
+                vectors = [self._usable(each) for each in self._embed_model.get_text_embedding_batch(new)]
             self._known |= {(text,): vector for text, vector in zip(new, vectors, strict=True)}
+
+    def _usable(self, vector: Sequence[float]) -> Sequence[float]:
+        try:
+            return self._fitting(vector)
+        except RetrievalError as error:
+            raise ModelError(
+                f"The vector of the embedding model cannot be used: {error.message}",
+                hint="Try again; if it stays so, choose another model.",
+            ) from error
 
     @contextmanager
     def _asking(self) -> Iterator[None]:

@@ -126,10 +126,26 @@ class Search:
     def attempt(self, query: QueryBundle, ledger: Ledger) -> SearchOutcome:
         """One search for `query`: ranked, cut, and assessed as evidence for the question itself.
 
+        It is made under the narrowest filters that leave enough candidates.
+
         Raises:
             ModelError, ServiceUnavailable: If no retriever worked.
         """
-        return self._ranked(self._retrieve(query, ledger), query, ledger)
+        options = self.settings.analysis
+        for narrowing in narrowings(self.intent, self.request.filters, options):
+            if narrowing.dropped:
+                ledger.note(f"Too few candidates: searched again without the guessed {narrowing.dropped}.")
+            narrow = ledger.fork(ledger.name)
+            with ledger.stage("retrieve"):
+                ranking = self._retriever(narrowing.filters, narrow).retrieve(query)
+            left_out = outside(ranking, narrowing)
+            kept = [hit for hit in ranking if hit.node.node_id not in left_out]
+            if len(kept) >= options.min_candidates or not narrowing.guessed:
+                break
+        for node_id in left_out:
+            narrow.cut(node_id, "filter")
+        ledger.adopt(narrow)
+        return self._ranked(kept, query, ledger)
 
     def _ranked(self, ranked: Sequence[NodeWithScore], query: QueryBundle, ledger: Ledger) -> SearchOutcome:
         """The candidates boosted, cut and assessed."""
@@ -177,24 +193,6 @@ class Search:
             for step in build_additions(self.settings.factors, self.ledger, reader=self.read_window):
                 ranking = step.postprocess_nodes(ranking, query_bundle=outcome.query)
         return ranking
-
-    def _retrieve(self, query: QueryBundle, ledger: Ledger) -> list[NodeWithScore]:
-        """The fused ranking under the narrowest filters that leave enough candidates."""
-        options = self.settings.analysis
-        for narrowing in narrowings(self.intent, self.request.filters, options):
-            if narrowing.dropped:
-                ledger.note(f"Too few candidates: searched again without the guessed {narrowing.dropped}.")
-            narrow = ledger.fork(ledger.name)
-            with ledger.stage("retrieve"):
-                ranking = self._retriever(narrowing.filters, narrow).retrieve(query)
-            left_out = outside(ranking, narrowing)
-            kept = [hit for hit in ranking if hit.node.node_id not in left_out]
-            if len(kept) >= options.min_candidates or not narrowing.guessed:
-                break
-        for node_id in left_out:
-            narrow.cut(node_id, "filter")
-        ledger.adopt(narrow)
-        return kept
 
     def _retriever(self, filters: Filters, ledger: Ledger) -> HybridRetriever:
         options, request = self.settings.retrieval, self.request
@@ -261,7 +259,7 @@ def begin_search(
             stand_alone=partial(stand_alone, weight=lexical.idf, rewrite=rewrite),
         )
     given = {} if request.embedding is None else {intent.search_text: index.store.fitting(request.embedding)}
-    embedder = QueryEmbedder(index.embed_model, ledger, given)
+    embedder = QueryEmbedder(index.embed_model, ledger, given, index.store.fitting)
     return Search(request, settings, index, llm, fingerprint, ledger, intent, lexical, snapshot.mark, embedder)
 
 

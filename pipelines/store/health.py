@@ -97,15 +97,6 @@ def sweep(connection: Connection, home: Path, agreed: Unused) -> Unused:
     return Unused(gone, size)
 
 
-def _needed(connection: Connection) -> set[str]:
-    """The SHA-256 of every original that a document or a kept version names."""
-    version = document_versions.c.row["file_sha"].astext
-    return {
-        *connection.execute(select(documents.c.file_sha).distinct()).scalars(),
-        *connection.execute(select(version).distinct()).scalars(),
-    }
-
-
 _FREE_BYTES = 500_000_000
 _RUNS = 50  # of the log that are examined
 _SELF_SHARE, _FILTERED_SHARE = 0.9, 0.9  # an index may miss a little

@@ -95,20 +95,18 @@ class KnownNames:
         with self._reading:
             cached = self._cached.get(audience)
             if cached is None or cached[0] != version:
-                cached = self._cached[audience] = (version, NameIndex(read_names(self._store, audience)))
+                names = read_names(self._store, audience)
+                cached = self._cached[audience] = (version, NameIndex(names))
             return cached[1]
 
 
-def read_names(store: NodeReader, audience: Audience) -> Iterator[tuple[str, str]]:
+def read_names(store: NodeReader, audience: Audience) -> list[tuple[str, str]]:
     """Every (name, document id) that this audience may see: file names, titles, and names that nodes state as facts."""
     d = documents.c
     statement = select(d.id, d.name, d.title).where(seen_by(audience)).order_by(d.name, d.id)
-    for row in read_rows(store.engine, "reading document names", statement):
-        for name in names_of(row.name, row.title):
-            yield name, row.id
-    for name, document_id in store.stated_names(audience):
-        if _is_distinctive(name):
-            yield name, document_id
+    rows = read_rows(store.engine, "reading document names", statement)
+    named = [(name, row.id) for row in rows for name in names_of(row.name, row.title)]
+    return named + [(name, document_id) for name, document_id in store.stated_names(audience) if _is_distinctive(name)]
 
 
 def names_of(file_name: str, title: str) -> list[str]:

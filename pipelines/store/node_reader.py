@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Executable,
     Integer,
-    Row,
     Subquery,
     Text,
     and_,
@@ -103,7 +101,8 @@ class NodeReader(NodeTable):
         statement = (
             select(windows.node_id, nearest).where(windows.node_id.in_(list(node_ids))).group_by(windows.node_id)
         )
-        return {row.node_id: 1.0 - float(row.distance) for row in self._fetch_all("comparing vectors", statement)}
+        with self._reading("comparing vectors") as connection:
+            return {row.node_id: 1.0 - float(row.distance) for row in connection.execute(statement)}
 
     def vectors(self, node_ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The mean vector (d,) of each of these nodes' windows, of length 1; gone nodes are missing.
@@ -113,7 +112,7 @@ class NodeReader(NodeTable):
         windows = self._windows.c
         statement = select(windows.node_id, windows.embedding).where(windows.node_id.in_(list(node_ids)))
         sums: dict[str, NDArray[np.float32]] = {}
-        for row in self._fetch_all("reading vectors", statement):
+        for row in read_rows(self.engine, "reading vectors", statement):
             sums[row.node_id] = sums.get(row.node_id, 0.0) + np.asarray(as_floats(row.embedding), dtype=np.float32)
         return {node_id: total / (np.linalg.norm(total) or 1.0) for node_id, total in sums.items()}
 
@@ -123,12 +122,12 @@ class NodeReader(NodeTable):
         if not wanted:
             return {}
         statement = self._select().where(self._nodes.c.node_id.in_(wanted), self.visible(filters, audience))
-        return {row.node_id: read_node(row) for row in self._fetch_all("fetching nodes", statement)}
+        return {row.node_id: read_node(row) for row in read_rows(self.engine, "fetching nodes", statement)}
 
     def matching_ids(self, filters: Filters, audience: Audience) -> set[str]:
         """The ids of all nodes that pass the filters."""
         statement = select(self._nodes.c.node_id).where(self.visible(filters, audience))
-        return {row.node_id for row in self._fetch_all("filtering nodes", statement)}
+        return {row.node_id for row in read_rows(self.engine, "filtering nodes", statement)}
 
     def window(
         self, document_id: str, ordinal: int, width: int, *, filters: Filters, audience: Audience
@@ -138,7 +137,7 @@ class NodeReader(NodeTable):
         near = place.between(ordinal - width, ordinal + width)
         chosen = self._key("document_id") == document_id, near, self.visible(filters, audience)
         statement = self._select().where(*chosen).order_by(place)
-        return [read_node(row) for row in self._fetch_all("fetching neighbours", statement)]
+        return [read_node(row) for row in read_rows(self.engine, "fetching neighbours", statement)]
 
     def segments(self, audience: Audience, documents: Collection[str] | None = None) -> list[Segment]:
         """The segments of an audience's nodes, or of those of these documents, ordered by node id.
@@ -156,7 +155,7 @@ class NodeReader(NodeTable):
         )
         if documents is not None:
             statement = statement.where(stored.document_id == func.any(cast(list(documents), ARRAY(Text))))
-        found = self._fetch_all("reading the lexical segments", statement)
+        found = read_rows(self.engine, "reading the lexical segments", statement)
         stale = [row.node_id for row in found if row.tokeniser != TOKENISER_VERSION]
         fresh = self.fetch(stale, filters=Filters(), audience="owner")
         again = {node_id: segment(node, node.metadata["mime"]) for node_id, node in fresh.items()}
@@ -172,7 +171,7 @@ class NodeReader(NodeTable):
             .order_by(windows.node_id, windows.place)
             .limit(limit)
         )
-        found = [as_floats(row.embedding) for row in self._fetch_all("sampling vectors", statement)]
+        found = [as_floats(row.embedding) for row in read_rows(self.engine, "sampling vectors", statement)]
         return np.array(found, dtype=np.float32).reshape(len(found), self.dimension)
 
     def stated_names(self, audience: Audience) -> list[tuple[str, str]]:
@@ -189,7 +188,7 @@ class NodeReader(NodeTable):
         )
         names = union(careers, repositories).subquery("names")
         ordered = select(names.c[0], names.c[1]).where(names.c[0] != "").order_by(names.c[0], names.c[1])
-        return [(row[0], row[1]) for row in self._fetch_all("reading names", ordered)]
+        return [(row[0], row[1]) for row in read_rows(self.engine, "reading names", ordered)]
 
     def passing(self, filters: Filters, audience: Audience) -> Subquery:
         """A subquery of the nodes that pass, with node_id, document_id, section_path, start and end."""
@@ -200,7 +199,7 @@ class NodeReader(NodeTable):
 
     def count(self) -> int:
         """The number of nodes."""
-        return int(self._fetch_all("counting nodes", select(func.count()).select_from(self._nodes))[0][0])
+        return int(read_rows(self.engine, "counting nodes", select(func.count()).select_from(self._nodes))[0][0])
 
     def version(self) -> int:
         """The corpus version: raised in the same transaction as any change of nodes."""
@@ -260,9 +259,6 @@ class NodeReader(NodeTable):
     def _reading(self, doing: str) -> AbstractContextManager[Connection]:
         return reading(self.engine, doing)
 
-    def _fetch_all(self, doing: str, statement: Executable) -> Sequence[Row[Any]]:
-        return read_rows(self.engine, doing, statement)
-
 
 def segment(node: BaseNode, mime: str) -> str:
     """A node's index terms, joined by spaces: those of the header, a tab, those of the text."""
@@ -299,7 +295,7 @@ _MOST_SECTIONS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class NodeSection:
     """A node's span `document.text[start:end]`, and the headings above it, the outermost first."""
 
     document_id: str
@@ -310,7 +306,7 @@ class Section:
     end: int
 
 
-def sections_of(reader: NodeReader, filters: Filters, audience: Audience) -> list[Section]:
+def sections_of(reader: NodeReader, filters: Filters, audience: Audience) -> list[NodeSection]:
     """The places of the first 400 nodes that pass the filters, in the order of their documents."""
     node, d = reader.passing(filters, audience), documents.c
     statement = (
@@ -321,7 +317,7 @@ def sections_of(reader: NodeReader, filters: Filters, audience: Audience) -> lis
         .limit(_MOST_SECTIONS)
     )
     return [
-        Section(row.id, row.title or row.name, row.category, tuple(row.section_path), row.start, row.end)
+        NodeSection(row.id, row.title or row.name, row.category, tuple(row.section_path), row.start, row.end)
         for row in read_rows(reader.engine, "reading sections", statement)
     ]
 

@@ -40,7 +40,10 @@ class NodeRecipe:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A new version of a document, with its nodes.
+    """A new version of a document, with its nodes: what the store takes, whole and ready to be written.
+
+    Whoever embeds nodes makes one: an ingestion run from its `PreparedDocument`, another program's nodes, a trial. It
+    has no state between: the store knows neither documents without nodes nor nodes without vectors.
 
     Attributes:
         nodes: In order, each a span of the document's text.

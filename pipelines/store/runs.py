@@ -242,7 +242,7 @@ def _working(connection: Connection) -> set[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailedDocument:
     """A document whose last attempt failed, with the reason; `stored` is True if an older version is stored.
 
     A source, or a part of one, that could not be listed is a failure, too.
@@ -265,7 +265,7 @@ class Failure:
         return self.stage == "list"
 
 
-def current_failures(connection: Connection, collection: str | None = None) -> list[Failure]:
+def current_failures(connection: Connection, collection: str | None = None) -> list[FailedDocument]:
     """The documents and listings whose last attempt failed, by name and address; of all collections if none is given.
 
     A listing's failure is current until its source is listed without it. A rollback is no attempt.
@@ -277,7 +277,7 @@ def current_failures(connection: Connection, collection: str | None = None) -> l
         later.run_id.not_in(rollbacks),
     )  # fmt: skip
     stored = exists().where(d.collection == item.collection, d.source_uri == item.source_uri)
-    wanted = (item[name] for name in Failure.__slots__ if name != "stored")
+    wanted = (item[name] for name in FailedDocument.__slots__ if name != "stored")
     statement = (
         select(*wanted, stored.label("stored"))
         .where(item.outcome == "failed", item.run_id.not_in(rollbacks), ~tried_again)
@@ -285,15 +285,15 @@ def current_failures(connection: Connection, collection: str | None = None) -> l
     )
     if collection is not None:
         statement = statement.where(item.collection == collection)
-    return [Failure(**row._mapping) for row in connection.execute(statement)]
+    return [FailedDocument(**row._mapping) for row in connection.execute(statement)]
 
 
-def unstored_failures(connection: Connection) -> list[Failure]:
+def unstored_failures(connection: Connection) -> list[FailedDocument]:
     """The current failures of documents that are not stored, by name; of all collections."""
     return [failure for failure in current_failures(connection) if not failure.stored]
 
 
-def failures_named(failures: Iterable[Failure], named: str) -> list[Failure]:
+def failures_named(failures: Iterable[FailedDocument], named: str) -> list[FailedDocument]:
     """The failures of one document, by its name or address, in all collections.
 
     Raises:
@@ -308,7 +308,7 @@ def failures_named(failures: Iterable[Failure], named: str) -> list[Failure]:
     return found
 
 
-def failures_from(failures: Iterable[Failure], location: str) -> list[Failure]:
+def failures_from(failures: Iterable[FailedDocument], location: str) -> list[FailedDocument]:
     """The failures of a file, a folder with all below it, or a remote source; GitHub's names without case."""
     uri = named_uri(location)
     places = {normalised_source(location), uri}

@@ -14,7 +14,7 @@ from pipelines.store.documents import StoredDocument, describe_partial, stored_d
 from pipelines.store.embedding_models import active_table
 from pipelines.store.fetch_cache import normalised_source
 from pipelines.store.originals import named_place, named_uri
-from pipelines.store.runs import Failure, current_failures
+from pipelines.store.runs import FailedDocument, current_failures
 from pipelines.store.schema import documents, ingest_runs
 
 
@@ -28,7 +28,7 @@ def last_looks(connection: Connection) -> dict[str, datetime]:
 
 
 def source_rows(
-    stored: Sequence[StoredDocument], standing: Sequence[Failure], looks: Sequence[Mapping[str, datetime]]
+    stored: Sequence[StoredDocument], standing: Sequence[FailedDocument], looks: Sequence[Mapping[str, datetime]]
 ) -> list[dict[str, Any]]:
     """One row a source, by name; GitHub's names are compared without case.
 
@@ -42,7 +42,7 @@ def source_rows(
     latest: dict[str, datetime] = {}
     for source, at in (look for record in looks for look in record.items()):
         latest[normalised_source(source)] = max(at, latest.get(normalised_source(source), at))
-    uris, failed = defaultdict[str, set[str]](set), defaultdict[str, list[Failure]](list)
+    uris, failed = defaultdict[str, set[str]](set), defaultdict[str, list[FailedDocument]](list)
     names: dict[str, str] = {}
     for document in stored:
         names.setdefault(normalised_source(document.source), document.source)
@@ -57,7 +57,7 @@ def source_rows(
     ]
 
 
-def _source_row(name: str, documents: int, failed: Sequence[Failure], at: datetime | None) -> dict[str, Any]:
+def _source_row(name: str, documents: int, failed: Sequence[FailedDocument], at: datetime | None) -> dict[str, Any]:
     unlisted = any(failure.is_listing for failure in failed)
     return {
         "source": name,
@@ -137,7 +137,7 @@ def nothing_from(location: str, sources: Iterable[str]) -> RetrievalError:
     return RetrievalError(f"No document came from {location}.", hint=known)
 
 
-def _row(document: StoredDocument, failure: Failure | None, outdated: str) -> dict[str, Any]:
+def _row(document: StoredDocument, failure: FailedDocument | None, outdated: str) -> dict[str, Any]:
     state, reason, hint = "indexed", "", ""
     if failure:
         state, reason, hint = "stale", failure.message, failure.hint
@@ -171,7 +171,7 @@ def _row(document: StoredDocument, failure: Failure | None, outdated: str) -> di
     }
 
 
-def _failed(failure: Failure) -> dict[str, Any]:
+def _failed(failure: FailedDocument) -> dict[str, Any]:
     return {
         "id": "",
         "document": failure.document,

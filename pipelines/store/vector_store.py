@@ -195,14 +195,17 @@ class FootnoteVectorStore(NodeWriter):
         return VectorStoreQueryResult(nodes, [hit.score or 0.0 for hit in hits], [node.node_id for node in nodes])
 
     def fitting(self, embedding: Sequence[float] | None) -> list[float]:
-        """The embedding of a query that a program gives.
+        """The embedding of a query, which a program gives or a model makes.
 
         Raises:
-            RetrievalError: If it has not this model's dimension, or there is none.
+            RetrievalError: If it has not this model's dimension, is zero or not finite, or there is none.
         """
         if embedding is None or len(embedding) != self.dimension:
             given = "none" if embedding is None else f"one of {len(embedding)}"
             raise RetrievalError(f"The query needs an embedding of {self.dimension} dimensions, and has {given}.")
+        if not (np.isfinite(embedding).all() and np.any(embedding)):
+            defect = "only zeros" if np.isfinite(embedding).all() else "numbers that are not finite"
+            raise RetrievalError(f"The query needs an embedding with a direction, and has {defect}.")
         return list(embedding)
 
     async def async_add(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from app.chat_engine import Failure, Shelf, Shelved
+from app.chat_engine import Shelf, ShelfFailure, Shelved
 from config.prompts import NO_ANSWER
 from config.settings import ChatSettings, EmbeddingSettings, Settings
 from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict, VerdictName
@@ -98,7 +98,7 @@ class FakeEngine:
     documents: list[Shelved] = field(
         default_factory=lambda: [shelved("resume.md"), shelved("reeds.md", category="blog")]
     )
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[ShelfFailure, ...] = ()
     years: tuple[int, ...] = (2024, 2019)
     script: dict[str, list[Event | Exception]] = field(default_factory=dict)
     intake: list[IngestItem] | Exception = field(default_factory=list)

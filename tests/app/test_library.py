@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from streamlit.testing.v1 import AppTest
 
-from app.chat_engine import Failure
+from app.chat_engine import ShelfFailure
 from pipelines.errors import ServiceUnavailable
 from pipelines.types import IngestItem
 from tests.app.conftest import html
@@ -37,7 +37,7 @@ def test_a_remote_document_has_its_link_and_what_is_wrong_with_one_stands_beside
 
 
 def test_a_failure_is_listed_with_its_reason_and_what_to_do(engine: FakeEngine, library: Open) -> None:
-    engine.failures = (Failure("old.pdf", "old.pdf is encrypted.", "Remove the password.", stored=True),)
+    engine.failures = (ShelfFailure("old.pdf", "old.pdf is encrypted.", "Remove the password.", stored=True),)
     at = library()
     assert "<strong>old.pdf could not be taken in</strong>" in html(at)
     assert "old.pdf is encrypted. Remove the password. An earlier version of it still answers." in html(at)

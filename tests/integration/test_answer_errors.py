@@ -6,6 +6,7 @@ from typing import Any
 
 import psycopg2
 import pytest
+from llama_index.core.schema import QueryBundle
 from pydantic import SecretStr
 
 from app.answer import answer_data
@@ -13,8 +14,9 @@ from app.conversation import Exchange
 from config.prompts import NO_DOCUMENTS, NOTHING_PASSES
 from config.settings import EmbeddingSettings, LLMSettings, Settings
 from pipelines.answers import Answer
-from pipelines.errors import RetrievalError, ServiceUnavailable
+from pipelines.errors import ModelError, RetrievalError, ServiceUnavailable
 from pipelines.ingestion.run import Overrides, ingest
+from pipelines.models.embedding import HashedEmbedding
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.embedded import EmbeddedServer
 from pipelines.types import Filters
@@ -198,6 +200,51 @@ def test_when_the_embedding_server_is_down_the_words_are_searched_and_the_answer
     assert "cannot be reached" in note
     assert "Check the address, the network and whether it runs." in note
     assert note in in_chat(answer)
+
+
+class Spoilt(HashedEmbedding):
+    """Makes this vector of every question once it is set."""
+
+    instead: list[float] | None = None
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return super()._get_query_embedding(query) if self.instead is None else self.instead
+
+
+NUMBERS = [1.0] * 256
+UNUSABLE = {
+    "of-another-dimension": ([1.0] * 3, "has one of 3"),
+    "empty": ([], "has one of 0"),
+    "not-a-number": ([float("nan"), *NUMBERS[1:]], "not finite"),
+    "infinite": ([*NUMBERS[1:], float("-inf")], "not finite"),
+    "zeros": ([0.0] * 256, "only zeros"),
+}
+
+
+@pytest.mark.parametrize(("vector", "why"), UNUSABLE.values(), ids=UNUSABLE)
+def test_with_an_unusable_vector_of_the_question_its_words_are_searched_and_the_reason_is_said(
+    stored: Settings, make_settings: MakeSettings, vector: list[float], why: str
+) -> None:
+    model = Spoilt(dimension=256)
+    engine = build_query_engine(make_settings(stored), embed_model=model)
+    model.instead = vector
+    report, answer = engine.search(QUESTION), engine.ask(QUESTION, record=False)
+    assert "40 containers" in report.results[0].text
+    assert "40 containers" in answer.answer
+    for (note,) in (report.trace.notes, answer.notes):
+        assert note.startswith("The dense search failed: The vector of the embedding model cannot be used")
+        assert why in note
+    with pytest.raises(ModelError, match=why):
+        engine.search(QUESTION, mode="dense")
+
+
+@pytest.mark.parametrize(("vector", "why"), UNUSABLE.values(), ids=UNUSABLE)
+def test_an_unusable_vector_of_a_program_is_refused(
+    make_engine: Callable[..., QueryEngine], vector: list[float], why: str
+) -> None:
+    bundle = QueryBundle(QUESTION, embedding=vector)
+    with pytest.raises(RetrievalError, match=why):
+        make_engine().as_retriever().retrieve(bundle)
 
 
 # The database goes away

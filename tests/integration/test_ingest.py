@@ -9,6 +9,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 from config.settings import EmbeddingSettings, GitHubSettings, ParsingSettings, Settings, SourceRule
 from pipelines.errors import ServiceUnavailable, SourceError
+from pipelines.ingestion.loaders import VERSIONS
+from pipelines.ingestion.loaders.sniff import MARKDOWN
 from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion, ingest
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database
@@ -51,6 +53,18 @@ def test_a_second_run_leaves_everything_as_it_is_and_embeds_nothing(folder: Path
     second = ingest(settings, [str(folder)])
     assert set(outcomes(second).values()) == {"unchanged"}
     assert (second.embedded, second.nodes) == (0, 0)
+
+
+def test_a_new_version_of_one_loader_reads_again_what_it_loaded_and_nothing_else(
+    folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest(settings, [str(folder)])
+    monkeypatch.setitem(VERSIONS, MARKDOWN, VERSIONS[MARKDOWN] + 1)
+    steps = {step.item.name: (step.action, step.reason) for step in build_ingestion(settings).plan([str(folder)]).steps}
+    again = ("update", f"loaders {VERSIONS[MARKDOWN] - 1} -> {VERSIONS[MARKDOWN]}")
+    assert steps == {"blog/go.md": again, "rust.md": again, "notes.txt": ("unchanged", "same size and time")}
+    ingest(settings, [str(folder)])
+    assert set(outcomes(ingest(settings, [str(folder)])).values()) == {"unchanged"}
 
 
 def test_a_touched_file_is_unchanged_and_its_new_time_remembered(folder: Path, settings: Settings) -> None:

@@ -16,6 +16,7 @@ from sqlalchemy import Engine, text
 from config.settings import IngestionSettings, Settings
 from pipelines.answers import Answer
 from pipelines.errors import ConfigError, ServiceUnavailable, StoreError
+from pipelines.ingestion.loaders import loader_version
 from pipelines.ingestion.rollback import plan_rollback, roll_back
 from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.models.identity import identity
@@ -199,9 +200,10 @@ def test_files_that_an_older_release_stored_are_unchanged_where_today_s_rules_ar
     assert {step.action for step in steps} <= {"unchanged", "update", "add"}
     assert {step.item.name for step in steps if step.action == "add"} == {"broken.pdf"}  # failed, so tried again
     with engine.begin() as connection:
-        for name in rows(engine, "SELECT DISTINCT parser FROM document_indexes"):
-            today = {"recipe": ingestion.options.recipe(name[0]), "parser": name[0]}
-            connection.execute(text("UPDATE document_indexes SET recipe = :recipe WHERE parser = :parser"), today)
+        for document in ingestion.known():
+            recipe = ingestion.options.recipe(document.parser, loader_version(document))
+            today = {"recipe": recipe, "id": document.id}
+            connection.execute(text("UPDATE document_indexes SET recipe = :recipe WHERE document_id = :id"), today)
     report = ingest(settings, [str(folder)])
     assert {item.document: item.outcome for item in report.items} == dict.fromkeys(FILES, "unchanged") | {
         "broken.pdf": "failed"

@@ -17,7 +17,7 @@ import pytest
 from config.settings import IngestionSettings, Settings
 from pipelines.errors import ConfigError
 from pipelines.ingestion import workers
-from pipelines.ingestion.prepare import Failure, PreparedDocument, PrepareOptions, Task
+from pipelines.ingestion.prepare import PreparationFailure, PreparedDocument, PrepareOptions, Task
 from pipelines.ingestion.workers import (
     QUEUE_AHEAD,
     LocalExecutor,
@@ -71,24 +71,26 @@ def limited(options: PrepareOptions, **limits: float) -> PrepareOptions:
     return replace(options, limits=replace(options.limits, **limits))
 
 
-def run(pool: WorkerPool, options: PrepareOptions, *tasks: Task, count: int = 2) -> list[PreparedDocument | Failure]:
+def run(
+    pool: WorkerPool, options: PrepareOptions, *tasks: Task, count: int = 2
+) -> list[PreparedDocument | PreparationFailure]:
     """What came of the tasks, in their order."""
     done = dict(LocalExecutor(count, pool)(enumerate(tasks), options))
     return [done[place] for place in range(len(tasks))]
 
 
-def text_of(prepared: PreparedDocument | Failure) -> str:
+def text_of(prepared: PreparedDocument | PreparationFailure) -> str:
     assert isinstance(prepared, PreparedDocument), prepared
     return prepared.document.text
 
 
-def failure(pool: WorkerPool, options: PrepareOptions, task: Task) -> Failure:
+def failure(pool: WorkerPool, options: PrepareOptions, task: Task) -> PreparationFailure:
     """The failure of that task, between two that do well."""
     good = replace(task, item=replace(task.item, uri=(SAMPLE / "notes-on-mentoring.txt").as_uri()))
     before, failed, after = run(pool, options, good, task, good, count=1)
     assert isinstance(before, PreparedDocument)
     assert isinstance(after, PreparedDocument)
-    assert isinstance(failed, Failure)
+    assert isinstance(failed, PreparationFailure)
     assert not failed.fatal
     return failed
 
@@ -218,7 +220,7 @@ def test_a_worker_killed_at_work_says_that_it_was_from_outside(
     killer.start()
     (failed,) = run(pool, options, make_task(f"child {told}"))
     killer.join()
-    assert isinstance(failed, Failure)
+    assert isinstance(failed, PreparationFailure)
     assert "was killed from outside (signal 9)" in failed.message
 
 
@@ -360,9 +362,9 @@ def test_a_worker_makes_what_this_process_makes(options: PrepareOptions, tmp_pat
     )
 
 
-def same(one: PreparedDocument | Failure, other: PreparedDocument | Failure) -> bool:
+def same(one: PreparedDocument | PreparationFailure, other: PreparedDocument | PreparationFailure) -> bool:
     """Whether they are equal but for the moment at which they were made."""
-    if isinstance(one, Failure) or isinstance(other, Failure):
+    if isinstance(one, PreparationFailure) or isinstance(other, PreparationFailure):
         return one == other
     moment = other.document.ingested_at
     nodes = [node.model_copy(deep=True) for node in one.nodes or ()]

@@ -11,7 +11,7 @@ import pytest
 from config.prompts import NO_ANSWER, NO_MORE
 from config.settings import LLMSettings, PersonaSettings, Settings
 from pipelines.answers import Answer, Token
-from pipelines.query.answer import answer_json, answer_schema, read_answer
+from pipelines.query.answer import answer_json, read_answer
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.query_log import read_query
 from pipelines.text import count_tokens
@@ -111,7 +111,7 @@ def test_a_model_that_only_marks_is_reported(engine: QueryEngine, openai: FakeOp
     assert (answer.mode, "wrote no sentence" in answer.fallback_reason) == ("extractive", True)
 
 
-def test_ask_json_asks_the_model_for_json_and_prints_what_the_schema_describes(
+def test_ask_json_asks_the_model_for_json_and_prints_an_answer_that_can_be_read_back(
     engine: QueryEngine, openai: FakeOpenAI, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", engine.settings.database_url.get_secret_value())
@@ -123,7 +123,6 @@ def test_ask_json_asks_the_model_for_json_and_prints_what_the_schema_describes(
     assert (shown["mode"], shown["answered"]) == ("llm", True)
     assert {"documentName", "snippet"} <= shown["sources"][0].keys()
     assert shown == answer_json(read_answer(shown))
-    assert shown.keys() == answer_schema()["properties"].keys()
 
 
 @pytest.fixture

@@ -33,9 +33,10 @@ from pipelines.ingestion.loaders.sniff import (
 from pipelines.ingestion.loaders.tables import load_delimited, load_odf_sheets, load_workbook
 from pipelines.ingestion.loaders.text import is_restructured, load_restructured, load_text
 from pipelines.ingestion.loaders.web import load_web
+from pipelines.store.documents import StoredDocument
 from pipelines.types import Document, SourceItem
 
-__all__ = ["LOADERS", "SUFFIXES", "Limits", "Loader", "load"]
+__all__ = ["LOADERS", "SUFFIXES", "VERSIONS", "Limits", "Loader", "load", "loader_version"]
 
 LOADERS: dict[str, Loader] = {
     PLAIN: load_text,
@@ -59,6 +60,31 @@ REMOTE: dict[str, RemoteLoader] = {  # by source kind: how its envelopes are loa
     "notion": load_notion,
     "web": lambda data, item, limits: load_web(data, item, limits, LOADERS),
 }
+
+# Raised whenever a loader makes another document of the same bytes: the documents of its type are then read again.
+VERSIONS: dict[str, int] = {
+    PLAIN: 6,
+    MARKDOWN: 6,
+    HTML: 6,
+    PDF: 6,
+    DOCX: 6,
+    PPTX: 6,
+    XLSX: 6,
+    ODT: 6,
+    ODP: 6,
+    ODS: 6,
+    CSV: 6,
+    **dict.fromkeys(IMAGES, 6),
+    "github": 0,  # of the envelope, beside the version of what is in it
+    "notion": 0,
+    "web": 0,
+}
+_OTHERS = 6  # of nodes that another program added, whatever type it states
+
+
+def loader_version(document: Document | StoredDocument) -> int:
+    """The version of what loads a document; it rises with that of its type and with that of its envelope."""
+    return VERSIONS.get(document.mime, _OTHERS) + VERSIONS.get(document.source_kind, 0)
 
 
 def load(data: bytes, item: SourceItem, *, limits: Limits | None = None) -> Document:

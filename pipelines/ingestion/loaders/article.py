@@ -7,7 +7,7 @@ from typing import Any
 
 from pipelines.ingestion.headings import MAX_TITLE
 from pipelines.ingestion.loaders.base import Content, parse_datetime
-from pipelines.ingestion.loaders.rendering import Cell, Part, Rendering, line_parts, table_parts
+from pipelines.ingestion.loaders.rendering import Cell, RenderedPart, Rendering, line_parts, table_parts
 from pipelines.text import canonical
 
 Emit = Callable[[str], None]
@@ -175,7 +175,7 @@ def _one_line(text: str | None) -> str:
     return re.sub(r"[\n\r\t]+", " ", text) if text else ""
 
 
-def _table(element: Any) -> list[Part]:
+def _table(element: Any) -> list[RenderedPart]:
     rows = list(element.iter("row"))
     cells = [cell for number, row in enumerate(rows) for cell in _cells(row, number)]
     return table_parts(cells, len(rows), max((cell.column for cell in cells), default=0) + 1)

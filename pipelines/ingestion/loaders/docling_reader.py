@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 from pipelines.errors import LoadError
 from pipelines.ingestion.headings import MAX_TITLE, is_mostly_capitals
 from pipelines.ingestion.loaders.base import damaged_file
-from pipelines.ingestion.loaders.rendering import Cell, Part, Rendering, line_parts, pipe_table, table_parts, tidy_lines
+from pipelines.ingestion.loaders.rendering import (
+    Cell,
+    RenderedPart,
+    Rendering,
+    line_parts,
+    pipe_table,
+    table_parts,
+    tidy_lines,
+)
 
 if TYPE_CHECKING:
     from docling.document_converter import DocumentConverter
@@ -309,13 +317,13 @@ class DoclingWalk:
         ]
         self._rendering.extend(table_parts(cells, item.data.num_rows, item.data.num_cols))
 
-    def _cell(self, cell: Any) -> Iterable[Part]:
+    def _cell(self, cell: Any) -> Iterable[RenderedPart]:
         reference = getattr(cell, "ref", None)
         if reference is None:
             return line_parts(cell.text, self._finds_headings)
         return self._render_apart(reference.resolve(self._document)) or line_parts(cell.text, self._finds_headings)
 
-    def _render_apart(self, group: Any) -> list[Part]:
+    def _render_apart(self, group: Any) -> list[RenderedPart]:
         """Render a group by itself."""
         outer, self._rendering = self._rendering, Rendering()
         has_heading, self._has_heading = self._has_heading, True

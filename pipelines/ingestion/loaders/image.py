@@ -11,7 +11,7 @@ from pipelines.errors import LoadError
 from pipelines.ingestion.loaders.base import Content, Limits, check_page_count
 from pipelines.ingestion.loaders.pdf.lines import page_lines
 from pipelines.ingestion.loaders.pdf.ocr import OcrBudget, OcrResult, ocr_unavailable, recognise_image
-from pipelines.ingestion.loaders.pdf.pages import Page, compose_pages, main_heading, unread_pages
+from pipelines.ingestion.loaders.pdf.pages import PdfPage, compose_pages, main_heading, unread_pages
 from pipelines.types import SourceItem
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def load_image(data: bytes, item: SourceItem, limits: Limits) -> Content:
     budget = OcrBudget(limits.ocr_seconds)
     found = list(_recognise_pages(data, item.name, limits, budget))
     pages = [
-        Page(page_lines(read.words, number), read.confidence if read.words else None)
+        PdfPage(page_lines(read.words, number), read.confidence if read.words else None)
         for number, read in enumerate(found, start=1)
     ]
     problem = budget.problem or next((read.problem for read in found if read.problem), "")

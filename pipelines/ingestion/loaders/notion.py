@@ -11,7 +11,7 @@ from pipelines.errors import LoadError
 from pipelines.ingestion.envelope import Envelope, unpack
 from pipelines.ingestion.headings import MAX_TITLE
 from pipelines.ingestion.loaders.base import Content, Limits, as_document, parse_datetime
-from pipelines.ingestion.loaders.rendering import Part, Rendering, pipe_table
+from pipelines.ingestion.loaders.rendering import RenderedPart, Rendering, pipe_table
 from pipelines.ingestion.loaders.sniff import MARKDOWN
 from pipelines.types import Document, SourceItem
 
@@ -96,7 +96,7 @@ def _partial(facts: Mapping[str, Any], tally: Counter[str]) -> dict[str, Any]:
     return {"partial": {"fetched": fetched, "rendered": rendered, "unread": _unread(tally), "refused": refused}}
 
 
-def _add(rendering: Rendering, prefix: str, part: Part) -> None:
+def _add(rendering: Rendering, prefix: str, part: RenderedPart) -> None:
     """Add a part with the prefix on every line; white space before the first line stays outside of its span."""
     marks = prefix.lstrip(" ")
     first, *others = part.text.strip("\n").split("\n")
@@ -116,7 +116,7 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def page_parts(blocks: Sequence[Block], tally: Counter[str], prefix: str = "") -> Iterator[tuple[str, Part]]:
+def page_parts(blocks: Sequence[Block], tally: Counter[str], prefix: str = "") -> Iterator[tuple[str, RenderedPart]]:
     """(line prefix, part) of these blocks and all below them, in reading order.
 
     Lists are indented by four spaces a level and quotations prefixed by `> `; the title of the page has level 1, so a
@@ -129,18 +129,18 @@ def page_parts(blocks: Sequence[Block], tally: Counter[str], prefix: str = "") -
         tally[block["type"] if part is None and not children else ""] += 1
         own_prefix = prefix + "> " if block["type"] in _QUOTED else prefix
         if part and part.text.strip():
-            yield own_prefix, Part(part.text) if part.kind == "heading" and ">" in own_prefix else part
+            yield own_prefix, RenderedPart(part.text) if part.kind == "heading" and ">" in own_prefix else part
         if block["type"] == "table":
             tally[""] += len(children)
         else:
             yield from page_parts(children, tally, prefix + _CHILD_PREFIX.get(block["type"], ""))
 
 
-def _part(block: Block, number: int) -> Part | None:
+def _part(block: Block, number: int) -> RenderedPart | None:
     """The text of a block without its children; None if its type is unknown and it has no text."""
     kind, text = block["type"], rich_text(block.get("text", ()))
     if kind in _WITHOUT_TEXT:
-        return Part("")
+        return RenderedPart("")
     if kind in _WRITERS:
         return _WRITERS[kind](block, text)
     if kind == "numbered_list_item":
@@ -148,38 +148,38 @@ def _part(block: Block, number: int) -> Part | None:
     if kind.startswith("heading_"):
         return _heading(kind, text)
     if kind in _FILES:
-        return Part(_file(block), "caption")
+        return RenderedPart(_file(block), "caption")
     shown = text or rich_text(block.get("caption", ())) or markdown_link(block.get("title", ""), block.get("url", ""))
-    return Part(shown) if shown.strip() else None
+    return RenderedPart(shown) if shown.strip() else None
 
 
-def _list_item(marker: str, text: str) -> Part:
-    return Part(f"{marker} {text}" if text.strip() else "", "list")
+def _list_item(marker: str, text: str) -> RenderedPart:
+    return RenderedPart(f"{marker} {text}" if text.strip() else "", "list")
 
 
-def _heading(kind: str, text: str) -> Part:
+def _heading(kind: str, text: str) -> RenderedPart:
     level, line = kind.removeprefix("heading_"), _line(text)
     if not line or len(line) > MAX_TITLE or not level.isdecimal():
-        return Part(text)
+        return RenderedPart(text)
     depth = min(int(level) + 1, 6)
-    return Part(f"{'#' * depth} {line}", "heading", depth)
+    return RenderedPart(f"{'#' * depth} {line}", "heading", depth)
 
 
-def _code(block: Block, text: str) -> Part:
+def _code(block: Block, text: str) -> RenderedPart:
     source, caption = plain_rich_text(block.get("text", ())), rich_text(block.get("caption", ()))
     fence = "````" if "```" in source else "```"
     shown = f"{fence}{block.get('language', '')}\n{source}\n{fence}" if source.strip() else ""
-    return Part(f"{shown}\n{caption}".strip("\n"), "code")
+    return RenderedPart(f"{shown}\n{caption}".strip("\n"), "code")
 
 
-def _equation(block: Block, text: str) -> Part:
+def _equation(block: Block, text: str) -> RenderedPart:
     expression = block.get("expression", "")
-    return Part(f"$$\n{expression}\n$$" if expression.strip() else "", "code")
+    return RenderedPart(f"$$\n{expression}\n$$" if expression.strip() else "", "code")
 
 
-def _link(block: Block, text: str) -> Part:
+def _link(block: Block, text: str) -> RenderedPart:
     address, caption = block.get("url", ""), rich_text(block.get("caption", ()))
-    return Part(markdown_link(caption, address) if caption.strip() else address)
+    return RenderedPart(markdown_link(caption, address) if caption.strip() else address)
 
 
 def _file(block: Block) -> str:
@@ -188,9 +188,9 @@ def _file(block: Block) -> str:
     return markdown_link(shown, address) if shown.strip() and block["type"] != "image" else shown
 
 
-def _table(block: Block, text: str) -> Part:
+def _table(block: Block, text: str) -> RenderedPart:
     rows = [[rich_text(cell) for cell in row.get("cells", ())] for row in block.get("children", ())]
-    return Part(_table_text(rows), "table")
+    return RenderedPart(_table_text(rows), "table")
 
 
 def _table_text(rows: Sequence[Sequence[str]]) -> str:
@@ -201,18 +201,18 @@ def _table_text(rows: Sequence[Sequence[str]]) -> str:
     return pipe_table([[*row, *[""] * (width - len(row))] for row in rows], keep_blank=True)
 
 
-_WRITERS: dict[str, Callable[[Block, str], Part]] = {
-    **dict.fromkeys(("paragraph", "toggle", "quote", "callout", "template"), lambda block, text: Part(text)),
+_WRITERS: dict[str, Callable[[Block, str], RenderedPart]] = {
+    **dict.fromkeys(("paragraph", "toggle", "quote", "callout", "template"), lambda block, text: RenderedPart(text)),
     **dict.fromkeys(("bookmark", "embed", "link_preview"), _link),
     **dict.fromkeys(
         ("child_page", "child_database"),
-        lambda block, text: Part(markdown_link(block.get("title") or "Untitled", f"{SITE}/{block['id']}")),
+        lambda block, text: RenderedPart(markdown_link(block.get("title") or "Untitled", f"{SITE}/{block['id']}")),
     ),
     "bulleted_list_item": lambda block, text: _list_item("-", text),
     "to_do": lambda block, text: _list_item(f"- [{'x' if block.get('checked') else ' '}]", text),
     "code": _code,
     "equation": _equation,
-    "link_to_page": lambda block, text: Part(f"{SITE}/{block['to']}" if block.get("to") else ""),
+    "link_to_page": lambda block, text: RenderedPart(f"{SITE}/{block['to']}" if block.get("to") else ""),
     "table": _table,
 }
 

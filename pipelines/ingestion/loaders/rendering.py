@@ -24,7 +24,7 @@ _BARE_DATE = 30
 _STOPS = tuple(".!?:;,")
 
 
-class Part(NamedTuple):
+class RenderedPart(NamedTuple):
     """A block to be added: text, kind, heading level, and whether it follows on the very next line."""
 
     text: str
@@ -103,17 +103,17 @@ class Rendering:
         if text.strip():
             self.add(f"{fence}\n{text.rstrip()}\n{fence}", "code")
 
-    def extend(self, parts: Iterable[Part]) -> None:
+    def extend(self, parts: Iterable[RenderedPart]) -> None:
         """Add these blocks in order."""
         for part in parts:
             self.add(part.text, part.kind, part.level, close=part.close)
 
-    def as_parts(self) -> list[Part]:
+    def as_parts(self) -> list[RenderedPart]:
         """The blocks so far as parts, to be added to another rendering."""
-        text, parts, done = self.text, list[Part](), 0
+        text, parts, done = self.text, list[RenderedPart](), 0
         for block in self._blocks:
             close = bool(parts) and block.kind != "list" and text.count("\n", done, block.start) == 1
-            parts.append(Part(text[block.start : block.end], block.kind, block.level, close))
+            parts.append(RenderedPart(text[block.start : block.end], block.kind, block.level, close))
             done = block.end
         return parts
 
@@ -129,17 +129,17 @@ def tidy_lines(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def line_parts(text: str, finds_headings: bool = False) -> list[Part]:
+def line_parts(text: str, finds_headings: bool = False) -> list[RenderedPart]:
     """One part per line; a bullet makes a list item, and capitals a heading if `finds_headings`."""
-    parts: list[Part] = []
+    parts: list[RenderedPart] = []
     for line in tidy_lines(text).splitlines():
         close = bool(parts)
         if _BULLET.match(line):
-            parts.append(Part(line, "list", close=close))
+            parts.append(RenderedPart(line, "list", close=close))
         elif finds_headings and is_capitals(line):
-            parts.append(Part(line, "heading", 1, close))
+            parts.append(RenderedPart(line, "heading", 1, close))
         else:
-            parts.append(Part(line, "paragraph", close=close))
+            parts.append(RenderedPart(line, "paragraph", close=close))
     return parts
 
 
@@ -150,7 +150,7 @@ class Cell:
     row: int
     column: int
     rows: int
-    parts: tuple[Part, ...]
+    parts: tuple[RenderedPart, ...]
     is_head: bool = False
 
     @property
@@ -159,7 +159,7 @@ class Cell:
         return sum(len(part.text) for part in self.parts)
 
 
-def table_parts(cells: Sequence[Cell], rows: int, columns: int) -> list[Part]:
+def table_parts(cells: Sequence[Cell], rows: int, columns: int) -> list[RenderedPart]:
     """One `table` part of pipe rows, or, for a table used as page layout, the parts of its cells row by row."""
     filled = [cell for cell in cells if cell.parts]
     if not filled:
@@ -167,10 +167,10 @@ def table_parts(cells: Sequence[Cell], rows: int, columns: int) -> list[Part]:
     if _is_layout(filled, rows, columns):
         ordered = sorted(filled, key=lambda cell: (cell.row, cell.column))
         return [part for _, row in groupby(ordered, key=lambda cell: cell.row) for part in _row_parts(list(row))]
-    return [Part(pipe_table(_grid(filled, rows, columns)), "table")]
+    return [RenderedPart(pipe_table(_grid(filled, rows, columns)), "table")]
 
 
-def _row_parts(cells: Sequence[Cell]) -> Iterator[Part]:
+def _row_parts(cells: Sequence[Cell]) -> Iterator[RenderedPart]:
     """Cells one after the other; a cell of a few short lines goes, line by line, beside the largest cell."""
     main = max(cells, key=lambda cell: cell.size)
     beside = [cell for cell in cells if cell is not main and _stands_beside(cell, main)]
@@ -192,7 +192,7 @@ def _stands_beside(cell: Cell, main: Cell) -> bool:
     return short and (cell.column > main.column or any(_DATE.search(part.text) for part in cell.parts))
 
 
-def _interleave(left: Sequence[Cell], lines: Sequence[Part], right: Sequence[Cell]) -> Iterator[Part]:
+def _interleave(left: Sequence[Cell], lines: Sequence[RenderedPart], right: Sequence[Cell]) -> Iterator[RenderedPart]:
     count = max([len(cell.parts) for cell in (*left, *right)], default=0)
     for number in range(max(count, len(lines))):
         before = [cell.parts[number].text for cell in left if number < len(cell.parts)]
@@ -202,7 +202,7 @@ def _interleave(left: Sequence[Cell], lines: Sequence[Part], right: Sequence[Cel
             yield line._replace(text="\t".join([*before, line.text, *after]))
             continue
         if before or after:
-            yield Part("\t".join([*before, *after]))
+            yield RenderedPart("\t".join([*before, *after]))
         if line:
             yield line
 
@@ -271,7 +271,7 @@ def _grid(cells: Sequence[Cell], rows: int, columns: int) -> list[list[str]]:
     return grid
 
 
-def _flat(parts: Sequence[Part]) -> str:
+def _flat(parts: Sequence[RenderedPart]) -> str:
     """The parts on one line; a nested table as its rows, a list without its marks."""
     flat = ""
     for part in parts:

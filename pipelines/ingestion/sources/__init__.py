@@ -6,7 +6,7 @@ from types import TracebackType
 
 from config.sources import kind_of
 from pipelines.errors import SourceError
-from pipelines.ingestion.sources.base import Access, Listing, Read, Source
+from pipelines.ingestion.sources.base import Access, DocumentSource, Listing, Read
 from pipelines.ingestion.sources.files import Files
 from pipelines.ingestion.sources.github import GitHub
 from pipelines.ingestion.sources.locations import location_key
@@ -17,7 +17,7 @@ from pipelines.types import SourceItem
 
 __all__ = ["SOURCES", "Access", "Listing", "Read", "Sources", "kind_of"]
 
-SOURCES: dict[str, Callable[[Access], Source]] = {
+SOURCES: dict[str, Callable[[Access], DocumentSource]] = {
     "file": Files,
     "github": GitHub,
     "notion": Notion,
@@ -30,7 +30,7 @@ class Sources:
 
     def __init__(self, access: Access) -> None:
         self._access = access
-        self._open: dict[str, Source] = {}
+        self._open: dict[str, DocumentSource] = {}
 
     def list(self, locations: Sequence[str]) -> list[Listing]:
         """List several locations, in order; one that cannot be listed has a problem in its listing.
@@ -68,7 +68,7 @@ class Sources:
         for opened in self._open.values():
             opened.close()
 
-    def _source(self, name: str) -> Source:
+    def _source(self, name: str) -> DocumentSource:
         if name not in self._open:
             self._open[name] = SOURCES[name](self._access)
         return self._open[name]

@@ -1,4 +1,4 @@
-"""The contract of a source: Listing, Read, Access, Source; and the messages of one that asks to wait or fails."""
+"""The contract of a source, its errors, and the messages of one that asks to wait or fails."""
 
 import errno
 import socket
@@ -29,6 +29,14 @@ _REASONS = {
     **dict.fromkeys((errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN), _NO_ROUTE),
     errno.ETIMEDOUT: _SLOW,
 }
+
+
+class Gone(SourceError):
+    """Raised when a source says that there is no such thing, or none that it may show."""
+
+
+class Refused(SourceError):
+    """Raised when a source refuses this one request, and would refuse it again."""
 
 
 class Remark(NamedTuple):
@@ -105,7 +113,7 @@ class Access:
         return self.declared.get(location) or DeclaredSource(location=location)
 
 
-class Source(Protocol):
+class DocumentSource(Protocol):
     """A kind of source. One object lists all locations of its kind for one plan, and is closed after it."""
 
     def list(self, location: str) -> Listing:

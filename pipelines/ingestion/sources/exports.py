@@ -46,7 +46,7 @@ class _Member(NamedTuple):
     info: zipfile.ZipInfo
 
 
-class _Part(NamedTuple):
+class _ExportPart(NamedTuple):
     place: str
     member: _Member
     depth: int
@@ -65,7 +65,7 @@ class Export:
         self._path, self._open = path, ExitStack()
         self._members: dict[str, _Member] = {}
         self._folders: set[str] = set()  # those of pages and tables
-        self._waiting: deque[_Part] = deque()  # parts in folders: first all pages have to be known
+        self._waiting: deque[_ExportPart] = deque()  # parts in folders: first all pages have to be known
         self._seen = self._unpacked = 0
         try:
             self._scan(self._opened(path), 0)
@@ -135,7 +135,7 @@ class Export:
             suffix = PurePosixPath(place).suffix.lower()
             above, _, name = place.rpartition("/")
             if depth < _MAX_DEPTH and above.count("/") < _MAX_PART_FOLDERS and _PART.fullmatch(name):
-                part = _Part(place, _Member(archive, info), depth)
+                part = _ExportPart(place, _Member(archive, info), depth)
                 if above:
                     self._waiting.append(part)
                 else:
@@ -148,7 +148,7 @@ class Export:
                 if self._is_sound(place, info):
                     self._members[place] = _Member(archive, info)
 
-    def _take(self, part: _Part) -> None:
+    def _take(self, part: _ExportPart) -> None:
         """Scan a part; skip an attachment."""
         archive, info = part.member
         if any(readable_name(str(above)) in self._folders for above in PurePosixPath(part.place).parents[:-1]):

@@ -90,7 +90,9 @@ class DuplicateFilter(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         repeats = near_duplicates([hit.node.get_content() for hit in nodes])
         left = [hit for place, hit in enumerate(nodes) if place not in repeats]
-        older = contained_versions([hit.node.get_content() for hit in left], self._kin(left))
+        documents = {document_of(hit.node) for hit in left}
+        family = self.families(documents | {hit.node.node_id for hit in left}) if len(documents) > 1 else {}
+        older = contained_versions([hit.node.get_content() for hit in left], _kin(left, family))
         stands_for = {hit.node.node_id: nodes[repeats[place]] for place, hit in enumerate(nodes) if place in repeats}
         stands_for |= {left[place].node.node_id: left[kept] for place, kept in older.items()}
         for hit in nodes:
@@ -101,16 +103,16 @@ class DuplicateFilter(BaseNodePostprocessor):
                 self.observer.copied(hit.node.node_id, kept_hit.node.node_id)
         return [hit for hit in nodes if hit.node.node_id not in stands_for]
 
-    def _kin(self, nodes: Sequence[NodeWithScore]) -> list[set[str]]:
-        """The families of each node and of its document, of those that more than one document here has a part in."""
-        documents = [document_of(hit.node) for hit in nodes]
-        family = self.families({*documents, *(hit.node.node_id for hit in nodes)}) if len({*documents}) > 1 else {}
-        kin = [
-            {family[name] for name in (hit.node.node_id, document) if name in family}
-            for hit, document in zip(nodes, documents, strict=True)
-        ]
-        holders: dict[str, set[str]] = {}
-        for document, names in zip(documents, kin, strict=True):
-            for name in names:
-                holders.setdefault(name, set()).add(document)
-        return [{name for name in names if len(holders[name]) > 1} for names in kin]
+
+def _kin(nodes: Sequence[NodeWithScore], family: Mapping[str, str]) -> list[set[str]]:
+    """The families of each node and of its document, of those that more than one document here has a part in."""
+    documents = [document_of(hit.node) for hit in nodes]
+    kin = [
+        {family[name] for name in (hit.node.node_id, document) if name in family}
+        for hit, document in zip(nodes, documents, strict=True)
+    ]
+    holders: dict[str, set[str]] = {}
+    for document, names in zip(documents, kin, strict=True):
+        for name in names:
+            holders.setdefault(name, set()).add(document)
+    return [{name for name in names if len(holders[name]) > 1} for names in kin]

@@ -187,7 +187,6 @@ def _number_from(words: list[str], start: int) -> tuple[str, int]:
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:[,'’\u00a0\u202f]\d{3})+(?![\d,])")
-_WORD = re.compile(r"\w+(?:[.'’-]\w+)*(?:\+\+|#)?")
 _NEGATION = re.compile(
     r"\b(?:no|not(?! only\b)|never|none|nobody|nothing|neither|nor|without|cannot|unable|lack(?:s|ed|ing)?"
     r"|(?:fail|refuse)(?:s|d|ed)? to|\w+n['’]t)\b",

@@ -149,7 +149,7 @@ _NEAREST = 3  # of them that are put together
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
+class VerdictThreshold:
     """The least probability for a verdict, with its precision and recall on labelled claims; None = unmeasured."""
 
     at: float
@@ -170,8 +170,8 @@ class SupportModel:
 
     intercept: float
     weights: Mapping[str, float]
-    supported: Threshold
-    partial: Threshold
+    supported: VerdictThreshold
+    partial: VerdictThreshold
 
 
 # Fitted by `footnote eval grounding FILE --fit` on 349 claims: 115 supported, 191 in part, 43 not. Precision
@@ -179,15 +179,15 @@ class SupportModel:
 WORDS_MODEL = SupportModel(
     intercept=-2.339,
     weights={"together": 2.15, "passage": 3.156, "names": 0.999, "figures": 1.656},
-    supported=Threshold(0.55, 0.657, 0.600),
-    partial=Threshold(0.4, 0.978, 0.444),
+    supported=VerdictThreshold(0.55, 0.657, 0.600),
+    partial=VerdictThreshold(0.4, 0.978, 0.444),
 )
 VECTOR_MODELS: Mapping[str, SupportModel] = {
     "all-MiniLM-L6-v2": SupportModel(
         intercept=-4.462,
         weights={"together": 1.61, "passage": 2.721, "names": 0.968, "figures": 1.831, "similarity": 3.757},
-        supported=Threshold(0.55, 0.673, 0.626),
-        partial=Threshold(0.4, 0.986, 0.448),
+        supported=VerdictThreshold(0.55, 0.673, 0.626),
+        partial=VerdictThreshold(0.4, 0.986, 0.448),
     ),
 }
 

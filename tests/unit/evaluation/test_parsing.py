@@ -8,7 +8,7 @@ import pytest
 from pipelines.errors import SourceError
 from pipelines.evaluation.parsing import (
     CORE,
-    Comparison,
+    ParsingComparison,
     Tally,
     compare,
     duplicates,
@@ -28,7 +28,7 @@ BAKER = JobFacts(company="Halden Foods", position="Baker", start_month="2020-01"
 CHEF = JobFacts(company="Quillon", position="Chef", start_month="2021-06", current=True)
 
 
-def compared(stated: list[CareerRecord], found: list[CareerRecord], kinds: frozenset[str] = ALL) -> Comparison:
+def compared(stated: list[CareerRecord], found: list[CareerRecord], kinds: frozenset[str] = ALL) -> ParsingComparison:
     return compare(Truth(tuple(stated), kinds), found)
 
 

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from config.settings import ParsingSettings
-from pipelines.ingestion.change_detection import LOADER_VERSION, content_sha, meta_sha, recipe, recipe_changes
+from pipelines.ingestion.change_detection import content_sha, meta_sha, recipe, recipe_changes
 from pipelines.ingestion.context_header import ContextHeader, header_of
+from pipelines.ingestion.loaders import LOADERS, REMOTE, VERSIONS, loader_version
 from pipelines.ingestion.parsers import PARSERS, parse
 from pipelines.types import Block, Document
 
@@ -103,14 +104,30 @@ def test_a_recipe_names_versions_and_sizes(parser: str) -> None:
         f"{name}_{field}": 2 * getattr(kind(), field) for name, kind in PARSERS.items() for field in kind.own_fields()
     }
     its_own = {name: size for name, size in sizes.items() if name.startswith(f"{parser}_")}
-    usual = recipe(parser, ParsingSettings())
-    assert recipe(parser, ParsingSettings()) == usual
-    assert recipe(parser, sized(its_own)) != usual
-    assert recipe(parser, sized({name: sizes[name] for name in sizes.keys() - its_own.keys()})) == usual
+    usual = recipe(parser, 6, ParsingSettings())
+    assert recipe(parser, 6, ParsingSettings()) == usual
+    assert recipe(parser, 6, sized(its_own)) != usual
+    assert recipe(parser, 6, sized({name: sizes[name] for name in sizes.keys() - its_own.keys()})) == usual
 
 
 def test_a_parser_that_is_no_more_has_a_recipe_of_its_own() -> None:
-    assert recipe("gone", ParsingSettings()).startswith("gone@0")
+    assert recipe("gone", 6, ParsingSettings()).startswith("gone@0")
+
+
+def test_every_loader_has_a_version_and_what_version_6_stored_stays() -> None:
+    assert VERSIONS.keys() == {*LOADERS, *REMOTE}
+    loaded = [NOTE.with_(source_kind=kind, mime=mime) for kind in ("file", *REMOTE) for mime in LOADERS]
+    assert {loader_version(document) for document in loaded} == {6}
+
+
+@pytest.mark.parametrize("of", ["web", "application/pdf"])
+def test_the_version_of_a_web_page_rises_with_that_of_its_envelope_and_that_of_what_is_in_it(
+    of: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, note = NOTE.with_(source_kind="web", mime="application/pdf"), loader_version(NOTE)
+    before = loader_version(page)
+    monkeypatch.setitem(VERSIONS, of, VERSIONS[of] + 1)
+    assert (loader_version(page), loader_version(NOTE)) == (before + 1, note)
 
 
 # What sets a stored recipe apart from today's
@@ -152,19 +169,19 @@ def test_headers_that_could_not_be_written_are_named_where_nothing_else_changed(
 
 def test_the_recipes_of_every_parser_can_be_read() -> None:
     for parser in PARSERS:
-        other = recipe(parser, ParsingSettings(), "some_model", "llm:writer@1")
+        other = recipe(parser, 6, ParsingSettings(), "some_model", "llm:writer@1")
         assert (
-            recipe_changes(recipe(parser, ParsingSettings(), "some_model"), other)
+            recipe_changes(recipe(parser, 6, ParsingSettings(), "some_model"), other)
             == "header model none -> llm:writer@1"
         )
 
 
 def test_another_embedding_model_of_a_parser_that_cuts_by_meaning_is_named() -> None:
-    one, other = (recipe("semantic", ParsingSettings(), model) for model in ("local_a_384", "openai_b_1536"))
+    one, other = (recipe("semantic", 6, ParsingSettings(), model) for model in ("local_a_384", "openai_b_1536"))
     assert recipe_changes(one, other) == "embedding model of the parser local_a_384 -> openai_b_1536"
 
 
 def test_a_parser_that_is_no_more_is_named() -> None:
-    assert recipe_changes(
-        f"poem@1() loaders@{LOADER_VERSION} header@2 searchable@2", recipe("poem", ParsingSettings())
-    ) == ("there is no parser poem any more")
+    assert recipe_changes("poem@1() loaders@6 header@2 searchable@2", recipe("poem", 6, ParsingSettings())) == (
+        "there is no parser poem any more"
+    )

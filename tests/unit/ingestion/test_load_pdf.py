@@ -7,7 +7,7 @@ import pytest
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders import Limits
 from pipelines.ingestion.loaders.pdf.blocks import begins_entry
-from pipelines.ingestion.loaders.pdf.lines import Line
+from pipelines.ingestion.loaders.pdf.lines import PdfLine
 from pipelines.ingestion.loaders.pdf.load import parse_pdf_date
 from pipelines.ingestion.loaders.pdf.pages import join_lines
 
@@ -77,7 +77,7 @@ def test_a_wrapped_address_does_not_swallow_the_next_one(load_bytes, make_pdf) -
 
 
 def test_a_hyphen_before_a_capital_or_a_digit_stays() -> None:
-    lines = [Line(text, 1, 0, 0, 0, 10, False) for text in ("the Co-", "Founder of state-of-", "the-art things")]
+    lines = [PdfLine(text, 1, 0, 0, 0, 10, False) for text in ("the Co-", "Founder of state-of-", "the-art things")]
     text, offsets = join_lines(lines)
     assert text == "the Co-Founder of state-of-the-art things"
     assert [text[offset:][:3] for offset in offsets] == ["the", "Fou", "the"]

@@ -18,7 +18,7 @@ from pipelines.ingestion.sources import Listing, Read
 from pipelines.ingestion.sources.base import Remark
 from pipelines.ingestion.sources.files import list_files, read_file
 from pipelines.store.documents import StoredDocument
-from pipelines.store.runs import Failure
+from pipelines.store.runs import FailedDocument
 from pipelines.types import SourceItem
 
 RECIPE = "generic@3(characters=1000) loaders@2 header@2 searchable@2"
@@ -59,7 +59,7 @@ def plan(places: Sequence[Path], held: Sequence[StoredDocument], **given: Any) -
 
 def terms(**given: Any) -> PlanContext:
     failed = {failure.source_uri: failure for failure in given.pop("failed", ())}
-    return PlanContext(**{"recipe_of": lambda parser: RECIPE, "read": read, "failed": failed, **given})
+    return PlanContext(**{"recipe_of": lambda *_: RECIPE, "read": read, "failed": failed, **given})
 
 
 def reasons(found: Plan) -> dict[str, str]:
@@ -70,8 +70,8 @@ def removed(found: Plan) -> list[str]:
     return [step.item.name for step in found.steps if step.action == "remove"]
 
 
-def failure(path: Path, folder: Path, *, held: bool = False) -> Failure:
-    return Failure(
+def failure(path: Path, folder: Path, *, held: bool = False) -> FailedDocument:
+    return FailedDocument(
         "default", folder.as_uri(), path.as_uri(), path.name, "load", "LoadError", "It is broken.", "Mend it.",
         datetime(2024, 1, 1, tzinfo=UTC), held,
     )  # fmt: skip
@@ -89,8 +89,8 @@ def failure(path: Path, folder: Path, *, held: bool = False) -> Failure:
         ({"said": {"category": "blog"}}, {"overrides": {"category": "blog"}}, "same size and time"),
         ({}, {"rules": lambda item: {"year": 2020}}, "a rule for it changed"),
         ({"ruled": {"year": 2020}}, {}, "a rule for it changed"),
-        ({}, {"recipe_of": lambda name: RECIPE.replace("@3", "@4")}, "parser generic 3 -> 4"),
-        ({"recipe": f"{RECIPE} by llm:w@1 but for 2"}, {"recipe_of": lambda name: f"{RECIPE} by llm:w@1"},
+        ({}, {"recipe_of": lambda *_: RECIPE.replace("@3", "@4")}, "parser generic 3 -> 4"),
+        ({"recipe": f"{RECIPE} by llm:w@1 but for 2"}, {"recipe_of": lambda *_: f"{RECIPE} by llm:w@1"},
          "2 of its headers could not be written"),
         ({"file_sha": "other", "stamp": "", "recipe": RECIPE.replace("header@2", "header@1")}, {},
          "the file changed, header rules 1 -> 2"),
@@ -115,7 +115,7 @@ def test_a_run_is_needed_for_a_new_time_and_not_for_bytes_that_were_only_read_ag
 def test_today_s_recipe_is_made_once_a_parser(folder: Path) -> None:
     asked: list[str] = []
 
-    def recipe_of(parser: str) -> str:
+    def recipe_of(parser: str, loaders: int) -> str:
         asked.append(parser)
         return RECIPE
 

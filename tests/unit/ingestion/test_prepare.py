@@ -3,7 +3,7 @@
 import pytest
 
 from pipelines.errors import ConfigError, LoadError
-from pipelines.ingestion.prepare import Failure, crashed, is_memory_error, out_of_memory, out_of_time
+from pipelines.ingestion.prepare import PreparationFailure, crashed, is_memory_error, out_of_memory, out_of_time
 
 
 def raised(error: BaseException, cause: BaseException | None = None) -> BaseException:
@@ -19,16 +19,16 @@ def raised(error: BaseException, cause: BaseException | None = None) -> BaseExce
 
 
 def test_an_error_of_ours_says_what_it_says() -> None:
-    failure = Failure.of(LoadError("a.pdf is broken.", hint="Copy it again."), "load", "a.pdf")
-    assert failure == Failure("load", "LoadError", "a.pdf is broken.", "Copy it again.")
+    failure = PreparationFailure.of(LoadError("a.pdf is broken.", hint="Copy it again."), "load", "a.pdf")
+    assert failure == PreparationFailure("load", "LoadError", "a.pdf is broken.", "Copy it again.")
 
 
 def test_a_wrong_setting_ends_the_run() -> None:
-    assert Failure.of(ConfigError("There is no parser x."), "parse", "a.pdf").fatal
+    assert PreparationFailure.of(ConfigError("There is no parser x."), "parse", "a.pdf").fatal
 
 
 def test_an_error_of_a_library_names_the_document_and_keeps_its_trace() -> None:
-    failure = Failure.of(raised(KeyError("page")), "load", "a.pdf")
+    failure = PreparationFailure.of(raised(KeyError("page")), "load", "a.pdf")
     assert (failure.error, failure.message) == ("KeyError", "a.pdf: 'page'")
     assert "Traceback" in failure.detail
 

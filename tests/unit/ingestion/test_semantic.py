@@ -114,8 +114,8 @@ def test_without_a_model_the_parser_raises_a_config_error() -> None:
 
 def test_only_the_recipe_of_the_semantic_parser_depends_on_the_model() -> None:
     sizes = ParsingSettings()
-    assert recipe("semantic", sizes, "one") != recipe("semantic", sizes, "two")
-    assert recipe("generic", sizes, "one") == recipe("generic", sizes, "two")
+    assert recipe("semantic", 6, sizes, "one") != recipe("semantic", 6, sizes, "two")
+    assert recipe("generic", 6, sizes, "one") == recipe("generic", 6, sizes, "two")
     assert build_parser("semantic", sizes, Subjects()).own_fields() == [
         "group", "max_characters", "min_characters", "percentile",
     ]  # fmt: skip

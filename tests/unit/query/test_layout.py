@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.query.layout import Block, CitedText, blocks_of, cited_sentences, joined, spans_in, without
+from pipelines.query.layout import AnswerBlock, CitedText, blocks_of, cited_sentences, joined, spans_in, without
 from tests.linear import assert_linear
 
 REPLY = """Fog does two things [1]:
@@ -66,14 +66,14 @@ def test_an_answer_reads_as_itself() -> None:
 
 def test_the_blocks_of_an_answer_hold_all_its_sentences_in_order() -> None:
     assert blocks_of(ANSWER, texts(cited_sentences(REPLY, [1, 2]))) == [
-        Block("paragraph", lines=((0,),)),
-        Block("heading", "Work"),
-        Block("bullets", lines=((1, 2), (3,))),
-        Block("paragraph", lines=((4,),)),
-        Block("code", lines=((5,), (6,)), indents=("", "    ")),
-        Block("paragraph", lines=((7, 8),)),
-        Block("heading", "Tasks"),
-        Block("numbers", lines=((9,), (10,))),
+        AnswerBlock("paragraph", lines=((0,),)),
+        AnswerBlock("heading", "Work"),
+        AnswerBlock("bullets", lines=((1, 2), (3,))),
+        AnswerBlock("paragraph", lines=((4,),)),
+        AnswerBlock("code", lines=((5,), (6,)), indents=("", "    ")),
+        AnswerBlock("paragraph", lines=((7, 8),)),
+        AnswerBlock("heading", "Tasks"),
+        AnswerBlock("numbers", lines=((9,), (10,))),
     ]
 
 

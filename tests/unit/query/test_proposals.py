@@ -5,7 +5,7 @@ import pytest
 from pipelines.facts import CareerRecord, EducationFacts, JobFacts, LanguageFacts, PersonFacts, ProjectFacts
 from pipelines.query.proposals import Surroundings, proposals
 from pipelines.store.facts import Fact
-from pipelines.store.node_reader import Section
+from pipelines.store.node_reader import NodeSection
 
 
 def near(document: str = "x", *, cited: tuple[int, int] = (0, 10), **held: Any) -> Surroundings:
@@ -13,8 +13,8 @@ def near(document: str = "x", *, cited: tuple[int, int] = (0, 10), **held: Any) 
     return Surroundings(((document, *cited),), frozenset({document}), **held)
 
 
-def section(*path: str, document: str = "Reeds", at: int = 100, category: str = "blog") -> Section:
-    return Section(document, document, category, path, at, at + 10)
+def section(*path: str, document: str = "Reeds", at: int = 100, category: str = "blog") -> NodeSection:
+    return NodeSection(document, document, category, path, at, at + 10)
 
 
 def fact(record: CareerRecord, document: str = "resume") -> Fact:

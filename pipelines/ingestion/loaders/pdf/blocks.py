@@ -7,7 +7,7 @@ from itertools import pairwise
 from statistics import median
 
 from pipelines.ingestion.headings import is_capitals
-from pipelines.ingestion.loaders.pdf.lines import HEADING_SIZE, Line, breaks_address, usual_size
+from pipelines.ingestion.loaders.pdf.lines import HEADING_SIZE, PdfLine, breaks_address, usual_size
 from pipelines.ingestion.loaders.pdf.rows import BULLET
 from pipelines.types import BlockKind
 
@@ -37,11 +37,11 @@ _DATE_END = re.compile(rf"[,;|·•(–—] ?{_MONTH_YEAR}\)?$")
 
 
 @dataclass(slots=True)
-class Group:
+class LineGroup:
     """The lines of one block."""
 
     kind: BlockKind
-    lines: list[Line] = field(default_factory=list)
+    lines: list[PdfLine] = field(default_factory=list)
     level: int = 0
 
 
@@ -64,7 +64,7 @@ class Edge:
     left: float = 0.0
 
 
-def document_style(lines: Sequence[Line]) -> DocumentStyle:
+def document_style(lines: Sequence[PdfLine]) -> DocumentStyle:
     """The usual measures over all lines."""
     size = usual_size(lines)
     gaps = [
@@ -82,9 +82,9 @@ def document_style(lines: Sequence[Line]) -> DocumentStyle:
     )
 
 
-def group_lines(lines: Sequence[Line], style: DocumentStyle) -> list[Group]:
+def group_lines(lines: Sequence[PdfLine], style: DocumentStyle) -> list[LineGroup]:
     """The blocks of the document; a paragraph may continue over the end of a column or page."""
-    groups: list[Group] = []
+    groups: list[LineGroup] = []
     edges, lefts = _right_edges(lines), _left_edges(lines)
     wrapped = _wrapped_columns(lines, edges)
     for position, line in enumerate(lines):
@@ -93,22 +93,22 @@ def group_lines(lines: Sequence[Line], style: DocumentStyle) -> list[Group]:
         level = _heading_level(line, above, below, style)
         if level:
             if not (groups and _continues_heading(groups[-1], line, level)):
-                groups.append(Group("heading", level=level))
+                groups.append(LineGroup("heading", level=level))
         elif BULLET.match(line.text):
-            groups.append(Group("list"))
+            groups.append(LineGroup("list"))
         elif not groups or groups[-1].kind == "heading":
-            groups.append(Group("paragraph"))
+            groups.append(LineGroup("paragraph"))
         else:
             narrow = _NARROW if (line.page, line.column) in wrapped else _SHORT
             if _begins(
                 groups[-1], line, below, style, Edge(edges[position - 1], narrow, lefts[line.page, line.column])
             ):
-                groups.append(Group("paragraph"))
+                groups.append(LineGroup("paragraph"))
         groups[-1].lines.append(line)
     return [_demote_long_heading(group) for group in groups]
 
 
-def _right_edges(lines: Sequence[Line]) -> list[float]:
+def _right_edges(lines: Sequence[PdfLine]) -> list[float]:
     """For each line, how far right the lines of its column reach that begin near it or a little further in."""
     reach: dict[tuple[int, int], dict[int, float]] = {}
     for line in lines:
@@ -124,7 +124,7 @@ def _right_edges(lines: Sequence[Line]) -> list[float]:
     return edges
 
 
-def _left_edges(lines: Sequence[Line]) -> dict[tuple[int, int], float]:
+def _left_edges(lines: Sequence[PdfLine]) -> dict[tuple[int, int], float]:
     """How far left the lines of each column reach."""
     reach: dict[tuple[int, int], float] = {}
     for line in lines:
@@ -133,7 +133,7 @@ def _left_edges(lines: Sequence[Line]) -> dict[tuple[int, int], float]:
     return reach
 
 
-def _wrapped_columns(lines: Sequence[Line], edges: Sequence[float]) -> set[tuple[int, int]]:
+def _wrapped_columns(lines: Sequence[PdfLine], edges: Sequence[float]) -> set[tuple[int, int]]:
     """The columns with a wrapped line; in others the widest line does not tell where the edge is."""
     return {
         (line.page, line.column)
@@ -150,7 +150,7 @@ def _is_title_like(text: str) -> bool:
     return letters >= 2 and len(text) <= MAX_HEADING and not (len(text) > 60 and SENTENCE_END.search(text))
 
 
-def _heading_level(line: Line, above: Line | None, below: Line | None, style: DocumentStyle) -> int:
+def _heading_level(line: PdfLine, above: PdfLine | None, below: PdfLine | None, style: DocumentStyle) -> int:
     """1 to 6 for a heading: larger than the body, or at about its size alone in bold or in capitals; else 0."""
     if not _is_title_like(line.text) or BULLET.match(line.text) or line.left or line.right:
         return 0
@@ -175,13 +175,13 @@ def _heading_level(line: Line, above: Line | None, below: Line | None, style: Do
     return level if apart and followed else 0
 
 
-def _continues_heading(group: Group, line: Line, level: int) -> bool:
+def _continues_heading(group: LineGroup, line: PdfLine, level: int) -> bool:
     last = group.lines[-1]
     near = _same_column(last, line) and 0 < last.y - line.y < 1.8 * line.size
     return group.kind == "heading" and group.level == level and last.size == line.size and near
 
 
-def _begins(group: Group, line: Line, below: Line | None, style: DocumentStyle, edge: Edge) -> bool:
+def _begins(group: LineGroup, line: PdfLine, below: PdfLine | None, style: DocumentStyle, edge: Edge) -> bool:
     """True if the line begins a new block after the group's last line."""
     last = group.lines[-1]
     if line.left or line.apart or last.apart or line.chip != last.chip:
@@ -191,7 +191,7 @@ def _begins(group: Group, line: Line, below: Line | None, style: DocumentStyle, 
     return _is_contact(line.text) or _is_contact(last.text) or not _goes_on(group, line, below, style, edge)
 
 
-def _goes_on(group: Group, line: Line, below: Line | None, style: DocumentStyle, edge: Edge) -> bool:
+def _goes_on(group: LineGroup, line: PdfLine, below: PdfLine | None, style: DocumentStyle, edge: Edge) -> bool:
     """True if the line may continue the group's last line, by position and type."""
     last = group.lines[-1]
     if not _same_column(last, line):
@@ -213,7 +213,7 @@ def _is_contact(text: str) -> bool:
     return len(text) < 100 and _CONTACT.fullmatch(text) is not None
 
 
-def _begins_nearby(group: Group, line: Line, edge: Edge) -> bool:
+def _begins_nearby(group: LineGroup, line: PdfLine, edge: Edge) -> bool:
     """True if a line at the usual distance begins a block: by indent, space left above it, or dates."""
     last = group.lines[-1]
     if group.kind == "list":
@@ -246,7 +246,7 @@ def _is_dated(line: str) -> bool:
     return bool(_RANGE_END.search(line) or _DATE_END.search(line))
 
 
-def _is_item(group: Group, line: Line, below: Line | None, edge: Edge) -> bool:
+def _is_item(group: LineGroup, line: PdfLine, below: PdfLine | None, edge: Edge) -> bool:
     """True if a line of a narrow column is an item: nothing shows that the line above continues."""
     last = group.lines[-1]
     width = (edge.right - last.x0) / max(line.size, 1)
@@ -262,22 +262,22 @@ def _is_item(group: Group, line: Line, below: Line | None, edge: Edge) -> bool:
     return not prose and not _GOES_ON.search(last.text)
 
 
-def _fills(last: Line, line: Line, right: float) -> bool:
+def _fills(last: PdfLine, line: PdfLine, right: float) -> bool:
     """True if the line's first word would not have fitted at the end of the line above."""
     return last.x1 + _first_word(line) >= right
 
 
-def _first_word(line: Line) -> float:
+def _first_word(line: PdfLine) -> float:
     """About the width of the line's first word."""
     return len(line.text.split(maxsplit=1)[0]) * line.size * _WORD_WIDTH
 
 
-def _same_column(one: Line, other: Line) -> bool:
+def _same_column(one: PdfLine, other: PdfLine) -> bool:
     return one.page == other.page and one.column == other.column
 
 
-def _demote_long_heading(group: Group) -> Group:
+def _demote_long_heading(group: LineGroup) -> LineGroup:
     """The group; a heading of many lines becomes a paragraph in large type."""
     length = sum(len(line.text) for line in group.lines)
     too_long = group.kind == "heading" and (len(group.lines) > 3 or length > MAX_HEADING)
-    return Group("paragraph", group.lines) if too_long else group
+    return LineGroup("paragraph", group.lines) if too_long else group

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
-from pipelines.ingestion.loaders.pdf.lines import DATED, HEADING_SIZE, Line, group_rows, same_row, usual_size
+from pipelines.ingestion.loaders.pdf.lines import DATED, HEADING_SIZE, PdfLine, group_rows, same_row, usual_size
 from pipelines.ingestion.loaders.pdf.rows import body_edge, read_rows
 from pipelines.ingestion.loaders.pdf.titles import Band, bands_of
 
@@ -38,10 +38,10 @@ class Gutter:
     """A cut of a page into lines above, a left and a right column, and lines below; the right one begins at `x`."""
 
     x: float
-    above: list[Line]
-    left: list[Line]
-    right: list[Line]
-    below: list[Line]
+    above: list[PdfLine]
+    left: list[PdfLine]
+    right: list[PdfLine]
+    below: list[PdfLine]
 
     @property
     def size(self) -> int:
@@ -49,7 +49,7 @@ class Gutter:
         return len(self.left) + len(self.right)
 
 
-def read_pages(pages: Sequence[Sequence[Line]]) -> list[Line]:
+def read_pages(pages: Sequence[Sequence[PdfLine]]) -> list[PdfLine]:
     """The lines of all pages in reading order; rotated text comes after the rest of its page."""
     turns = [_group_by_turn(lines) for lines in pages]
     bands = bands_of([page[0] if page else [] for page in turns])
@@ -60,28 +60,28 @@ def read_pages(pages: Sequence[Sequence[Line]]) -> list[Line]:
     return [line for page in columns for number, lines in enumerate(page) for line in read_rows(lines, number, edges)]
 
 
-def _band_columns(band: Band, known: Sequence[float]) -> list[list[Line]]:
+def _band_columns(band: Band, known: Sequence[float]) -> list[list[PdfLine]]:
     """The title of a band, if it has one, and its columns."""
     return [list(band.title)] * bool(band.title) + _split_columns(band.lines, known)
 
 
-def _group_by_turn(lines: Sequence[Line]) -> list[list[Line]]:
+def _group_by_turn(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
     """The lines by rotation, the most frequent first."""
-    turns: dict[int, list[Line]] = {}
+    turns: dict[int, list[PdfLine]] = {}
     for line in lines:
         turns.setdefault(line.turn, []).append(line)
     return sorted(turns.values(), key=lambda lines: -sum(len(line.text) for line in lines))
 
 
-def _certain_gutters(lines: Sequence[Line]) -> list[float]:
+def _certain_gutters(lines: Sequence[PdfLine]) -> list[float]:
     """The x position of a column that covers most of the page's lines; empty if there is none."""
     cut = _best_cut(lines, (), len(lines))
     return [cut.x] if cut and cut.size > 0.5 * len(lines) else []
 
 
 def _split_columns(
-    lines: Sequence[Line], known: Sequence[float] = (), total: int = 0, depth: int = 0
-) -> list[list[Line]]:
+    lines: Sequence[PdfLine], known: Sequence[float] = (), total: int = 0, depth: int = 0
+) -> list[list[PdfLine]]:
     """The columns of a page in reading order; lines that span several are columns of their own.
 
     Args:
@@ -98,7 +98,7 @@ def _split_columns(
     return [column for part in parts for column in _split_columns(part, known, total, depth + 1)]
 
 
-def _best_cut(lines: Sequence[Line], known: Sequence[float], total: int) -> Gutter | None:
+def _best_cut(lines: Sequence[PdfLine], known: Sequence[float], total: int) -> Gutter | None:
     """The cut into true columns that covers most lines and that the drawing order crosses least."""
     rows = group_rows(lines)
     cuts = [cut for x in _starts(lines) if (cut := _cut(rows, x, known)) and _are_columns(cut, known)]
@@ -117,7 +117,7 @@ def _best_cut(lines: Sequence[Line], known: Sequence[float], total: int) -> Gutt
     )
 
 
-def _starts(lines: Sequence[Line]) -> list[float]:
+def _starts(lines: Sequence[PdfLine]) -> list[float]:
     """The possible left edges of a right column: the most frequent left edges except the first."""
     if len(lines) > _MOST_LINES:
         return []
@@ -126,12 +126,12 @@ def _starts(lines: Sequence[Line]) -> list[float]:
     return [float(edge) for before, edge in pairwise(edges) if edge - before > 1]
 
 
-def _cut(rows: Sequence[Sequence[Line]], x: float, known: Sequence[float]) -> Gutter | None:
+def _cut(rows: Sequence[Sequence[PdfLine]], x: float, known: Sequence[float]) -> Gutter | None:
     """The longest run of rows that nothing crosses at `x`; None if one side of it is too short."""
     least = 1 if _is_known(x, known) else _LEAST_ROWS
     reach = x + _OVERHANG * (max(line.x1 for row in rows for line in row) - x)
     best: Gutter | None = None
-    bands: list[list[Sequence[Line]]] = [[]]
+    bands: list[list[Sequence[PdfLine]]] = [[]]
     for row in rows:
         if any(_stands_across(line, x, reach, row) for line in row):
             bands.append([])
@@ -155,7 +155,7 @@ def _cut(rows: Sequence[Sequence[Line]], x: float, known: Sequence[float]) -> Gu
     return best
 
 
-def _stands_across(line: Line, x: float, reach: float, row: Sequence[Line]) -> bool:
+def _stands_across(line: PdfLine, x: float, reach: float, row: Sequence[PdfLine]) -> bool:
     """True if the line crosses `x`."""
     if line.x0 >= x - 2 or line.x1 <= x - _GUTTER * line.size:
         return False
@@ -163,12 +163,12 @@ def _stands_across(line: Line, x: float, reach: float, row: Sequence[Line]) -> b
     return not (alone and line.x1 <= min(reach, x + 0.35 * (x - line.x0)))
 
 
-def _width(side: Sequence[Line]) -> float:
+def _width(side: Sequence[PdfLine]) -> float:
     """The width of a side in multiples of its type size."""
     return (max(line.x1 for line in side) - min(line.x0 for line in side)) / max(usual_size(side), 1.0)
 
 
-def _side_by_side(left: Sequence[Line], right: Sequence[Line]) -> bool:
+def _side_by_side(left: Sequence[PdfLine], right: Sequence[PdfLine]) -> bool:
     """True if the shorter column is beside the longer one, not above or below it."""
     top = min(max(line.top or line.y for line in side) for side in (left, right))
     foot = max(min(line.y for line in side) for side in (left, right))
@@ -203,7 +203,7 @@ def _are_columns(cut: Gutter, known: Sequence[float]) -> bool:
     return min(_mean_words(few), _mean_words(many)) >= _PROSE_WORDS and len(few) > 0.5 * len(many)
 
 
-def _are_side_notes(few: Sequence[Sequence[Line]], many: Sequence[Sequence[Line]], on_the_right: bool) -> bool:
+def _are_side_notes(few: Sequence[Sequence[PdfLine]], many: Sequence[Sequence[PdfLine]], on_the_right: bool) -> bool:
     """True if the side with fewer rows annotates the other side's rows."""
     usual = usual_size([row[0] for row in few])
     opening = [row for row in few if _opens_cell(row[0], few)]
@@ -228,7 +228,7 @@ def _are_side_notes(few: Sequence[Sequence[Line]], many: Sequence[Sequence[Line]
     return len(few) <= 0.6 * len(many) and changes > len(cells) and not any(row[0].size > 1.5 * size for row in few)
 
 
-def _rows_with_text_beside(few: list[list[Line]], many: list[list[Line]]) -> list[list[Line]]:
+def _rows_with_text_beside(few: list[list[PdfLine]], many: list[list[PdfLine]]) -> list[list[PdfLine]]:
     """The rows that have text beside them: a heading may be alone where the other side pauses."""
     heights = sorted(row[0].y for row in many)
     kept = []
@@ -240,12 +240,12 @@ def _rows_with_text_beside(few: list[list[Line]], many: list[list[Line]]) -> lis
     return kept if len(kept) >= 0.3 * len(few) else few
 
 
-def _opens_cell(line: Line, rows: Sequence[Sequence[Line]]) -> bool:
+def _opens_cell(line: PdfLine, rows: Sequence[Sequence[PdfLine]]) -> bool:
     """True if no line of the same column and size is closely above."""
     return not any(0.3 * line.size < row[0].y - line.y < 1.7 * line.size for row in rows if row[0].size == line.size)
 
 
-def _aligned_share(few: Sequence[Sequence[Line]], many: Sequence[Sequence[Line]]) -> float:
+def _aligned_share(few: Sequence[Sequence[PdfLine]], many: Sequence[Sequence[PdfLine]]) -> float:
     """The share of rows that are level with a row of the other side."""
     if not few:
         return 0.0
@@ -255,16 +255,16 @@ def _aligned_share(few: Sequence[Sequence[Line]], many: Sequence[Sequence[Line]]
     )
 
 
-def _mean_words(rows: Sequence[Sequence[Line]]) -> float:
+def _mean_words(rows: Sequence[Sequence[PdfLine]]) -> float:
     return fmean(sum(len(_WORD.findall(line.text)) for line in row) for row in rows) if rows else 0.0
 
 
-def _is_heading_like(row: Sequence[Line]) -> bool:
+def _is_heading_like(row: Sequence[PdfLine]) -> bool:
     text = row[0].text
     return text.isupper() and sum(map(str.isalpha, text)) > 4 and not DATED.search(text)
 
 
-def _headings(rows: Sequence[Sequence[Line]], size: float) -> int:
+def _headings(rows: Sequence[Sequence[PdfLine]], size: float) -> int:
     """The number of short rows in type of at least this size, without a date, at the left edge of the rows."""
     edge = min(row[0].x0 for row in rows)
     return sum(
@@ -276,7 +276,7 @@ def _headings(rows: Sequence[Sequence[Line]], size: float) -> int:
     )
 
 
-def _crossings(left: Iterable[Line], right: Iterable[Line]) -> int:
+def _crossings(left: Iterable[PdfLine], right: Iterable[PdfLine]) -> int:
     """The number of times that the drawing order switches between the sides."""
     sides = sorted([(line.order, 0) for line in left] + [(line.order, 1) for line in right])
     return sum(one[1] != other[1] for one, other in pairwise(sides))

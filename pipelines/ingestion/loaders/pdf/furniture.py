@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from pipelines.ingestion.loaders.pdf.lines import Line, usual_size
+from pipelines.ingestion.loaders.pdf.lines import PdfLine, usual_size
 from pipelines.text import fold
 
 MIN_PAGES = 3
@@ -23,7 +23,7 @@ _OF_ALL = re.compile(r".{0,80}?(\d+)\s*(?:of|/|von|sur|de|di)\s*(\d+)", re.IGNOR
 Key = tuple[str, int]
 
 
-def split_furniture(pages: Sequence[Sequence[Line]]) -> tuple[list[list[Line]], list[Line]]:
+def split_furniture(pages: Sequence[Sequence[PdfLine]]) -> tuple[list[list[PdfLine]], list[PdfLine]]:
     """(the lines of each page without furniture, the furniture in order).
 
     Furniture is in the two outermost rows of its page, set apart by a gap, and either states its page number, or
@@ -37,8 +37,8 @@ def split_furniture(pages: Sequence[Sequence[Line]]) -> tuple[list[list[Line]], 
     for line, keys in chain.from_iterable(edges):
         for key in keys:
             places.setdefault(key, set()).add(line.page)
-    kept: list[list[Line]] = []
-    furniture: list[Line] = []
+    kept: list[list[PdfLine]] = []
+    furniture: list[PdfLine] = []
     for lines, edge in zip(pages, edges, strict=True):
         numbered = [line for line, _ in edge if _says_its_page(line, len(pages))]
         removed = [line for line, keys in edge if line in numbered or _repeats(line, keys, places, numbered, size)]
@@ -49,7 +49,7 @@ def split_furniture(pages: Sequence[Sequence[Line]]) -> tuple[list[list[Line]], 
 
 
 def _repeats(
-    line: Line, keys: Sequence[Key], places: dict[Key, set[int]], numbered: Sequence[Line], size: float
+    line: PdfLine, keys: Sequence[Key], places: dict[Key, set[int]], numbered: Sequence[PdfLine], size: float
 ) -> bool:
     """True if the line is on enough pages: two if it is small or beside a page number, else three."""
     beside = any(abs(line.y - number.y) <= _SAME_ROW for number in numbered)
@@ -57,9 +57,9 @@ def _repeats(
     return any(len(places[key]) >= least for key in keys)
 
 
-def _edge(lines: Sequence[Line], size: float) -> Iterator[tuple[Line, list[Key]]]:
+def _edge(lines: Sequence[PdfLine], size: float) -> Iterator[tuple[PdfLine, list[Key]]]:
     """The lines at the top and bottom that a gap sets apart, each with the keys that identify repeats."""
-    rows: list[list[Line]] = []
+    rows: list[list[PdfLine]] = []
     for line in sorted(lines, key=lambda line: -line.y):
         if rows and rows[-1][0].y - line.y <= _SAME_ROW:
             rows[-1].append(line)
@@ -74,7 +74,7 @@ def _edge(lines: Sequence[Line], size: float) -> Iterator[tuple[Line, list[Key]]
                 yield line, list(_keys(line, counts and line.size <= size))
 
 
-def _apart(rows: Sequence[Sequence[Line]]) -> int:
+def _apart(rows: Sequence[Sequence[PdfLine]]) -> int:
     """The number of the first two rows that come before a gap; a lone row counts."""
     for count in range(min(_OUTER_ROWS, len(rows) - 1), 0, -1):
         inner, outer = rows[count][0], rows[count - 1][0]
@@ -83,7 +83,7 @@ def _apart(rows: Sequence[Sequence[Line]]) -> int:
     return len(rows) if len(rows) == 1 else 0
 
 
-def _keys(line: Line, counts: bool) -> Iterator[Key]:
+def _keys(line: PdfLine, counts: bool) -> Iterator[Key]:
     """The wording, also with its first or last number relative to the page, in its height band and the next."""
     wording = fold(line.text)
     numbers = list(_NUMBER.finditer(wording)) if counts else []
@@ -97,7 +97,7 @@ def _keys(line: Line, counts: bool) -> Iterator[Key]:
         yield words, band + 1
 
 
-def _says_its_page(line: Line, page_count: int) -> bool:
+def _says_its_page(line: PdfLine, page_count: int) -> bool:
     of_all = _OF_ALL.fullmatch(line.text)
     if of_all and (int(of_all[1]), int(of_all[2])) == (line.page, page_count):
         return True

@@ -31,7 +31,7 @@ _RAISED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PdfLine:
     """A line of text up to the next wide gap; lengths in points, `y` its baseline, as in `Word`.
 
     Attributes:
@@ -59,15 +59,15 @@ class Line:
     order: int = 0
     turn: int = 0
     column: int = 0
-    left: tuple["Line", ...] = ()
-    right: tuple["Line", ...] = ()
+    left: tuple["PdfLine", ...] = ()
+    right: tuple["PdfLine", ...] = ()
     limit: float = 0.0
     apart: bool = False
     chip: int = 0
     drawn: float = 0.0
 
 
-def page_lines(words: Sequence[Word], page: int) -> list[Line]:
+def page_lines(words: Sequence[Word], page: int) -> list[PdfLine]:
     """The lines of a page in drawing order; text drawn twice in place counts once."""
     runs: list[list[Word]] = []
     for word in _without_repeats(words):
@@ -163,14 +163,14 @@ def _cut_at(run: list[Word], starts: frozenset[int]) -> list[list[Word]]:
     return pieces
 
 
-def _line(words: Sequence[Word], page: int, order: int) -> Line:
+def _line(words: Sequence[Word], page: int, order: int) -> PdfLine:
     lettered = [word for word in words if any(map(str.isalnum, word.text))] or list(words)
     sizes: dict[float, int] = {}
     for word in lettered:
         sizes[word.size] = sizes.get(word.size, 0) + len(word.text)
     size = max(sizes, key=lambda size: (sizes[size], size))
     base = next(word for word in lettered if word.size == size)
-    return Line(
+    return PdfLine(
         text=" ".join(word.text for word in words),
         page=page,
         x0=min(word.x0 for word in words),
@@ -188,9 +188,9 @@ def _line(words: Sequence[Word], page: int, order: int) -> Line:
     )
 
 
-def _join_pieces(lines: list[Line]) -> list[Line]:
+def _join_pieces(lines: list[PdfLine]) -> list[PdfLine]:
     """The lines, with pieces joined that are side by side but were drawn apart."""
-    done: list[Line] = []
+    done: list[PdfLine] = []
     for row in group_rows(lines):
         for line in row:
             last = done[-1] if done else None
@@ -201,7 +201,7 @@ def _join_pieces(lines: list[Line]) -> list[Line]:
     return done
 
 
-def _stands_next(last: Line, line: Line) -> bool:
+def _stands_next(last: PdfLine, line: PdfLine) -> bool:
     """True if both are one line: the first is only a bullet, or the second was drawn later, right beside it."""
     gap = (line.x0 - last.x1) / max(line.size, 1)
     if last.chip and line.chip and last.chip != line.chip:
@@ -211,9 +211,9 @@ def _stands_next(last: Line, line: Line) -> bool:
     return -0.2 <= gap <= _LATE_GAP and line.order != last.order + 1
 
 
-def group_rows(lines: Iterable[Line]) -> list[list[Line]]:
+def group_rows(lines: Iterable[PdfLine]) -> list[list[PdfLine]]:
     """The lines grouped by row, from the top, each row from the left."""
-    rows: list[list[Line]] = []
+    rows: list[list[PdfLine]] = []
     for line in sorted(lines, key=lambda line: -line.y):
         if rows and same_row(rows[-1][0], line):
             rows[-1].append(line)
@@ -222,13 +222,13 @@ def group_rows(lines: Iterable[Line]) -> list[list[Line]]:
     return [sorted(row, key=lambda line: line.x0) for row in rows]
 
 
-def same_row(one: Line, other: Line) -> bool:
+def same_row(one: PdfLine, other: PdfLine) -> bool:
     """True if both lines are on one row of a page."""
     within = (0.3 if one.size == other.size else 0.42) * max(one.size, other.size, 1)
     return one.page == other.page and one.turn == other.turn and abs(one.y - other.y) < within
 
 
-def merge_lines(one: Line, other: Line) -> Line:
+def merge_lines(one: PdfLine, other: PdfLine) -> PdfLine:
     """Two lines of one row as one."""
     longer = max(one, other, key=lambda line: len(line.text))
     return replace(
@@ -244,7 +244,7 @@ def merge_lines(one: Line, other: Line) -> Line:
     )
 
 
-def usual_size(lines: Sequence[Line]) -> float:
+def usual_size(lines: Sequence[PdfLine]) -> float:
     """The size of most characters; 0 without lines."""
     weights: dict[float, int] = {}
     for line in lines:

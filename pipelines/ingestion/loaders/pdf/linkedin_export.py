@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pipelines.ingestion.loaders.pdf.blocks import Group
-from pipelines.ingestion.loaders.pdf.lines import Line, group_rows, merge_lines
+from pipelines.ingestion.loaders.pdf.blocks import LineGroup
+from pipelines.ingestion.loaders.pdf.lines import PdfLine, group_rows, merge_lines
 from pipelines.ingestion.loaders.pdf.rows import BULLET
 from pipelines.types import BlockKind
 
@@ -33,15 +33,15 @@ _UNBROKEN = ("(", "（", "·")  # years of study and the like, whose spaces do n
 class LinkedInExport:
     """The blocks of an export, the left column first, and its page numbers."""
 
-    groups: list[Group]
-    furniture: list[Line]
+    groups: list[LineGroup]
+    furniture: list[PdfLine]
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _ScaledLine:
     """A line of one column with the size that it has in an export at full scale."""
 
-    line: Line
+    line: PdfLine
     size: float
 
 
@@ -52,13 +52,13 @@ class _Column:
     `items` is True for lists of short items.
     """
 
-    rows: list[_Row]
+    rows: list[_ScaledLine]
     edge: float
     leading: float
     items: bool
 
 
-def read_linkedin_export(pages: Sequence[Sequence[Line]]) -> LinkedInExport | None:
+def read_linkedin_export(pages: Sequence[Sequence[PdfLine]]) -> LinkedInExport | None:
     """The blocks of a profile that LinkedIn typeset; None for other documents."""
     lines = [line for page in pages for line in page]
     name = max(lines, key=lambda line: line.drawn, default=None)
@@ -80,16 +80,16 @@ def read_linkedin_export(pages: Sequence[Sequence[Line]]) -> LinkedInExport | No
     return LinkedInExport([*_side_groups(side), *_main_groups(main)], footers)
 
 
-def _footers(page: Sequence[Line], scale: float) -> Iterator[Line]:
+def _footers(page: Sequence[PdfLine], scale: float) -> Iterator[PdfLine]:
     """The line below all others that is in the size of page numbers and has the number of its page."""
     lowest = min(page, key=lambda line: line.y, default=None)
     if lowest and abs(lowest.drawn / scale - _FOOTER) <= _TOLERANCE and str(lowest.page) in lowest.text:
         yield lowest
 
 
-def _rows(pages: Iterable[Iterable[Line]]) -> list[Line]:
+def _rows(pages: Iterable[Iterable[PdfLine]]) -> list[PdfLine]:
     """The lines from the top of each page; pieces of one row are one line."""
-    found: list[Line] = []
+    found: list[PdfLine] = []
     for page in pages:
         for row in group_rows(page):
             line = row[0]
@@ -99,16 +99,16 @@ def _rows(pages: Iterable[Iterable[Line]]) -> list[Line]:
     return found
 
 
-def _sized(lines: Sequence[Line], sizes: Sequence[float], scale: float) -> list[_Row]:
+def _sized(lines: Sequence[PdfLine], sizes: Sequence[float], scale: float) -> list[_ScaledLine]:
     """The rows with the nearest of the sizes; 0 where none is near."""
     found = []
     for line in lines:
         nearest = min(sizes, key=lambda size: abs(line.drawn / scale - size))
-        found.append(_Row(line, nearest if abs(line.drawn / scale - nearest) <= _TOLERANCE else 0.0))
+        found.append(_ScaledLine(line, nearest if abs(line.drawn / scale - nearest) <= _TOLERANCE else 0.0))
     return found
 
 
-def _is_export(left: Sequence[_Row], right: Sequence[_Row], name: Line, scale: float) -> bool:
+def _is_export(left: Sequence[_ScaledLine], right: Sequence[_ScaledLine], name: PdfLine, scale: float) -> bool:
     """True if the two columns have the sizes of an export, at the places where it has them."""
     rows = [*left, *right]
     if (
@@ -124,7 +124,7 @@ def _is_export(left: Sequence[_Row], right: Sequence[_Row], name: Line, scale: f
     return beside and apart and {_NAME, _SECTION, _ORGANISATION} <= titled
 
 
-def _column(rows: list[_Row], width: float, *, items: bool) -> _Column:
+def _column(rows: list[_ScaledLine], width: float, *, items: bool) -> _Column:
     begin = min(row.line.x0 for row in rows)
     reach = max(row.line.x1 for row in rows)
     steps = [_step(above, below) for above, below in pairwise(rows) if above.size == below.size]
@@ -132,14 +132,14 @@ def _column(rows: list[_Row], width: float, *, items: bool) -> _Column:
     return _Column(rows, edge, min((step for step in steps if step > 1.0), default=1.3), items)
 
 
-def _step(above: _Row, below: _Row) -> float:
+def _step(above: _ScaledLine, below: _ScaledLine) -> float:
     """The distance of two rows in type sizes; 0 on different pages."""
     if above.line.page != below.line.page:
         return 0.0
     return (above.line.y - below.line.y) / max(below.line.drawn, 1.0)
 
 
-def _side_groups(column: _Column) -> Iterator[Group]:
+def _side_groups(column: _Column) -> Iterator[LineGroup]:
     """Titles as headings, every item below as a paragraph."""
     for number, (titles, rows) in enumerate(_titled(column.rows)):
         if titles:
@@ -148,10 +148,10 @@ def _side_groups(column: _Column) -> Iterator[Group]:
             yield _group(part, "paragraph")
 
 
-def _titled(rows: Sequence[_Row]) -> Iterator[tuple[list[_Row], list[_Row]]]:
+def _titled(rows: Sequence[_ScaledLine]) -> Iterator[tuple[list[_ScaledLine], list[_ScaledLine]]]:
     """(the lines of a title, the rows below it) of each list."""
-    titles: list[_Row] = []
-    below: list[_Row] = []
+    titles: list[_ScaledLine] = []
+    below: list[_ScaledLine] = []
     for row in rows:
         if row.size == _SIDE_TITLE and below:
             yield titles, below
@@ -160,15 +160,15 @@ def _titled(rows: Sequence[_Row]) -> Iterator[tuple[list[_Row], list[_Row]]]:
     yield titles, below
 
 
-def _are_skills(rows: Sequence[_Row]) -> bool:
+def _are_skills(rows: Sequence[_ScaledLine]) -> bool:
     """True for three lines, none of which shows that it goes on: LinkedIn names three skills below the contact."""
     texts = [row.line.text for row in rows]
     return len(texts) == _TOP_SKILLS and not any("(" in text or text[0].islower() for text in texts)
 
 
-def _main_groups(column: _Column) -> Iterator[Group]:
+def _main_groups(column: _Column) -> Iterator[LineGroup]:
     """The name, headline and place, then each section."""
-    sections: list[list[_Row]] = [[]]
+    sections: list[list[_ScaledLine]] = [[]]
     for row in column.rows:
         if row.size == _SECTION:
             sections.append([])
@@ -181,7 +181,7 @@ def _main_groups(column: _Column) -> Iterator[Group]:
         yield from _entries(column, rows) if named else _prose(column, rows)
 
 
-def _person(rows: Sequence[_Row]) -> Iterator[Group]:
+def _person(rows: Sequence[_ScaledLine]) -> Iterator[LineGroup]:
     """The name, the headline, and the place, which is the last line."""
     name = [row for row in rows if row.size == _NAME]
     about = [row for row in rows if row.size != _NAME]
@@ -191,9 +191,9 @@ def _person(rows: Sequence[_Row]) -> Iterator[Group]:
             yield _group(part, "paragraph")
 
 
-def _entries(column: _Column, rows: Sequence[_Row]) -> Iterator[Group]:
+def _entries(column: _Column, rows: Sequence[_ScaledLine]) -> Iterator[LineGroup]:
     """Organisations and positions as headings; below them the total duration, dates, place, degree, and the text."""
-    runs: list[list[_Row]] = []
+    runs: list[list[_ScaledLine]] = []
     for row in rows:
         if not runs or runs[-1][0].size != row.size:
             runs.append([])
@@ -214,14 +214,14 @@ def _entries(column: _Column, rows: Sequence[_Row]) -> Iterator[Group]:
         below = size
 
 
-def _prose(column: _Column, rows: Sequence[_Row]) -> Iterator[Group]:
+def _prose(column: _Column, rows: Sequence[_ScaledLine]) -> Iterator[LineGroup]:
     for part in _wrapped(column, rows):
         yield _group(part, "list" if BULLET.match(part[0].line.text) else "paragraph")
 
 
-def _wrapped(column: _Column, rows: Sequence[_Row]) -> Iterator[list[_Row]]:
+def _wrapped(column: _Column, rows: Sequence[_ScaledLine]) -> Iterator[list[_ScaledLine]]:
     """The rows of each paragraph: one goes on where its line is full, at the usual distance, in the same size."""
-    part: list[_Row] = []
+    part: list[_ScaledLine] = []
     for row in rows:
         if part and not _goes_on(part, row, column):
             yield part
@@ -231,7 +231,7 @@ def _wrapped(column: _Column, rows: Sequence[_Row]) -> Iterator[list[_Row]]:
         yield part
 
 
-def _goes_on(part: Sequence[_Row], row: _Row, column: _Column) -> bool:
+def _goes_on(part: Sequence[_ScaledLine], row: _ScaledLine, column: _Column) -> bool:
     last, line = part[-1].line, row.line
     if part[-1].size != row.size or BULLET.match(line.text) or _step(part[-1], row) > _SAME_LEADING * column.leading:
         return False
@@ -243,5 +243,5 @@ def _goes_on(part: Sequence[_Row], row: _Row, column: _Column) -> bool:
     return last.x1 + (line.x1 - line.x0) * word / len(line.text) > column.edge
 
 
-def _group(rows: Sequence[_Row], kind: BlockKind, level: int = 0) -> Group:
-    return Group(kind, [row.line for row in rows], level)
+def _group(rows: Sequence[_ScaledLine], kind: BlockKind, level: int = 0) -> LineGroup:
+    return LineGroup(kind, [row.line for row in rows], level)

@@ -15,7 +15,7 @@ from pipelines.ingestion.loaders.pdf.layout_model import Convert, layout_convert
 from pipelines.ingestion.loaders.pdf.lines import page_lines
 from pipelines.ingestion.loaders.pdf.linkedin_export import read_linkedin_export
 from pipelines.ingestion.loaders.pdf.ocr import DPI, MAX_PIXELS, OcrBudget, OcrResult, ocr_unavailable, recognise_image
-from pipelines.ingestion.loaders.pdf.pages import Page, compose_pages, main_heading, unread_pages
+from pipelines.ingestion.loaders.pdf.pages import PdfPage, compose_pages, main_heading, unread_pages
 from pipelines.ingestion.loaders.pdf.words import page_words, readable_text
 from pipelines.text import fold
 from pipelines.types import SourceItem
@@ -77,7 +77,7 @@ def _no_text_error(name: str, count: int, problem: str, limits: Limits) -> LoadE
     return LoadError(f"{name} has no text layer on its {count} page(s), and {problem or 'they are empty'}.", hint=hint)
 
 
-def _read_pages(data: bytes, name: str, limits: Limits) -> tuple[list[Page], dict[str, str], str]:
+def _read_pages(data: bytes, name: str, limits: Limits) -> tuple[list[PdfPage], dict[str, str], str]:
     """(the pages, the file's properties, why images were not read)."""
     import pypdfium2
 
@@ -97,7 +97,7 @@ def _read_pages(data: bytes, name: str, limits: Limits) -> tuple[list[Page], dic
         document.close()
 
 
-def _read_page(document: Any, index: int, name: str, limits: Limits, budget: OcrBudget) -> tuple[Page, str]:
+def _read_page(document: Any, index: int, name: str, limits: Limits, budget: OcrBudget) -> tuple[PdfPage, str]:
     """(a page, why its image was not read)."""
     import pypdfium2
 
@@ -109,11 +109,11 @@ def _read_page(document: Any, index: int, name: str, limits: Limits, budget: Ocr
     try:
         lines = page_lines(page_words(page, textpage), index + 1)
         if lines or next(iter(page.get_objects(max_depth=1)), None) is None:  # read, or an empty page
-            return Page(lines), ""
+            return PdfPage(lines), ""
         read = read_scan(page, limits, budget)
         if not read.words:
-            return Page(()), read.problem or _NOTHING_READ
-        return Page(page_lines(read.words, index + 1), read.confidence), ""
+            return PdfPage(()), read.problem or _NOTHING_READ
+        return PdfPage(page_lines(read.words, index + 1), read.confidence), ""
     finally:
         textpage.close()
         page.close()

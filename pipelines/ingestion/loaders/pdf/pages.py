@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pipelines.ingestion.loaders.base import Content, first_heading
-from pipelines.ingestion.loaders.pdf.blocks import Group, document_style, group_lines
+from pipelines.ingestion.loaders.pdf.blocks import LineGroup, document_style, group_lines
 from pipelines.ingestion.loaders.pdf.columns import read_pages
 from pipelines.ingestion.loaders.pdf.furniture import split_furniture
-from pipelines.ingestion.loaders.pdf.lines import Line, breaks_address
+from pipelines.ingestion.loaders.pdf.lines import PdfLine, breaks_address
 from pipelines.ingestion.loaders.pdf.linkedin_export import read_linkedin_export
 from pipelines.ingestion.loaders.pdf.words import rotate
 from pipelines.ingestion.loaders.rendering import Rendering
@@ -21,15 +21,15 @@ _WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PdfPage:
     """The lines of a page; `confidence` (0 to 100) if they were recognised in its image."""
 
-    lines: Sequence[Line]
+    lines: Sequence[PdfLine]
     confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class DocumentSpelling:
     """A document's words in lower case, and whether it breaks words at line ends.
 
     Used to tell `exam-ple` from `well-known`.
@@ -39,7 +39,7 @@ class Spelling:
     breaks_words: bool = True
 
 
-def compose_pages(pages: Sequence[Page]) -> Content:
+def compose_pages(pages: Sequence[PdfPage]) -> Content:
     """The pages as one text in reading order; the confidences of recognised pages are in `metadata["ocr"]`.
 
     `metadata["typeset"]` is "linkedin" for a profile that LinkedIn saved as PDF: the levels of its headings are those
@@ -61,7 +61,7 @@ def compose_pages(pages: Sequence[Page]) -> Content:
     )
 
 
-def _read_layout(pages: Sequence[Page]) -> tuple[list[Group], list[Line]]:
+def _read_layout(pages: Sequence[PdfPage]) -> tuple[list[LineGroup], list[PdfLine]]:
     """(the blocks, the furniture) of pages in any layout."""
     kept, furniture = split_furniture([page.lines for page in pages])
     lines = read_pages(kept)
@@ -83,7 +83,7 @@ def unread_pages(content: Content, name: str, problem: str) -> dict[str, str]:
     return {"unread": problem}
 
 
-def render(groups: Sequence[Group], page_count: int) -> tuple[Rendering, tuple[int, ...], tuple[LineBox, ...]]:
+def render(groups: Sequence[LineGroup], page_count: int) -> tuple[Rendering, tuple[int, ...], tuple[LineBox, ...]]:
     """(the text, the start of each page, the place of each line); a page without text starts where the next does.
 
     A page starts below the last line of the pages before it: what a column has on later pages stands before the next
@@ -109,7 +109,7 @@ def render(groups: Sequence[Group], page_count: int) -> tuple[Rendering, tuple[i
     return rendering, (0, *filled[::-1][1:]), tuple(boxes)
 
 
-def _block_text(group: Group, spelling: Spelling) -> tuple[str, list[tuple[Line, int, int]]]:
+def _block_text(group: LineGroup, spelling: DocumentSpelling) -> tuple[str, list[tuple[PdfLine, int, int]]]:
     """(the block's text with tabs around its side notes, the span of each line in it)."""
     text = "".join(f"{note.text}\t" for note in group.lines[0].left)
     spans = list(_tabbed_spans(group.lines[0].left, 0))
@@ -123,19 +123,19 @@ def _block_text(group: Group, spelling: Spelling) -> tuple[str, list[tuple[Line,
     return text + "".join(f"\t{note.text}" for note in notes), spans
 
 
-def _tabbed_spans(notes: Sequence[Line], start: int) -> Iterator[tuple[Line, int, int]]:
+def _tabbed_spans(notes: Sequence[PdfLine], start: int) -> Iterator[tuple[PdfLine, int, int]]:
     for note in notes:
         yield note, start, start + len(note.text)
         start += len(note.text) + 1
 
 
-def _box(line: Line, start: int, end: int) -> LineBox:
+def _box(line: PdfLine, start: int, end: int) -> LineBox:
     one, other = rotate(line.x0, line.bottom, line.turn), rotate(line.x1, line.top, line.turn)
     (x0, x1), (y0, y1) = sorted((one[0], other[0])), sorted((one[1], other[1]))
     return LineBox(start, end, line.page, round(x0, 1), round(y0, 1), round(x1, 1), round(y1, 1))
 
 
-def join_lines(lines: Sequence[Line], spelling: Spelling = Spelling()) -> tuple[str, list[int]]:
+def join_lines(lines: Sequence[PdfLine], spelling: DocumentSpelling = DocumentSpelling()) -> tuple[str, list[int]]:
     """(one paragraph, the start of each line in it); words broken at line ends are rejoined.
 
     Args:
@@ -154,7 +154,7 @@ def join_lines(lines: Sequence[Line], spelling: Spelling = Spelling()) -> tuple[
     return text, offsets
 
 
-def spelling_of(groups: Iterable[Group]) -> Spelling:
+def spelling_of(groups: Iterable[LineGroup]) -> DocumentSpelling:
     """The spelling of a document, from its lines."""
     words: set[str] = set()
     breaks_words = False
@@ -165,7 +165,7 @@ def spelling_of(groups: Iterable[Group]) -> Spelling:
             if _breaks_word(above.text, below.text) and below.text[0].islower() and not breaks_words:
                 left, right = _halves(above.text, below.text)
                 breaks_words = "-" not in left and count_tokens(f" {left}{right}") == 1
-    return Spelling(frozenset(words), breaks_words)
+    return DocumentSpelling(frozenset(words), breaks_words)
 
 
 def _breaks_word(text: str, following: str) -> bool:
@@ -176,7 +176,7 @@ def _halves(text: str, following: str) -> tuple[str, str]:
     return _WORDS.findall(text[-60:-1])[-1].lower(), _WORDS.match(following)[0].lower()  # type: ignore[index]
 
 
-def _is_compound(text: str, following: str, spelling: Spelling) -> bool:
+def _is_compound(text: str, following: str, spelling: DocumentSpelling) -> bool:
     """True if the hyphen belongs to the word: spelt so elsewhere, or its halves are commoner than the whole."""
     left, right = _halves(text, following)
     if f"{left}{right}" in spelling.words:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pipelines.ingestion.loaders.pdf.lines import DATED, HEADING_SIZE, Line, group_rows, merge_lines, usual_size
+from pipelines.ingestion.loaders.pdf.lines import DATED, HEADING_SIZE, PdfLine, group_rows, merge_lines, usual_size
 
 BULLET = re.compile(r"(?:[•‣◦▪▫●○∙■□➢➤►▶✓✔❖]|[-–*·](?=\s)|\(?\d{1,2}[.)](?=\s+\D))\s*")
 _NAME = 1.3
@@ -18,7 +18,7 @@ _GOES_ON = re.compile(r"(?:[-–—,&/]|\b(?:and|to|bis|und|à|au|et|a|y|e|al)) 
 _CONTINUES = re.compile(r"[-–—&/]|[^\W\d_A-Z]|(?:and|to|present|current)\b", re.IGNORECASE)
 
 
-def read_rows(lines: Sequence[Line], column: int, known: Sequence[float] = ()) -> list[Line]:
+def read_rows(lines: Sequence[PdfLine], column: int, known: Sequence[float] = ()) -> list[PdfLine]:
     """The lines of a column from the top; what is left or right of one on its row becomes its side note.
 
     Args:
@@ -28,7 +28,7 @@ def read_rows(lines: Sequence[Line], column: int, known: Sequence[float] = ()) -
     """
     rows = group_rows(lines)
     x = body_edge(rows, known)
-    stream: list[Line] = []
+    stream: list[PdfLine] = []
     for row in rows:
         notes = [line for line in row if x is not None and _is_left_note(line, row, x, stream)]
         rest = [line for line in row if not any(line is note for note in notes)]
@@ -39,9 +39,9 @@ def read_rows(lines: Sequence[Line], column: int, known: Sequence[float] = ()) -
     return _separate_labels(_pull_up(_set_limits(stream)), usual_size(lines))
 
 
-def body_edge(rows: Sequence[Sequence[Line]], known: Sequence[float] = ()) -> float | None:
+def body_edge(rows: Sequence[Sequence[PdfLine]], known: Sequence[float] = ()) -> float | None:
     """The left edge of the text beside a column of side notes; None if there is none."""
-    pairs: dict[int, list[Line]] = {}
+    pairs: dict[int, list[PdfLine]] = {}
     for row in rows:
         if len(row) > 1 and len(row[0].text.split()) <= _MAX_NOTE_WORDS:
             pairs.setdefault(round(row[1].x0), []).append(row[0])
@@ -61,7 +61,7 @@ def body_edge(rows: Sequence[Sequence[Line]], known: Sequence[float] = ()) -> fl
     return best[1] if best else None
 
 
-def _is_left_note(line: Line, row: Sequence[Line], x: float, stream: Sequence[Line]) -> bool:
+def _is_left_note(line: PdfLine, row: Sequence[PdfLine], x: float, stream: Sequence[PdfLine]) -> bool:
     """True if the line is in the column of side notes: beside some text, or right below another note."""
     if line.x1 > x or line.x0 >= x - 3 or line is not row[0]:
         return False
@@ -71,9 +71,9 @@ def _is_left_note(line: Line, row: Sequence[Line], x: float, stream: Sequence[Li
     return above is not None and above.bottom - line.top < 0.5 * line.size and abs(above.size - line.size) < 0.5
 
 
-def _join_sentences(row: Sequence[Line]) -> list[Line]:
+def _join_sentences(row: Sequence[PdfLine]) -> list[PdfLine]:
     """The row, with sentences joined that have a wide space between them."""
-    result: list[Line] = []
+    result: list[PdfLine] = []
     for line in row:
         last = result[-1] if result else None
         if (
@@ -89,7 +89,7 @@ def _join_sentences(row: Sequence[Line]) -> list[Line]:
     return result
 
 
-def _join_wrapped_notes(stream: list[Line], row: list[Line]) -> list[Line]:
+def _join_wrapped_notes(stream: list[PdfLine], row: list[PdfLine]) -> list[PdfLine]:
     """The row without the end of it that continues the note at the right of the line above, which gets it."""
     above = stream[-1].right[-1] if stream and stream[-1].right else None
     if above is None or not row or stream[-1].size >= _NAME * above.size:
@@ -101,7 +101,7 @@ def _join_wrapped_notes(stream: list[Line], row: list[Line]) -> list[Line]:
     return row[:-1]
 
 
-def _continues_note(above: Line, line: Line, *, alone: bool) -> bool:
+def _continues_note(above: PdfLine, line: PdfLine, *, alone: bool) -> bool:
     """True if the line is right below the note, level with an edge of it, and goes on with what it breaks off."""
     level = abs(above.x1 - line.x1) < _LEVEL or abs(above.x0 - line.x0) < _LEVEL
     if not level or above.size != line.size or not 0 < above.y - line.y < _CLOSE * line.size:
@@ -111,17 +111,17 @@ def _continues_note(above: Line, line: Line, *, alone: bool) -> bool:
     return alone and bool(_at_break(above, line).isalpha() or _is_broken_date(above, line))
 
 
-def _at_break(above: Line, line: Line) -> str:
+def _at_break(above: PdfLine, line: PdfLine) -> str:
     """The last word of a line with the first one of the next."""
     return above.text.rsplit(maxsplit=1)[-1] + line.text.split(maxsplit=1)[0]
 
 
-def _is_broken_date(above: Line, line: Line) -> bool:
+def _is_broken_date(above: PdfLine, line: PdfLine) -> bool:
     """True if a range, or a month and its year, go on in the next line."""
     return bool(_CONTINUES.match(line.text) or _MONTH_YEAR.fullmatch(_at_break(above, line)))
 
 
-def _add(stream: list[Line], main: Line | None, notes: Sequence[Line], x: float | None) -> None:
+def _add(stream: list[PdfLine], main: PdfLine | None, notes: Sequence[PdfLine], x: float | None) -> None:
     """Append a row to the stream; a note that continues the one above is merged with it."""
     for note in notes:
         above_index = _line_above(stream, note)
@@ -139,7 +139,7 @@ def _add(stream: list[Line], main: Line | None, notes: Sequence[Line], x: float 
         stream.append(main)
 
 
-def _line_above(stream: Sequence[Line], note: Line) -> int | None:
+def _line_above(stream: Sequence[PdfLine], note: PdfLine) -> int | None:
     """The index of the line in the stream whose note is right above this one."""
     for index in range(len(stream) - 1, max(len(stream) - 5, -1), -1):
         for above in stream[index].left[-1:]:
@@ -148,7 +148,7 @@ def _line_above(stream: Sequence[Line], note: Line) -> int | None:
     return None
 
 
-def _wraps(above: Line, note: Line, x: float, beside: Line | None) -> bool:
+def _wraps(above: PdfLine, note: PdfLine, x: float, beside: PdfLine | None) -> bool:
     """True if the note continues the one above; a full one, only where the text beside it does not begin anew."""
     if above.size != note.size or above.bold != note.bold:
         return False
@@ -159,7 +159,7 @@ def _wraps(above: Line, note: Line, x: float, beside: Line | None) -> bool:
     return above.x1 + 0.5 * note.size * (len(note.text.split()[0]) + 1) > x
 
 
-def _merge_wrapped(above: Line, below: Line) -> Line:
+def _merge_wrapped(above: PdfLine, below: PdfLine) -> PdfLine:
     gap = "" if above.hyphen else " "
     text = above.text.removesuffix("-") if above.hyphen else above.text
     return replace(
@@ -173,7 +173,7 @@ def _merge_wrapped(above: Line, below: Line) -> Line:
     )
 
 
-def _set_limits(stream: Sequence[Line]) -> list[Line]:
+def _set_limits(stream: Sequence[PdfLine]) -> list[PdfLine]:
     """The lines with how far they may reach beside their notes, from the widest note of each margin."""
     edges: dict[int, float] = {}
     for line in stream:
@@ -186,13 +186,13 @@ def _set_limits(stream: Sequence[Line]) -> list[Line]:
     ]
 
 
-def _pull_up(stream: Sequence[Line]) -> list[Line]:
+def _pull_up(stream: Sequence[PdfLine]) -> list[PdfLine]:
     """The stream with notes that continue beside a list moved up, before the list, below the note they continue.
 
     Only if the file draws them in sequence; a date drawn after its own list item stays there.
     """
-    result: list[Line] = []
-    head: tuple[Line, int] | None = None  # (last note of a run, index for the next one)
+    result: list[PdfLine] = []
+    head: tuple[PdfLine, int] | None = None  # (last note of a run, index for the next one)
     listed = False
     for line in stream:
         listed = bool(BULLET.match(line.text)) or (listed and not line.left and _is_inside(line, result))
@@ -212,20 +212,20 @@ def _pull_up(stream: Sequence[Line]) -> list[Line]:
     return result
 
 
-def _is_inside(line: Line, result: Sequence[Line]) -> bool:
+def _is_inside(line: PdfLine, result: Sequence[PdfLine]) -> bool:
     """True if the line continues the list item above it."""
     item = next((above for above in reversed(result) if BULLET.match(above.text)), None)
     return item is not None and (line.x0 > item.x0 + 0.3 * line.size or line.text[0].islower())
 
 
-def _follows(above: Line, note: Line) -> bool:
+def _follows(above: PdfLine, note: PdfLine) -> bool:
     level = abs(above.x1 - note.x1) < 4 or abs(above.x0 - note.x0) < 4
     return level and note.order == above.order + 1 and 0 < above.y - note.y < _CLOSE * note.size
 
 
-def _separate_labels(stream: Sequence[Line], size: float) -> list[Line]:
+def _separate_labels(stream: Sequence[PdfLine], size: float) -> list[PdfLine]:
     """The stream with headings on their own lines: labels left of a section, names left of contact details."""
-    result: list[Line] = []
+    result: list[PdfLine] = []
     for line in stream:
         labels = tuple(note for note in line.left if note.size >= HEADING_SIZE * size and not DATED.search(note.text))
         result += [replace(label, column=line.column, apart=True) for label in labels]

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pipelines.ingestion.loaders.pdf.lines import DATED, HEADING_SIZE, Line, same_row, usual_size
+from pipelines.ingestion.loaders.pdf.lines import DATED, HEADING_SIZE, PdfLine, same_row, usual_size
 
 _LEAST_TITLES = 3
 _MOST_WORDS = 4
@@ -17,11 +17,11 @@ _ABOVE = 0.3
 class Band:
     """A stretch of a page: a section title at its left, or none, and its lines."""
 
-    title: tuple[Line, ...]
-    lines: list[Line]
+    title: tuple[PdfLine, ...]
+    lines: list[PdfLine]
 
 
-def bands_of(pages: Sequence[Sequence[Line]]) -> list[list[Band]]:
+def bands_of(pages: Sequence[Sequence[PdfLine]]) -> list[list[Band]]:
     """The bands of each page from the top; one band without a title where titles are not in a column of their own."""
     size = usual_size([line for lines in pages for line in lines])
     found = [[line for line in lines if _is_title(line, lines, size)] for lines in pages]
@@ -33,7 +33,7 @@ def bands_of(pages: Sequence[Sequence[Line]]) -> list[list[Band]]:
     return [list(_page_bands(lines, titles)) for lines, titles in zip(pages, kept, strict=True)]
 
 
-def _is_title(line: Line, lines: Sequence[Line], size: float) -> bool:
+def _is_title(line: PdfLine, lines: Sequence[PdfLine], size: float) -> bool:
     """True if the line is short, in larger type, without a date, and has smaller text at some distance on its right."""
     if line.size < HEADING_SIZE * size or len(line.text.split()) > _MOST_WORDS or DATED.search(line.text):
         return False
@@ -41,12 +41,12 @@ def _is_title(line: Line, lines: Sequence[Line], size: float) -> bool:
     return bool(beside) and all(other.x0 > line.x1 + _GAP * line.size and other.size < line.size for other in beside)
 
 
-def _is_beside(title: Line, other: Line) -> bool:
+def _is_beside(title: PdfLine, other: PdfLine) -> bool:
     """True if both begin at about the same height, by baseline or by top."""
     return same_row(title, other) or (title.turn == other.turn and abs(title.top - other.top) < _ABOVE * title.size)
 
 
-def _page_bands(lines: Sequence[Line], titles: Sequence[Line]) -> Iterator[Band]:
+def _page_bands(lines: Sequence[PdfLine], titles: Sequence[PdfLine]) -> Iterator[Band]:
     """The bands of a page; a single one if anything but titles stands in their column."""
     titles = sorted(titles, key=lambda title: -title.y)
     body = min(
@@ -68,6 +68,6 @@ def _page_bands(lines: Sequence[Line], titles: Sequence[Line]) -> Iterator[Band]
         yield Band(tuple(replace(line, apart=True) for line in (title, *more)), held)
 
 
-def _goes_on(title: Line, line: Line) -> bool:
+def _goes_on(title: PdfLine, line: PdfLine) -> bool:
     """True if the line is the second one of a wrapped title."""
     return line.size == title.size and abs(line.x0 - title.x0) < _ALIGNED and 0 < title.y - line.y < 1.5 * title.size

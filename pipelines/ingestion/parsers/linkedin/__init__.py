@@ -17,7 +17,7 @@ from pipelines.ingestion.parsers.linkedin.export import (
     typeset_schools,
     typeset_sections,
 )
-from pipelines.ingestion.parsers.linkedin.jobs import Entry, Group, job_groups
+from pipelines.ingestion.parsers.linkedin.jobs import JobGroup, LinkedInEntry, job_groups
 from pipelines.ingestion.parsers.linkedin.sections import ProfileSection, profile_sections
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, cut_span
@@ -29,7 +29,7 @@ _KINDS = {"summary": "summary", "experience": "job"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
+class _PackingUnit:
     """A span that is not cut further, with its records; if `closed`, no other unit is packed with it."""
 
     start: int
@@ -40,21 +40,21 @@ class _Unit:
     closed: bool = False
 
 
-def _units(section: ProfileSection, text: str, span: tuple[int, int], limit: int) -> Iterator[_Unit]:
+def _units(section: ProfileSection, text: str, span: tuple[int, int], limit: int) -> Iterator[_PackingUnit]:
     """The units of a section: companies, or their jobs if a company is too long, or parts of a long job."""
     groups = _groups(section, text)
     starts = [span[0], *(group.entries[0].start for group in groups[1:])]
     for group, start, end in zip(groups, starts, [*starts[1:], span[1]], strict=False):
-        whole = _Unit(*trim_span(text, start, end), _records(group.entries), (group.lead,))
+        whole = _PackingUnit(*trim_span(text, start, end), _records(group.entries), (group.lead,))
         if _fits(text, whole.start, whole.end, limit):
             yield whole
         else:
             yield from _apart(group, text, whole, limit)
     if not groups:
-        yield from (_Unit(*part, closed=True) for part in _cut(text, span, limit))
+        yield from (_PackingUnit(*part, closed=True) for part in _cut(text, span, limit))
 
 
-def _apart(group: Group, text: str, whole: _Unit, limit: int) -> Iterator[_Unit]:
+def _apart(group: JobGroup, text: str, whole: _PackingUnit, limit: int) -> Iterator[_PackingUnit]:
     """The units of a company that is too long for one piece."""
     starts = [whole.start, *(entry.start for entry in group.entries[1:])]
     for at, (entry, start, end) in enumerate(zip(group.entries, starts, [*starts[1:], whole.end], strict=True)):
@@ -62,25 +62,25 @@ def _apart(group: Group, text: str, whole: _Unit, limit: int) -> Iterator[_Unit]
         for number, part in enumerate(parts):
             lead = entry.lead if number else group.lead if at else ""
             records = _records([entry]) if part[0] <= entry.start < part[1] else ()
-            yield _Unit(*part, records, whole.companies, lead, closed=len(parts) > 1)
+            yield _PackingUnit(*part, records, whole.companies, lead, closed=len(parts) > 1)
 
 
-def _groups(section: ProfileSection, text: str) -> list[Group]:
+def _groups(section: ProfileSection, text: str) -> list[JobGroup]:
     if section.name == "experience":
         return typeset_jobs(section.rows) if section.typeset else job_groups(section.rows)
     if section.typeset and section.name in _TYPESET:
-        return [Group((entry,)) for entry in _TYPESET[section.name](section)]
+        return [JobGroup((entry,)) for entry in _TYPESET[section.name](section)]
     if section.name not in READERS:
         return []
-    return [Group((entry,)) for entry in READERS[section.name][1](section, text)]
+    return [JobGroup((entry,)) for entry in READERS[section.name][1](section, text)]
 
 
-def _records(entries: Sequence[Entry]) -> tuple[CareerRecord, ...]:
+def _records(entries: Sequence[LinkedInEntry]) -> tuple[CareerRecord, ...]:
     return tuple(entry.record for entry in entries if entry.record)
 
 
-def _packed(text: str, units: Iterable[_Unit], limit: int) -> list[_Unit]:
-    packed: list[_Unit] = []
+def _packed(text: str, units: Iterable[_PackingUnit], limit: int) -> list[_PackingUnit]:
+    packed: list[_PackingUnit] = []
     for unit in units:
         last = packed[-1] if packed else None
         if last and not last.closed and not unit.closed and _fits(text, last.start, unit.end, limit):
@@ -91,7 +91,7 @@ def _packed(text: str, units: Iterable[_Unit], limit: int) -> list[_Unit]:
     return packed
 
 
-def _piece(text: str, section: ProfileSection, unit: _Unit) -> Piece:
+def _piece(text: str, section: ProfileSection, unit: _PackingUnit) -> Piece:
     title = (section.title.words,) if section.title else ()
     company = unit.companies if len(unit.companies) == 1 and unit.companies[0] else ()
     passage = f"{text[unit.start : unit.end]}\n{unit.lead}"
@@ -100,7 +100,7 @@ def _piece(text: str, section: ProfileSection, unit: _Unit) -> Piece:
     return Piece(unit.start, unit.end, title + company, kind, combined(records), _year(records), unit.lead)
 
 
-def _clipped(record: CareerRecord, unit: _Unit) -> CareerRecord:
+def _clipped(record: CareerRecord, unit: _PackingUnit) -> CareerRecord:
     """The record with its span clipped to the unit, for a long job that was cut."""
     return record.model_copy(update={"span": (max(record.span[0], unit.start), min(record.span[1], unit.end))})
 

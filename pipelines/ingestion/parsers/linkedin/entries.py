@@ -14,7 +14,7 @@ from pipelines.ingestion.parsers.careers.vocabulary import (
     INSTITUTION_WORDS,
     SPOKEN_LANGUAGES,
 )
-from pipelines.ingestion.parsers.linkedin.jobs import Entry
+from pipelines.ingestion.parsers.linkedin.jobs import LinkedInEntry
 from pipelines.ingestion.parsers.linkedin.sections import ProfileSection, Row, location_of
 from pipelines.text import fold
 
@@ -39,10 +39,10 @@ _LANGUAGE_LEVEL = re.compile(r"([^\s(),·][^()\n]{0,60}?)[ ]?\(([^()\n]{2,60})\)
 _LICENCE = re.compile(
     r"\b(?:license|licence|lizenz|licencia|licença|licenza|credential|issued|ausgestellt)\b", re.IGNORECASE
 )
-Reader = Callable[[ProfileSection, str], list[Entry]]
+Reader = Callable[[ProfileSection, str], list[LinkedInEntry]]
 
 
-def schools(section: ProfileSection, text: str) -> list[Entry]:
+def schools(section: ProfileSection, text: str) -> list[LinkedInEntry]:
     """The institutions in order, each with the degree, the subject and the years below it."""
     found: list[list[Row]] = []
     rows = section.rows
@@ -82,7 +82,7 @@ def _continues_school(row: Row, above: int, dated: bool, following: Row | None) 
     )
 
 
-def _school(rows: Sequence[Row]) -> Entry:
+def _school(rows: Sequence[Row]) -> LinkedInEntry:
     span = rows[0].start, rows[-1].end
     years = next((dates for row in rows[: 1 + _MAX_DETAILS] if (dates := trailing_dates(row.words))), None)
     words = [without_dates(row.words) for row in rows[: 1 + _MAX_DETAILS] if not _SCHOOL_DETAIL.match(row.words)]
@@ -93,7 +93,7 @@ def _school(rows: Sequence[Row]) -> Entry:
     record = EducationFacts(
         span=span, institution=name[:200], degree=degree[:200], area=area[:200], **date_fields(years)
     )
-    return Entry(*span, record if name else None)
+    return LinkedInEntry(*span, record if name else None)
 
 
 def trailing_dates(words: str) -> DateRange | None:
@@ -126,7 +126,7 @@ def is_degree(words: str) -> bool:
     return any(word in DEGREE_WORDS or word.endswith(tuple(DEGREE_ENDINGS)) for word in folded)
 
 
-def person(section: ProfileSection, text: str) -> list[Entry]:
+def person(section: ProfileSection, text: str) -> list[LinkedInEntry]:
     """The person: name, headline and place below each other, or the addresses of the contact column."""
     rows = [row for row in (section.title, *section.rows) if row and (section.name == "person" or row != section.title)]
     if not rows:
@@ -149,7 +149,7 @@ def person(section: ProfileSection, text: str) -> list[Entry]:
         phone=phone[0].strip() if phone else "",
         links=links,
     )
-    return [Entry(*span, facts)]
+    return [LinkedInEntry(*span, facts)]
 
 
 def _without_addresses(row: Row) -> Row:
@@ -169,7 +169,7 @@ def _links(passage: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def skills(section: ProfileSection, text: str) -> list[Entry]:
+def skills(section: ProfileSection, text: str) -> list[LinkedInEntry]:
     """The list of skills as one entry."""
     named: list[str] = []
     for row in section.rows:
@@ -181,17 +181,19 @@ def skills(section: ProfileSection, text: str) -> list[Entry]:
     if not kept:
         return []
     span = section.rows[0].start, section.rows[-1].end
-    return [Entry(*span, SkillsFacts(span=span, skills=kept, group=section.title.words if section.title else ""))]
+    return [
+        LinkedInEntry(*span, SkillsFacts(span=span, skills=kept, group=section.title.words if section.title else ""))
+    ]
 
 
-def languages(section: ProfileSection, text: str) -> list[Entry]:
+def languages(section: ProfileSection, text: str) -> list[LinkedInEntry]:
     """The languages in order, each with its level from brackets or from the line below."""
-    found: list[Entry] = []
+    found: list[LinkedInEntry] = []
     for row in section.rows:
         levelled = list(_LANGUAGE_LEVEL.finditer(text, row.start, row.end))
         for match in levelled:
             facts = LanguageFacts(span=match.span(), language=match[1].strip(), level=match[2].strip())
-            found.append(Entry(*match.span(), facts))
+            found.append(LinkedInEntry(*match.span(), facts))
         if levelled:
             continue
         level = row.words.strip("() ")
@@ -199,18 +201,18 @@ def languages(section: ProfileSection, text: str) -> list[Entry]:
         is_language = bool(set(_WORD.findall(fold(level))) & SPOKEN_LANGUAGES)
         if isinstance(last, LanguageFacts) and not last.level and not (is_language and level == row.words):
             span = last.span[0], row.end
-            found[-1] = Entry(*span, last.model_copy(update={"level": level, "span": span}))
+            found[-1] = LinkedInEntry(*span, last.model_copy(update={"level": level, "span": span}))
         elif len(level) <= 40:
-            found.append(Entry(row.start, row.end, LanguageFacts(span=(row.start, row.end), language=level)))
+            found.append(LinkedInEntry(row.start, row.end, LanguageFacts(span=(row.start, row.end), language=level)))
     return found
 
 
-def certificates(section: ProfileSection, text: str) -> list[Entry]:
+def certificates(section: ProfileSection, text: str) -> list[LinkedInEntry]:
     """The certificates in order, one per line; a line with a licence or only dates belongs to the one above.
 
     If every line has a comma, the words after it are the issuer.
     """
-    found: list[Entry] = []
+    found: list[LinkedInEntry] = []
     listed = len(section.rows) > 1 and all(row.words.count(", ") == 1 for row in section.rows)
     for row in section.rows:
         last = found[-1].record if found else None
@@ -222,23 +224,23 @@ def certificates(section: ProfileSection, text: str) -> list[Entry]:
         span = row.start, row.end
         name, _, issuer = without_dates(row.words).partition(", " if listed else "\n")
         record = CertificationFacts(span=span, name=name[:200], issuer=issuer[:200], **date_fields(years))
-        found.append(Entry(*span, record if name else None))
+        found.append(LinkedInEntry(*span, record if name else None))
     return found
 
 
-def _with_issuer(record: CertificationFacts, row: Row, text: str) -> Entry:
+def _with_issuer(record: CertificationFacts, row: Row, text: str) -> LinkedInEntry:
     """The certificate with the issuer and the dates of the line below it."""
     ranges = date_ranges(row.words)
     span = record.span[0], row.end
     issuer = re.split(r"\s{2,}|\s[·|]\s|,", text[row.start : row.end])[0].strip()
     dates = date_fields(ranges[0] if ranges else None)
     named = not _LICENCE.search(issuer) and not date_ranges(issuer)
-    return Entry(*span, record.model_copy(update={"span": span, "issuer": issuer if named else "", **dates}))
+    return LinkedInEntry(*span, record.model_copy(update={"span": span, "issuer": issuer if named else "", **dates}))
 
 
-def projects(section: ProfileSection, text: str) -> list[Entry]:
+def projects(section: ProfileSection, text: str) -> list[LinkedInEntry]:
     """The projects in order: the name is the line above each line of dates."""
-    found: list[Entry] = []
+    found: list[LinkedInEntry] = []
     dated: list[int] = []
     for at, row in enumerate(section.rows):
         if at and at - 1 not in dated[-1:] and trailing_dates(row.words) and not without_dates(row.words):
@@ -247,7 +249,7 @@ def projects(section: ProfileSection, text: str) -> list[Entry]:
         rows = section.rows[at - 1 : following - 1]
         span = rows[0].start, rows[-1].end
         found.append(
-            Entry(
+            LinkedInEntry(
                 *span, ProjectFacts(span=span, name=rows[0].words[:200], **date_fields(trailing_dates(rows[1].words)))
             )
         )

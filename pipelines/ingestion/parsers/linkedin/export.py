@@ -13,7 +13,7 @@ from pipelines.ingestion.parsers.careers.dates import DateRange, months_named
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.records import date_fields
 from pipelines.ingestion.parsers.linkedin.entries import is_degree
-from pipelines.ingestion.parsers.linkedin.jobs import MAX_POSITION, Entry, Group
+from pipelines.ingestion.parsers.linkedin.jobs import MAX_POSITION, JobGroup, LinkedInEntry
 from pipelines.ingestion.parsers.linkedin.sections import LISTED, ProfileSection, Row, block_row, title_section
 from pipelines.types import Document
 
@@ -80,16 +80,20 @@ def _right_names(sections: Sequence[tuple[Row | None, list[Row]]]) -> list[str]:
     return names
 
 
-def typeset_person(section: ProfileSection) -> list[Entry]:
+def typeset_person(section: ProfileSection) -> list[LinkedInEntry]:
     """The name, and below it the headline and the place."""
     name, *about = section.rows
     span = name.start, section.rows[-1].end
     place = about[-1].words if len(about) > 1 else ""
     headline = " ".join(row.words for row in (about[:-1] if place else about))
-    return [Entry(*span, PersonFacts(span=span, name=name.words[:100], headline=headline[:400], location=place[:200]))]
+    return [
+        LinkedInEntry(
+            *span, PersonFacts(span=span, name=name.words[:100], headline=headline[:400], location=place[:200])
+        )
+    ]
 
 
-def typeset_jobs(rows: Sequence[Row]) -> list[Group]:
+def typeset_jobs(rows: Sequence[Row]) -> list[JobGroup]:
     """The jobs by company: a position, its dates below it, and perhaps a place, then the text."""
     companies: list[tuple[Row, list[list[Row]]]] = []
     for row in rows:
@@ -101,13 +105,13 @@ def typeset_jobs(rows: Sequence[Row]) -> list[Group]:
             companies[-1][1][-1].append(row)
     dates = iter(_ranges([job[1] if len(job) > 1 else job[0] for _, jobs in companies for job in jobs]))
     return [
-        Group(tuple(_job(company, job, next(dates), first=job is jobs[0]) for job in jobs), company.words)
+        JobGroup(tuple(_job(company, job, next(dates), first=job is jobs[0]) for job in jobs), company.words)
         for company, jobs in companies
         if jobs
     ]
 
 
-def _job(company: Row, rows: Sequence[Row], dated: DateRange | None, *, first: bool) -> Entry:
+def _job(company: Row, rows: Sequence[Row], dated: DateRange | None, *, first: bool) -> LinkedInEntry:
     position, *body = rows
     body = body[1:] if dated else body
     span = (company if first else position).start, rows[-1].end
@@ -120,7 +124,7 @@ def _job(company: Row, rows: Sequence[Row], dated: DateRange | None, *, first: b
         **date_fields(dated),
     )
     lead = filter(None, (record.company, record.position, record.location, record.date_range))
-    return Entry(*span, record, " | ".join(lead))
+    return LinkedInEntry(*span, record, " | ".join(lead))
 
 
 def _place(row: Row) -> str:
@@ -133,7 +137,7 @@ def _place(row: Row) -> str:
     return words if place_score(words) >= 2 or (named and (len(parts) > 1 or len(words.split()) <= 3)) else ""
 
 
-def typeset_schools(section: ProfileSection) -> list[Entry]:
+def typeset_schools(section: ProfileSection) -> list[LinkedInEntry]:
     """The schools in order, each with the degree, the subject and the years below it."""
     schools: list[list[Row]] = []
     for row in section.rows:
@@ -154,14 +158,14 @@ def _studied(rows: Sequence[Row]) -> tuple[str, str]:
     return (rows[1].words.rstrip(" ·") if len(rows) > 1 else ""), ""
 
 
-def _school(rows: Sequence[Row], what: str, dated: DateRange | None) -> Entry:
+def _school(rows: Sequence[Row], what: str, dated: DateRange | None) -> LinkedInEntry:
     degree, _, area = what.partition(", ")
     if not is_degree(degree) and not area:
         degree, area = "", degree
     span = rows[0].start, rows[-1].end
     name = rows[0].words[:200]
     record = EducationFacts(span=span, institution=name, degree=degree[:200], area=area[:200], **date_fields(dated))
-    return Entry(*span, record)
+    return LinkedInEntry(*span, record)
 
 
 def _ranges(rows: Iterable[Row]) -> list[DateRange | None]:

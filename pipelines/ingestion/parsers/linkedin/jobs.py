@@ -72,7 +72,7 @@ def _states_only(words: str, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LinkedInEntry:
     """A span with one record; its later parts repeat `lead`."""
 
     start: int
@@ -82,10 +82,10 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class JobGroup:
     """Entries that stay together if they fit; `lead` is common to all of them (a company)."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[LinkedInEntry, ...]
     lead: str = ""
 
 
@@ -100,7 +100,7 @@ class _Head:
     opens: bool
 
 
-def job_groups(rows: Sequence[Row]) -> list[Group]:
+def job_groups(rows: Sequence[Row]) -> list[JobGroup]:
     """The jobs by company, in order, covering the rows from the first job on; empty if no row is dated.
 
     Each row of dates is a job; durations beside the dates are left out. If a company has several positions, its total
@@ -112,12 +112,12 @@ def job_groups(rows: Sequence[Row]) -> list[Group]:
     joined = dated[0] == 1 and _AT.match(rows[0].words) is not None
     copied = sum("·" in rows[at].words for at in dated) * 2 > len(dated)
     heads = _position_at_company(dated) if joined else _copied_page(rows, dated) if copied else _exported(rows, dated)
-    opened: list[tuple[str, list[Entry]]] = []
+    opened: list[tuple[str, list[LinkedInEntry]]] = []
     for head, following in zip(heads, [*heads[1:], None], strict=True):
         if head.opens or not opened:
             opened.append((rows[head.company].words if head.company >= 0 and not joined else "", []))
         opened[-1][1].append(_entry(rows, head, following.first if following else len(rows), joined))
-    return [Group(tuple(entries), lead) for lead, entries in opened]
+    return [JobGroup(tuple(entries), lead) for lead, entries in opened]
 
 
 def _position_at_company(dated: Sequence[int]) -> list[_Head]:
@@ -204,7 +204,7 @@ def _is_total_duration(row: Row) -> bool:
     return is_duration(length) and len(kind) <= 1 and all(map(_is_employment_type, kind))
 
 
-def _entry(rows: Sequence[Row], head: _Head, end: int, joined: bool) -> Entry:
+def _entry(rows: Sequence[Row], head: _Head, end: int, joined: bool) -> LinkedInEntry:
     dated = row_dates(rows[head.dates])
     company = rows[head.company].words if head.company >= 0 else ""
     position = rows[head.position].words if head.position >= 0 else ""
@@ -217,7 +217,7 @@ def _entry(rows: Sequence[Row], head: _Head, end: int, joined: bool) -> Entry:
     location = location_of(body[0], strict=joined) if body else ""
     span = rows[head.first].start, rows[end - 1].end
     if not company:
-        return Entry(*span)
+        return LinkedInEntry(*span)
     record = JobFacts(
         span=span,
         company=company[:MAX_POSITION],
@@ -227,4 +227,4 @@ def _entry(rows: Sequence[Row], head: _Head, end: int, joined: bool) -> Entry:
         **date_fields(dated),
     )
     lead = " | ".join(filter(None, (company, position, location, record.date_range)))
-    return Entry(*span, record, lead)
+    return LinkedInEntry(*span, record, lead)

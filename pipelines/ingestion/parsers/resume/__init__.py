@@ -14,7 +14,7 @@ from pipelines.ingestion.parsers.pieces import Piece, Span, cut_span
 from pipelines.ingestion.parsers.resume.entries import HEADING, split_entries
 from pipelines.ingestion.parsers.resume.lines import dated_lines
 from pipelines.ingestion.parsers.resume.readers import READERS, read_text
-from pipelines.ingestion.parsers.resume.sections import Part, parts_of
+from pipelines.ingestion.parsers.resume.sections import SectionPart, parts_of
 from pipelines.ingestion.structure import text_blocks
 from pipelines.text import count_tokens
 from pipelines.types import Block, Document, LineBox
@@ -22,14 +22,14 @@ from pipelines.types import Block, Document, LineBox
 _FALLBACK_CHARACTERS = 1000
 
 
-def _with_experience(text: str, parts: Sequence[Part]) -> list[Part]:
+def _with_experience(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
     """The parts; if none is an experience section, unnamed ones that list dated positions become one."""
     if any(part.section == "experience" for part in parts):
         return list(parts)
     return [replace(part, section="experience") if _lists_jobs(text, part) else part for part in parts]
 
 
-def _lists_jobs(text: str, part: Part) -> bool:
+def _lists_jobs(text: str, part: SectionPart) -> bool:
     if part.section or not part.lines:
         return False
     entries = split_entries(dated_lines(text, part.lines)).entries
@@ -39,7 +39,7 @@ def _lists_jobs(text: str, part: Part) -> bool:
     return any(has_title(segment.words) for line in naming for segment in line.parts)
 
 
-def _pieces(text: str, parts: Sequence[Part]) -> Iterator[Piece]:
+def _pieces(text: str, parts: Sequence[SectionPart]) -> Iterator[Piece]:
     """The pieces of each part in order; each heading is a piece of its own."""
     by_section = {section: read(text, parts) for section, read in READERS.items()}
     for number, part in enumerate(parts):

@@ -14,7 +14,7 @@ from pipelines.ingestion.parsers.careers.vocabulary import (
     institution_score,
     is_employment_type,
 )
-from pipelines.ingestion.parsers.resume.entries import Entry
+from pipelines.ingestion.parsers.resume.entries import ResumeEntry
 from pipelines.ingestion.parsers.resume.lines import words_of
 
 _MAX_NAME = 200
@@ -57,7 +57,7 @@ _LABEL = re.compile(
 )
 
 
-def education_records(text: str, entries: Sequence[Entry]) -> list[EducationFacts]:
+def education_records(text: str, entries: Sequence[ResumeEntry]) -> list[EducationFacts]:
     """The institution, degree, subject and place of each entry, in order.
 
     The institution is the part with a school word, the degree the part with a degree word. If neither has one, the
@@ -80,7 +80,7 @@ def _under_one_school(above: EducationFacts, record: EducationFacts) -> Educatio
     return record.model_copy(update={"institution": above.institution, "location": record.location or above.location})
 
 
-def _parts_and_places(entry: Entry) -> tuple[list[str], list[str]]:
+def _parts_and_places(entry: ResumeEntry) -> tuple[list[str], list[str]]:
     """The parts that may be a school, a degree or a subject, and the places."""
     parts: list[str] = []
     places: list[str] = []
@@ -201,7 +201,7 @@ def _school_and_degree(parts: Sequence[str]) -> tuple[int, int]:
 
 
 def _record(
-    entry: Entry, parts: Sequence[str], places: Sequence[str], found: tuple[int, int], school_first: bool
+    entry: ResumeEntry, parts: Sequence[str], places: Sequence[str], found: tuple[int, int], school_first: bool
 ) -> EducationFacts:
     school, degree = found
     rest = [at for at in range(len(parts)) if at not in found]

@@ -10,7 +10,7 @@ from pipelines.ingestion.parsers.careers.records import combined, supported_by
 from pipelines.ingestion.parsers.careers.vocabulary import company_score, has_school, has_title, title_score
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.resume.lines import DatedLine, dated_lines, label_role, split_label
-from pipelines.ingestion.parsers.resume.sections import Part
+from pipelines.ingestion.parsers.resume.sections import SectionPart
 
 HEADING = "heading"
 
@@ -23,7 +23,7 @@ PiecesByPart = dict[int, list[Piece]]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ResumeEntry:
     """One entry: the lines that name it, lines below its dates that may name it too, the other lines, and its dates."""
 
     head: tuple[DatedLine, ...]
@@ -47,7 +47,7 @@ class SectionEntries:
     """A section: the lines before its first entry, and its entries."""
 
     leading: tuple[DatedLine, ...]
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ResumeEntry, ...] = ()
 
 
 def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: Names = has_title) -> SectionEntries:
@@ -151,11 +151,11 @@ def _list_start(lines: Sequence[DatedLine], anchor: int) -> int:
     return anchor
 
 
-def _entry(lines: Sequence[DatedLine], start: int, named: int, end: int, dated: DateRange | None = None) -> Entry:
+def _entry(lines: Sequence[DatedLine], start: int, named: int, end: int, dated: DateRange | None = None) -> ResumeEntry:
     after = named
     while after < min(end, named + _MAX_AFTER) and _may_name(lines[after], after - named):
         after += 1
-    return Entry(tuple(lines[start:named]), tuple(lines[named:after]), tuple(lines[after:end]), dated)
+    return ResumeEntry(tuple(lines[start:named]), tuple(lines[named:after]), tuple(lines[after:end]), dated)
 
 
 def _may_name(one: DatedLine, number: int) -> bool:
@@ -191,11 +191,11 @@ def _dates_last(lines: Sequence[DatedLine], anchors: Sequence[int]) -> SectionEn
         ):
             named += 1
         head = (*lines[start:named], lines[anchor])
-        entries.append(Entry(head, (), (*lines[named:anchor], *lines[anchor + 1 : end]), lines[anchor].dated))
+        entries.append(ResumeEntry(head, (), (*lines[named:anchor], *lines[anchor + 1 : end]), lines[anchor].dated))
         start = end
     if start < len(lines):
         last = entries.pop()
-        entries.append(Entry(last.head, last.after, (*last.body, *lines[start:]), last.dated))
+        entries.append(ResumeEntry(last.head, last.after, (*last.body, *lines[start:]), last.dated))
     return SectionEntries((), tuple(entries))
 
 
@@ -224,7 +224,7 @@ def _begins_entry(lines: Sequence[DatedLine], number: int, names: Names) -> bool
     return has_name(number) or has_name(number + 1)
 
 
-def entries_by_part(text: str, parts: Sequence[Part], section: str) -> dict[int, SectionEntries]:
+def entries_by_part(text: str, parts: Sequence[SectionPart], section: str) -> dict[int, SectionEntries]:
     """The entries of each part of a section; a part without a heading continues the one before."""
     found: dict[int, SectionEntries] = {}
     reach: int | None = None
@@ -238,12 +238,12 @@ def entries_by_part(text: str, parts: Sequence[Part], section: str) -> dict[int,
     return found
 
 
-def parts_of_section(parts: Sequence[Part], section: str) -> Iterator[tuple[int, Part]]:
+def parts_of_section(parts: Sequence[SectionPart], section: str) -> Iterator[tuple[int, SectionPart]]:
     """The parts of a section that have lines, with their numbers."""
     return ((number, part) for number, part in enumerate(parts) if part.section == section and part.lines)
 
 
-def leading_pieces(split: SectionEntries, part: Part, lead: str, kind: str) -> list[Piece]:
+def leading_pieces(split: SectionEntries, part: SectionPart, lead: str, kind: str) -> list[Piece]:
     """The piece before the first entry: the rest of an entry of the page before, a table head, or a remark.
 
     A short remark is joined to the entry that follows it, like a heading.

@@ -15,7 +15,7 @@ from pipelines.ingestion.parsers.careers.vocabulary import (
     is_industry,
     title_score,
 )
-from pipelines.ingestion.parsers.resume.entries import Entry
+from pipelines.ingestion.parsers.resume.entries import ResumeEntry
 from pipelines.ingestion.parsers.resume.lines import label_role, split_label, words_of
 
 Segment = tuple[int, int]
@@ -165,7 +165,7 @@ class Separator:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class NameCandidate:
     """A candidate for a company or a position: segment `at` of a line, or one side of a separator inside it.
 
     Attributes:
@@ -204,12 +204,12 @@ class Candidate:
 class Candidates:
     """The candidates of a job, the values that are known by label or as a place, and its place candidates."""
 
-    items: tuple[Candidate, ...]
+    items: tuple[NameCandidate, ...]
     known: dict[str, str]
     places: tuple[PlaceCandidate, ...]
 
     @property
-    def whole(self) -> list[Candidate]:
+    def whole(self) -> list[NameCandidate]:
         """The candidates that are whole segments."""
         return [candidate for candidate in self.items if candidate.separator is None]
 
@@ -220,14 +220,14 @@ class Candidates:
         return whole + [place for place in self.places if place.head and place.score > 1 and place.segment not in known]
 
 
-def candidates_of(entry: Entry, *, sides: bool = True) -> Candidates:
+def candidates_of(entry: ResumeEntry, *, sides: bool = True) -> Candidates:
     """Find the candidates of a job, in order.
 
     Args:
         entry: The job's lines.
         sides: True to split segments at the separators inside them.
     """
-    candidates: list[Candidate] = []
+    candidates: list[NameCandidate] = []
     places: list[PlaceCandidate] = []
     known: dict[str, str] = {}
     count: dict[int, int] = defaultdict(int)
@@ -237,7 +237,9 @@ def candidates_of(entry: Entry, *, sides: bool = True) -> Candidates:
             places += [whole_segment_place(row, at, raw)] if role == "location" else []
             continue
         words, city = split_known_place(raw)
-        one = Candidate(words, row, at, count[row], city=city, is_place=place_score(raw) == _IS_PLACE, aligned=aligned)
+        one = NameCandidate(
+            words, row, at, count[row], city=city, is_place=place_score(raw) == _IS_PLACE, aligned=aligned
+        )
         made = [
             _with_trailing_place(candidate)
             for candidate in (one, *islice(_sides(one), 2 * _MAX_SEPARATORS if sides else 0))
@@ -256,12 +258,12 @@ def candidates_of(entry: Entry, *, sides: bool = True) -> Candidates:
     )
 
 
-def _with_trailing_place(candidate: Candidate) -> Candidate:
+def _with_trailing_place(candidate: NameCandidate) -> NameCandidate:
     side = f"{candidate.separator.sign}{candidate.side}" if candidate.separator else ""
     return replace(candidate, tail=trailing_place(candidate.row, candidate.at, side, candidate.words, candidate.city))
 
 
-def _segments_with_roles(entry: Entry) -> Iterator[tuple[int, int, str | None, str, bool]]:
+def _segments_with_roles(entry: ResumeEntry) -> Iterator[tuple[int, int, str | None, str, bool]]:
     """Yield (line, number in the line, role, words, aligned) for each segment; line 0 is that of the dates.
 
     The role is that of a label before the words or in a column of its own, `location` for a known place, "" for words
@@ -291,7 +293,7 @@ def _role(words: str) -> tuple[str | None, str]:
     return ("location", words) if score >= 3 else (None, words)
 
 
-def _sides(whole: Candidate) -> Iterator[Candidate]:
+def _sides(whole: NameCandidate) -> Iterator[NameCandidate]:
     """Both sides of each separator in a segment: "Engineer, Acme", "Engineer at Acme", "Acme - Engineer"."""
     words = whole.words
     found = [

@@ -25,11 +25,11 @@ from pipelines.ingestion.parsers.careers.vocabulary import (
     tokens,
 )
 from pipelines.ingestion.parsers.pieces import Piece
-from pipelines.ingestion.parsers.resume.entries import Entry, PiecesByPart, entries_by_part, leading_pieces
+from pipelines.ingestion.parsers.resume.entries import PiecesByPart, ResumeEntry, entries_by_part, leading_pieces
 from pipelines.ingestion.parsers.resume.job_candidates import (
     SURE_PREPOSITIONS,
-    Candidate,
     Candidates,
+    NameCandidate,
     PlaceCandidate,
     Segment,
     candidates_of,
@@ -37,14 +37,14 @@ from pipelines.ingestion.parsers.resume.job_candidates import (
     trailing_place,
 )
 from pipelines.ingestion.parsers.resume.lines import words_of
-from pipelines.ingestion.parsers.resume.sections import Part
+from pipelines.ingestion.parsers.resume.sections import SectionPart
 
 _INNER_SEPARATOR = re.compile(r"\s(?:[–—-]|/)\s|:\s|\s(?:en|em|na|no|presso|chez|bei|at)\s(?=[A-ZÀ-Ý])")
 _DASH = re.compile(r"\s[–—-]\s")
 COMPANY_ONLY, POSITION_BELOW, OWN_ENTRY = "head", "under", ""
 # Cost of a place after the position: if the company comes before the position, and if it does not.
 _COST_BEHIND, _COST_BEFORE = 0.1, 0.3
-_NO_CANDIDATE = Candidate("", 0, 0, 0)
+_NO_CANDIDATE = NameCandidate("", 0, 0, 0)
 _IN_BRACKETS = re.compile(r"([^()]*[^\s()])\s*\(([^()]{2,60})\)")
 _STREET = re.compile(r"(?<=\w),\s+(?=\d)")
 _MIN_VOTE, _MAX_VOTE = -2.0, 4.0
@@ -88,7 +88,7 @@ def _unnamed_penalty(words: str, few: int, cost: float) -> float:
     return cost if len(words.split()) > few else 0.3
 
 
-def group_roles(entries: Sequence[Entry], candidates: Sequence[Candidates]) -> list[str]:
+def group_roles(entries: Sequence[ResumeEntry], candidates: Sequence[Candidates]) -> list[str]:
     """The role of each entry: a company with its dates, a position within those dates, or a job of its own."""
     found: list[str] = []
     head: DateRange | None = None
@@ -155,7 +155,7 @@ def _pairs(candidates: Candidates, place_scores: Mapping[str, float]) -> Iterato
 
 
 def _layout_keys(
-    company: Candidate, position: Candidate, place: PlaceCandidate | None
+    company: NameCandidate, position: NameCandidate, place: PlaceCandidate | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The layouts of a pair, and those it votes for: a further position at a company is where the first one was."""
     first, second = _position_key(company, place), _position_key(position, place)
@@ -185,7 +185,11 @@ def _singles(candidates: Candidates, place_scores: Mapping[str, float], group: s
 
 
 def _with_places(
-    candidates: Candidates, place_scores: Mapping[str, float], company: Candidate, position: Candidate, cost: float
+    candidates: Candidates,
+    place_scores: Mapping[str, float],
+    company: NameCandidate,
+    position: NameCandidate,
+    cost: float,
 ) -> Iterator[tuple[JobReading, PlaceCandidate | None]]:
     """The reading of these candidates without an unknown place, and with the likeliest places; each with its place."""
     used = [candidate for candidate in (company, position) if candidate.words]
@@ -214,7 +218,7 @@ def _with_places(
             yield JobReading(names[0], names[1], tail.words, score=score), tail
 
 
-def _follows(candidate: Candidate, other: Candidate) -> bool:
+def _follows(candidate: NameCandidate, other: NameCandidate) -> bool:
     """True if the candidate comes after the other."""
     return candidate.side == "R" if candidate.separator else candidate.segment > other.segment
 
@@ -226,7 +230,7 @@ def _unused_penalty(candidates: Candidates, taken: Set[Segment]) -> float:
     return sum(0.5 if segment < last else 0.4 if segment[0] <= 0 else 0.0 for segment in left)
 
 
-def _place_worth(place: PlaceCandidate, place_scores: Mapping[str, float], company: Candidate) -> float:
+def _place_worth(place: PlaceCandidate, place_scores: Mapping[str, float], company: NameCandidate) -> float:
     """Score how likely the place is the job's location, about -3 to 2."""
     worth = 0.3 * place.score + 0.7 * place_scores[place.key]
     if place.head:
@@ -240,12 +244,12 @@ def _place_worth(place: PlaceCandidate, place_scores: Mapping[str, float], compa
     return worth - (0.2 if place.row == 0 or place.aligned else 0.5) * early
 
 
-def _position_key(candidate: Candidate, place: PlaceCandidate | None) -> str:
+def _position_key(candidate: NameCandidate, place: PlaceCandidate | None) -> str:
     before = place is not None and not place.head and place.row == candidate.row and place.at < candidate.at
     return f"{candidate.row}.{candidate.rank - before}"
 
 
-def read_jobs(entries: Sequence[Entry]) -> list[JobReading]:
+def read_jobs(entries: Sequence[ResumeEntry]) -> list[JobReading]:
     """The best reading of each entry, in order.
 
     A reading is scored by its words, and by how well the same layout reads the other entries: a resume usually keeps to
@@ -323,7 +327,7 @@ def _with_industry(job: JobReading, *, usual: bool) -> JobReading:
     return replace(job, company=company, industry=inside) if usual or is_industry(inside) else job
 
 
-def read_experience(text: str, parts: Sequence[Part]) -> PiecesByPart:
+def read_experience(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
     """A piece for each job of the experience sections, in order."""
     splits = entries_by_part(text, parts, "experience")
     entries = [entry for split in splits.values() for entry in split.entries]
@@ -346,10 +350,10 @@ def read_experience(text: str, parts: Sequence[Part]) -> PiecesByPart:
     return found
 
 
-def _join_company_lines(pairs: Sequence[tuple[Entry, JobReading]]) -> list[tuple[Entry, JobReading]]:
+def _join_company_lines(pairs: Sequence[tuple[ResumeEntry, JobReading]]) -> list[tuple[ResumeEntry, JobReading]]:
     """The jobs, each line of a company and its dates alone joined to the position that follows it."""
-    made: list[tuple[Entry, JobReading]] = []
-    waiting: tuple[Entry, JobReading] | None = None
+    made: list[tuple[ResumeEntry, JobReading]] = []
+    waiting: tuple[ResumeEntry, JobReading] | None = None
     for entry, job in pairs:
         pair = entry, job
         if waiting and job.position and not job.company:
@@ -362,14 +366,16 @@ def _join_company_lines(pairs: Sequence[tuple[Entry, JobReading]]) -> list[tuple
     return [*made, waiting] if waiting else made
 
 
-def _below_company_line(first: Entry, group: JobReading, entry: Entry, job: JobReading) -> tuple[Entry, JobReading]:
+def _below_company_line(
+    first: ResumeEntry, group: JobReading, entry: ResumeEntry, job: JobReading
+) -> tuple[ResumeEntry, JobReading]:
     """The position with the lines above it that name its company."""
     head = (*first.head, *first.after, *entry.head)
     known = replace(job, company=group.company, location=job.location or group.location, industry=group.industry)
-    return Entry(head, entry.after, entry.body, entry.dated), known
+    return ResumeEntry(head, entry.after, entry.body, entry.dated), known
 
 
-def _job_piece(text: str, entry: Entry, job: JobReading, lead: str, part: Part) -> Piece:
+def _job_piece(text: str, entry: ResumeEntry, job: JobReading, lead: str, part: SectionPart) -> Piece:
     """The job's piece; the company of a further position is in its `lead`.
 
     A break ("Parental leave") has no facts.
@@ -390,7 +396,7 @@ def _job_piece(text: str, entry: Entry, job: JobReading, lead: str, part: Part) 
     return Piece(*span, part.path, "job", known, end_year(entry.dated), lead)
 
 
-def _bullets(text: str, entry: Entry) -> Iterator[str]:
+def _bullets(text: str, entry: ResumeEntry) -> Iterator[str]:
     """The list items of an entry; wrapped lines are joined, columns beside the list are left out."""
     opened: tuple[int, int] | None = None
     for marked in (*entry.head, *entry.after, *entry.body):

@@ -59,7 +59,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ResumeLine:
     """A trimmed line `text[start:end]`; its words begin at `body`, after a bullet, a `#` or a pipe.
 
     A `more` line continues the list item above it. `level` is that of a heading, `indent` that of a list item in
@@ -75,7 +75,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class LineSegment:
     """A part of a line between strong separators (tab, pipe, dot, line end): its span and its words without marks.
 
     `aligned` is True if a tab separates it from words before it.
@@ -87,12 +87,14 @@ class Segment:
     aligned: bool = False
 
 
-def lines_of(text: str, blocks: Sequence[Block]) -> list[Line]:
+def lines_of(text: str, blocks: Sequence[Block]) -> list[ResumeLine]:
     """The lines of the whole text in order; only white space is left out."""
-    found: list[Line] = []
+    found: list[ResumeLine] = []
     for block in fill_gaps(text, blocks):
         if block.kind == "heading":
-            found.append(Line(block.start, block.end, _body(text, block.start, block.end), "heading", block.level))
+            found.append(
+                ResumeLine(block.start, block.end, _body(text, block.start, block.end), "heading", block.level)
+            )
             continue
         begin = block.start
         for raw in _BREAK.split(text[block.start : block.end]):
@@ -103,18 +105,18 @@ def lines_of(text: str, blocks: Sequence[Block]) -> list[Line]:
     return found
 
 
-def _line(text: str, block: Block, start: int, end: int, before: Line | None) -> Line:
+def _line(text: str, block: Block, start: int, end: int, before: ResumeLine | None) -> ResumeLine:
     indent = start - text.rfind("\n", 0, start) - 1
     bullet = _BULLET.match(text, start, end)
     if block.kind == "table" or (text[start] == "|" and text.count("|", start, end) > 2):
-        return Line(start, end, _body(text, start, end), "row")
+        return ResumeLine(start, end, _body(text, start, end), "row")
     if bullet:
-        return Line(start, end, bullet.end(), "bullet", indent=indent)
+        return ResumeLine(start, end, bullet.end(), "bullet", indent=indent)
     if start > block.start and before and before.kind in ("bullet", "more"):
         wrapped = indent > 0 or text[start].islower() or before.end - before.start > _LONG_LINE
         if wrapped and "\t" not in text[start:end] and " | " not in text[start:end]:
-            return Line(start, end, start, "more")
-    return Line(start, end, _body(text, start, end), "text")
+            return ResumeLine(start, end, start, "more")
+    return ResumeLine(start, end, _body(text, start, end), "text")
 
 
 def _body(text: str, start: int, end: int) -> int:
@@ -125,7 +127,7 @@ def _body(text: str, start: int, end: int) -> int:
     return start
 
 
-def is_rule(text: str, line: Line) -> bool:
+def is_rule(text: str, line: ResumeLine) -> bool:
     """True if the line is only a rule, such as the one under a table head."""
     return _RULE.fullmatch(text, line.start, line.end) is not None
 
@@ -153,12 +155,12 @@ def unspaced(words: str) -> str:
     return " ".join("".join(word.split()) for word in re.split(r"\s{2,}", words.strip()))
 
 
-def segments(text: str, start: int, end: int, holes: Sequence[tuple[int, int]] = ()) -> list[Segment]:
+def segments(text: str, start: int, end: int, holes: Sequence[tuple[int, int]] = ()) -> list[LineSegment]:
     """The segments of `text[start:end]` with words, in order; holes (dates) separate segments and are left out."""
-    found: list[Segment] = []
+    found: list[LineSegment] = []
     whole = unspaced(text[start:end])
     if whole != text[start:end]:
-        return [Segment(start, end, whole)]
+        return [LineSegment(start, end, whole)]
     cuts = [(match.start(), match.end()) for match in _STRONG.finditer(text, start, end)]
     inside = [hole for hole in holes if start <= hole[0] and hole[1] <= end]
     opened = start
@@ -167,7 +169,7 @@ def segments(text: str, start: int, end: int, holes: Sequence[tuple[int, int]] =
             words = words_of(text[opened:begin])
             if any(map(str.isalnum, words)):
                 first, last = _trim(text, opened, begin)
-                found.append(Segment(first, last, words, bool(found) and "\t" in text[first - _NEAR : first]))
+                found.append(LineSegment(first, last, words, bool(found) and "\t" in text[first - _NEAR : first]))
         opened = max(opened, finish)
     return found
 
@@ -208,9 +210,9 @@ class DatedLine:
     may name an entry.
     """
 
-    line: Line
+    line: ResumeLine
     dates: tuple[DateRange, ...] = ()
-    parts: tuple[Segment, ...] = ()
+    parts: tuple[LineSegment, ...] = ()
     anchor: str = ""
     named: bool = False
 
@@ -225,7 +227,7 @@ class DatedLine:
         return bool(self.dated and (self.dated.end_month or self.dated.current))
 
 
-def dated_lines(text: str, lines: Sequence[Line]) -> list[DatedLine]:
+def dated_lines(text: str, lines: Sequence[ResumeLine]) -> list[DatedLine]:
     """The lines with their dates and segments.
 
     If the section begins with a list item that names an entry, so do others of its mark. If only list items have dates,
@@ -241,7 +243,7 @@ def dated_lines(text: str, lines: Sequence[Line]) -> list[DatedLine]:
     return named if any(one.has_range for one in named if one.anchor) else marked
 
 
-def _without_run_in_text(text: str, line: Line) -> list[Line]:
+def _without_run_in_text(text: str, line: ResumeLine) -> list[ResumeLine]:
     """The line; a name with its dates and a description that goes on behind them are two."""
     ranges = date_ranges(text[line.start : line.end])
     if line.kind != "text" or len(ranges) != 1 or not ranges[0].start:
@@ -253,7 +255,7 @@ def _without_run_in_text(text: str, line: Line) -> list[Line]:
     is_range = bool(ranges[0].end_month or ranges[0].current)
     if len(name.split()) > _FEW_WORDS or not (looks_named(name) if is_range else has_title(name)):
         return [line]
-    return [replace(line, end=end), Line(line.end - len(after), line.end, line.end - len(after), "text")]
+    return [replace(line, end=end), ResumeLine(line.end - len(after), line.end, line.end - len(after), "text")]
 
 
 def _with_named_items(text: str, marked: list[DatedLine]) -> list[DatedLine]:
@@ -270,7 +272,7 @@ def _with_named_items(text: str, marked: list[DatedLine]) -> list[DatedLine]:
     return [found.get(number, one) for number, one in enumerate(marked)] if 0 in found else marked
 
 
-def list_items_as_text(lines: Sequence[Line]) -> Sequence[Line]:
+def list_items_as_text(lines: Sequence[ResumeLine]) -> Sequence[ResumeLine]:
     """The lines; if all are list items, the items with the least indent as text."""
     if any(line.kind not in ("bullet", "more") for line in lines):
         return lines
@@ -278,18 +280,18 @@ def list_items_as_text(lines: Sequence[Line]) -> Sequence[Line]:
     return [_as_text(line, least) for line in lines]
 
 
-def _labelled_item_as_text(text: str, line: Line) -> Line:
+def _labelled_item_as_text(text: str, line: ResumeLine) -> ResumeLine:
     """The line; a list item of two columns, a label and its value, as text."""
     tab = text.find("\t", line.body, line.end) if line.kind == "bullet" else -1
     is_label = tab > 0 and label_role(text[line.body : tab]) is not None
     return replace(line, kind="text") if is_label else line
 
 
-def _as_text(line: Line, indent: int) -> Line:
+def _as_text(line: ResumeLine, indent: int) -> ResumeLine:
     return replace(line, kind="text") if line.kind == "bullet" and line.indent == indent else line
 
 
-def _dated_line(text: str, line: Line) -> DatedLine:
+def _dated_line(text: str, line: ResumeLine) -> DatedLine:
     raw = text[line.start : line.end]
     if is_rule(text, line) or (len(raw) <= _MAX_RUNNING and _RUNNING.fullmatch(raw)):
         return DatedLine(line)
@@ -308,7 +310,7 @@ def _dated_line(text: str, line: Line) -> DatedLine:
     return DatedLine(line, dates, parts, anchor, named and bool(parts))
 
 
-def _dated_item(text: str, line: Line, dates: tuple[DateRange, ...], holes: list[Span]) -> DatedLine:
+def _dated_item(text: str, line: ResumeLine, dates: tuple[DateRange, ...], holes: list[Span]) -> DatedLine:
     """A list item; dates and places after a tab are beside it, in a column of their own."""
     tab = text.rfind("\t", line.body, line.end)
     after_tab = tuple(date for date in dates if date.start > tab > 0)
@@ -318,7 +320,7 @@ def _dated_item(text: str, line: Line, dates: tuple[DateRange, ...], holes: list
     return DatedLine(line, after_tab or dates, parts, "beside" if after_tab else "")
 
 
-def _is_named(text: str, line: Line, parts: Sequence[Segment], dated: bool) -> bool:
+def _is_named(text: str, line: ResumeLine, parts: Sequence[LineSegment], dated: bool) -> bool:
     """True if the line may name a job or a study: short, not a sentence, with names in it."""
     words = sum(len(part.words.split()) for part in parts)
     if line.kind == "heading" or not parts:
@@ -348,7 +350,7 @@ def _is_styled(words: str) -> bool:
     return small and bool(others) and all(map(looks_named, others))
 
 
-def _date_position(text: str, line: Line, dates: tuple[DateRange, ...], parts: Sequence[Segment]) -> str:
+def _date_position(text: str, line: ResumeLine, dates: tuple[DateRange, ...], parts: Sequence[LineSegment]) -> str:
     """The date's position in its line: alone, first, inside, or last and after what; "" if it is part of a sentence."""
     if not parts:
         return "alone"

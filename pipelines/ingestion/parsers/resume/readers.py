@@ -21,8 +21,8 @@ from pipelines.ingestion.parsers.careers.vocabulary import LEVELS, company_score
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.resume.education import education_records
 from pipelines.ingestion.parsers.resume.entries import (
-    Entry,
     PiecesByPart,
+    ResumeEntry,
     entries_by_part,
     leading_pieces,
     parts_of_section,
@@ -32,14 +32,14 @@ from pipelines.ingestion.parsers.resume.entries import (
 from pipelines.ingestion.parsers.resume.jobs import read_experience
 from pipelines.ingestion.parsers.resume.lines import (
     DatedLine,
-    Line,
+    ResumeLine,
     dated_lines,
     is_rule,
     list_items_as_text,
     segments,
     words_of,
 )
-from pipelines.ingestion.parsers.resume.sections import Part
+from pipelines.ingestion.parsers.resume.sections import SectionPart
 from pipelines.text import fold
 
 _KINDS = {"summary": "summary", "languages": "language", "skills": "skills", "top_skills": "skills"}
@@ -82,7 +82,7 @@ _MAX_HEADLINE = 200
 _FIRST_LINES = 15
 
 
-def read_text(text: str, part: Part) -> Piece:
+def read_text(text: str, part: SectionPart) -> Piece:
     """One piece for all lines of the part, with its skills or languages if it lists such."""
     start, end = part.lines[0].start, part.lines[-1].end
     records: Sequence[CareerRecord] = ()
@@ -94,7 +94,7 @@ def read_text(text: str, part: Part) -> Piece:
     return Piece(start, end, part.path, kind, supported_facts(text, records, start, end))
 
 
-def read_contact(text: str, parts: Sequence[Part]) -> PiecesByPart:
+def read_contact(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
     """The pieces of the contact parts: the person's name, headline, location and addresses."""
     found: PiecesByPart = {}
     named = False
@@ -109,10 +109,10 @@ def read_contact(text: str, parts: Sequence[Part]) -> PiecesByPart:
 
 def _read_entries(
     text: str,
-    parts: Sequence[Part],
+    parts: Sequence[SectionPart],
     section: str,
     kind: str,
-    records_of: Callable[[str, Sequence[Entry]], Sequence[CareerRecord | None]],
+    records_of: Callable[[str, Sequence[ResumeEntry]], Sequence[CareerRecord | None]],
 ) -> PiecesByPart:
     """A piece for each entry of a section, in order, with its record."""
     by_part = entries_by_part(text, parts, section)
@@ -130,7 +130,7 @@ def _read_entries(
     return found
 
 
-def _projects(text: str, entries: Sequence[Entry]) -> list[ProjectFacts | None]:
+def _projects(text: str, entries: Sequence[ResumeEntry]) -> list[ProjectFacts | None]:
     return [
         ProjectFacts(span=(entry.start, entry.end), name=name[:_MAX_NAME], **date_fields(entry.dated)) if name else None
         for entry in entries
@@ -138,7 +138,7 @@ def _projects(text: str, entries: Sequence[Entry]) -> list[ProjectFacts | None]:
     ]
 
 
-def read_certifications(text: str, parts: Sequence[Part]) -> PiecesByPart:
+def read_certifications(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
     """One piece per part, with a record for each certificate: separated by dates, or one per line."""
     found: PiecesByPart = {}
     for number, part in parts_of_section(parts, "certifications"):
@@ -159,20 +159,20 @@ def _is_one_per_line(text: str, lines: Sequence[DatedLine]) -> bool:
     return not paired or any(len(one.parts) > 1 or "," in text[one.line.start : one.line.end] for one in dated)
 
 
-def _one_per_line(text: str, lines: Sequence[DatedLine]) -> Iterator[Entry]:
+def _one_per_line(text: str, lines: Sequence[DatedLine]) -> Iterator[ResumeEntry]:
     """An entry for each line; in a narrow column, a single word after "Name, First" continues the line above."""
     entry: list[DatedLine] = []
     for line in lines:
         words = text[line.line.body : line.line.end]
         if entry and (" " in words or "," not in text[entry[-1].line.start : entry[-1].line.end]):
-            yield Entry(tuple(entry), (), (), entry[0].dated)
+            yield ResumeEntry(tuple(entry), (), (), entry[0].dated)
             entry = []
         entry.append(line)
     if entry:
-        yield Entry(tuple(entry), (), (), entry[0].dated)
+        yield ResumeEntry(tuple(entry), (), (), entry[0].dated)
 
 
-def _certificate(text: str, entry: Entry) -> CertificationFacts | None:
+def _certificate(text: str, entry: ResumeEntry) -> CertificationFacts | None:
     names = [part.words for line in (*entry.head, *entry.after) for part in line.parts]
     name = names[0] if names else _first_words(text, entry)
     if not name:
@@ -184,7 +184,7 @@ def _certificate(text: str, entry: Entry) -> CertificationFacts | None:
     return CertificationFacts(span=span, name=name[:_MAX_NAME], issuer=issuer, **date_fields(entry.dated))
 
 
-def _first_words(text: str, entry: Entry) -> str:
+def _first_words(text: str, entry: ResumeEntry) -> str:
     for line in (*entry.head, *entry.after, *entry.body):
         if line.parts:
             return line.parts[0].words
@@ -213,14 +213,14 @@ def language_facts(text: str, start: int, end: int) -> list[LanguageFacts]:
     return list(found.values())
 
 
-def skill_facts(text: str, lines: Sequence[Line]) -> list[SkillsFacts]:
+def skill_facts(text: str, lines: Sequence[ResumeLine]) -> list[SkillsFacts]:
     """The skills of the lines in order, one record per group; consecutive lines without a group name are one group."""
     return [
         SkillsFacts(skills=tuple(skills), group=group, span=span) for group, skills, span in _skill_groups(text, lines)
     ]
 
 
-def _skill_groups(text: str, lines: Sequence[Line]) -> Iterator[tuple[str, Iterable[str], tuple[int, int]]]:
+def _skill_groups(text: str, lines: Sequence[ResumeLine]) -> Iterator[tuple[str, Iterable[str], tuple[int, int]]]:
     """Yield (group name, skills, span); unnamed lines join the group before, a name without skills is a skill."""
     group, found, span = "", dict[str, None](), (0, 0)
     lines = [line for line in lines if not is_rule(text, line)]
@@ -236,7 +236,7 @@ def _skill_groups(text: str, lines: Sequence[Line]) -> Iterator[tuple[str, Itera
         yield (group, found, span) if found else ("", [group], span)
 
 
-def _names_and_skills(text: str, lines: Sequence[Line]) -> list[tuple[str, list[str]]]:
+def _names_and_skills(text: str, lines: Sequence[ResumeLine]) -> list[tuple[str, list[str]]]:
     """The group name and the skills of each line; headings are names, and so are single words and lists in turn."""
     paired = any(_is_pair(_cells(text, line)) for line in lines)
     read = [_group_and_skills(text, line, paired) for line in lines]
@@ -250,7 +250,7 @@ def _names_and_skills(text: str, lines: Sequence[Line]) -> list[tuple[str, list[
     ]
 
 
-def _cells(text: str, line: Line) -> list[str]:
+def _cells(text: str, line: ResumeLine) -> list[str]:
     """The cells of a table row, or of a line with tabs."""
     raw = text[line.body : line.end]
     return [cell for cell in (_CELL.split(raw) if line.kind == "row" else raw.split("\t")) if cell.strip()]
@@ -261,7 +261,7 @@ def _is_pair(cells: Sequence[str]) -> bool:
     return len(cells) == 2 and _SKILL_LIST.search(cells[1]) is not None and not _SKILL_LIST.search(cells[0])
 
 
-def _group_and_skills(text: str, line: Line, paired: bool) -> tuple[str, list[str]]:
+def _group_and_skills(text: str, line: ResumeLine, paired: bool) -> tuple[str, list[str]]:
     """The group name and the skills of a line; if `paired`, a line of two cells has one in each."""
     raw = text[line.body : line.end]
     cells = _cells(text, line)
@@ -323,7 +323,7 @@ def _is_level(words: str) -> bool:
     return bool(found) and all(word in LEVELS for word in found)
 
 
-def person_facts(text: str, lines: Sequence[Line], *, named: bool, titled: bool) -> PersonFacts | None:
+def person_facts(text: str, lines: Sequence[ResumeLine], *, named: bool, titled: bool) -> PersonFacts | None:
     """The person that the lines describe; None if they hold no name, address, phone number or link.
 
     Args:
@@ -358,7 +358,7 @@ def _phone(passage: str) -> str:
     return ""
 
 
-def _name_and_headline(text: str, lines: Sequence[Line], links: Sequence[str], titled: bool) -> tuple[str, str]:
+def _name_and_headline(text: str, lines: Sequence[ResumeLine], links: Sequence[str], titled: bool) -> tuple[str, str]:
     """The name (a heading if there is one) and the headline below or beside it."""
     known = " ".join(links).casefold()
     free = [line for line in lines if _name_phrases(text, line, known)]
@@ -384,7 +384,7 @@ def _is_name(words: str) -> bool:
     return shaped and not title_score(words) and not company_score(words)
 
 
-def _name_phrases(text: str, line: Line, known: str) -> list[str]:
+def _name_phrases(text: str, line: ResumeLine, known: str) -> list[str]:
     """The phrases of a line that are not an address, a date, a place or the document's title."""
     return [
         words
@@ -397,12 +397,12 @@ def _name_phrases(text: str, line: Line, known: str) -> list[str]:
     ]
 
 
-def _phrases(text: str, line: Line) -> list[str]:
+def _phrases(text: str, line: ResumeLine) -> list[str]:
     found = [_CONTACT_LABEL.sub("", part.words, count=1) for part in segments(text, line.body, line.end)]
     return [words for part in found for words in map(words_of, _DASH.split(part)) if words]
 
 
-def _location(text: str, lines: Sequence[Line], name: str) -> str:
+def _location(text: str, lines: Sequence[ResumeLine], name: str) -> str:
     """The first phrase that is a place, else the place at the start of a line of addresses."""
     for line in lines:
         for words in _phrases(text, line):
@@ -417,7 +417,7 @@ def _location(text: str, lines: Sequence[Line], name: str) -> str:
     return ""
 
 
-READERS: dict[str, Callable[[str, Sequence[Part]], PiecesByPart]] = {
+READERS: dict[str, Callable[[str, Sequence[SectionPart]], PiecesByPart]] = {
     "contact": read_contact,
     "experience": read_experience,
     "education": partial(_read_entries, section="education", kind="education", records_of=education_records),

@@ -17,7 +17,7 @@ from pipelines.ingestion.parsers.careers.vocabulary import (
     institution_score,
     language_names,
 )
-from pipelines.ingestion.parsers.resume.lines import Line, lines_of, unspaced
+from pipelines.ingestion.parsers.resume.lines import ResumeLine, lines_of, unspaced
 from pipelines.ingestion.structure import title_of
 from pipelines.ingestion.words import word_lists
 from pipelines.text import fold
@@ -99,7 +99,7 @@ class Headings:
     """The lines of a resume, with the section that each one opens."""
 
     text: str
-    lines: Sequence[Line]
+    lines: Sequence[ResumeLine]
 
     def opened(self, number: int, now: SectionStart) -> SectionStart | None:
         """The section that the line opens, if the current one is `now`; None for other lines."""
@@ -116,7 +116,7 @@ class Headings:
             return None
         return SectionStart("", self._title(line))
 
-    def _title(self, line: Line) -> str:
+    def _title(self, line: ResumeLine) -> str:
         words = unspaced(self.text[line.body : line.end])
         title = words if words != self.text[line.body : line.end] else title_of(self.text, line.start, line.end)
         return title.rstrip(":：").rstrip()
@@ -189,14 +189,14 @@ class Headings:
         return self._lines_to_dates(number) < _NEAR_DATES or now.section in ("projects", "publications")
 
 
-def _section_name(text: str, line: Line) -> str:
+def _section_name(text: str, line: ResumeLine) -> str:
     """The known section of which the line is the name; "" for other lines."""
     if line.kind in ("bullet", "more") or line.end - line.start > MAX_HEADING:
         return ""
     return section_of(text[line.body : line.end])
 
 
-def _style(text: str, line: Line) -> _Style:
+def _style(text: str, line: ResumeLine) -> _Style:
     words = text[line.body : line.end]
     if line.kind == "heading":
         return _Style(True, line.level, words.isupper())
@@ -205,19 +205,19 @@ def _style(text: str, line: Line) -> _Style:
     return _Style(False, line.level, words.isupper(), words.endswith((":", "：")), apart)
 
 
-def _is_weak(text: str, line: Line) -> bool:
+def _is_weak(text: str, line: ResumeLine) -> bool:
     found = [word for word in _NOT_WORD.split(fold(text[line.body : line.end])) if word]
     return "".join(found) in WEAK_NAMES or "".join(word for word in found if word not in MODIFIER_WORDS) in WEAK_NAMES
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SectionPart:
     """Consecutive lines of one section: its canonical name ("" = unknown), its title, its heading if it begins here."""
 
     section: str
     title: str
-    heading: Line | None
-    lines: tuple[Line, ...]
+    heading: ResumeLine | None
+    lines: tuple[ResumeLine, ...]
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -225,13 +225,13 @@ class Part:
         return (self.title,) if self.title else ()
 
 
-def parts_of(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[Part]:
+def parts_of(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[SectionPart]:
     """The parts of a resume in order, covering all of its lines; lines before the first section are `contact`.
 
     A column that continues from the page before continues that column's section.
     """
     lines = _split_side_headings(text, lines_of(text, blocks))
-    runs: list[tuple[SectionStart, Line | None, list[Line]]] = []
+    runs: list[tuple[SectionStart, ResumeLine | None, list[ResumeLine]]] = []
     for line, now, opens in _with_sections(Headings(text, lines), column_runs(boxes)):
         if opens:
             runs.append((now, line, []))
@@ -239,10 +239,10 @@ def parts_of(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) 
             runs[-1][2].append(line)
         else:
             runs.append((now, None, [line]))
-    return [Part(*opened, heading, tuple(lines)) for opened, heading, lines in runs]
+    return [SectionPart(*opened, heading, tuple(lines)) for opened, heading, lines in runs]
 
 
-def _with_sections(headings: Headings, runs: Sequence[ColumnRun]) -> Iterator[tuple[Line, SectionStart, bool]]:
+def _with_sections(headings: Headings, runs: Sequence[ColumnRun]) -> Iterator[tuple[ResumeLine, SectionStart, bool]]:
     """Yield (line, its section, True if the line opens it)."""
     now, current = CONTACT, -1
     last_of_run: dict[int, SectionStart] = {}
@@ -256,24 +256,24 @@ def _with_sections(headings: Headings, runs: Sequence[ColumnRun]) -> Iterator[tu
         yield line, now, opened is not None
 
 
-def _split_side_headings(text: str, lines: Sequence[Line]) -> list[Line]:
+def _split_side_headings(text: str, lines: Sequence[ResumeLine]) -> list[ResumeLine]:
     """The lines; those with a section name in a column of its own are cut after it."""
     cuts = [_side_heading_end(text, line) for line in lines]
     found = {section_of(text[line.body : end]) for line, end in zip(lines, cuts, strict=True) if end}
     return list(_cut_side_headings(lines, cuts)) if len(found) > 1 else list(lines)
 
 
-def _side_heading_end(text: str, line: Line) -> int:
+def _side_heading_end(text: str, line: ResumeLine) -> int:
     tab = text.find("\t", line.body, line.end)
     if tab < 0 or line.kind in ("bullet", "more"):
         return 0
     return tab if section_of(text[line.body : tab]) else 0
 
 
-def _cut_side_headings(lines: Sequence[Line], cuts: Sequence[int]) -> Iterator[Line]:
+def _cut_side_headings(lines: Sequence[ResumeLine], cuts: Sequence[int]) -> Iterator[ResumeLine]:
     for line, end in zip(lines, cuts, strict=True):
         if end:
-            yield Line(line.start, end, line.body, "heading", max(line.level, 1))
-            yield Line(end + 1, line.end, end + 1, "text")
+            yield ResumeLine(line.start, end, line.body, "heading", max(line.level, 1))
+            yield ResumeLine(end + 1, line.end, end + 1, "text")
         else:
             yield line

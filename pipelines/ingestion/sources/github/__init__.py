@@ -10,7 +10,7 @@ from pipelines.errors import FootnoteError, SourceError, as_source_error
 from pipelines.ingestion.envelope import Envelope, pack
 from pipelines.ingestion.sources.base import Access, Listing, Read, Remark
 from pipelines.ingestion.sources.github.client import CachedApi, Client
-from pipelines.ingestion.sources.github.contents import Contents, File
+from pipelines.ingestion.sources.github.contents import Contents, RepositoryFile
 from pipelines.ingestion.sources.github.repositories import (
     Facts,
     Owners,
@@ -187,7 +187,7 @@ class GitHub:
         remember_fetched(self._home, Fetched(item.uri, item.stamp, sha, len(data), file.more))
         return Read(sha, kept=True)
 
-    def _file(self, entry: _Entry, note: Fetched | None) -> File:
+    def _file(self, entry: _Entry, note: Fetched | None) -> RepositoryFile:
         if entry.path:
             return self._contents.document(entry.facts, entry.path, entry.blob, note)
         return self._contents.readme(entry.facts, note)

@@ -228,7 +228,7 @@ def _message(text: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CachedResponse:
     """The reduced body of an answer, as JSON; whether another page may follow, and whether this one is partial."""
 
     body: Any
@@ -251,7 +251,7 @@ class CachedApi:
         *,
         state: str = "",
         allowed: Collection[int] = (),
-    ) -> Answer:
+    ) -> CachedResponse:
         """Return what `reduce` makes of the body of the answer.
 
         An answer of the same `state` is not requested again; a partial one is requested without its ETag each time,
@@ -264,7 +264,7 @@ class CachedApi:
         key = f"{self._base}{path}?{urlencode(parameters or {})}"
         known = self._known(key)
         if known and state and known["state"] == state:
-            return Answer(known["held"], known["next"])
+            return CachedResponse(known["held"], known["next"])
         reply = self._client.get(path, parameters, etag=known["etag"] if known else "", allowed=allowed)
         if reply.status == 304:
             if not known:
@@ -276,7 +276,7 @@ class CachedApi:
         self._now[key] = fresh
         if fresh != known:
             remember_fetched(self._home, Fetched(key, "", "", 0, fresh))
-        return Answer(fresh["held"], fresh["next"], reply.is_cut)
+        return CachedResponse(fresh["held"], fresh["next"], reply.is_cut)
 
     def _known(self, key: str) -> Mapping[str, Any] | None:
         if key in self._now or self._verify:

@@ -22,7 +22,7 @@ _MARKDOWN = (".md", ".markdown")
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class RepositoryFile:
     """A file of a repository; `path` is empty for a missing or blank README, `more` is what the next run compares."""
 
     path: str
@@ -36,7 +36,7 @@ class Contents:
     def __init__(self, client: Client, api: CachedApi, home: Path, most_bytes: int) -> None:
         self._client, self._api, self._home, self._most_bytes = client, api, home, most_bytes
 
-    def readme(self, facts: Facts, note: Fetched | None) -> File:
+    def readme(self, facts: Facts, note: Fetched | None) -> RepositoryFile:
         """Return the README; it is requested only if something was pushed since `note`, and sent only if it changed.
 
         Raises:
@@ -48,16 +48,20 @@ class Contents:
         etag = str(note.more.get("etag", "")) if note and kept else ""
         reply = self._client.get(f"/repos/{facts['full_name']}/readme", etag=etag, allowed=(404,))
         if reply.status == 304 and kept:
-            return File(kept.path, kept.data, {"state": state, "etag": etag})
+            return RepositoryFile(kept.path, kept.data, {"state": state, "etag": etag})
         if reply.status == 404:
-            return File("", b"", {"state": state, "etag": ""})
+            return RepositoryFile("", b"", {"state": state, "etag": ""})
         if not isinstance(reply.body, dict):
             raise garbled_error()
         path, more = str(reply.body.get("path") or "README"), {"state": state, "etag": reply.etag}
         data = self._data(facts, path, reply.body)
-        return File(path, data, more) if data.removeprefix(codecs.BOM_UTF8).strip() else File("", b"", more)
+        return (
+            RepositoryFile(path, data, more)
+            if data.removeprefix(codecs.BOM_UTF8).strip()
+            else RepositoryFile("", b"", more)
+        )
 
-    def document(self, facts: Facts, path: str, blob: str, note: Fetched | None) -> File:
+    def document(self, facts: Facts, path: str, blob: str, note: Fetched | None) -> RepositoryFile:
         """Return a file; it is requested only if Git's name of its content is not that of `note`.
 
         Raises:
@@ -65,7 +69,7 @@ class Contents:
         """
         kept = self._kept_file(note) if note and note.more.get("blob") == blob else None
         data = kept.data if kept else self._blob(facts, path, blob)
-        return File(path, data, {"blob": blob})
+        return RepositoryFile(path, data, {"blob": blob})
 
     def documents(self, facts: Facts) -> tuple[list[tuple[str, str]], bool]:
         """Return (path, blob) of each Markdown file below docs/ but the README, in order; and whether these are all."""
@@ -114,12 +118,12 @@ class Contents:
             )
             raise SourceError(problem, hint="Raise FOOTNOTE_INGESTION__MAX_TEXT_BYTES.")
 
-    def _kept_file(self, note: Fetched) -> File | None:
+    def _kept_file(self, note: Fetched) -> RepositoryFile | None:
         """Return the file that was fetched before; None if its bytes are damaged or gone."""
         if not note.sha:
-            return File("", b"", note.more)
+            return RepositoryFile("", b"", note.more)
         envelope = stored_envelope(self._home, note.sha, note.uri)
-        return File(str(envelope.facts["path"]), envelope.body, note.more) if envelope else None
+        return RepositoryFile(str(envelope.facts["path"]), envelope.body, note.more) if envelope else None
 
 
 def _tree(answer: Any, *, below: str = "", higher: bool = False) -> dict[str, Any]:

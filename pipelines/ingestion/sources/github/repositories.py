@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from pipelines.errors import UNTIL_MENDED, SourceError
-from pipelines.ingestion.sources.github.client import Answer, CachedApi, Client, garbled_error, partial_error
+from pipelines.ingestion.sources.github.client import CachedApi, CachedResponse, Client, garbled_error, partial_error
 from pipelines.store.documents import in_repository
 from pipelines.store.fetch_cache import Fetched, recall_fetched, remember_fetched
 from pipelines.text import canonical
@@ -240,7 +240,7 @@ class Owners:
             problems.append(error)
         return found, problems
 
-    def _page(self, path: str, parameters: dict[str, Any], number: int) -> Answer:
+    def _page(self, path: str, parameters: dict[str, Any], number: int) -> CachedResponse:
         query = {**parameters, "sort": "full_name", "per_page": _PER_PAGE, "page": number}
         return self._api.get(path, repositories_in, query)
 

@@ -8,13 +8,11 @@ from typing import Any
 
 from pipelines.errors import UNTIL_MENDED, FootnoteError, SourceError, StoreError, as_source_error
 from pipelines.ingestion.loaders.notion import plain_rich_text
-from pipelines.ingestion.sources.base import Access, Listing, Read, Remark
+from pipelines.ingestion.sources.base import Access, Gone, Listing, Read, Refused, Remark
 from pipelines.ingestion.sources.notion.client import (
-    Gone,
     Json,
     ListingEnded,
     NotionApi,
-    Refused,
     checked_id,
     id_of,
     open_api,

@@ -8,7 +8,15 @@ from urllib.parse import parse_qs, urlsplit
 
 from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.loaders.notion import SITE
-from pipelines.ingestion.sources.base import Access, connection_failure, retry_message, wait_message, wait_too_long
+from pipelines.ingestion.sources.base import (
+    Access,
+    Gone,
+    Refused,
+    connection_failure,
+    retry_message,
+    wait_message,
+    wait_too_long,
+)
 from pipelines.text import canonical
 from pipelines.tls import CA_FILE_HINT, environment_ca_file, is_untrusted, ssl_context
 
@@ -36,14 +44,6 @@ Call = Callable[..., Any]
 
 class ListingEnded(SourceError):
     """Raised when no further request makes sense."""
-
-
-class Gone(SourceError):
-    """Raised when Notion says that there is no such thing, or none that the integration may see."""
-
-
-class Refused(SourceError):
-    """Raised when Notion refuses this one request as invalid."""
 
 
 def id_of(location: str) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 
 from pipelines.ingestion.envelope import Envelope, pack
 from pipelines.ingestion.loaders.notion import plain_rich_text, rich_text
-from pipelines.ingestion.sources.notion.client import Gone, Json, NotionApi, Refused, checked_id
+from pipelines.ingestion.sources.base import Gone, Refused
+from pipelines.ingestion.sources.notion.client import Json, NotionApi, checked_id
 from pipelines.ingestion.sources.notion.pages import as_json, facts_of, is_settled, is_trashed, keep, rich_text_pieces
 from pipelines.store.fetch_cache import Fetched
 

@@ -12,7 +12,8 @@ from pipelines.errors import SourceError, as_source_error
 from pipelines.ingestion.envelope import Envelope, pack
 from pipelines.ingestion.loaders.base import parse_datetime
 from pipelines.ingestion.loaders.notion import unread_block_types
-from pipelines.ingestion.sources.notion.client import Gone, Json, NotionApi, Refused, checked_id, page_address
+from pipelines.ingestion.sources.base import Gone, Refused
+from pipelines.ingestion.sources.notion.client import Json, NotionApi, checked_id, page_address
 from pipelines.store.fetch_cache import Fetched, remember_fetched
 from pipelines.store.originals import keep_original
 

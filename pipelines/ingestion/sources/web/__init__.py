@@ -15,7 +15,7 @@ from config.sources import DeclaredSource
 from pipelines.errors import FootnoteError, SourceError, StoreError, as_source_error
 from pipelines.ingestion.envelope import Envelope, pack
 from pipelines.ingestion.loaders.sniff import HTML
-from pipelines.ingestion.sources.base import Access, Listing, Read, Remark
+from pipelines.ingestion.sources.base import Access, Gone, Listing, Read, Remark
 from pipelines.ingestion.sources.github.repositories import place_of
 from pipelines.ingestion.sources.notion.client import id_of
 from pipelines.ingestion.sources.web.address import Address, printable_url
@@ -35,13 +35,13 @@ from pipelines.ingestion.sources.web.pages import (
     page_note,
     was_list,
 )
-from pipelines.ingestion.sources.web.responses import LIST_TYPES, Gone, NotAsked
+from pipelines.ingestion.sources.web.responses import LIST_TYPES, NotAsked
 from pipelines.store.fetch_cache import Fetched, forget_fetched, remember_fetched
 from pipelines.store.originals import keep_original
 from pipelines.types import SourceItem
 
 if TYPE_CHECKING:
-    from pipelines.ingestion.sources.web.fetch import Fetcher, Page
+    from pipelines.ingestion.sources.web.fetch import FetchedPage, Fetcher
     from pipelines.ingestion.sources.web.guard import Network
 
 
@@ -210,7 +210,7 @@ class Web:
             return self._keep(item, page, note)
         return self._unchanged(item, note, {**noted_validators(note), **page.validators})
 
-    def _keep(self, item: SourceItem, page: "Page", note: Fetched | None = None) -> Read:
+    def _keep(self, item: SourceItem, page: "FetchedPage", note: Fetched | None = None) -> Read:
         """Keep a page, unless its words are those that were noted."""
         if page.type in LIST_TYPES:
             hint = "If it is a sitemap or a feed, name it as a source of its own."

@@ -11,7 +11,7 @@ from protego import Protego
 
 from config.settings import WebSettings
 from pipelines.errors import UNTIL_MENDED, SourceError
-from pipelines.ingestion.sources.base import RUN_LATER, wait_message
+from pipelines.ingestion.sources.base import RUN_LATER, Gone, Refused, wait_message
 from pipelines.ingestion.sources.web.address import Address, join, read_address
 from pipelines.ingestion.sources.web.guard import HttpClient, Network, Response
 from pipelines.ingestion.sources.web.responses import (
@@ -19,9 +19,7 @@ from pipelines.ingestion.sources.web.responses import (
     MOVED,
     UNKNOWN_TYPE,
     XML,
-    Gone,
     NotAsked,
-    Refused,
     Unreached,
     busy_error,
     charset_of,
@@ -47,7 +45,7 @@ _AGENT_LINE = re.compile(r"(\s*user-agent\s*:\s*)([^\s/#]*).*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class FetchedPage:
     """The response of an address.
 
     Attributes:
@@ -125,7 +123,7 @@ class Fetcher:
         hosts = self._settings.private_hosts
         return join(base, url, hosts) if base else read_address(url, hosts)
 
-    def get(self, address: Address, validators: Mapping[str, str] | None = None, at: str = "") -> Page:
+    def get(self, address: Address, validators: Mapping[str, str] | None = None, at: str = "") -> FetchedPage:
         """Fetch an address; with validators, perhaps only to hear that it did not change.
 
         Args:
@@ -144,7 +142,9 @@ class Fetcher:
         """Close the connections."""
         self._wire.close()
 
-    def _follow(self, address: Address, validators: Mapping[str, str], at: str, *, for_robots: bool = False) -> Page:
+    def _follow(
+        self, address: Address, validators: Mapping[str, str], at: str, *, for_robots: bool = False
+    ) -> FetchedPage:
         self._wire.deadline.until = time.monotonic() + self._settings.timeout_seconds
         way = [address]
         while True:
@@ -152,7 +152,7 @@ class Fetcher:
                 self._assert_allowed(way[-1])
             headers = validators if way[-1].url == at else {}
             found = self._answer(way[-1], headers, for_robots=for_robots)
-            if isinstance(found, Page):
+            if isinstance(found, FetchedPage):
                 return found
             self._assert_onward(way, found)
             way.append(found)
@@ -174,7 +174,7 @@ class Fetcher:
                 f"{way[0].name} leads from a public host to the private {onward.host}.", hint=hint, wait=UNTIL_MENDED
             )
 
-    def _answer(self, address: Address, headers: Mapping[str, str], *, for_robots: bool) -> Page | Address:
+    def _answer(self, address: Address, headers: Mapping[str, str], *, for_robots: bool) -> FetchedPage | Address:
         """Return the page, or the address of a redirect; wait for a busy host as long as it asks, within limits."""
         for left in reversed(range(_TRIES)):
             self._pace(address)
@@ -191,12 +191,12 @@ class Fetcher:
             self._rest.begin(address.netloc, refusal)
         raise refusal
 
-    def _page(self, address: Address, reply: Response, *, conditional: bool, for_robots: bool) -> Page | Address:
+    def _page(self, address: Address, reply: Response, *, conditional: bool, for_robots: bool) -> FetchedPage | Address:
         headers, most = reply.headers, self._settings.max_bytes
         if reply.status in MOVED and headers.get("location"):
             return join(address, headers["location"], self._settings.private_hosts)
         if reply.status == 304 and conditional:
-            return Page(address, validators=validators_of(headers), fresh=False)
+            return FetchedPage(address, validators=validators_of(headers), fresh=False)
         if reply.status != 200 and not (for_robots and reply.status in _SUCCESS):
             raise status_error(address.name, reply.status)
         named_type, length = headers.get("content-type", ""), headers.get("content-length", "")
@@ -212,7 +212,7 @@ class Fetcher:
                 if kind == UNKNOWN_TYPE
                 else corrected_type(kind, body, address.name)
             )
-        return Page(address, kind, charset_of(named_type), body, validators_of(headers))
+        return FetchedPage(address, kind, charset_of(named_type), body, validators_of(headers))
 
     def _assert_allowed(self, address: Address) -> None:
         if not self._settings.robots:

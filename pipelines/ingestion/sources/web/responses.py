@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.loaders.sniff import BINARY, CSV, HTML, IMAGES, MARKDOWN, MIME_OF_SUFFIX, PDF, PLAIN
-from pipelines.ingestion.sources.base import RUN_LATER
+from pipelines.ingestion.sources.base import RUN_LATER, Gone, Refused
 from pipelines.ingestion.sources.web.address import one_line
 from pipelines.wording import format_duration
 
@@ -57,14 +57,6 @@ _FEED_VERSION = re.compile(rb"\"version\"\s{0,9}:\s{0,9}\"https?:\\?/\\?/(?:www\
 _HEAD_BYTES = 4_096
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 _SPACE = b"\xef\xbb\xbf \t\r\n"
-
-
-class Gone(SourceError):
-    """Raised when there is nothing at an address: it answers 404 or 410."""
-
-
-class Refused(SourceError):
-    """Raised when a server refuses an address: it answers any other 4xx."""
 
 
 class Unreached(SourceError):

@@ -14,9 +14,10 @@ import pytest
 
 from config.settings import WebSettings
 from pipelines.errors import SourceError
-from pipelines.ingestion.sources.web.fetch import Fetcher, Page, Rules
+from pipelines.ingestion.sources.base import Gone
+from pipelines.ingestion.sources.web.fetch import FetchedPage, Fetcher, Rules
 from pipelines.ingestion.sources.web.guard import Network
-from pipelines.ingestion.sources.web.responses import Gone, decoded_body
+from pipelines.ingestion.sources.web.responses import decoded_body
 from tests.fake_web import FakeSite, Served, network, packed, page, redirect, website
 from tests.linear import assert_linear
 
@@ -41,7 +42,7 @@ def fetching(settings: WebSettings) -> Iterator[Fetcher]:
     made.close()
 
 
-def get(fetching: Fetcher, site: FakeSite, path: str, **validators: str) -> Page:
+def get(fetching: Fetcher, site: FakeSite, path: str, **validators: str) -> FetchedPage:
     return fetching.get(fetching.address(site.url + path), validators)
 
 
