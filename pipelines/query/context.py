@@ -80,7 +80,7 @@ def retrieve_context(search: Search, cache: ResultCache = NO_CACHE) -> Retrieved
     """The outcome of a search, and the context for the writer.
 
     Raises:
-        ModelError, ServiceUnavailable: If no leg could search, or the database cannot be read.
+        ModelError, ServiceUnavailable: If no retriever worked, or the database cannot be read.
     """
     outcome = find(search, cache)
     with search.ledger.stage("assemble"):

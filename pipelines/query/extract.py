@@ -43,7 +43,7 @@ from pipelines.query.verify import verify
 from pipelines.types import Evidence, QueryIntent
 
 _MOST_MEASURED = 28  # lines that are embedded
-_MOST_UNITS = 14  # units that are embedded
+_MOST_UNITS = 10  # units that are embedded
 _MOST_QUOTED = 3  # units of an answer
 _LEAST_SHARE = 0.12  # of the best unit's probability, from which another one is quoted as well
 _ENOUGH = 50  # words up to which a segment of a paragraph grows

@@ -241,7 +241,8 @@ def _beside(relation: str, last: Turn) -> str:
     """The last question, asked of the time before or after the one that it names, or that its answer does."""
     times = [name for name in bounds_in(last.question) if name.placed]
     if not times:
-        return ""
+        when = answered_by(last)
+        return f"{last.question} {relation} {when}?" if when else ""
     at, end = times[-1].start, times[-1].end
     before, rest = last.question[:at].rstrip(), last.question[end:]
     when = answered_by(last) if said_of(last.question, relation) else times[-1].text
@@ -277,7 +278,8 @@ def _with_name(other: str, last: Turn) -> str:
 _TOPIC_WORDS = 5  # measured on multi-turn questions: fewer lose the topic, more drown the question
 _TITLE_WORDS = 6
 _TURNS = 12  # that are read
-_OWN_TERMS = 4  # a question with more terms of its own stands alone
+_OWN_TERMS = 2  # a question with as many terms of its own stands alone
+_NAMED_BEFORE = 4  # terms before a pronoun, from which it means one of them
 _WORD = re.compile(r"\w(?:[\w'’.+#-]*\w)?[+#]*")
 _GERMAN_WORDS = frozenset(
     """der die das den dem des ein eine einen einem einer und oder aber wer wen wem wann wo wohin woher warum wieso wie
@@ -319,7 +321,8 @@ def _condensed(question: str, history: Sequence[Turn], weight: Weight, *, typed:
         return whole
     resolved = resolve_references(question, chain)
     at_thing = _points_at_thing(resolved)
-    if not at_thing and _points_at_thing(question) and len(terms_of(resolved)) > 1:
+    pointed = _points_at_thing(question) or points_at_person(question)
+    if pointed and not (at_thing or points_at_person(resolved)) and (terms_of(question) or len(terms_of(resolved)) > 1):
         return resolved
     words = [word for turn in reversed(chain) for word in _WORD.findall(turn.question) if _tells(word)]
     if not at_thing and points_at_person(question) and (len(terms_of(question)) > 1 or NAME.search(question)):
@@ -336,17 +339,13 @@ def _condensed(question: str, history: Sequence[Turn], weight: Weight, *, typed:
 
 
 def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "") -> bool:
-    """True if a question does not say what it is about: it points back, or it is short and names nothing new."""
+    """True if a question does not say what it is about: it points back, swaps a part of another, or has no matter."""
     if not history:
         return False
     elliptical = _BARE.fullmatch(typed or question) or _other(typed or question)  # it only names a part of another
     if elliptical or _points_at_thing(question) or points_at_person(question):
         return True
-    own = set(terms_of(question))
-    if len(own) > _OWN_TERMS:
-        return False
-    questions = (turn.question for turn in reversed(history) if len(terms_of(turn.question)) > 1)
-    return not NAME.search(question) or not own.isdisjoint(terms_of(next(questions, history[-1].question)))
+    return len(terms_of(question)) < _OWN_TERMS and not NAME.search(question)
 
 
 def _tells(word: str) -> bool:
@@ -354,7 +353,10 @@ def _tells(word: str) -> bool:
 
 
 def _points_at_thing(question: str) -> bool:
-    return bool(_THING.search(_EMPTY.sub(" ", question)))
+    """True if a question speaks of a thing that it does not name; "it" after enough matter is what was just named."""
+    text = _EMPTY.sub(" ", question)
+    found = _THING.search(text)
+    return found is not None and len(terms_of(text[: found.start()])) < _NAMED_BEFORE
 
 
 def _chain(history: Sequence[Turn]) -> list[Turn]:
@@ -416,6 +418,7 @@ _THEN = re.compile(r"\b(before|after|since|until|during) (?:that|this|it|then)\b
 _THERE = re.compile(
     r"(?<!\bis )(?<!\bare )(?<!was )(?<!were )\b(?:there|dort)\b(?! (?:is|are|was|were)\b)", re.IGNORECASE
 )
+_ASKS_WHERE = re.compile(rf"{_OPENERS}where\b", re.IGNORECASE)
 _RELATIONS = {"davor": "vor", "danach": "nach"}
 
 
@@ -491,17 +494,22 @@ def _with_noun(text: str, name: Name) -> str:
 
 
 def _with_time_and_place(question: str, last: Turn, who: str) -> str:
-    """The question with "before that" and "there" as the name or year that the last question places something by."""
+    """The question with "before that" and "there" as the name or year that the last question places something by.
+
+    "There" after "where" is the place that was answered.
+    """
     named = [name for name in bounds_in(last.question, last.sources) if name.text != who]
-    places = [name for name in named if name.placed and not name.text.isdigit()]
+    places = [(name.placed.lower(), name.text) for name in named if name.placed and not name.text.isdigit()]
+    if not places and _ASKS_WHERE.match(last.question):
+        places = [("at", where) for where in [answered_by(last)] if where]
     if then := _THEN.search(question):
         relation = then[1] or _RELATIONS[then[2].casefold()]
         when = answered_by(last) if said_of(last.question, relation) else next((n.text for n in reversed(named)), "")
         question = f"{question[: then.start()]}{relation} {when}{question[then.end() :]}" if when else question
     if places:
-        where = places[-1].placed.lower()
+        where, place = places[-1]
         inside = where if where in {"in", "on", "near", "within", "bei"} else "at"
-        question = _THERE.sub(lambda _: f"{inside} {places[-1].text}", question)
+        question = _THERE.sub(lambda _: f"{inside} {place}", question)
     return question
 
 

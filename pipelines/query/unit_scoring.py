@@ -27,7 +27,7 @@ _ASKS_FOR_CODE = re.compile(
     r"\b(?:commands?|code|run|install\w*|flags?|options?|syntax|calls?|called|functions?|imports?|api|examples?|usages?"
     r"|uses?|used|using|config\w*|set|build|built|compile|launch|type|invoke|start|write|query|queries)\b"
 )
-_EMBEDDED = 320  # characters of a unit that are read
+_EMBEDDED = 500  # characters of a unit that are read
 _EARLY = 1_000  # characters from the beginning of a document at which a definition counts half
 _SHORT = 5  # words
 

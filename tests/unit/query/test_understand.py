@@ -307,9 +307,25 @@ def test_a_chain_of_follow_ups_reaches_back_to_the_question_that_stands_alone() 
     assert analyse("and where?", history=history).search_text == "Where was Gridmoor founded?"
 
 
-def test_a_person_is_named_and_given_the_last_names_alone() -> None:
+def test_a_person_is_named_and_nothing_else_is_added() -> None:
     history = [Turn("Which databases did Marit tune at Gridmoor?", "Two.")]
-    assert analyse("Does she know Rust?", history=history).search_text == "Does Marit know Rust? (Gridmoor)"
+    assert analyse("Does she know Rust?", history=history).search_text == "Does Marit know Rust?"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What broke the winter pump?", "how do I build lumen", "Which licence does lumen have?",
+     "When the red valves of the old pump leak, who mends them?"],
+)  # fmt: skip
+def test_a_short_question_with_matter_of_its_own_stands_alone(question: str) -> None:
+    history = [Turn("Which licence does tarn have?", "MIT.")]
+    assert analyse(question, history=history).condensed == ""
+
+
+def test_there_and_before_that_are_read_by_the_answer_where_the_question_names_no_place() -> None:
+    history = [Turn("Where does Ann work?", "She works at Tarnworks.")]
+    assert analyse("What does she do there?", history=history).search_text == "What does Ann do at Tarnworks?"
+    assert analyse("And before that?", history=history).search_text == "Where does Ann work before Tarnworks?"
 
 
 def test_a_thing_is_also_resolved_by_the_title_of_the_first_source() -> None:
