@@ -286,7 +286,7 @@ class AnswerScores:
     done: "AnswerReport"
     baseline: str
     per_topic: Path | None
-    dataset: str = "portfolio"
+    dataset: str
 
 
 @group.command("answers")
@@ -331,7 +331,8 @@ def eval_answers(
         done = evaluate_answers(engine, read, wanted, baseline=compare, on_progress=advance)
     if per_topic:
         per_topic.write_text(json.dumps(done.per_topic, indent=1, ensure_ascii=False))
-    emit(AnswerScores(done, compare, per_topic), as_json)
+    dataset = "ingested documents" if ingested else documents.resolve().name if documents else "portfolio"
+    emit(AnswerScores(done, compare, per_topic, dataset), as_json)
 
 
 @render.register(AnswerScores)

@@ -58,58 +58,75 @@ def make_nodes(
     Raises:
         ParseError: If a span is empty, outside the text, or has white space at an end.
     """
-    lines, repository = LineNumbers(document.text, document.first_line), repository_of(document.metadata)
+    lines = LineNumbers(document.text, document.first_line)
     nodes = []
     for ordinal, piece in enumerate(pieces):
-        start, end = piece.start, piece.end
-        text = document.text[start:end]
-        if not (0 <= start < end <= len(document.text)) or text != text.strip():
-            raise ParseError(
-                f"{document.name}: {parser} made a node that is not an exact span ({start}-{end}).",
-                hint="This is a bug.",
-            )
         metadata = NodeMetadata(
-            document_id=document.id,
-            collection=document.collection,
-            source=document.source,
-            mime=document.mime,
-            title=document.title,
-            category=document.category,
-            subcategory=document.subcategory,
-            section=piece.section_path[-1] if piece.section_path else "",
-            section_path=piece.section_path,
-            kind=piece.kind,
-            page=bisect_right(document.pages, start) or None,
-            line_start=lines[start],
-            line_end=lines[end - 1],
-            year=piece.year or document.year,
-            visibility=document.visibility,
+            **_of_document(document),
+            **_of_piece(document, _checked(piece, document, parser), lines),
             ordinal=ordinal,
             total=len(pieces),
-            start=start,
-            end=end,
-            token_count=count_tokens(text),
             parser=parser,
             parser_version=parser_version,
-            header=piece.lead,
-            ingested_at=document.ingested_at.isoformat() if document.ingested_at else "",
-            facts=piece.facts or repository,
             extra=dict(extra),
         )
         source = RelatedNodeInfo(node_id=document.id, node_type=ObjectType.DOCUMENT, metadata={})
         nodes.append(
             TextNode(
                 id_=node_id(document, f"{parser}@{parser_version}", ordinal),
-                text=text,
+                text=document.text[piece.start : piece.end],
                 metadata=metadata.model_dump(mode="json", fallback=str),
-                start_char_idx=start,
-                end_char_idx=end,
+                start_char_idx=piece.start,
+                end_char_idx=piece.end,
                 excluded_embed_metadata_keys=_OWN_KEYS,
                 excluded_llm_metadata_keys=_OWN_KEYS,
                 relationships={NodeRelationship.SOURCE: source},
             )
         )
     return nodes
+
+
+def _checked(piece: Piece, document: Document, parser: str) -> Piece:
+    start, end = piece.start, piece.end
+    text = document.text[start:end]
+    if not (0 <= start < end <= len(document.text)) or text != text.strip():
+        raise ParseError(
+            f"{document.name}: {parser} made a node that is not an exact span ({start}-{end}).", hint="This is a bug."
+        )
+    return piece
+
+
+def _of_document(document: Document) -> dict[str, Any]:
+    """The fields of NodeMetadata that are those of the document."""
+    return {
+        "document_id": document.id,
+        "collection": document.collection,
+        "source": document.source,
+        "mime": document.mime,
+        "title": document.title,
+        "category": document.category,
+        "subcategory": document.subcategory,
+        "visibility": document.visibility,
+        "ingested_at": document.ingested_at.isoformat() if document.ingested_at else "",
+    }
+
+
+def _of_piece(document: Document, piece: Piece, lines: LineNumbers) -> dict[str, Any]:
+    """The fields of NodeMetadata that a piece has by its place and its contents."""
+    return {
+        "section": piece.section_path[-1] if piece.section_path else "",
+        "section_path": piece.section_path,
+        "kind": piece.kind,
+        "page": bisect_right(document.pages, piece.start) or None,
+        "line_start": lines[piece.start],
+        "line_end": lines[piece.end - 1],
+        "year": piece.year or document.year,
+        "start": piece.start,
+        "end": piece.end,
+        "token_count": count_tokens(document.text[piece.start : piece.end]),
+        "header": piece.lead,
+        "facts": piece.facts or repository_of(document.metadata),
+    }
 
 
 def node_id(document: Document, maker: str, ordinal: int) -> str:
