@@ -2,18 +2,26 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from typing import Any
 
-from pipelines.ingestion.loaders.base import YEARS, Content, Limits, parse_datetime
+from pipelines.ingestion.loaders.base import YEARS, Content, Limits, parse_datetime, title_from_name
 from pipelines.ingestion.loaders.text import decode
-from pipelines.ingestion.structure import markdown_blocks
-from pipelines.text import canonical
-from pipelines.types import SourceItem
+from pipelines.ingestion.structure import markdown_blocks, title_of
+from pipelines.text import canonical, fold
+from pipelines.types import Block, SourceItem
 
 _FENCED = re.compile(r"(---|\+\+\+)[ \t]*\n(.*?)(?:^|\n)(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_TARGET = r"(?:\([^)\n]*\)|\[[^\]\n]*\])"
+_IMAGE = re.compile(rf"\[!\[[^\]\n]*\]{_TARGET}?\]{_TARGET}?|!\[[^\]\n]*\]{_TARGET}?|<img\b[^>\n]*>", re.IGNORECASE)
+# Sections of the standard-readme specification, of manual pages, and of contents: they title no document.
+_SECTIONS = frozenset({
+    "readme", "table of contents", "contents", "security", "background", "install", "installation", "usage", "api",
+    "maintainers", "thanks", "contributing", "license", "licence", "name", "synopsis", "description", "options",
+    "overview", "introduction", "getting started", "requirements", "features", "about",
+})  # fmt: skip
 _MAX_CHARACTERS = 65_536
 _MAX_VALUES = 5_000
 _MAX_DEPTH = 20
@@ -37,19 +45,32 @@ def load_markdown(data: bytes, item: SourceItem, limits: Limits) -> Content:
     front = read_front_matter(whole)
     text = whole[front.end :]
     metadata = _metadata(front)
-    title = {key.lower(): value for key, value in front.values.items()}.get("title")
+    stated = {key.lower(): value for key, value in front.values.items()}.get("title")
+    blocks = markdown_blocks(text)
     if encoding != "utf-8":
         metadata["encoding"] = encoding
     return Content(
         text=text,
-        blocks=markdown_blocks(text),
-        title=" ".join(str(title).split()) if isinstance(title, str | int | float) else "",
+        blocks=blocks,
+        title=(" ".join(str(stated).split()) if isinstance(stated, str | int | float) else "")
+        or _headed(text, blocks)
+        or title_from_name(item.name),
         author=", ".join(metadata.get("authors", ())),
         published_at=_first_date(front, _PUBLISHED),
         modified_at=_first_date(front, _MODIFIED),
         first_line=whole.count("\n", 0, front.end) + 1,
         metadata=metadata,
     )
+
+
+def _headed(text: str, blocks: Sequence[Block]) -> str:
+    """The words of the first heading, without its images; empty if it names a section, as in a file without a title.
+
+    A heading of images alone, as a row of badges, is passed over.
+    """
+    headings = (_IMAGE.sub("", text[block.start : block.end]) for block in blocks if block.kind == "heading")
+    title = next(filter(None, (title_of(heading, 0, len(heading)) for heading in headings)), "")
+    return "" if fold(title) in _SECTIONS else title
 
 
 def read_front_matter(text: str) -> FrontMatter:

@@ -126,6 +126,17 @@ def test_the_title_is_the_first_heading_without_marks(load_bytes) -> None:
     assert load_bytes(b"no heading", "some-notes.md").title == "some notes"
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [("# Tarn [![Build Status](https://ci.test/b.svg)](https://ci.test) ![docs][d]\n", "Tarn"),
+     ("# [![Build][b]][c]\n\n## Tarn: small lakes\n", "Tarn: small lakes"),
+     ("# <img src='logo.svg' alt='Logo of Tarn'> Tarn\n", "Tarn"),
+     ("## Installation\n\nRun make.\n", "tarn maps"), ("# NAME\n\ntarn - draws lakes\n", "tarn maps")],
+)  # fmt: skip
+def test_no_badge_and_no_section_titles_a_document(load_bytes, text: str, title: str) -> None:
+    assert load_bytes(text.encode(), "tarn-maps.md").title == title
+
+
 def test_front_matter_values_that_no_database_accepts_are_cleaned_or_dropped(load_bytes) -> None:
     front = 'title: "a\\0b \\ud800"\nyear: 99999999999999\ndate: 0001-01-01\nmodified: 9999-12-31'
     document = load_bytes(f"---\n{front}\n---\n# H\n\nText.\n".encode(), "note.md")
