@@ -18,6 +18,8 @@ _TAG = re.compile(rf"</?({'|'.join(sorted(_TAGS, key=len, reverse=True))})(?:[\s
 _ALT = re.compile(r"""\salt\s{0,3}=\s{0,3}(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
 _TARGET = r"\((?:[^()\n]|\([^()\n]{0,300}\)){0,2000}+\)"
 _IMAGE = re.compile(rf"!\[([^\[\]]{{0,1000}})\](?:{_TARGET}|\[[^\[\]\n]{{0,200}}\])")
+_PLACE = r"(?:\([^()\n]*\)|\[[^\[\]\n]*\])"
+_PICTURE = re.compile(rf"\[?!\[[^\[\]]*\]{_PLACE}(?:\]{_PLACE})?|<img\b[^<>]*>", re.IGNORECASE)
 _LINK = re.compile(rf"\[([^\[\]]{{1,1000}})\](?:{_TARGET}|\[[^\[\]\n]{{0,200}}\])")
 _DEFINITION = re.compile(r"^ {0,3}\[[^\[\]\n]{1,200}\]:[ \t]*\S[^\n]*$", re.MULTILINE)
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,50}\]")
@@ -56,6 +58,11 @@ def plain(text: str) -> str:
             prose.append(line)
     kept.append(_prose("\n".join(prose)))
     return _BLANK_LINES.sub("\n\n", "\n".join(kept)).strip()
+
+
+def without_images(text: str) -> str:
+    """The text without images, with or without a link around them, and without their alternative text."""
+    return _PICTURE.sub("", text)
 
 
 def without_rendering_marks(text: str) -> str:

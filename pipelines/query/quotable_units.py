@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Literal
 
 from pipelines.answers import Source
+from pipelines.markup import without_images
 from pipelines.text import Span, plain, sentences
 
 UnitKind = Literal["paragraph", "list", "table", "code"]
@@ -27,7 +28,6 @@ _CELL = re.compile(r"([^:;\n]{1,80}):[ \t]")
 _BAR = re.compile(r"(?<!\\)\|")  # one behind a backslash is a cell's own
 _LINK = re.compile(r"!?\[[^\[\]]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])")
 _ANCHOR = re.compile(r"\[[^\[\]]*\]\(#[^()\n]*\)")
-_IMAGE = re.compile(r"\[?!\[[^\[\]]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])(?:\]\([^()\n]*\))?|<img\b[^<>]*>", re.IGNORECASE)
 _TEMPLATE = re.compile(r"\{\{[^{}\n]{0,500}\}\}|\{%[^%\n]{0,500}%\}")
 _STOPS = ".!?;。！？"
 
@@ -223,7 +223,7 @@ def _heading_at(text: str, lines: Sequence[Span], at: int) -> tuple[int, str, in
 
 def _title(raw: str) -> str:
     """The words of a heading without its pictures."""
-    return _words(_IMAGE.sub("", raw))
+    return _words(without_images(raw))
 
 
 def _is_only_code(line: str) -> bool:
@@ -368,7 +368,7 @@ def _last_sentence(text: str, block: _Block) -> Part | None:
 
 def _quotable_words(raw: str, *, is_item: bool = False) -> str:
     """The words of a sentence or an item; empty if it is no more than pictures, links or template tags, or too long."""
-    without_pictures = _IMAGE.sub("", raw)
+    without_pictures = without_images(raw)
     text = _words(without_pictures)
     if not _has_letters(text) or len(text) > _LONGEST_PART:
         return ""

@@ -10,12 +10,11 @@ from typing import Any
 from pipelines.ingestion.loaders.base import YEARS, Content, Limits, parse_datetime, title_from_name
 from pipelines.ingestion.loaders.text import decode
 from pipelines.ingestion.structure import markdown_blocks, title_of
+from pipelines.markup import without_images
 from pipelines.text import canonical, fold
 from pipelines.types import Block, SourceItem
 
 _FENCED = re.compile(r"(---|\+\+\+)[ \t]*\n(.*?)(?:^|\n)(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_TARGET = r"(?:\([^)\n]*\)|\[[^\]\n]*\])"
-_IMAGE = re.compile(rf"\[!\[[^\]\n]*\]{_TARGET}?\]{_TARGET}?|!\[[^\]\n]*\]{_TARGET}?|<img\b[^>\n]*>", re.IGNORECASE)
 # Sections of the standard-readme specification, of manual pages, and of contents: they title no document.
 _SECTIONS = frozenset({
     "readme", "table of contents", "contents", "security", "background", "install", "installation", "usage", "api",
@@ -68,7 +67,7 @@ def _headed(text: str, blocks: Sequence[Block]) -> str:
 
     A heading of images alone, as a row of badges, is passed over.
     """
-    headings = (_IMAGE.sub("", text[block.start : block.end]) for block in blocks if block.kind == "heading")
+    headings = (without_images(text[block.start : block.end]) for block in blocks if block.kind == "heading")
     title = next(filter(None, (title_of(heading, 0, len(heading)) for heading in headings)), "")
     return "" if fold(title) in _SECTIONS else title
 
