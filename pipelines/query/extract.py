@@ -136,15 +136,13 @@ def extract(
     if not lines or not units or question.is_vague:
         return Extraction(question, (), 0.0)
     parts = question_parts(intent, question)
-    texts = [text for part in (question, *parts) for text in (part.text, part.about or part.text)]
-    of_lines = scorer.over(list(dict.fromkeys((intent.search_text, *texts))), [line.text for line in lines])
-    signals, _ = line_signals(lines, intent.search_text, question, ranking, of_lines)
+    signals, _ = line_signals(lines, intent.search_text, question, ranking, scorer)
     marks = _Marks(lines, line_scores(lines, signals, question), signals["alike"])
     every = units
     units = shortlist_units(units, question, ranking, marks, scorer)
     measured = marks.signals(units, question, intent.search_text, ranking, scorer)
     score = unit_scores(measured)
-    of_parts = [(part, line_signals(lines, part.text, part, ranking, of_lines)[0]) for part in parts]
+    of_parts = [(part, line_signals(lines, part.text, part, ranking, scorer)[0]) for part in parts]
     first: dict[int, _Marks] = {}
     for part, own in of_parts:
         best = unit_scores(marks.signals(units, part, part.text, ranking, scorer)) + _WHOLE_WEIGHT * score
@@ -226,9 +224,7 @@ def shortlist_units(
     """At most 10 units in their order, chosen without embedding them: by the signals that need no vectors of theirs."""
     if len(units) <= _MOST_UNITS:
         return list(units)
-    lexical = lexical_line_scorer(scorer.weight)
-    blind = replace(scorer, vectors=lexical.vectors, interaction=lexical.interaction)
-    rough = unit_scores(marks.signals(units, wanted, wanted.text, ranking, blind))
+    rough = unit_scores(marks.signals(units, wanted, wanted.text, ranking, lexical_line_scorer(scorer.weight)))
     kept = set(np.argsort(-rough, kind="stable")[:_MOST_UNITS].tolist())
     return [unit for at, unit in enumerate(units) if at in kept]
 

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from llama_index.core.embeddings import BaseEmbedding
@@ -20,6 +21,7 @@ from pipelines.store.tokens import tokenise
 
 _NOTHING = frozenset[str]()
 Array = NDArray[np.float32]
+Embedded = TypeVar("Embedded")
 Signals = Mapping[str, Array]
 
 _DOCUMENT_SHARE = 0.6  # of what a line is about, where only another place of its document names it
@@ -60,12 +62,6 @@ class LineScorer:
     def likeness(self, cosine: float) -> float:
         """A cosine on the model's scale: 0 for unrelated texts, 1 for matching ones; -0.5 to 1.5."""
         return min(max((cosine - self.far) / (self.near - self.far), -0.5), 1.5)
-
-    def over(self, questions: Sequence[str], texts: Sequence[str]) -> "LineScorer":
-        """A scorer for these texts only, whose vectors are computed once."""
-        asked, embedded = self.vectors(questions, texts)
-        places = {question: place for place, question in enumerate(questions)}
-        return replace(self, vectors=lambda some, _: (asked[[places[question] for question in some]], embedded))
 
 
 def line_signals(
@@ -253,10 +249,13 @@ def build_line_scorer(embed_model: BaseEmbedding, model: str, weight: Callable[[
         weight: The idf of a term.
     """
 
+    asked_vectors = _once(lambda questions: [embed_model.get_query_embedding(question) for question in questions])
+    text_vectors = _once(embed_model.get_text_embedding_batch)
+    pieces = _once(lambda texts: [each.vectors for each in piece_vectors(embed_model, texts)])
+
     def vectors(questions: Sequence[str], texts: Sequence[str]) -> tuple[Array, Array]:
         try:
-            asked = [embed_model.get_query_embedding(question) for question in questions]
-            embedded = embed_model.get_text_embedding_batch(list(texts))
+            asked, embedded = asked_vectors(questions), text_vectors(texts)
         except FootnoteError as error:
             log_failure("sentences ranked without similarity", error)
             return _no_vectors(questions, texts)
@@ -266,7 +265,7 @@ def build_line_scorer(embed_model: BaseEmbedding, model: str, weight: Callable[[
 
     def interaction(question: str, texts: Sequence[str]) -> Array:
         try:
-            asked, *held = (pieces.vectors for pieces in piece_vectors(embed_model, (question, *texts)))
+            asked, *held = pieces((question, *texts))
         except FootnoteError as error:
             log_failure("units ranked without late interaction", error)
             return _no_interaction(question, texts)
@@ -274,6 +273,19 @@ def build_line_scorer(embed_model: BaseEmbedding, model: str, weight: Callable[[
 
     scale = calibration(model)
     return LineScorer(weight, vectors, interaction, scale.far, scale.near)
+
+
+def _once(embed: Callable[[list[str]], Sequence[Embedded]]) -> Callable[[Sequence[str]], list[Embedded]]:
+    """The same for texts in any order, which embeds none of them twice."""
+    known: dict[str, Embedded] = {}
+
+    def embedded(texts: Sequence[str]) -> list[Embedded]:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            known.update(zip(new, embed(new), strict=True))
+        return [known[text] for text in texts]
+
+    return embedded
 
 
 def lexical_line_scorer(weight: Callable[[str], float]) -> LineScorer:
