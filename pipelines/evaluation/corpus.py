@@ -153,7 +153,7 @@ def evaluation_database(settings: Settings, name: str) -> Settings:
                 connection.execute(text(f'CREATE DATABASE "{name}"'))
     except DBAPIError as error:
         raise ConfigError(
-            f"The server does not allow the database {name} be made.",
+            f"The server does not allow making the database {name}.",
             hint="Grant CREATEDB to this user, or unset DATABASE_URL to evaluate on the embedded server.",
         ) from error
     finally:

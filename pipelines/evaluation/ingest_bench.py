@@ -279,7 +279,7 @@ def bench_ingest(
     the same texts alone, half of them before that run and half after it. The empty database is there before.
 
     Raises:
-        SourceError: If there is not text in these files.
+        SourceError: If there is no text in these files.
         StoreError: If a command fails.
     """
     home = Path(tempfile.mkdtemp(prefix="footnote-bench-"))

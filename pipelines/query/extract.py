@@ -59,7 +59,7 @@ NO_SENTENCE, NAMES_NOTHING = "no sentence of the nearest passages says it", "it 
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """What is quoted of a unit: parts of it in order, and how many others of a list are left out."""
+    """The quoted parts of a unit, in order, and the number of items of a list that are left out."""
 
     unit: QuotableUnit
     parts: tuple[Part, ...]
@@ -238,7 +238,7 @@ def _chosen(
     question: QuestionType,
     most: int,
 ) -> list[Quotation]:
-    """What is quoted, best first: the units of `first` by the marks of their parts, the best, and the nearly as good.
+    """The quotations, best first: the units of `first` by the marks of their parts, the best, and the nearly as good.
 
     A unit that repeats a chosen one is left out, unless it denies it.
     """
@@ -281,7 +281,7 @@ def _is_beside(one: QuotableUnit, other: QuotableUnit) -> bool:
 
 
 def _quoted(unit: QuotableUnit, marks: _Marks, most: int, question: QuestionType) -> Quotation:
-    """What is quoted of a unit: three sentences, a few rows, or a whole list or block of code within limits."""
+    """The quoted parts: up to `most` sentences, a few rows, or a whole list or block of code within limits."""
     scores = [marks.score(unit, part) for part in unit.parts]
     best = max(scores)
     if unit.kind == "paragraph":

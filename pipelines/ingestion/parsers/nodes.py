@@ -58,16 +58,18 @@ def make_nodes(
     Raises:
         ParseError: If a span is empty, outside the text, or has white space at an end.
     """
-    lines = LineNumbers(document.text, document.first_line)
+    lines, shared = LineNumbers(document.text, document.first_line), _of_document(document)
+    repository = repository_of(document.metadata)
     nodes = []
     for ordinal, piece in enumerate(pieces):
         metadata = NodeMetadata(
-            **_of_document(document),
+            **shared,
             **_of_piece(document, _checked(piece, document, parser), lines),
             ordinal=ordinal,
             total=len(pieces),
             parser=parser,
             parser_version=parser_version,
+            facts=piece.facts or repository,
             extra=dict(extra),
         )
         source = RelatedNodeInfo(node_id=document.id, node_type=ObjectType.DOCUMENT, metadata={})
@@ -125,7 +127,6 @@ def _of_piece(document: Document, piece: Piece, lines: LineNumbers) -> dict[str,
         "end": piece.end,
         "token_count": count_tokens(document.text[piece.start : piece.end]),
         "header": piece.lead,
-        "facts": piece.facts or repository_of(document.metadata),
     }
 
 

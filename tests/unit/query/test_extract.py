@@ -381,7 +381,7 @@ HERON = ("The Heron sensor is waterproof to 50 metres.", "The Heron sensor is no
 def test_a_line_that_denies_what_another_document_says_is_no_copy_of_it_and_both_are_quoted() -> None:
     for snippets in (HERON, HERON[::-1]):
         told = read("Is the Heron sensor waterproof?", *snippets, limit=2)
-        assert {line.text for line in told.picks} == set(snippets)
+        assert sorted(line.text for line in told.picks) == sorted(snippets)
         assert not told.sure
 
 
