@@ -325,15 +325,20 @@ class EmbeddedServer:
             (self.socket_dir / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
 
     def _create_database(self) -> None:
-        """Create the database if it is missing, as after a start that was killed."""
+        """Create the database if it is missing, as after a start that was killed.
+
+        The server may still be at the killed start's own statement, and finish it while this one waits.
+        """
         import psycopg2
+        from psycopg2.errors import DuplicateDatabase, UniqueViolation
 
         try:
             with contextlib.closing(self._connect()) as connection, connection.cursor() as cursor:
                 connection.autocommit = True
                 cursor.execute("SELECT FROM pg_database WHERE datname = %s", (DATABASE,))
                 if not cursor.rowcount:
-                    cursor.execute(f"CREATE DATABASE {DATABASE}")
+                    with contextlib.suppress(DuplicateDatabase, UniqueViolation):
+                        cursor.execute(f"CREATE DATABASE {DATABASE}")
         except psycopg2.Error as error:
             full = is_full(error)
             problem = f"The disk of {self.data} is full" if full else f"The embedded Postgres in {self.data} fails"
