@@ -46,6 +46,7 @@ def finishes(play: Rehearsed, settings: Settings) -> None:
     assert again["embedded"] == 0
     assert set(again["outcomes"].values()) <= {"unchanged", "failed"}
     assert same(play.stored(settings), play.target)
+    wait_until_alone(settings)  # the server ends a closed connection's locks a moment later
     assert faults_of(settings) == []
 
 
