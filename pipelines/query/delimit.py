@@ -3,6 +3,7 @@
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 from pipelines.answers import Source
@@ -41,19 +42,26 @@ _NAMED = 5  # other documents that are named with a source
 
 
 def format_source(source: Source, delimiter: str, before: Source | None) -> str:
-    """A source between its delimiters, under a line that says where it stands.
+    """A source between its delimiters, under a line with its file, its kind (resume, linkedin, blog) and its place.
 
-    Headings are shown once: not those that `before`, the source above, stands under too, and not those that the
-    snippet begins with.
+    The title follows unless it is the file's name. Headings are shown once: not those that `before`, the source above,
+    stands under too, and not those that the snippet begins with.
     """
     page = f", p.{source.page}" if source.page else ""
     again = before is not None and before.document_id == source.document_id
     path = () if again and before and before.section_path == source.section_path else _unsaid(source)
-    head = f"[Source: {one_line(source.title)}{page}] {' > '.join(map(one_line, path))}".rstrip()
+    head = f"[Source: {_file_and_kind(source)}{page}] {' > '.join(map(one_line, path))}".rstrip()
     about = f"\n[Repository: {one_line(source.about)}]" if source.about and not again else ""
     copies = f"\n[Nearly the same in: {_named(source.near_copies)}]" if source.near_copies else ""
     body = f"{head}{about}{copies}\n{escape_delimiters(source.snippet)}"
     return f"<<source {source.n} {delimiter}>>\n{body}\n<</source {source.n} {delimiter}>>"
+
+
+def _file_and_kind(source: Source) -> str:
+    """`resume.pdf (resume)`, or `README.md (github), driftbuoy` where the title says more than the file's name."""
+    name, title = one_line(source.documentName), one_line(source.title)
+    kind = f" ({one_line(source.category)})" if source.category else ""
+    return f"{name}{kind}" if title in (name, PurePath(name).stem) else f"{name}{kind}, {title}"
 
 
 def about(facts: Mapping[str, Any] | None) -> str:
@@ -69,7 +77,7 @@ def about(facts: Mapping[str, Any] | None) -> str:
 def draw_delimiter(sources: Sequence[Source]) -> str:
     """A random key that stands nowhere in what is shown of these sources."""
     return fresh_key(
-        "\n".join((source.title, source.about, *source.section_path, *source.near_copies, source.snippet))
+        "\n".join((_file_and_kind(source), source.about, *source.section_path, *source.near_copies, source.snippet))
         for source in sources
     )
 

@@ -1,4 +1,4 @@
-"""What a language model is told, what is read of its replies, and what becomes of what no source bears out."""
+"""What a language model is told, what is read of its replies, and what becomes of what no source supports."""
 
 import json
 import re
@@ -59,7 +59,7 @@ def prompt_of(openai: FakeOpenAI, place: int = -1) -> tuple[str, str]:
 
 def crane(body: Any) -> str:
     """The number of the source that speaks of the crane."""
-    return re.findall(r"<<source (\d+) \w+>>\n\[Source: Crane", body["messages"][1]["content"])[0]
+    return re.findall(r"<<source (\d+) \w+>>\n\[Source: crane\.md \(\w+\), Crane", body["messages"][1]["content"])[0]
 
 
 # JSON

@@ -177,7 +177,7 @@ def test_the_writer_sees_delimited_headed_passages() -> None:
     first = hit("a", TEXT[:12], end=12, page=2, section_path=["Experience", "Acme"])
     context, _ = run([first, piece("b", 0, 12, "e")], {"d": TEXT, "e": TEXT})
     key = context.delimiter
-    shown = f"<<source 1 {key}>>\n[Source: D, p.2] Experience > Acme\nOne is here.\n<</source 1 {key}>>"
+    shown = f"<<source 1 {key}>>\n[Source: d.md (blog), D, p.2] Experience > Acme\nOne is here.\n<</source 1 {key}>>"
     assert context.text.split(SEPARATOR)[0] == shown
 
 
@@ -185,24 +185,24 @@ def test_a_heading_path_is_shown_once_for_the_sources_of_a_section() -> None:
     path = ["Experience", "Acme"]
     context, _ = run([piece("a", 0, 12, section_path=path), piece("b", 28, 46, section_path=path)], {"d": TEXT})
     assert context.text.count("Experience > Acme") == 1
-    assert context.text.count("[Source: D]") == 2
+    assert context.text.count("[Source: d.md (blog), D]") == 2
     assert [source.section_path for source in context.sources] == [tuple(path)] * 2
 
 
 @pytest.mark.parametrize(
     ("snippet", "path", "shown"),
     [
-        ("## Acme\n\nShe built it.", ["Experience", "Acme"], "[Source: D] Experience\n## Acme"),
-        ("## Experience\n\n### Acme\n\nShe built it.", ["Experience", "Acme"], "[Source: D]\n## Experience"),
-        ("She built it.", ["D", "Experience"], "[Source: D] Experience\nShe"),
-        ("She built it.\n\nAcme", ["Experience", "Acme"], "[Source: D] Experience > Acme\nShe"),
+        ("## Acme\n\nShe built it.", ["Experience", "Acme"], "D] Experience\n## Acme"),
+        ("## Experience\n\n### Acme\n\nShe built it.", ["Experience", "Acme"], "D]\n## Experience"),
+        ("She built it.", ["D", "Experience"], "D] Experience\nShe"),
+        ("She built it.\n\nAcme", ["Experience", "Acme"], "D] Experience > Acme\nShe"),
     ],
 )  # fmt: skip
 def test_headings_that_the_snippet_or_the_title_shows_are_not_said_again(
     snippet: str, path: list[str], shown: str
 ) -> None:
     context, _ = run([piece("a", 0, len(snippet), text=snippet, section_path=path)], {"d": snippet})
-    assert shown in context.text
+    assert f"[Source: d.md (blog), {shown}" in context.text
 
 
 def test_what_fits_into_a_full_context_does_not_depend_on_the_delimiter() -> None:
