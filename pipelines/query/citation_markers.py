@@ -5,9 +5,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _NUMBERS = r"\d{1,9}(?:\s{0,2}[,;&–-]\s{0,2}\d{1,9}){0,10}"
-_MARKER = re.compile(
+_BRACKETED = (
     rf"[\[［]\s{{0,2}}(?:\^|(?:sources?|refs?)[ :]{{1,2}})?({_NUMBERS})\s{{0,2}}(?:†[^\[\]［］【】\n]{{0,40}})?[\]］]"
-    rf"|【\s{{0,2}}({_NUMBERS})[^\[\]［］【】\n]{{0,40}}】",
+    rf"|【\s{{0,2}}({_NUMBERS})[^\[\]［］【】\n]{{0,40}}】"
+)
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_RAISED_NUMBERS = rf"[{_RAISED}]{{1,3}}(?:[, ]{{1,2}}[{_RAISED}]{{1,3}}){{0,9}}"
+# `m²` is an area: raised numbers are markers only after a punctuation mark, or in raised parentheses.
+_MARKER = re.compile(
+    rf"{_BRACKETED}|\(sources?[ :]{{1,2}}({_NUMBERS})\)|⁽({_RAISED_NUMBERS})⁾"
+    rf"|(?<=[.!?…,;:\"”'’)])(?:({_RAISED_NUMBERS})|\^({_NUMBERS})\^|<sup>\[?({_NUMBERS})\]?</sup>)",
+    re.IGNORECASE,
+)
+_ONLY_BRACKETED = re.compile(_BRACKETED, re.IGNORECASE)
+_LOWERED = str.maketrans(_RAISED, "0123456789")
+# The beginning of a marker without brackets, and a punctuation mark that one may follow.
+_BEGUN = re.compile(
+    rf"(?:\([a-z]{{0,7}}[ :]{{0,2}}[\d,;& –-]{{0,40}}|⁽[{_RAISED}, ]{{0,40}}"
+    rf"|[.!?…,;:\"”'’)](?:[{_RAISED}][{_RAISED}, ]{{0,40}}|\^[\d,;& –-]{{0,40}}"
+    r"|<(?:s(?:u(?:p(?:>[\[\]\d,;& –-]{0,40}(?:<(?:/(?:s(?:u(?:p)?)?)?)?)?)?)?)?)?)?)\Z",
     re.IGNORECASE,
 )
 _LONGEST = 240  # characters of a marker
@@ -29,7 +45,8 @@ class Marker:
 def split_markers(text: str) -> tuple[str, list[Marker]]:
     """(the text without its markers, the markers in order).
 
-    `[1, 2]`, `[1][2]`, `[1-3]`, `[source 1]`, `[^1]` and `【1†source】` are read alike.
+    `[1, 2]`, `[1][2]`, `[1-3]`, `[source 1]`, `[^1]`, `【1†source】` and `(source 1)` are read alike, and after a
+    punctuation mark `¹`, `^1^` and `<sup>1</sup>`.
     """
     stream = MarkerFilter()
     clean, markers = "", []
@@ -43,7 +60,7 @@ def split_markers(text: str) -> tuple[str, list[Marker]]:
 
 def escape_markers(text: str) -> str:
     """The text with round brackets where it has what reads as a marker: only ours are footnotes."""
-    return _MARKER.sub(lambda match: f"({match.group()[1:-1]})", text)
+    return _ONLY_BRACKETED.sub(lambda match: f"({match.group()[1:-1]})", text)
 
 
 def strip_unfinished_marker(text: str) -> str:
@@ -70,11 +87,13 @@ class MarkerFilter:
     def _drain(self, *, final: bool) -> Iterator[str | int]:
         done = self._after_nested(0)
         while match := _MARKER.search(self._held, done):
+            if not final and match.group()[-1] in _RAISED and not self._held[match.end() :].strip(", "):
+                break  # more numbers may follow
             before = self._held[done : match.start()]
             opened = _OPENED.search(before, max(0, len(before) - _LONGEST))
             outside = before[: opened.start()] + _year_inside(opened.group()) if opened else before
             yield from filter(None, [outside.rstrip()])
-            yield from numbers_of(match.group(1) or match.group(2))
+            yield from numbers_of(next(filter(None, match.groups())).translate(_LOWERED))
             self._nested = opened is not None
             done = self._after_nested(match.end())
         rest = self._held[done:]
@@ -112,5 +131,6 @@ def _safe_until(text: str) -> int:
     if begun:
         around = _OPENED.search(text, max(0, opening - _LONGEST), opening + 1)
         opening = around.start() if around else opening
-    end = opening if begun else len(text)
-    return len(text[:end].rstrip()) if begun or text[-1:].isspace() else end
+    variant = _BEGUN.search(text, max(0, len(text) - _LONGEST))
+    end = min(opening if begun else len(text), variant.start() if variant else len(text))
+    return len(text[:end].rstrip()) if begun or variant or text[-1:].isspace() else end

@@ -20,15 +20,17 @@ def confidence(evidence: Evidence, sentences: Sequence[Sentence], terms: Sequenc
     """The confidence of a model's text: the band of the evidence, less where sentences lack support.
 
     It is low if a third of the sentences have no support or less than half are supported, and never high unless all
-    are and one holds half of the question's terms.
+    are and one holds half of the question's terms. A line that leads in to others (`It has these limits:`) and cites
+    nothing does not count.
 
     Args:
         evidence: What the sentences were written from.
         sentences: With their verdicts.
         terms: The question's index terms.
     """
-    unborne = sum(sentence.verdict in ("unsupported", "uncited") for sentence in sentences) / max(len(sentences), 1)
-    if _share_supported(sentences) < _SUPPORTED or unborne >= _MOST_UNSUPPORTED:
+    sentences = [one for one in sentences if not (one.verdict == "uncited" and one.text.endswith(":"))]
+    lacking = sum(sentence.verdict in ("unsupported", "uncited") for sentence in sentences) / max(len(sentences), 1)
+    if _share_supported(sentences) < _SUPPORTED or lacking >= _MOST_UNSUPPORTED:
         return "low"
     indexed = [set(tokenise(sentence.text)) for sentence in sentences]
     share = max((sum(term in own for term in terms) / max(len(terms), 1) for own in indexed), default=0.0)

@@ -9,6 +9,7 @@ from pipelines.text import Span, sentences
 
 _HEADING = re.compile(r" {0,3}(?:#{1,6} .{1,120}|(?:\*\*|__)[^*_\n]{1,80}(?:\*\*|__):?)\s*")
 _FENCE = re.compile(r"[ \t]*(?:```+|~~~+)")
+_OPENED = re.compile(r"^[ \t]*(?:```+|~~~+)", re.MULTILINE)
 _OPENING = re.compile(r"[ \t]*(?:```+|~~~+)[ \t]*[\w+#.-]*\s*")
 # In code, a marker stands at the end of a line and after no operator: `a[0]` and `a = [1]` are code.
 _CODE_MARKERS = re.compile(r"(?<![-=(\[{,:+*/<>|&\s])(?:[ \t]+\[\d{1,3}\])+[ \t]*$")
@@ -149,7 +150,7 @@ def joined(parts: Sequence[CitedText]) -> str:
         made += part.text if part.is_code else escape_markers(part.text) + _markers(part.citations)
         of_code += [n for n in part.citations if part.is_code and n not in of_code]
     if parts and parts[-1].is_code:
-        made += _with_code_markers("\n```", of_code)
+        made += _with_code_markers(f"\n{_OPENED.findall(made)[-1]}", of_code)
     return _BLANK_LINES.sub("\n\n", made).strip("\n")
 
 

@@ -178,13 +178,18 @@ _SOURCES_HEADING = re.compile(
 )
 _LISTED = re.compile(r"\s*(?:[-*•]|\d{1,3}[.)]|[\[［【]).{0,300}")
 _NOTHING = frozenset(["", "null", "none", "nil", "undefined", "n/a", "na", "nothing", "no answer", "nan", "...", "…"])
+_MATERIAL = r"(?:the |these |your )?(?:\w+ ){0,2}(?:sources|documents|context|passages|excerpts)"
+_TELLS = r"(?:contain|mention|say|state|provide|include|specify|answer|give|tell)"
 _REFUSAL = re.compile(
     r"\b(?:i['’]?m|i am) (?:\w+ ){0,2}sorry\b|^(?:sorry|my apologies|i apologi[sz]e)\b"
     r"|\b(?:i|we) (?:cannot|can ?not|can['’]t|could not|couldn['’]t|am not able to|am unable to|are unable to|won['’]t"
     r"|will not) (?:\w+ ){0,2}(?:help|assist|answer|comply|provide|find|determine|tell|say|confirm|fulfil+|discuss)\b"
     r"|\b(?:i|we) (?:do not|don['’]t) (?:know|have)\b"
-    r"|\b(?:sources|documents|context|passages|excerpts) (?:do|does|did) ?(?:not|n['’]t) (?:\w+ ){0,2}"
-    r"(?:contain|mention|say|state|provide|include|specify|answer|give|tell)\b",
+    rf"|\b(?:sources|documents|context|passages|excerpts) (?:do|does|did) ?(?:not|n['’]t) (?:\w+ ){{0,2}}{_TELLS}\b"
+    rf"|\b(?:none of|nothing in) {_MATERIAL} (?:\w+ ){{0,2}}{_TELLS}s?\b"
+    rf"|\bno (?:\w+ ){{0,2}}(?:information|mention|details?|answer|evidence) (?:\w+ ){{0,4}}(?:in|from) {_MATERIAL}\b"
+    r"|\b(?:cannot|can ?not|can['’]t|could not|couldn['’]t) be (?:determined|answered|found|inferred|confirmed)"
+    rf" (?:in|from|by|with|based on) {_MATERIAL}\b",
     re.IGNORECASE,
 )
 

@@ -12,7 +12,7 @@ from pipelines.models.cross_encoder import Entailment
 from pipelines.observe import log_failure
 from pipelines.query.verification.details import Passages, best_allowed_verdict, overstated
 from pipelines.query.verification.misattached import is_misattached
-from pipelines.query.verification.normalise import contains_phrase, count_negations, folded_words
+from pipelines.query.verification.normalise import contains_phrase, count_negations, folded_words, without_attribution
 from pipelines.query.verification.support import (
     VECTOR_MODELS,
     WORDS_MODEL,
@@ -137,22 +137,26 @@ def verify(sentence: str, cited: Sequence[int], sources: Sequence[Source], judge
     """The sentence with its verdict and the exact spans of the sources that support it, best first.
 
     `supported`: the cited sources together state it, verbatim or by its words, with every number, date, unit, name and
-    negation. `partial`: they state a good part of it. `misattributed`: another source states it, which is the last
-    citation. `unsupported`: none does. `uncited`: it cites no source.
+    negation. `partial`: they state a good part of it, or all of it and it names another source's document.
+    `misattributed`: another source states it, which is the last citation. `unsupported`: none does. `uncited`: it cites
+    no source. An opening such as `Based on the sources, ` is not checked.
     """
     by_number = {source.n: source for source in sources}
     named = [by_number[n] for n in dict.fromkeys(cited) if n in by_number]
     if not named:
         return Sentence(sentence, (), "uncited")
-    checks = [_citations_in(sentence, source, judge) for source in named]
+    claim = without_attribution(sentence)
+    checks = [_citations_in(claim, source, judge) for source in named]
     checks.sort(key=lambda own: (-VERDICT_RANK[own[0].verdict], -own[0].support))
     verdict = checks[0][0].verdict
     if verdict != "supported" and len(named) > 1:
-        joint = judge_claim(sentence, named, judge)
+        joint = judge_claim(claim, named, judge)
         if VERDICT_RANK[joint.verdict] > VERDICT_RANK[verdict]:
             verdict = joint.verdict
             checks = _citations_by_source(joint, named)
     evidence = [citation for own in checks for citation in own]
+    if verdict == "supported" and _names_other_document(claim, named, sources):
+        return Sentence(sentence, tuple(cited), "partial", tuple(evidence))
     if verdict != "supported":
         others = (check_source(sentence, source, judge) for source in sources if source.n not in cited)
         right = max(
@@ -161,6 +165,14 @@ def verify(sentence: str, cited: Sequence[int], sources: Sequence[Source], judge
         if right:
             return Sentence(sentence, tuple(cited), "misattributed", (*evidence, right))
     return Sentence(sentence, tuple(cited), verdict, tuple(evidence))
+
+
+def _names_other_document(claim: str, cited: Sequence[Source], sources: Sequence[Source]) -> bool:
+    """True if a claim names another source's document by its title, which stands nowhere in the cited sources."""
+    own = {source.document_id for source in cited}
+    held = "\n".join(part for s in cited for part in (s.documentName, s.title, *s.section_path, s.about, s.snippet))
+    titles = {folded_words(source.title) for source in sources if source.document_id not in own}
+    return any(title and contains_phrase(claim, title) and not contains_phrase(held, title) for title in titles)
 
 
 def verify_computed(
@@ -209,7 +221,7 @@ def check_source(sentence: str, source: Source, judge: Judge = WORDS_ONLY) -> Ci
     Support is 1 for a verbatim sentence, else the probability that the source supports it by its words. The verdict
     also requires that the details agree.
     """
-    return _citations_in(sentence, source, judge)[0]
+    return _citations_in(without_attribution(sentence), source, judge)[0]
 
 
 def _citations_in(sentence: str, source: Source, judge: Judge) -> list[Citation]:

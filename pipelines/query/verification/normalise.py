@@ -270,6 +270,19 @@ def names_in(text: str) -> list[str]:
     ]
 
 
+_ATTRIBUTION = re.compile(
+    r"(?:based on|according to|as (?:stated|mentioned|described|noted) in) (?:the |these |this |your )?(?:\w+ ){0,2}"
+    r"(?:sources?|documents?|context|passages?|excerpts?)(?: \d{1,3})?(?: (?:provided|given|above))?, (?=\S)",
+    re.IGNORECASE,
+)
+
+
+def without_attribution(claim: str) -> str:
+    """The claim without an opening that names the sources in general: `Based on the sources, `."""
+    found = _ATTRIBUTION.match(claim)
+    return claim[found.end() :] if found else claim
+
+
 def contains_name(name: str, terms: Set[str]) -> bool:
     """True if a name is among the terms of a text: whole, or by all its parts or its long form."""
     whole, *parts = tokenise(name)
@@ -279,7 +292,8 @@ def contains_name(name: str, terms: Set[str]) -> bool:
 def count_negations(text: str, claim: str = "") -> int:
     """Number of negations in a text; with a claim, only those that negate a term of the claim.
 
-    The negated terms stand in the clause after the negation, or in the next clause that has terms (`not, however,`).
+    The negated terms stand in the clause after the negation, or in the next clause that has terms (`not, however,`); at
+    the end of a text (`they hear nothing`), before it.
     """
     clean, terms, found = strip_markup(text), set(tokenise(strip_markup(claim))), 0
     for negation in _NEGATION.finditer(clean):
@@ -287,6 +301,7 @@ def count_negations(text: str, claim: str = "") -> int:
             _OPENING.sub(" ", clause)
             for clause in _CLAUSE_END.split(clean[negation.end() : negation.end() + _NEGATION_REACH])
         )
-        denied = next((held for clause in clauses if (held := set(tokenise(clause)))), set[str]())
+        own = (_CLAUSE_END.split(clean[max(0, negation.start() - _NEGATION_REACH) : negation.start()])[-1],)
+        denied = next((held for clause in (*clauses, *own) if (held := set(tokenise(clause)))), set[str]())
         found += not claim or not denied or not denied.isdisjoint(terms)
     return found

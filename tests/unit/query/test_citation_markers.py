@@ -41,11 +41,34 @@ def cited(text: str, valid: Sequence[int]) -> list[tuple[str, tuple[int, ...]]]:
         ("She left [00001].", "She left.", [1]),
         ("She left ［2］.", "She left.", [2]),
         ("From [1990-2020] on.", "From on.", [1990, 2020]),
+        ("She left (source 2). She came (sources 1, 3).", "She left. She came.", [2, 1, 3]),
+        ("She left.¹ She came back.²,¹²", "She left. She came back.", [1, 2, 12]),
+        ("She left⁽³⁾.", "She left.", [3]),
+        ("She left.<sup>1</sup> She came.<sup>[2]</sup>", "She left. She came.", [1, 2]),
+        ("She left.^2^", "She left.", [2]),
+        ("It has 5 m² and 3 m<sup>2</sup> (1) or 2^10^.", "It has 5 m² and 3 m<sup>2</sup> (1) or 2^10^.", []),
     ],
 )
 def test_markers_of_every_form_are_taken_out(text: str, clean: str, numbers: list[int]) -> None:
     found, markers = split_markers(text)
     assert (found, [marker.n for marker in markers]) == (clean, numbers)
+
+
+@pytest.mark.parametrize(
+    "text", ["A.¹²,³ B.² C.", "A.<sup>1</sup> (source 2) B.^3^", "5 m² (see below) <sub>2</sub>.¹"]
+)
+def test_markers_without_brackets_are_read_alike_letter_by_letter(text: str) -> None:
+    stream, pieces = MarkerFilter(), list[str | int]()
+    for letter in text:
+        pieces += stream.feed(letter)
+    pieces += stream.close()
+    clean, markers = split_markers(text)
+    assert "".join(piece for piece in pieces if isinstance(piece, str)) == clean
+    assert [piece for piece in pieces if isinstance(piece, int)] == [marker.n for marker in markers]
+
+
+def test_raised_numbers_and_named_sources_of_a_text_stay_when_its_markers_are_escaped() -> None:
+    assert escape_markers("A.² (source 1) [3]") == "A.² (source 1) (3)"
 
 
 def test_a_marker_outside_the_context_does_not_survive() -> None:
@@ -99,7 +122,10 @@ def test_a_text_that_only_has_brackets_keeps_them_when_it_is_cut() -> None:
     assert strip_unfinished_marker("She said [sic] so [he") == "She said [sic] so [he"
 
 
-@pytest.mark.parametrize(("piece", "end"), [("[", ""), (" ", "[1]"), ("[1,", ""), ("[1]", ""), ("【1", "")])
+@pytest.mark.parametrize(
+    ("piece", "end"),
+    [("[", ""), (" ", "[1]"), ("[1,", ""), ("[1]", ""), ("【1", ""), (".¹", ""), ("(", ""), (", ", ".¹")],
+)
 def test_hostile_brackets_are_read_in_linear_time(piece: str, end: str) -> None:
     assert_linear(lambda length: split_markers(piece * (length // len(piece)) + end), 20_000)
 

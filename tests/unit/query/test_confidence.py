@@ -25,6 +25,13 @@ def test_a_sentence_without_support_takes_high_away_and_a_third_of_them_all() ->
     assert confidence(evidence(0.9), [GOOD, GOOD, replace(BAD, verdict="partial")], ["crane"]) == "medium"
 
 
+def test_a_line_that_leads_in_to_others_takes_nothing_away() -> None:
+    lead = Sentence("The crane has these parts:", (), "uncited")
+    assert confidence(evidence(0.9), [lead, GOOD], ["crane"]) == "high"
+    assert confidence(evidence(0.9), [replace(lead, text="The crane has parts."), GOOD], ["crane"]) == "low"
+    assert confidence(evidence(0.9), [lead], ["crane"]) == "low"
+
+
 def test_a_model_s_answer_is_not_high_when_no_sentence_holds_half_of_the_terms() -> None:
     scattered = [Sentence(f"The {term} is elsewhere.", (1,), "supported") for term in ("crane", "harbour", "port")]
     assert confidence(evidence(0.9), scattered, ("crane", "harbour", "port")) == "medium"

@@ -95,6 +95,8 @@ def test_the_span_of_a_sentence_holds_its_markers() -> None:
         ("```\nx = a[1]", "```\nx = a[1]\n```"),
         ("```\nx = [1]\ny = 2 [1]\n```", "```\nx = [1]\ny = 2\n```\n[1]"),
         ("```\n# a comment\n```", "```\n# a comment\n```"),
+        ("~~~sh\nx = 1\n~~~", "~~~sh\nx = 1\n~~~"),
+        ("1. Run [1]:\n   ````py\n   x = 1\n   ````", "1. Run: [1]\n   ````py\n   x = 1\n   ````"),
         ("# It is red [1]", "# It is red [1]"),
         ("## Summary", "## Summary"),
         ("> It is red [1].", "> It is red. [1]"),

@@ -164,6 +164,9 @@ def test_a_word_for_nothing_is_no_answer(said: str) -> None:
         "Unfortunately, I can’t answer that question.",
         "I don't have that information.",
         "The documents do not mention her salary.",
+        "None of these sources mentions her salary.",
+        "There is no information on her salary in the provided documents.",
+        "Her salary cannot be determined from the sources.",
         NO_ANSWER,
     ],
 )
@@ -176,6 +179,15 @@ def test_a_sentence_with_a_source_says_something(said: str) -> None:
     assert not is_refusal(said, is_cited=True)
 
 
-def test_a_plain_sentence_does_not_give_up() -> None:
-    assert not is_refusal("She could not find the fault.", is_cited=False)
+@pytest.mark.parametrize(
+    "said",
+    [
+        "She could not find the fault.",
+        "None of the documents were lost in the fire.",
+        "The pump has no information panel in the front.",
+        "The fault cannot be found by looking.",
+    ],
+)
+def test_a_plain_sentence_does_not_give_up(said: str) -> None:
+    assert not is_refusal(said, is_cited=False)
     assert not is_empty_reply("None of the cranes is red.")

@@ -1,5 +1,7 @@
 """Verdicts on sentences against their sources."""
 
+from dataclasses import replace
+
 import pytest
 
 from pipelines.answers import Source
@@ -54,6 +56,28 @@ def test_a_sentence_that_another_source_bears_out_is_misattributed_and_the_right
     checked = verify("She led a team of 12 people.", [2], [source(1), other])
     assert checked.verdict == "misattributed"
     assert checked.evidence[-1].n == 1
+
+
+@pytest.mark.parametrize(
+    "opening", ["Based on the provided sources, ", "According to source 3, ", "As stated in the documents, "]
+)
+def test_an_opening_that_names_the_sources_in_general_is_not_checked(opening: str) -> None:
+    checked = verify(f"{opening}she led a team of 12 people.", [1], [source()])
+    assert (checked.text, checked.verdict) == (f"{opening}she led a team of 12 people.", "supported")
+    assert verify(f"{opening}she led a team of 14 people.", [1], [source()]).verdict == "unsupported"
+
+
+def test_a_claim_that_names_another_document_than_it_cites_is_not_supported() -> None:
+    pump = replace(source(1, "It pumps 40 litres a minute. It needs no oil.", 0), title="tidepump", document_id="p")
+    crane = replace(source(2, "It lifts 12 tonnes.", 0), title="quaycrane", document_id="c")
+    assert verify("quaycrane pumps 40 litres a minute.", [1], [pump, crane]).verdict == "partial"
+    assert verify("tidepump pumps 40 litres a minute.", [1], [pump, crane]).verdict == "supported"
+
+
+def test_a_denial_of_something_else_at_the_end_of_a_sentence_does_not_count() -> None:
+    text = "No window was broken, since the shutters close when the mast feels nothing."
+    assert verify("No window was broken.", [1], [source(snippet=text)]).verdict == "supported"
+    assert verify("A window was broken.", [1], [source(snippet=text)]).verdict == "unsupported"
 
 
 def test_a_sentence_without_a_marker_is_uncited() -> None:
