@@ -9,6 +9,8 @@ from pipelines.text import Span, sentences
 
 _HEADING = re.compile(r" {0,3}(?:#{1,6} .{1,120}|(?:\*\*|__)[^*_\n]{1,80}(?:\*\*|__):?)\s*")
 _FENCE = re.compile(r"[ \t]*(?:```+|~~~+)")
+_UNDERLINE = re.compile(r"(?:={3,}|-{3,})\s*")
+_UNDERLINED = re.compile(r"(?:\A|\n\n)([^\s|>*+-][^\n]{0,119}\n)\Z")  # a line of its own above an underline
 _OPENED = re.compile(r"^[ \t]*(?:```+|~~~+)", re.MULTILINE)
 _OPENING = re.compile(r"[ \t]*(?:```+|~~~+)[ \t]*[\w+#.-]*\s*")
 # In code, a marker stands at the end of a line and after no operator: `a[0]` and `a = [1]` are code.
@@ -114,6 +116,9 @@ def _parts(text: str) -> list[tuple[str, Literal["prose", "heading", "code"]]]:
             parts.append((line, "code"))
         elif _HEADING.fullmatch(line) and not _MARKER.search(line):
             parts += [(line, "heading"), ("", "prose")]
+        elif _UNDERLINE.fullmatch(line) and (title := _UNDERLINED.search(own)) and not _MARKER.search(title[1]):
+            parts[-1] = (own[: title.start(1)], kind)
+            parts += [(title[1] + line, "heading"), ("", "prose")]
         else:
             parts[-1] = (own + line, kind)
     return parts

@@ -188,6 +188,9 @@ _LABEL = re.compile(r"\b([A-Za-z][a-z]+) ([A-Z])\b(?![.&'’-]\w)")
 _ABOUT_SAME = 0.6  # of a clause, for another to be about the same
 _FEWEST_WORDS = 3  # words of a clause that can be put together
 _LONGEST_RUN = 3  # words in a row
+_PRONOUNS = frozenset(
+    stemmed_words("i you he she it we they my your his her its our their this these that those there here")
+)
 _ARTICLES = frozenset({"a", "an", "the"})
 
 
@@ -246,7 +249,7 @@ def _is_mixed(
 def _stands_between(
     missing: Sequence[ClaimWord], spoken: Sequence[str], words: Sequence[str], terms: frozenset[str]
 ) -> bool:
-    """True if the missing words are adjacent, and other words stand between the same neighbours."""
+    """True if the missing words are adjacent, and other words without a pronoun stand between the same neighbours."""
     absent = {term for word in missing for term in word.terms}
     at = [place for place, word in enumerate(spoken) if word in absent]
     if not at or at[-1] - at[0] >= _LONGEST_RUN or len(at) != at[-1] - at[0] + 1:
@@ -254,7 +257,7 @@ def _stands_between(
     before, after = spoken[at[0] - 1], spoken[at[-1] + 1]
     starts = [place for place, word in enumerate(words) if word == before and (before or after)]
     return any(
-        words[end] == after and terms.isdisjoint(words[start + 1 : end])
+        words[end] == after and terms.isdisjoint(between := words[start + 1 : end]) and _PRONOUNS.isdisjoint(between)
         for start in starts
         for end in range(start + 2, min(start + _LONGEST_RUN + 2, len(words)))
     )

@@ -99,12 +99,21 @@ def test_the_span_of_a_sentence_holds_its_markers() -> None:
         ("1. Run [1]:\n   ````py\n   x = 1\n   ````", "1. Run: [1]\n   ````py\n   x = 1\n   ````"),
         ("# It is red [1]", "# It is red [1]"),
         ("## Summary", "## Summary"),
+        ("Speed\n-----\n\nIt is fast [1].", "Speed\n-----\n\nIt is fast. [1]"),
+        (
+            "| a | b |\n|---|---|\n| 1 | 2 | [1]\n\n---\n\nIt is old.",
+            "| a | b |\n|---|---|\n| 1 | 2 | [1]\n\n---\n\nIt is old.",
+        ),
         ("> It is red [1].", "> It is red. [1]"),
         ("* one [1]\n    * two [1]\n\n1) three [1]", "* one [1]\n    * two [1]\n\n1) three [1]"),
     ],
 )
 def test_each_kind_of_line_keeps_its_form(reply: str, answer: str) -> None:
     assert joined(cited_sentences(reply, [1])) == answer
+
+
+def test_an_underlined_heading_is_no_sentence() -> None:
+    assert [part.text for part in cited_sentences("Speed\n=====\nIt is fast [1].", [1])] == ["It is fast."]
 
 
 def test_a_heading_is_no_sentence_unless_nothing_else_is_left() -> None:

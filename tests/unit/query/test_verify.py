@@ -74,6 +74,13 @@ def test_a_claim_that_names_another_document_than_it_cites_is_not_supported() ->
     assert verify("tidepump pumps 40 litres a minute.", [1], [pump, crane]).verdict == "supported"
 
 
+def test_a_pronoun_of_the_source_may_stand_for_the_name_that_the_claim_uses() -> None:
+    text = "tidepump prime --port 3\n\nYou need Valve 7 and Hose 12 or longer."
+    assert verify("tidepump needs Valve 7 and Hose 12 or longer.", [1], [source(snippet=text)]).verdict == "supported"
+    swapped = "The landlord repairs the roof. Tenants repair the doors."
+    assert verify("The landlord repairs the doors.", [1], [source(snippet=swapped)]).verdict == "partial"
+
+
 def test_a_denial_of_something_else_at_the_end_of_a_sentence_does_not_count() -> None:
     text = "No window was broken, since the shutters close when the mast feels nothing."
     assert verify("No window was broken.", [1], [source(snippet=text)]).verdict == "supported"
