@@ -25,7 +25,7 @@ _ORDINALS = {
     word: f"{n}{'rd' if n == 3 else 'th'}"
     for n, word in enumerate("third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), start=3)
 }
-_AMBIGUOUS = {"one": "1", "once": "1", "first": "1", "second": "2", "twice": "2", "dozen": "12"}
+_AMBIGUOUS = {"half": "50", "one": "1", "once": "1", "first": "1", "second": "2", "twice": "2", "dozen": "12"}
 _CURRENCIES = {
     "us$": "dollars", "$": "dollars", "usd": "dollars", "€": "euros", "eur": "euros", "£": "pounds", "gbp": "pounds",
     "¥": "yen", "jpy": "yen", "chf": "francs", "₹": "rupees", "inr": "rupees",
@@ -101,7 +101,7 @@ def normalise_figures(text: str) -> str:
 
 
 def ambiguous_number_words(text: str) -> Counter[str]:
-    """Numbers of words that may also mean something else: `one`, `first`, `second`, `twice`, `dozen`."""
+    """Numbers of words that may also mean something else: `one`, `first`, `second`, `twice`, `dozen`, `half`."""
     return Counter(_AMBIGUOUS[word] for word in re.findall(r"[a-z]+", text.lower()) if word in _AMBIGUOUS)
 
 
@@ -193,6 +193,11 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _NOT = re.compile(r"\b([a-z]+)n['’]t\b", re.IGNORECASE)
+_HALF = re.compile(
+    r"(?<!first )(?<!second )(?<!other )(?<!latter )(?<!last )(?<!next )\bhalf of "
+    r"(?=(?:the|all|its|their|our|my|these|those)\b)",
+    re.IGNORECASE,
+)
 _SHORT_NOT = {"ca": "can", "wo": "will", "sha": "shall"}
 _CLAUSE_END = re.compile(r"[.!?;:,](?=\s|$)|\b(?:but|although|though|whereas|while|because)\b", re.IGNORECASE)
 _NAME = re.compile(r"(?:(?<!\w)\.)?\b[A-Z]\w*(?:[.'’&-]\w+)*(?:\+\+|#)?")
@@ -216,10 +221,12 @@ def strip_markup(text: str) -> str:
 
 
 def normalise(text: str) -> str:
-    """The text without markup, its numbers, units, dates and short forms of `not` in one spelling."""
-    return normalise_figures(
-        _NOT.sub(lambda found: _SHORT_NOT.get(found[1].lower(), found[1]) + " not", strip_markup(text))
-    )
+    """The text without markup, its numbers, units, dates and short forms of `not` in one spelling.
+
+    `half of the readings` is `50 percent of the readings`; the first half of a year is none.
+    """
+    whole = _NOT.sub(lambda found: _SHORT_NOT.get(found[1].lower(), found[1]) + " not", strip_markup(text))
+    return normalise_figures(_HALF.sub("50 percent of ", whole))
 
 
 def folded_words(text: str) -> str:

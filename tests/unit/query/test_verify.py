@@ -81,6 +81,20 @@ def test_a_pronoun_of_the_source_may_stand_for_the_name_that_the_claim_uses() ->
     assert verify("The landlord repairs the doors.", [1], [source(snippet=swapped)]).verdict == "partial"
 
 
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("Half of the letters came by sea.", "supported"),
+        ("50 percent of the letters came by sea.", "supported"),
+        ("Nine percent of the letters came by sea.", "partial"),
+        ("Half of the guests came by boat.", "supported"),
+    ],
+)
+def test_half_of_something_is_a_share_like_any_other(claim: str, verdict: str) -> None:
+    text = "Half of the letters came by sea. Nine percent were lost on the way. Half our guests came by boat."
+    assert verify(claim, [1], [source(snippet=text)]).verdict == verdict
+
+
 def test_a_denial_of_something_else_at_the_end_of_a_sentence_does_not_count() -> None:
     text = "No window was broken, since the shutters close when the mast feels nothing."
     assert verify("No window was broken.", [1], [source(snippet=text)]).verdict == "supported"
