@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import takewhile
 
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.schema import BaseNode, NodeWithScore
 from sqlalchemy import Engine
 
 from pipelines.answers import Context, Source
@@ -388,6 +388,22 @@ def documents_shown(database: Engine, document_ids: Collection[str], audience: A
         return {}
     with reading(database, "reading where documents are") as connection:
         return document_links(connection, document_ids, audience)
+
+
+def sources_of_nodes(nodes: Sequence[BaseNode], database: Engine, audience: Audience) -> tuple[Source, ...]:
+    """These nodes as sources, numbered from 1; one whose document this audience must not see is missing.
+
+    Raises:
+        ServiceUnavailable: If the database cannot be read.
+    """
+    hits = [NodeWithScore(node=node, score=0.0) for node in nodes]
+    metas = [hit.node.metadata for hit in hits]
+    spans = [
+        Span(meta["document_id"], meta["start"], meta["end"], (hit,)) for hit, meta in zip(hits, metas, strict=True)
+    ]
+    read = _passages(database, [span.key for span in spans], audience)
+    seen = [span for span in spans if span.key in read]
+    return tuple(source_of(n, span, read[span.key]) for n, span in enumerate(seen, start=1))
 
 
 def _passages(database: Engine, spans: Sequence[SpanKey], audience: Audience) -> Mapping[SpanKey, Passage]:

@@ -30,6 +30,7 @@ from pipelines.query.cited_documents import note_partial_documents, with_identic
 from pipelines.query.conflict_evidence import career_disagreements_for
 from pipelines.query.conflicts.detect import is_about_career, with_conflicts
 from pipelines.query.context import Retrieved, documents_shown, retrieve_context
+from pipelines.query.corpus_questions import CorpusAnswer, answer_about_corpus, write_about_corpus
 from pipelines.query.escalate import find
 from pipelines.query.result_cache import NO_CACHE, ResultCache
 from pipelines.query.search import Request, Search, SearchOutcome, begin_search
@@ -204,16 +205,19 @@ class QueryEngine(BaseQueryEngine):
             for attempt in self.active.attempts():
                 with attempt as index:
                     search = self._begin(request, index)
-                    evidence = _career_facts(search) or retrieve_context(search, self.cache)
+                    evidence = _from_database(search) or retrieve_context(search, self.cache)
         ledger = search.ledger
-        if isinstance(evidence, ComputedAnswer):
+        if isinstance(evidence, CorpusAnswer):
+            draft = yield from write_about_corpus(search.intent.question, evidence)
+        elif isinstance(evidence, ComputedAnswer):
             draft = yield from write_computed(search.intent.question, evidence)
         else:
             with ledger.stage("write"):
                 draft = yield from metered(meter, write(evidence, search))
         with metering(meter), ledger.stage("conflicts"):
-            beside = self._beside_facts(draft, search) if isinstance(evidence, ComputedAnswer) else evidence.context
-            draft = with_conflicts(draft, career_disagreements_for(draft, search, evidence, beside))
+            if not isinstance(evidence, CorpusAnswer):
+                beside = self._beside_facts(draft, search) if isinstance(evidence, ComputedAnswer) else evidence.context
+                draft = with_conflicts(draft, career_disagreements_for(draft, search, evidence, beside))
         with metering(meter):
             intent = search.intent
             draft = replace(draft, condensed=intent.condensed, condensed_by=intent.condensed_by)
@@ -463,6 +467,16 @@ def _source_node(source: Source, citing: Sequence[Sentence]) -> TextNode:
         excluded_embed_metadata_keys=[key for key in metadata if key not in shown],
         relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=source.document_id)},
     )
+
+
+def _from_database(search: Search) -> CorpusAnswer | ComputedAnswer | None:
+    """The answer that the database gives without a passage: on the documents as such, or from career facts."""
+    with search.ledger.stage("corpus"):
+        listed = answer_about_corpus(search)
+    if listed is not None:
+        search.ledger.tag("corpus")
+        return listed
+    return _career_facts(search)
 
 
 def _career_facts(search: Search) -> ComputedAnswer | None:

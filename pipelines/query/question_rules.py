@@ -65,6 +65,11 @@ def terms_of(question: str) -> list[str]:
     return [term for term in tokenise(question) if term not in _FORM]
 
 
+def is_about_form(term: str) -> bool:
+    """True if an index term speaks of the answer's form."""
+    return term in _FORM
+
+
 def _matter(sentence: str) -> str:
     """A sentence without the request phrases that it begins with; whole when it has nothing else."""
     rest = sentence

@@ -1,0 +1,278 @@
+"""Questions about the corpus itself, answered from the database: how many documents, what is new, which say X."""
+
+import re
+from collections import Counter
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from llama_index.core.schema import QueryBundle
+from sqlalchemy import func, select
+
+from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict
+from pipelines.query.answer import AnswerEvents, join_sentences
+from pipelines.query.citation_markers import escape_markers
+from pipelines.query.context import sources_of_nodes
+from pipelines.query.question_rules import is_about_form
+from pipelines.query.search import Search
+from pipelines.store.database import read_rows
+from pipelines.store.filters import seen_by
+from pipelines.store.schema import documents
+from pipelines.store.tokens import tokenise
+from pipelines.text import sentences
+from pipelines.types import Filters
+from pipelines.wording import format_count
+
+DOCUMENT_LIST = "the list of documents"  # the model name of such an answer
+_MOST = 10  # documents that an answer names
+_LATEST = 5
+_LONG = 2  # terms; of more, passages may speak without holding them all
+
+# The nouns, and the category that each stands for; empty for any document.
+_NOUNS = {
+    "document": "", "doc": "", "file": "", "article": "", "post": "blog", "blog post": "blog", "blog article": "blog",
+    "resume": "resume", "cv": "resume", "readme": "github",
+}  # fmt: skip
+_NOUN = rf"(?P<noun>{'|'.join(sorted(_NOUNS, key=len, reverse=True))})(?P<several>s?)"
+_HERE = (
+    r"(?:\s+(?:here|now|so\s+far|in\s+total|in\s+all|altogether"
+    r"|(?:in|of)\s+(?:the|your|this|my)\s+(?:corpus|database|collection|index)))?"
+)
+_THERE = (
+    r"(?:are\s+there|do\s+you\s+(?:have|know|hold)|have\s+you\s+(?:got|read|indexed)|did\s+you\s+(?:read|index)"
+    r"|(?:are|were)\s+(?:stored|indexed|available|ingested|known|in\s+here))"
+)
+_ABOUT = (
+    r"(?:(?:(?:that|which)\s+)?(?:(?:are|is)\s+)?about|(?:(?:that|which)\s+)?(?:mention(?:s|ing)?|discuss(?:es|ing)?"
+    r"|covers?|deals?\s+with|talks?\s+about|speaks?\s+(?:of|about)|contains?|refers?\s+to))"
+)
+_TOPIC = r"(?P<topic>[^?!;]+?)"
+
+
+def _pattern(*forms: str) -> re.Pattern[str]:
+    """A pattern of whole questions in any of these forms, in which a space may be any space."""
+    named = "|".join(form.replace(" ", r"\s+") for form in forms)
+    return re.compile(rf"\s*(?:please\s+)?(?:{named})\s*[?.!]*\s*", re.IGNORECASE)
+
+
+_COUNT = [
+    _pattern(rf"how many (?:different )?{_NOUN}(?: {_THERE})?{_HERE}"),
+    _pattern(rf"what is the (?:total )?number of {_NOUN}{_HERE}"),
+]
+_LIST = [
+    _pattern(rf"(?:what|which) (?:(?:kinds?|types?|sorts?) of )?{_NOUN} {_THERE}{_HERE}"),
+    _pattern(rf"(?:list|show)(?: me)?(?: all)?(?: of)?(?: the| your| my)? {_NOUN}{_HERE}"),
+    _pattern(r"what is in (?:the|your|this) (?:corpus|database|collection|index)"),
+]
+_NEW = [
+    _pattern(rf"what(?:'s|’s| is) new{_HERE}"),
+    _pattern(rf"what(?:'s|’s| is| are) (?:the |your )?(?:latest|newest|most recent) {_NOUN}{_HERE}"),
+    _pattern(
+        rf"(?:what|which) {_NOUN} (?:is|are|was|were|has been|have been)"
+        r" (?:new|(?:added|changed) (?:last|lately|recently))"
+    ),
+]
+_MENTION = [
+    _pattern(rf"(?:what|which|how many) {_NOUN} {_ABOUT} {_TOPIC}"),
+    _pattern(rf"(?:are there|do you have|have you got)(?: any| some)? {_NOUN} {_ABOUT} {_TOPIC}"),
+    _pattern(rf"(?:what|which|how many) {_NOUN} {_THERE} {_ABOUT} {_TOPIC}"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A document that the question may speak of, and its first node that passes the filters."""
+
+    id: str
+    title: str
+    category: str
+    dated: datetime | None
+    ingested: datetime
+    node_id: str
+
+    @property
+    def line(self) -> str:
+        """`Late data (blog, 2019-05-14)`."""
+        return f"{self.title} ({self.category}{f', {self.dated.date()}' if self.dated else ''})"
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusAnswer:
+    """What the database says of its documents.
+
+    Attributes:
+        said: The sentence that opens the answer.
+        named: The documents that it names, each with the source that shows it.
+        terms: The index terms that are looked for in each source; empty = its beginning is shown.
+        answered: False if nothing was found.
+    """
+
+    said: str
+    named: tuple[tuple[Stored, Source], ...] = ()
+    terms: tuple[str, ...] = ()
+    answered: bool = True
+
+
+def answer_about_corpus(search: Search) -> CorpusAnswer | None:
+    """The answer to a question about the documents as such, within its filters and audience; None for any other.
+
+    Raises:
+        ModelError, ServiceUnavailable: If the database or every retriever fails.
+    """
+    asked = next(
+        (
+            (form, match)
+            for form, patterns in _FORMS
+            for each in patterns
+            if (match := each.fullmatch(search.intent.question))
+        ),
+        None,
+    )
+    if asked is None:
+        return None
+    form, match = asked
+    groups = match.groupdict()
+    noun = " ".join((groups.get("noun") or "document").lower().split())
+    stored, shown, filters = _stored_as(search, noun)
+    if not stored:
+        return None
+    if form == "mention":
+        return _mentioning(
+            replace(search, request=replace(search.request, filters=filters)), stored, shown, groups["topic"]
+        )
+    if form == "new":
+        found = _latest(search, stored, shown, only=1 if groups.get("noun") and not groups["several"] else _LATEST)
+    else:
+        found = _counted(search, stored, shown, named=form == "list")
+    return found if shown == noun else replace(found, said=f"No document is known as a {noun}. {found.said}")
+
+
+_FORMS = (("count", _COUNT), ("list", _LIST), ("new", _NEW), ("mention", _MENTION))
+
+
+def _stored_as(search: Search, noun: str) -> tuple[list[Stored], str, Filters]:
+    """(the documents that a noun names, the noun, their filters); any document where none has the noun's category."""
+    filters = replace(search.request.filters, phrase=(*search.request.filters.phrase, *search.intent.phrases))
+    category, stored = _NOUNS[noun], _stored(search, filters)
+    own = [each for each in stored if each.category == category]
+    if not own:
+        return stored, "document" if category else noun, filters
+    return own, noun, replace(filters, category=(category,))
+
+
+def _stored(search: Search, filters: Filters) -> list[Stored]:
+    """The documents with a node that passes, the latest first."""
+    d, node = documents.c, search.store.passing(filters, search.request.audience).c
+    firsts = select(node.document_id, node.node_id).distinct(node.document_id).order_by(node.document_id, node.start)
+    first = firsts.subquery("first")
+    dated = func.coalesce(d.published_at, d.modified_at).label("dated")
+    statement = (
+        select(d.id, d.name, d.title, d.category, dated, d.ingested_at, first.c.node_id)
+        .join_from(documents, first, d.id == first.c.document_id)
+        .where(seen_by(search.request.audience))
+        .order_by(dated.desc().nulls_last(), d.name)
+    )
+    rows = read_rows(search.store.engine, "reading which documents there are", statement)
+    return [
+        Stored(row.id, row.title or row.name, row.category, row.dated, row.ingested_at, row.node_id) for row in rows
+    ]
+
+
+def _counted(search: Search, stored: Sequence[Stored], noun: str, *, named: bool) -> CorpusAnswer:
+    """How many documents there are, by category, and the titles of the latest where they are asked for."""
+    kinds = sorted(Counter(each.category for each in stored).items(), key=lambda kind: (-kind[1], kind[0]))
+    split = f": {', '.join(f'{category} ({count:,})' for category, count in kinds)}" if len(kinds) > 1 else ""
+    verb = "is" if len(stored) == 1 else "are"
+    said = f"There {verb} {format_count(len(stored), noun)}{split}."
+    return CorpusAnswer(said, _shown(search, [(each, each.node_id) for each in stored[:_MOST]]) if named else ())
+
+
+def _latest(search: Search, stored: Sequence[Stored], noun: str, *, only: int) -> CorpusAnswer:
+    """The latest documents: those of the last day on which any was taken in, by their own dates."""
+    day = max(each.ingested for each in stored).date()
+    fresh = sum(each.ingested.date() == day for each in stored)
+    latest = sorted(stored, key=lambda each: each.ingested.date(), reverse=True)[:only]
+    said = f"The latest ingest with something new was on {day}: {format_count(fresh, noun)} new or changed."
+    return CorpusAnswer(said, _shown(search, [(each, each.node_id) for each in latest]))
+
+
+def _mentioning(search: Search, stored: Sequence[Stored], noun: str, topic: str) -> CorpusAnswer | None:
+    """The documents with a passage that holds every term of a topic, in the order in which a search ranks them."""
+    terms = tuple(dict.fromkeys(term for term in tokenise(topic, aliases=False) if not is_about_form(term)))
+    if not terms:
+        return None
+    scores = _holding(search, terms)
+    said = f"“{topic.strip(' “”')}”" if '"' not in topic else topic
+    if not scores:
+        return None if len(terms) > _LONG else CorpusAnswer(f"No {noun} mentions {said}.", answered=False)
+    ranked = search.attempt(QueryBundle(topic), search.ledger).ranked
+    place = {hit.node.node_id: rank for rank, hit in enumerate(ranked)}
+    ordered = sorted(scores, key=lambda node_id: (place.get(node_id, len(ranked)), -scores[node_id], node_id))
+    nodes = search.store.fetch(ordered, filters=search.request.filters, audience=search.request.audience)
+    known, best = {each.id: each for each in stored}, dict[str, str]()
+    for node_id in ordered:
+        if node_id in nodes and (own := nodes[node_id].metadata["document_id"]) in known:
+            best.setdefault(own, node_id)
+    listed = [(known[own], node_id) for own, node_id in best.items()]
+    verb = "mentions" if len(best) == 1 else "mention"
+    return CorpusAnswer(f"{format_count(len(best), noun)} {verb} {said}.", _shown(search, listed[:_MOST]), terms)
+
+
+def _holding(search: Search, terms: Sequence[str]) -> dict[str, float]:
+    """The nodes that hold every term and pass the filters, with their BM25 scores."""
+    index, request = search.lexical, search.request
+    rarest = min(terms, key=index.document_frequency)
+    allowed = search.store.matching_ids(request.filters, request.audience) if request.filters else None
+    held = [node_id for node_id, _ in index.search({rarest: 1.0}, index.document_frequency(rarest), allowed)]
+    for term in terms:
+        scores = index.score_of({term: 1.0}, held)
+        held = [node_id for node_id in held if scores[node_id] > 0]
+    return dict(index.score_of(dict.fromkeys(terms, 1.0), held))
+
+
+def _shown(search: Search, listed: Sequence[tuple[Stored, str]]) -> tuple[tuple[Stored, Source], ...]:
+    """Each document with a node of it as its numbered source; one that is gone meanwhile is left out."""
+    request = search.request
+    nodes = search.store.fetch([node_id for _, node_id in listed], filters=request.filters, audience=request.audience)
+    found = [nodes[node_id] for _, node_id in listed if node_id in nodes]
+    sources = {source.document_id: source for source in sources_of_nodes(found, search.store.engine, request.audience)}
+    return tuple((each, sources[each.id]) for each, _ in listed if each.id in sources)
+
+
+def write_about_corpus(question: str, found: CorpusAnswer) -> AnswerEvents:
+    """Yield the opening sentence and a line with a footnote for each document, then their Verdicts."""
+    opening = Sentence(found.said, (), "supported")
+    lines = [_line(each, source, found.terms) for each, source in found.named]
+    yield Token(escape_markers(opening.text))
+    for line, (_, source) in zip(lines, found.named, strict=True):
+        yield Token(f"\n- {escape_markers(line.text)}")
+        yield Footnote(source.n, source)
+    written = (opening, *lines) if found.answered else ()
+    yield from _verdicts(written)
+    listed = "".join(f"\n- {join_sentences([line])}" for line in lines)
+    return Answer(
+        question=question,
+        answered=found.answered,
+        confidence="high" if found.answered else "low",
+        mode="extractive",
+        model=DOCUMENT_LIST,
+        answer=escape_markers(opening.text) + ("\n" + listed if listed else ""),
+        sentences=written,
+        sources=tuple(source for _, source in found.named),
+    )
+
+
+def _verdicts(written: Sequence[Sentence]) -> Generator[Verdict, None, None]:
+    yield from (Verdict(place, sentence) for place, sentence in enumerate(written))
+
+
+def _line(each: Stored, source: Source, terms: Sequence[str]) -> Sentence:
+    """The line of a document; it cites the sentence of its source that holds most of the terms, else the first."""
+    spans = sentences(source.snippet) or [(0, len(source.snippet))]
+    held = [len({*terms} & {*tokenise(source.snippet[start:end])}) for start, end in spans]
+    first, last = spans[held.index(max(held))]
+    start, end = source.start + first, source.start + last
+    place = source.place(start, end)
+    quote = source.snippet[first:last]
+    cited = Citation(source.n, source.document_id, source.content_sha, start, end, quote, "supported", 1.0, *place)
+    return Sentence(each.line, (source.n,), "supported", (cited,))
