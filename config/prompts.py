@@ -12,6 +12,15 @@ NOTHING_PASSES = (
 )
 NO_MORE = "The language model says that the documents do not answer the rest of the question."
 GREETING = "Hello. Ask me something about the documents, and every sentence of the answer will show its source."
+THANKS = "You're welcome. Ask on whenever something else comes up."
+# The same in other languages: (reply to a greeting, reply to thanks).
+REPLIES = {
+    "en": (GREETING, THANKS),
+    "de": ("Hallo. Fragen Sie etwas zu den Dokumenten; jeder Satz der Antwort zeigt seine Quelle.", "Gern geschehen."),
+    "fr": ("Bonjour. Posez une question sur les documents : chaque phrase de la réponse montre sa source.", "De rien."),
+    "es": ("Hola. Pregunte algo sobre los documentos: cada frase de la respuesta muestra su fuente.", "De nada."),
+}  # fmt: skip
+COURTESIES = frozenset(reply for both in REPLIES.values() for reply in both)
 
 # The rules of every answer, in the order in which they are given.
 ONLY_CONTEXT = "Use only the context: what the sources say. Nothing else is known."

@@ -128,7 +128,7 @@ def marked(answer: Mapping[str, Any]) -> str:
 def say_sources(answer: Mapping[str, Any]) -> None:
     """The footnotes by document and what they disagree about; of an abstention what was searched and came nearest."""
     from app.wording import cited_numbers, conflict_of, how_it_ended, read_as, source_of
-    from config.prompts import GREETING
+    from config.prompts import COURTESIES
 
     cited = cited_numbers(answer["sentences"], answer["conflicts"])
     sources = [source_of(row) for row in answer["sources"]]
@@ -150,7 +150,7 @@ def say_sources(answer: Mapping[str, Any]) -> None:
     for text in how_it_ended(answer["mode"], failed, truncated=truncated, answered=answer["answered"]):
         warn(text)
     output.say_notes(answer["notes"])
-    if answer["answer"] == GREETING:
+    if answer["answer"] in COURTESIES:
         return
     cost = f", ${answer['cost']:.6f}" if answer["cost"] else ""
     model = f" {answer['model']}" if answer["model"] else ""

@@ -107,11 +107,11 @@ def search(
 
 @render.register(Ranking)
 def _render_ranking(ranking: Ranking) -> None:
-    from config.prompts import GREETING
+    from pipelines.query.question_rules import reply_to_courtesy
 
     say_results(serialise(ranking.report.results))
     if not ranking.report.results:
-        say(GREETING if ranking.report.intent.greeting else "No passage was found.")
+        say(reply_to_courtesy(ranking.report.intent.question) or "No passage was found.")
     _say_notes_or_ledger(ranking, ())
 
 

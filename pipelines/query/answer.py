@@ -6,11 +6,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, TypeAdapter, ValidationError
 
-from config.prompts import GREETING, NO_ANSWER
+from config.prompts import NO_ANSWER
 from pipelines.answers import Answer, Context, Footnote, Sentence, Token, Verdict
 from pipelines.errors import StoreError
 from pipelines.query.careers.computed_answer import CAREER_FACTS, ComputedAnswer, cited_facts
 from pipelines.query.citation_markers import escape_markers
+from pipelines.query.question_rules import reply_to_courtesy
 from pipelines.query.verify import WORDS_ONLY, Judge, verify_computed
 from pipelines.store.query_log import jsonable
 from pipelines.types import Evidence, QueryIntent
@@ -81,7 +82,7 @@ def abstention(task: WriterInput, mode: Literal["llm", "extractive"], model: str
         confidence="low",
         mode=mode,
         model=model,
-        answer=GREETING if task.intent.greeting else task.instead or NO_ANSWER,
+        answer=reply_to_courtesy(task.intent.question) or task.instead or NO_ANSWER,
         sentences=(),
         sources=(),
         nearest=task.context.sources[:_NEAREST],

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import date
 
+from config.prompts import REPLIES
 from pipelines.store.tokens import tokenise
 from pipelines.text import fold, sentences
 
@@ -122,10 +123,21 @@ _THANKS = (
     r"(?:(?:many )?(?:thanks|thank you|thx)(?: a lot|(?: so| very) much| again)?"
     r"(?: for (?:that|this|(?:all )?(?:the|your)(?: help| answers?| information| time)))?)"
 )
-_GREETING = re.compile(
-    rf"(?:(?:{_HELLO}(?: (?:there|everyone|everybody|all|folks|again))?|{_THANKS}|how are you(?: doing)?(?: today)?"
-    r"|nice to meet you|ok|okay|great|nice|cool|perfect|awesome|got it)(?: |$))+"
-)
+# (what greets, what thanks) in each language.
+_COURTESIES = {
+    "en": (
+        rf"{_HELLO}(?: (?:there|everyone|everybody|all|folks|again))?|how are you(?: doing)?(?: today)?"
+        r"|nice to meet you|ok|okay|great|nice|cool|perfect|awesome|got it",
+        _THANKS,
+    ),
+    "de": (r"hallo|guten (?:tag|morgen|abend)", r"danke(?: sehr| sch\w{1,2}n)?|(?:vielen|besten) dank"),
+    "fr": (r"bonjour|bonsoir|salut", r"merci(?: beaucoup| bien)?"),
+    "es": (r"hola|buenos dias|buenas (?:tardes|noches)", r"(?:muchas )?gracias"),
+}
+_COURTESY = {
+    language: re.compile(rf"(?:(?:{hello}|{thanks})(?: |$))+") for language, (hello, thanks) in _COURTESIES.items()
+}
+_THANKING = {language: re.compile(rf"\b(?:{thanks})(?: |$)") for language, (_, thanks) in _COURTESIES.items()}
 
 
 def categories_of(text: str) -> tuple[str, ...]:
@@ -157,7 +169,14 @@ def wants_of(question: str) -> tuple[str, ...]:
 
 def is_greeting(question: str) -> bool:
     """True for a greeting or thanks and nothing else."""
-    return bool(_GREETING.fullmatch(" ".join(_WORD.findall(fold(question)))))
+    return bool(reply_to_courtesy(question))
+
+
+def reply_to_courtesy(question: str) -> str:
+    """The reply to a greeting or to thanks, in its language; empty for anything else."""
+    words = " ".join(_WORD.findall(fold(question)))
+    language = next((each for each, courtesy in _COURTESY.items() if courtesy.fullmatch(words)), "")
+    return REPLIES[language][bool(_THANKING[language].search(words))] if language else ""
 
 
 def _words(text: str) -> set[str]:

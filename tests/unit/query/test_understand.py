@@ -3,9 +3,11 @@ from functools import partial
 
 import pytest
 
+from config.prompts import GREETING, REPLIES, THANKS
 from config.settings import AnalysisSettings
 from pipelines.errors import RetrievalError
 from pipelines.query.followup import stand_alone
+from pipelines.query.question_rules import is_greeting, reply_to_courtesy
 from pipelines.query.understand import Narrowing, analyse, narrowings, outside
 from pipelines.types import Filters, QueryIntent, Turn
 from tests.unit.query.builders import hit
@@ -267,6 +269,25 @@ def test_counts_and_durations_are_noted(question: str, wants: tuple[str, ...]) -
 )
 def test_a_greeting_asks_nothing(question: str) -> None:
     assert analyse(question, history=BEFORE).greeting
+
+
+@pytest.mark.parametrize(
+    ("question", "reply"),
+    [
+        ("Hi there", GREETING),
+        ("thanks", THANKS),
+        ("Great, thank you so much!", THANKS),
+        ("Guten Morgen!", REPLIES["de"][0]),
+        ("Danke schön", REPLIES["de"][1]),
+        ("Merci beaucoup !", REPLIES["fr"][1]),
+        ("¡Hola! Buenos días", REPLIES["es"][0]),
+        ("¡Muchas gracias!", REPLIES["es"][1]),
+        ("Thanks to whom?", ""),
+        ("Danke für was?", ""),
+    ],
+)
+def test_thanks_and_greetings_have_replies_of_their_own_in_their_language(question: str, reply: str) -> None:
+    assert (reply_to_courtesy(question), is_greeting(question)) == (reply, bool(reply))
 
 
 @pytest.mark.parametrize("question", ["hi, where?", "Is it good?", "thanks, and how much?", "Who is Hi?", "Highlights"])
