@@ -184,7 +184,10 @@ def _counted(search: Search, stored: Sequence[Stored], noun: str, *, named: bool
     split = f": {', '.join(f'{category} ({count:,})' for category, count in kinds)}" if len(kinds) > 1 else ""
     verb = "is" if len(stored) == 1 else "are"
     said = f"There {verb} {format_count(len(stored), noun)}{split}."
-    return CorpusAnswer(said, _shown(search, [(each, each.node_id) for each in stored[:_MOST]]) if named else ())
+    if not named:
+        return CorpusAnswer(said)
+    cut = f" The latest {_MOST}:" if len(stored) > _MOST else ""
+    return CorpusAnswer(said + cut, _shown(search, [(each, each.node_id) for each in stored[:_MOST]]))
 
 
 def _latest(search: Search, stored: Sequence[Stored], noun: str, *, only: int) -> CorpusAnswer:
@@ -215,7 +218,9 @@ def _mentioning(search: Search, stored: Sequence[Stored], noun: str, topic: str)
             best.setdefault(own, node_id)
     listed = [(known[own], node_id) for own, node_id in best.items()]
     verb = "mentions" if len(best) == 1 else "mention"
-    return CorpusAnswer(f"{format_count(len(best), noun)} {verb} {said}.", _shown(search, listed[:_MOST]), terms)
+    cut = f" The first {_MOST}:" if len(best) > _MOST else ""
+    told = f"{format_count(len(best), noun)} {verb} {said}.{cut}"
+    return CorpusAnswer(told, _shown(search, listed[:_MOST]), terms)
 
 
 def _holding(search: Search, terms: Sequence[str]) -> dict[str, float]:

@@ -100,6 +100,20 @@ def test_a_topic_that_no_document_holds_is_told_so(engine: QueryEngine) -> None:
     assert (answer.answered, answer.answer, answer.sources) == (False, "No post mentions “submarines”.", ())
 
 
+def test_a_list_that_is_cut_says_so(engine: QueryEngine) -> None:
+    for n in range(11):
+        note = make_document(f"note{n}.md", f"# Note {n}\n\nA chisel of {n} mm.", category="generic")
+        engine.store.replace([replacement_of(note, engine.settings)])
+    engine.indexes.refresh("owner")
+    for question, said in [
+        ("Which documents mention chisels?", "11 documents mention “chisels”. The first 10:"),
+        ("What documents do you have?", "15 documents: generic (12), blog (2), github (1). The latest 10:"),
+    ]:
+        answer = engine.ask(question)
+        assert said in answer.answer
+        assert len(answer.sources) == 10
+
+
 @pytest.mark.parametrize(
     "question",
     [
