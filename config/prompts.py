@@ -20,6 +20,15 @@ REPLIES = {
     "fr": ("Bonjour. Posez une question sur les documents : chaque phrase de la réponse montre sa source.", "De rien."),
     "es": ("Hola. Pregunte algo sobre los documentos: cada frase de la respuesta muestra su fuente.", "De nada."),
 }  # fmt: skip
+# To a question in a language that the documents and the local model do not speak.
+OTHER_LANGUAGE = {
+    "de": "Die Dokumente sind nicht auf Deutsch, und das lokale Modell vergleicht nur englische Texte. Fragen Sie auf "
+    "Englisch, oder betten Sie die Dokumente mit einem mehrsprachigen Modell ein: FOOTNOTE_EMBEDDING__PROVIDER=openai.",
+    "fr": "Les documents ne sont pas en français, et le modèle local ne compare que des textes anglais. Posez la "
+    "question en anglais, ou indexez les documents avec un modèle multilingue : FOOTNOTE_EMBEDDING__PROVIDER=openai.",
+    "es": "Los documentos no están en español, y el modelo local solo compara textos en inglés. Pregunte en inglés, o "
+    "indexe los documentos con un modelo multilingüe: FOOTNOTE_EMBEDDING__PROVIDER=openai.",
+}  # fmt: skip
 COURTESIES = frozenset(reply for both in REPLIES.values() for reply in both)
 
 # The rules of every answer, in the order in which they are given.

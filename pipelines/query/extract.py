@@ -26,6 +26,7 @@ from pipelines.query.line_scoring import (
 )
 from pipelines.query.person_filter import quotable_sources
 from pipelines.query.prompt_injection import is_about_commands, is_command, supported_only_by_commands
+from pipelines.query.question_language import other_language
 from pipelines.query.question_type import QuestionType, classify_question, question_parts
 from pipelines.query.quotable_lines import ExcludeSpan, QuotableLine, QuotableSources, index_terms, quotable_lines
 from pipelines.query.quotable_units import Part, QuotableUnit, quotable_units
@@ -361,6 +362,9 @@ def write_by_quotation(
         ServiceUnavailable: If the database cannot be read.
     """
     found, settings = retrieved.found, search.settings
+    instead = other_language(found.intent.question, search.model, retrieved.index.document_frequency)
+    if instead:
+        return (yield from abstain(replace(task, instead=instead), fallback_reason))
     task = replace(task, evidence=_quotable_evidence(retrieved, search))
     extraction = extract_from(retrieved, search, task.evidence.strength)
     if not is_answer(extraction, task.evidence, settings.evidence):
