@@ -292,6 +292,9 @@ def _quoted(unit: QuotableUnit, marks: _Marks, most: int, question: QuestionType
     if unit.kind == "table":
         rows = _asked_rows(unit.parts, frozenset((*question.names, *question.focus)))
         return Quotation(unit, rows[:_MOST_ITEMS], max(len(rows) - _MOST_ITEMS, 0))
+    named = _asked_rows(unit.parts, frozenset(question.names) - index_terms(unit.source.title))
+    if question.listed and len(named) < len(unit.parts):
+        return Quotation(unit, named[:_MOST_ITEMS], max(len(named) - _MOST_ITEMS, 0))
     if question.listed or len(unit.parts) <= _FEW_ITEMS:
         return Quotation(unit, unit.parts[:_MOST_ITEMS], max(len(unit.parts) - _MOST_ITEMS, 0))
     near = [at for at, own in enumerate(scores) if own >= best - _ITEM_MARGIN]
@@ -300,9 +303,9 @@ def _quoted(unit: QuotableUnit, marks: _Marks, most: int, question: QuestionType
 
 
 def _asked_rows(rows: Sequence[Part], asked: frozenset[str]) -> tuple[Part, ...]:
-    """The rows without those that hold fewer of the asked terms than another.
+    """The rows, or items of a list, without those that hold fewer of the asked terms than another.
 
-    A term that stands in more than half of the rows does not count.
+    A term that stands in more than half of them does not count.
     """
     own = [index_terms(row.text) & asked for row in rows]
     counts = Counter(term for held in own for term in held)

@@ -89,6 +89,11 @@ _IS_CURRENT = re.compile(
 _ASKS_WHEN = r"\b(?:when|(?:what|which) (?:year|month))\b[^?]{0,60}"
 _BEGAN = re.compile(rf"{_ASKS_WHEN}\b(?:start|started|begin|began|join|joined)\b|\bsince when\b")
 _ENDED = re.compile(rf"{_ASKS_WHEN}\b(?:leave|left|quit|stop|stopped|finish)\b|\buntil when\b")
+_FORMER = frozenset("previous previously former formerly past prior earlier".split())
+_FORMER_JOBS = re.compile(
+    rf"\b(?:{'|'.join(sorted(_FORMER))})(?: \w+)? (?:jobs?|roles?|positions?|titles?|employers?|compan(?:y|ies))\b"
+)
+_DID_BESIDE = re.compile(r"\bdo(?:ing)? (?:\w+ )?(?:before|after)\b")
 _BOUND_WORDS = frozenset(
     "when since start started begin began join joined leave left quit stop stopped finish until today".split()
 )
@@ -101,7 +106,8 @@ def may_be_computable(intent: QueryIntent) -> bool:
     if intent.wants or (len(intent.years) == 1 and _JOB.search(text)) or asks_for_list(intent):
         return True
     now = _JOB.search(text) and _IS_CURRENT.search(text)
-    return bool(not intent.years and (now or _BEGAN.search(text) or _ENDED.search(text)))
+    others = (_BEGAN, _ENDED, _FORMER_JOBS, _DID_BESIDE)
+    return bool(not intent.years and (now or any(pattern.search(text) for pattern in others)))
 
 
 def answer_from_people(intent: QueryIntent, known: Sequence[Person]) -> ComputedAnswer | None:
@@ -127,11 +133,24 @@ def _answer_for_person(person: Person, intent: QueryIntent, text: str, words: Se
         return reader(person, text, words, spare | (_CAREER if reader is _duration_answer else _COUNTING))
     if not intent.years:
         spare |= _JOB_WORDS
-        beside = jobs_beside(person, words, spare) if _JOB.search(text) else None
-        return beside or _start_or_end(person, text, words, spare | _BOUND_WORDS | _CURRENT)
+        beside = jobs_beside(person, words, spare) if _JOB.search(text) or _DID_BESIDE.search(text) else None
+        return (
+            beside
+            or _former_jobs(person, text, words, spare)
+            or _start_or_end(person, text, words, spare | _BOUND_WORDS | _CURRENT)
+        )
     rest = [word for word in words if word not in spare | _JOB_WORDS and word != str(intent.years[0])]
     asked = _JOB.search(text) and _IN_YEAR.search(text) and not rest
     return jobs_in_year(person, intent.years[0]) if asked else None
+
+
+def _former_jobs(person: Person, text: str, words: Sequence[str], spare: Collection[str]) -> ComputedAnswer | None:
+    """The jobs that are over, latest first; of "her previous job" that one."""
+    asked = _FORMER_JOBS.search(text)
+    if not asked or any(word not in spare and word not in _FORMER for word in words):
+        return None
+    over = [job for job in person.jobs if not job.record.current]
+    return job_entries(over if asked[0].endswith("s") else over[:1], "earlier")
 
 
 def _start_or_end(person: Person, text: str, words: Sequence[str], spare: Collection[str]) -> ComputedAnswer | None:

@@ -128,6 +128,19 @@ def test_the_items_of_a_list_are_given_together() -> None:
     assert [quotation.unit.lead_text for quotation in found.quotations] == ["We tried three glues in the yard:"]
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which ropes are made in Oslo?", ["sisal (Oslo)", "flax (Oslo)"]),
+        ("Which ropes are made in Riga?", ["nylon (Riga)"]),
+        ("Which ropes are made in the yard?", ["hemp (Leith)", "sisal (Oslo)", "nylon (Riga)", "flax (Oslo)"]),
+    ],
+)
+def test_of_a_list_the_items_that_hold_the_name_of_the_question_are_quoted(question: str, expected: list[str]) -> None:
+    text = "Ropes made in the yard:\n\n- hemp (Leith)\n- sisal (Oslo)\n- nylon (Riga)\n- flax (Oslo)"
+    assert picked(question, text) == expected
+
+
 def test_a_line_with_the_kind_of_value_that_is_asked_for_is_preferred() -> None:
     text = "The harbour opened late with a speech. The harbour opened early on 4 May 2019."
     assert picked("When was the harbour opened?", text, limit=1) == ["The harbour opened early on 4 May 2019."]
