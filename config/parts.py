@@ -19,6 +19,7 @@ PARTS: dict[str, dict[str, Any]] = {
     "section": {"factors.section": 1.0},
     "recency": {"factors.recency": "off"},
     "quality": {"factors.quality": False},
+    "min-score": {"factors.min_score": 0.0},
     "quota": {"factors.per_document": 0},
     "duplicates": {"factors.duplicates": False},
     "neighbours": {"factors.neighbours": 0},
@@ -26,4 +27,4 @@ PARTS: dict[str, dict[str, Any]] = {
     "escalation": {"escalation.mode": "off"},
 }
 # These change how many results are left, so an ablation measures them on a ranking after the cuts.
-CUTS = ("quota", "duplicates", "neighbours")
+CUTS = ("min-score", "quota", "duplicates", "neighbours")

@@ -243,6 +243,9 @@ class FactorSettings(_Stage):
         3, ge=0, description="most nodes of one document if many documents have candidates; 0 = no limit"
     )
     duplicates: bool = Field(True, description="keep only the best of near-duplicate nodes")
+    min_score: float = Field(
+        0.0, ge=0, le=1, description="least cosine similarity of a result to the question; 0 = off"
+    )
     neighbours: int = Field(0, ge=0, le=5, description="nodes added before and after each result, within its section")
     rerank: str = Field("", description="folder of a local ONNX cross-encoder, or the class of a LlamaIndex reranker")
     rerank_candidates: int = Field(20, ge=1, description="nodes that are reranked")

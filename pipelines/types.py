@@ -405,8 +405,9 @@ class IngestReport:
 class SearchResult:
     """One ranked node with its place in the document and its scores by stage.
 
-    `near_copies` names other documents that say nearly the same, and are not shown for that; `lines_uri` is as a
-    Source has it.
+    `similarity` (0..1) is the cosine similarity to the question, None for a search without vectors; `score` only orders
+    the results of one question. `near_copies` names other documents that say nearly the same, and are not shown for
+    that; `lines_uri` is as a Source has it.
     """
 
     rank: int
@@ -428,6 +429,7 @@ class SearchResult:
     sparse: LegScore | None
     fused: float
     factors: Mapping[str, float]
+    similarity: float | None = None
     near_copies: tuple[str, ...] = ()
     uri: str = ""
     lines_uri: str = ""

@@ -121,7 +121,8 @@ def say_results(results: Sequence[Mapping[str, Any]]) -> None:
 
     for result in results:
         source = result_source(result)
-        say(f"{result['rank']}. {source.title}, {place(source)}", "bold")
+        near = "" if result["similarity"] is None else f" · similarity {result['similarity']:.2f}"
+        say(f"{result['rank']}. {source.title}, {place(source)}{near}", "bold")
         say(f"   {clip(source.snippet, 320)}")
         if shown_at := link(source):
             say(f"   {shown_at}", "dim")

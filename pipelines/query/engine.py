@@ -548,6 +548,7 @@ def _result(rank: int, hit: NodeWithScore, row: Candidate, known: Mapping[str, D
         sparse=row.sparse,
         fused=row.fused,
         factors=row.factors,
+        similarity=None if row.similarity is None else min(max(row.similarity, 0.0), 1.0),
         near_copies=tuple(known[other].name for other in row.also_in if other in known),
         uri=own.uri,
         lines_uri=own.lines_uri,

@@ -148,17 +148,20 @@ class Search:
         return self._ranked(kept, query, ledger)
 
     def _ranked(self, ranked: Sequence[NodeWithScore], query: QueryBundle, ledger: Ledger) -> SearchOutcome:
-        """The candidates boosted, cut and assessed."""
+        """The candidates boosted, assessed and cut."""
         factors, ranked = self.settings.factors, list(ranked)
         with ledger.stage("postprocess"):
             for boost in build_factors(self.settings, self.intent, ledger, today=date.today()):
                 ranked = boost.postprocess_nodes(ranked, query_bundle=query)
             ledger.ranked(ranked)
-            ranking = ranked
-            families = partial(families_of, self.store.engine)
-            for cut in build_cuts(factors, self.intent, ledger, top_n=self.request.top_n, families=families):
+        evidence = self._assess(ranked, self.intent, ledger)  # notes the similarities, by which a cut may go
+        ranking, top_n, families = ranked, self.request.top_n, partial(families_of, self.store.engine)
+        with ledger.stage("postprocess"):
+            for cut in build_cuts(
+                factors, self.intent, ledger, top_n=top_n, families=families, similarity=ledger.similarity
+            ):
                 ranking = cut.postprocess_nodes(ranking, query_bundle=query)
-        return SearchOutcome(self.intent, query, ranked, ranking, self._assess(ranked, self.intent, ledger), ledger)
+        return SearchOutcome(self.intent, query, ranked, ranking, evidence, ledger)
 
     def assess_as(self, outcome: SearchOutcome, intent: QueryIntent) -> Evidence:
         """The evidence of an outcome for another wording of the question; its own ledger stays as it is."""

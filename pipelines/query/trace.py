@@ -219,6 +219,10 @@ class Ledger(Observer):
         if node_id in self._rows:
             self._rows[node_id].fate = f"merged into {source}" if merged else "kept"
 
+    def similarity(self, node_id: str) -> float | None:
+        """The cosine similarity of a node to the question itself; None where it is not known."""
+        return self._similarity.get(node_id)
+
     def candidate(self, node_id: str) -> Candidate:
         """One candidate as it stands now."""
         row = self._rows[node_id]

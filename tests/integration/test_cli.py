@@ -175,8 +175,23 @@ def test_search_prints_the_documented_json(shell: Shell, folder: Path) -> None:
     assert best["document_name"] == "crane.md"
     assert best.keys() >= {
         "rank", "node_id", "document_id", "document_name", "title", "category", "section_path", "kind", "page",
-        "line_start", "line_end", "start", "end", "text", "score", "dense", "sparse", "fused", "factors",
+        "line_start", "line_end", "start", "end", "text", "score", "dense", "sparse", "fused", "factors", "similarity",
     }  # fmt: skip
+
+
+def test_a_least_score_is_one_of_similarity_and_may_leave_no_result(
+    shell: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell("ingest", str(folder))
+    results = shell.json("search", QUESTION)["results"]
+    least = results[0]["similarity"]
+    assert 0 < least <= 1
+    assert f"similarity {least:.2f}" in shell("search", QUESTION)[1]
+    monkeypatch.setenv("FOOTNOTE_FACTORS__MIN_SCORE", str(least))
+    left = shell.json("search", QUESTION)["results"]
+    assert [one["node_id"] for one in left] == [one["node_id"] for one in results if one["similarity"] >= least]
+    monkeypatch.setenv("FOOTNOTE_FACTORS__MIN_SCORE", "1")
+    assert shell.json("search", QUESTION)["results"] == []
 
 
 def test_search_explains_every_candidate(shell: Shell, folder: Path) -> None:

@@ -13,7 +13,7 @@ from pipelines.query.postprocess.boost import (
     SectionBoost,
     YearBoost,
 )
-from pipelines.query.postprocess.cut import DocumentQuota, TopN
+from pipelines.query.postprocess.cut import DocumentQuota, MinScore, Similarity, TopN, no_similarity
 from pipelines.query.postprocess.duplicates import DuplicateFilter, Families, no_families
 from pipelines.query.postprocess.neighbours import NeighbourExpansion, Window
 from pipelines.query.postprocess.rerank import Rerank
@@ -48,12 +48,28 @@ def build_factors(
 
 
 def build_cuts(
-    settings: FactorSettings, intent: QueryIntent, observer: Observer, *, top_n: int, families: Families = no_families
+    settings: FactorSettings,
+    intent: QueryIntent,
+    observer: Observer,
+    *,
+    top_n: int,
+    families: Families = no_families,
+    similarity: Similarity = no_similarity,
 ) -> list[BaseNodePostprocessor]:
-    """The cuts that are switched on, down to `top_n`; `families` gives the near-duplicate families of nodes."""
+    """The cuts that are switched on, down to `top_n`.
+
+    Args:
+        settings: Which are on.
+        intent: The documents that the question names.
+        observer: Is told of each cut.
+        top_n: The number of nodes that are left.
+        families: The near-duplicate families of nodes.
+        similarity: Of a node to the question.
+    """
     named, among = intent.documents, _CROWD * top_n
     quota = DocumentQuota(observer=observer, per_document=settings.per_document, among=among, named=named)
     parts: list[tuple[bool, BaseNodePostprocessor]] = [
+        (settings.min_score > 0, MinScore(observer=observer, least=settings.min_score, similarity=similarity)),
         (settings.duplicates, DuplicateFilter(observer=observer, families=families)),
         (settings.per_document > 0, quota),
         (True, TopN(observer=observer, top_n=top_n, named=named)),

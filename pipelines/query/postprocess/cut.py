@@ -1,7 +1,7 @@
-"""Cuts: the quota of a document, and the best n."""
+"""Cuts: the least similarity of a result, the quota of a document, and the best n."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 
 from llama_index.core.bridge.pydantic import Field
@@ -14,6 +14,33 @@ from pipelines.query.trace import SILENT, Observer
 def document_of(node: BaseNode) -> str:
     """The id of a node's document; of a node without one, its own."""
     return str(node.metadata.get("document_id") or node.ref_doc_id or node.node_id)
+
+
+Similarity = Callable[[str], float | None]
+
+
+def no_similarity(_: str) -> None:
+    """No similarity is known, as in a search without vectors."""
+
+
+class MinScore(BaseNodePostprocessor):
+    """Keeps the nodes whose similarity to the question is at least `least`, and those whose similarity is not known."""
+
+    least: float
+    similarity: Similarity = Field(no_similarity, exclude=True, repr=False)
+    observer: Observer = Field(SILENT, exclude=True, repr=False)
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        kept = []
+        for hit in nodes:
+            similarity = self.similarity(hit.node.node_id)
+            if similarity is None or similarity >= self.least:
+                kept.append(hit)
+            else:
+                self.observer.cut(hit.node.node_id, "min_score")
+        return kept
 
 
 def over_quota(documents: Sequence[str], *, quota: int, named: Collection[str] = (), among: int = 0) -> set[int]:

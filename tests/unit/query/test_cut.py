@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core.schema import NodeWithScore
 
-from pipelines.query.postprocess.cut import DocumentQuota, TopN, over_quota, top_places
+from pipelines.query.postprocess.cut import DocumentQuota, MinScore, TopN, over_quota, top_places
 from pipelines.query.postprocess.duplicates import DuplicateFilter, jaccard, near_duplicates
 from pipelines.query.postprocess.neighbours import NeighbourExpansion
 from pipelines.query.trace import Ledger
@@ -108,6 +108,15 @@ def test_the_ledger_keeps_where_the_copies_stand_that_a_node_stands_for() -> Non
     _, ledger = copies_of(nodes)
     assert ledger.copies(["a"], "d1") == (("d2", 40, 40 + len(LONG)), ("d2", 0, len(LONG)))
     assert ledger.also_in(["a"], "d1") == ("d2",)
+
+
+def test_results_less_similar_than_the_least_are_cut_and_those_without_a_similarity_stay() -> None:
+    nodes = [hit(name, f"text {name}", score) for name, score in (("a", 0.9), ("b", 0.8), ("c", 0.7))]
+    ledger = ledger_of(nodes)
+    ledger.similar({"a": 0.3, "b": 0.29})
+    step = MinScore(observer=ledger, least=0.3, similarity=ledger.similarity)
+    assert ids(step.postprocess_nodes(nodes)) == ["a", "c"]
+    assert ledger.candidate("b").fate == "cut: min_score"
 
 
 def test_quota_leaves_room_for_other_documents() -> None:

@@ -28,6 +28,7 @@ EVERYTHING = {
     "factors.quality": True,
     "factors.section": 1.1,
     "factors.rerank": "llama_index.core.postprocessor.LongContextReorder",
+    "factors.min_score": 0.2,
     "factors.neighbours": 1,
 }
 
@@ -115,14 +116,14 @@ def test_the_order_of_the_parts_is_that_of_the_lists() -> None:
         "NamedDocumentBoost",
         "Rerank",
     ]
-    assert names(CUTS) == ["DuplicateFilter", "DocumentQuota", "TopN", "NeighbourExpansion"]
+    assert names(CUTS) == ["MinScore", "DuplicateFilter", "DocumentQuota", "TopN", "NeighbourExpansion"]
 
 
 @pytest.mark.parametrize(
     ("part", "gone"),
     [
         ("category", "CategoryBoost"), ("years", "YearBoost"), ("recency", "RecencyBoost"), ("quality", "QualityBoost"),
-        ("section", "SectionBoost"), ("rerank", "Rerank"), ("quota", "DocumentQuota"),
+        ("section", "SectionBoost"), ("rerank", "Rerank"), ("quota", "DocumentQuota"), ("min-score", "MinScore"),
         ("duplicates", "DuplicateFilter"), ("neighbours", "NeighbourExpansion"),
     ],
 )  # fmt: skip
@@ -148,7 +149,7 @@ def test_recency_when_asked_needs_a_question_for_what_is_new(recent: bool, expec
 def test_all_parts_that_switch_a_postprocessor_off_are_known() -> None:
     switched = {name for changes in PARTS.values() for name in changes if name.startswith("factors.")}
     assert switched == {
-        "factors.section", "factors.recency", "factors.quality", "factors.per_document",
+        "factors.section", "factors.recency", "factors.quality", "factors.per_document", "factors.min_score",
         "factors.duplicates", "factors.neighbours", "factors.rerank",
     }  # fmt: skip
 
