@@ -121,7 +121,8 @@ def say_results(results: Sequence[Mapping[str, Any]]) -> None:
 
     for result in results:
         source = result_source(result)
-        near = "" if result["similarity"] is None else f" · similarity {result['similarity']:.2f}"
+        similarity = result.get("similarity")  # absent from results that an older release logged
+        near = "" if similarity is None else f" · similarity {similarity:.2f}"
         say(f"{result['rank']}. {source.title}, {place(source)}{near}", "bold")
         say(f"   {clip(source.snippet, 320)}")
         if shown_at := link(source):

@@ -233,12 +233,13 @@ def test_a_search_says_where_a_passage_stands_as_an_answer_does(capsys: pytest.C
         "section_path": ["Snow", "North"], "text": "It snows.", "near_copies": ["example.org/ice"],
         "uri": "https://example.org/snow", "lines_uri": "",
     }  # fmt: skip
-    say_results([page])
+    say_results([page, page | {"rank": 2, "similarity": 0.414}])
+    below = ["   It snows.", "   https://example.org/snow", "   nearly the same in example.org/ice"]
     assert capsys.readouterr().out.splitlines() == [
         "1. Snow, lines 1–5 of the text · North",
-        "   It snows.",
-        "   https://example.org/snow",
-        "   nearly the same in example.org/ice",
+        *below,
+        "2. Snow, lines 1–5 of the text · North · similarity 0.41",
+        *below,
     ]
 
 
