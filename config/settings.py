@@ -217,7 +217,10 @@ class RetrievalSettings(_Stage):
         0.15, ge=0, le=1, description="weight of question terms that are adjacent in a node; 0 = off"
     )
     typo_weight: float = Field(
-        0.8, ge=0, le=1, description="weight of the nearest indexed word for an unknown one; 0 = off"
+        0.8,
+        ge=0,
+        le=1,
+        description="weight of the nearest indexed words for an unknown one; 0 = no spelling is corrected",
     )
     cache_entries: int = Field(
         256, ge=0, description="cached rankings; a change of the corpus or a setting clears them; 0 = none"

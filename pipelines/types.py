@@ -252,6 +252,7 @@ class QueryIntent:
         condensed: The standalone form of a follow-up; empty for other questions.
         condensed_by: `rules` or `model`; empty if it was left as it is.
         greeting: True for a greeting or thanks, which asks nothing.
+        corrected: The question with its misspelt words corrected; empty if none was certain.
     """
 
     question: str
@@ -269,6 +270,12 @@ class QueryIntent:
     condensed: str = ""
     condensed_by: CondensedBy = ""
     greeting: bool = False
+    corrected: str = ""
+
+    @property
+    def wording(self) -> str:
+        """What rules read: the standalone form of a follow-up, else the question with its typos corrected."""
+        return self.search_text if self.follow_up else self.corrected or self.question
 
 
 @dataclass(frozen=True, slots=True)

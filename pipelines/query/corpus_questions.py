@@ -124,7 +124,7 @@ def answer_about_corpus(search: Search) -> CorpusAnswer | None:
             (form, match)
             for form, patterns in _FORMS
             for each in patterns
-            if (match := each.fullmatch(search.intent.question))
+            if (match := each.fullmatch(search.intent.corrected or search.intent.question))
         ),
         None,
     )

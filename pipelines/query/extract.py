@@ -172,7 +172,7 @@ def is_answer(extraction: Extraction, evidence: Evidence, settings: EvidenceSett
 
 def _exclusion(intent: QueryIntent, quotable: QuotableSources) -> ExcludeSpan:
     """True for spans that must not be quoted, and for orders to a model unless the question is about such."""
-    about_commands = is_about_commands(intent.question)
+    about_commands = is_about_commands(intent.corrected or intent.question)
 
     def is_excluded(source: Source, start: int, end: int) -> bool:
         is_order = not about_commands and is_command(source.snippet[start:end])

@@ -150,11 +150,11 @@ class QuestionType:
 
 def classify_question(intent: QueryIntent) -> QuestionType:
     """The type of a question; a follow-up takes names and focus from its standalone form."""
-    text = intent.search_text if intent.follow_up else intent.question
+    text = intent.wording
     wanted = _classify(text, _known_terms(intent))
     if not intent.follow_up:
         return wanted
-    asked, typed = fold(intent.question), frozenset(tokenise(intent.question))
+    asked, typed = fold(intent.corrected or intent.question), frozenset(tokenise(intent.corrected or intent.question))
     return replace(
         wanted, kind=_kind_of(asked), listed=bool(_LIST.search(asked)), carried=frozenset(wanted.names) - typed
     )

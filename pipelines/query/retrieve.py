@@ -1,11 +1,9 @@
 """RETRIEVE: the dense and the sparse retriever, each bound to its filters and audience."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -15,15 +13,13 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.retrievers.bm25 import BM25Retriever
 
 from pipelines.errors import FootnoteError, ModelError, RetrievalError
+from pipelines.query.spelling import correction_note, respelt
 from pipelines.query.trace import SILENT, Observer
 from pipelines.store.lexical_index import LexicalIndex, with_pairs
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_reader import NodeReader
-from pipelines.store.tokens import Spelling, tokenise
+from pipelines.store.tokens import tokenise
 from pipelines.types import Audience, Filters
-
-_MOST_RESPELT = 8  # words of a question, so that a text in another language is not read as typos
-_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +190,8 @@ class SparseRetriever(BM25Retriever):
         index, terms = self._indexes.current(self._scope.audience), tokenise(query.query_str)
         given = query.term_weights if isinstance(query, WeightedQuery) else None
         weights: Mapping[str, float] = Counter(terms) if given is None else given
-        for word, term, spellings in _respelt(query.query_str, index) if self._typo_weight > 0 else ():
-            found = " or ".join(f'"{near.spelling}"' for near in spellings)
-            self._scope.observer.note(f'"{word}" was not found; searched for {found}.')
+        for word, term, spellings in respelt(query.query_str, index) if self._typo_weight > 0 else ():
+            self._scope.observer.note(correction_note(word, [near.spelling for near in spellings]))
             guess = weights.get(term, 0.0) * self._typo_weight
             weights = {**{near.term: guess * near.similarity for near in spellings}, **weights}
             terms = [spellings[0].term if own == term else own for own in terms]
@@ -212,13 +207,3 @@ class SparseRetriever(BM25Retriever):
     def persist(self, path: str, encoding: str = "utf-8", **kwargs: Any) -> None:
         """Refuse: the index is kept in the database and under FOOTNOTE_HOME."""
         raise NotImplementedError("Footnote's BM25 index is kept under FOOTNOTE_HOME, and needs no persist().")
-
-
-def _respelt(question: str, index: LexicalIndex) -> Iterator[tuple[str, str, list[Spelling]]]:
-    """(word, its term, the nearest spellings in the index) of the question's first words that no node holds."""
-    words_typed = (word for word in dict.fromkeys(_LETTERS.findall(question)) if not word.isupper())
-    words = ((word, tokenise(word, aliases=False)) for word in words_typed)
-    unknown = ((word, terms[0]) for word, terms in words if len(terms) == 1 and not index.document_frequency(terms[0]))
-    for word, term in islice(unknown, _MOST_RESPELT):
-        if spellings := index.nearest(word.lower()):
-            yield word, term, spellings

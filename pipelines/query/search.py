@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 
@@ -24,8 +24,9 @@ from pipelines.query.retrieve import (
     SearchScope,
     SparseRetriever,
 )
+from pipelines.query.spelling import corrected
 from pipelines.query.trace import Ledger
-from pipelines.query.understand import analyse, narrowings, outside
+from pipelines.query.understand import analyse, checked, narrowings, outside
 from pipelines.store.filters import matching
 from pipelines.store.known_names import NO_NAMES
 from pipelines.store.lexical_index import LexicalIndex
@@ -254,13 +255,17 @@ def begin_search(
     with index.store.read_snapshot() as snapshot, ledger.stage("analyse"):
         known = index.names.current(request.audience, index.store.version()) if options.names else NO_NAMES
         rewrite = partial(_rewritten, settings, llm, ledger)
+        asked = checked(request.question)
+        right = corrected(asked, lexical, ledger.note) if settings.retrieval.typo_weight else asked
         intent = analyse(
-            request.question,
+            right,
             options,
             history=request.history,
             named=known.find,
             stand_alone=partial(stand_alone, weight=lexical.idf, rewrite=rewrite),
         )
+    if right != asked:
+        intent = replace(intent, question=asked, corrected=right)
     given = {} if request.embedding is None else {intent.search_text: index.store.fitting(request.embedding)}
     embedder = QueryEmbedder(index.embed_model, ledger, given, index.store.fitting)
     return Search(request, settings, index, llm, fingerprint, ledger, intent, lexical, snapshot.mark, embedder)

@@ -57,7 +57,7 @@ def analyse(
     Raises:
         RetrievalError: If the question is empty or too long.
     """
-    cleaned = _checked(question, MAX_QUESTION_CHARACTERS)
+    cleaned = checked(question)
     if is_greeting(cleaned):
         return QueryIntent(question=cleaned, search_text=cleaned, greeting=True)
     bare = _QUOTED.sub(lambda match: next(text for text in match.groups() if text is not None), cleaned)
@@ -91,8 +91,13 @@ def _shortened(turn: Turn, limit: int) -> Turn:
     return replace(turn, question=turn.question[:limit], sources=tuple(title[:limit] for title in turn.sources[:1]))
 
 
-def _checked(question: str, limit: int) -> str:
-    """The question on one line."""
+def checked(question: str) -> str:
+    """The question on one line.
+
+    Raises:
+        RetrievalError: If it is empty or too long.
+    """
+    limit = MAX_QUESTION_CHARACTERS
     if len(question) > limit:
         raise RetrievalError(
             f"The question has {len(question):,} characters, and {limit:,} is the limit.", hint="Shorten it."

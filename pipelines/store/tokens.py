@@ -117,6 +117,7 @@ def _parts(raw: str, whole: str) -> list[str]:
     return [_stem(part) for part in wanted if part != whole] + family
 
 
+_SWAPPED = 4  # letters of a word whose only edit may be two letters swapped
 _ONE_EDIT = 5  # letters of the word; too many shorter ones are one edit from another real word
 _TWO_EDITS = 9  # letters of its stem
 _LONGEST = 32  # letters; a longer run is no word, and has too many spellings
@@ -125,17 +126,19 @@ _MOST = 2
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """A term, the spelling that leads to it, and its similarity to the word (0..1)."""
+    """A term, the spelling that leads to it, its similarity to the word (0..1), and the edits between the two."""
 
     term: str
     spelling: str
     similarity: float
+    edits: int
 
 
 def nearest(word: str, frequency: Callable[[str], int], terms: Callable[[str], Sequence[str]]) -> list[Spelling]:
     """At most two terms at one edit from a word, the likeliest first; at two edits for a long word.
 
-    An edit is a letter left out, added, wrong, or swapped with the next; the first letter counts as right. Edits are
+    An edit is a letter left out, added, wrong, or swapped with the next, in a word of four letters only the last; the
+    first letter counts as right. Edits are
     undone before stemming, as most of them break the ending that the stemmer removes.
 
     A word of one cl100k token is no typo, and a spelling must have fewer tokens than the word, so that a correct word
@@ -148,21 +151,24 @@ def nearest(word: str, frequency: Callable[[str], int], terms: Callable[[str], S
 
     Source: Damerau, CACM 1964, doi:10.1145/363958.363994.
     """
-    if not _ONE_EDIT <= len(word) <= _LONGEST or not (word.isascii() and word.isalpha()) or _tokens(word) == 1:
+    if not _SWAPPED <= len(word) <= _LONGEST or not (word.isascii() and word.isalpha()) or _tokens(word) == 1:
         return []
-    found = _one_edit(word, frequency) or _two_edits(word, frequency, terms)
+    if len(word) < _ONE_EDIT:
+        found = _one_edit(word, frequency, _swapped)
+    else:
+        found = _one_edit(word, frequency, _undone) or _two_edits(word, frequency, terms)
     return [spelling for spelling in found if _tokens(spelling.spelling) < _tokens(word)][:_MOST]
 
 
-def _one_edit(word: str, frequency: Callable[[str], int]) -> list[Spelling]:
-    spellings = list(dict.fromkeys(_undone(word)))
+def _one_edit(word: str, frequency: Callable[[str], int], undone: Callable[[str], Iterator[str]]) -> list[Spelling]:
+    spellings = list(dict.fromkeys(undone(word)))
     found: dict[str, list[str]] = {}
     for spelling, stem in zip(spellings, stems(spellings), strict=True):
         if frequency(stem):
             found.setdefault(stem, []).append(spelling)
     best = {stem: min(forms, key=_tokens) for stem, forms in found.items()}
     ranked = sorted(best, key=lambda stem: (_tokens(best[stem]), -frequency(stem), stem))
-    return [Spelling(stem, best[stem], 1 - 1 / max(len(word), len(best[stem]))) for stem in ranked]
+    return [Spelling(stem, best[stem], 1 - 1 / max(len(word), len(best[stem])), 1) for stem in ranked]
 
 
 def _undone(word: str) -> Iterator[str]:
@@ -170,8 +176,13 @@ def _undone(word: str) -> Iterator[str]:
     halves = [(word[:place], word[place:]) for place in range(1, len(word) + 1)]
     yield from (head + tail[1:] for head, tail in halves if tail)
     yield from (head + letter + tail for head, tail in halves for letter in ascii_lowercase)
-    yield from (head + tail[1] + tail[0] + tail[2:] for head, tail in halves if len(tail) > 1)
+    yield from _swapped(word)
     yield from (head + letter + tail[1:] for head, tail in halves if tail for letter in ascii_lowercase)
+
+
+def _swapped(word: str) -> Iterator[str]:
+    halves = ((word[:place], word[place:]) for place in range(1, len(word) - 1))
+    yield from (head + tail[1] + tail[0] + tail[2:] for head, tail in halves)
 
 
 def _two_edits(word: str, frequency: Callable[[str], int], terms: Callable[[str], Sequence[str]]) -> list[Spelling]:
@@ -184,7 +195,10 @@ def _two_edits(word: str, frequency: Callable[[str], int], terms: Callable[[str]
     near = process.extract(stem, terms(word[0]), scorer=OSA.distance, score_cutoff=2, limit=None)
     ranked = sorted((distance, -times, term) for term, distance, _ in near if (times := frequency(term)))
     ending = word[len(stem) :] if word.startswith(stem) else ""
-    return [Spelling(term, term + ending, 1 - distance / max(len(stem), len(term))) for distance, _, term in ranked]
+    return [
+        Spelling(term, term + ending, 1 - distance / max(len(stem), len(term)), int(distance))
+        for distance, _, term in ranked
+    ]
 
 
 @lru_cache(maxsize=10_000)

@@ -84,6 +84,12 @@ def test_an_answer_says_which_word_it_took_for_another_also_when_it_was_kept(eng
     assert first.notes == again.notes == ('"containres" was not found; searched for "containers".',)
 
 
+def test_a_question_with_a_typo_gets_the_answer_of_the_question_without_it(engine: QueryEngine) -> None:
+    right, wrong = engine.ask(QUESTION), engine.ask(QUESTION.replace("containers", "contaners"))
+    assert (wrong.answer, wrong.confidence) == (right.answer, right.confidence)
+    assert wrong.question == QUESTION.replace("containers", "contaners")
+
+
 @pytest.mark.parametrize("verb", ["ask", "search"])
 def test_both_verbs_note_a_failed_search_as_text_and_as_json(bereft: Run, verb: str) -> None:
     printed = bereft(verb, QUESTION)

@@ -102,7 +102,7 @@ _MAX_SKILL = 4  # words
 
 def may_be_computable(intent: QueryIntent) -> bool:
     """True if career facts could answer the question; if not, they need not be read."""
-    text = fold(intent.search_text if intent.follow_up else intent.question)
+    text = fold(intent.wording)
     if intent.wants or (len(intent.years) == 1 and _JOB.search(text)) or asks_for_list(intent):
         return True
     now = _JOB.search(text) and _IS_CURRENT.search(text)
@@ -115,7 +115,7 @@ def answer_from_people(intent: QueryIntent, known: Sequence[Person]) -> Computed
 
     A question without a name is about the only person whose facts answer it.
     """
-    text = fold(intent.search_text if intent.follow_up else intent.question)
+    text = fold(intent.wording)
     words = [word.removesuffix("'s") for word in _TOKEN.findall(text)]
     named = people_named(words, known) or known
     found = [computed for person in named if (computed := _answer_for_person(person, intent, text, words))]

@@ -7,6 +7,7 @@ from llama_index.retrievers.bm25 import BM25Retriever
 
 from pipelines.errors import ModelError
 from pipelines.query.retrieve import QueryEmbedder, SearchScope, SparseRetriever, WeightedQuery
+from pipelines.query.spelling import corrected
 from pipelines.query.trace import Observer
 from pipelines.store.lexical_index import BM25Parameters, Segment
 from pipelines.store.lexical_snapshots import LexicalIndexes
@@ -118,3 +119,20 @@ def test_a_text_is_embedded_once_a_request() -> None:
     asked = QueryEmbedder(model)
     assert asked.vector(QueryBundle("bread")) is asked.vector(QueryBundle("bread"))
     assert asked.vector(QueryBundle("bread", embedding=[1.0, 0.0])) == [1.0, 0.0]
+
+
+def test_a_certain_typo_is_corrected_for_all_that_reads_the_question_and_noted(indexes: LexicalIndexes) -> None:
+    notes: list[str] = []
+    read = corrected("Kuberntes: which operators bake braed?", indexes.current("owner"), notes.append)
+    assert read == "Kubernetes: which operators bake bread?"
+    assert notes == [
+        '"Kuberntes" was not found; searched for "kubernetes".',
+        '"braed" was not found; searched for "bread".',
+    ]
+
+
+@pytest.mark.parametrize("question", ["Which operators bake bread?", "What is a krbe of operators?", "A KUBERNTES"])
+def test_a_word_that_no_single_edit_explains_stays_as_it_was_typed(indexes: LexicalIndexes, question: str) -> None:
+    notes: list[str] = []
+    assert corrected(question, indexes.current("owner"), notes.append) == question
+    assert notes == []

@@ -35,6 +35,12 @@ def test_an_edit_is_undone(word: str, spelling: str, term: str) -> None:
     assert 0.75 < found.similarity < 1
 
 
+def test_in_a_word_of_four_letters_only_two_swapped_ones_are_an_edit() -> None:
+    built = LexicalIndex.build([Segment("a", "d", "work")], BM25Parameters())
+    assert [found.spelling for found in built.nearest("wrok")] == ["work"]
+    assert built.nearest("wirk") == built.nearest("wrrk") == []
+
+
 @pytest.mark.parametrize("word", ["x" + "q" * 1990, "kuberntes" * 4])
 def test_a_run_of_letters_that_is_no_word_is_left_alone(word: str) -> None:
     looked: list[str] = []
