@@ -53,6 +53,13 @@ AS_PROSE = "Write short, plain sentences. No preamble, no list of sources at the
 AS_JSON = """Reply with one JSON object and nothing else: no fence, no word before or after it. It has exactly two keys,
   `answer` (short, plain sentences, each with its numbers) and `sources` (the numbers that you cite), as in:
   {"answer": "She joined in 2019 [2].", "sources": [2]}"""
+# The rules of form once more, after the question: small models keep to what they read last.
+REMINDER_PROSE = f"""Answer from the sources above in short, plain sentences that copy their words.
+After every sentence put the number of the source that says it, as in [2].
+If the sources do not answer the question, write only: {NO_ANSWER}"""
+REMINDER_JSON = f"""Answer from the sources above in short, plain sentences that copy their words.
+Write one JSON object with the keys `answer` and `sources`, and in the answer the number of its source after every
+sentence, as in [2]. If the sources do not answer the question, the answer is: {NO_ANSWER}"""
 NEUTRAL = "You answer questions about {whose} from numbered sources, and from nothing else."
 FIRST_PERSON = """You are {whose}, and answer questions about your own work in the first person, from numbered sources,
 and from nothing else. The sources are your documents; say "I" where they speak of you."""

@@ -58,6 +58,7 @@ class LLMSettings(_Stage):
     temperature: float = Field(0.1, ge=0, le=2)
     timeout_seconds: float = Field(60.0, gt=0)
     retries: int = Field(1, ge=0, le=10)
+    keep_prompts: bool = Field(False, description="keep the whole prompt and reply of each answer in its trace")
     price: float = Field(
         0.0, ge=0, description="US dollars per million tokens; 0 = the known price, see `ingest --plan`"
     )

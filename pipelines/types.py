@@ -346,6 +346,31 @@ class Attempt:
     ms: float = 0.0
 
 
+ReadingOutcome = Literal["answered", "refused", "unsupported", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReading:
+    """What a language model was shown to answer from, and the outcome of its reply.
+
+    Attributes:
+        model: Its name.
+        sources: The passages that it was shown: (document id, start, end), in the order of their numbers.
+        outcome: `answered`; `refused`: it said that they do not answer; `unsupported`: no source supports what it
+            wrote; `failed`: it wrote nothing that can be read.
+        left_out: Sentences of its reply that are not in the answer: refusals, and those without support.
+        prompt: The messages, (role, content) each; kept only if FOOTNOTE_LLM__KEEP_PROMPTS says so.
+        reply: The whole reply; kept likewise.
+    """
+
+    model: str
+    sources: tuple[tuple[str, int, int], ...]
+    outcome: ReadingOutcome
+    left_out: tuple[str, ...] = ()
+    prompt: tuple[tuple[str, str], ...] = ()
+    reply: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Trace:
     """The ledger of a query; `tags` name what was used: `base` or `auto`, the retrievers, the fusion, each factor."""
@@ -362,6 +387,7 @@ class Trace:
     tags: tuple[str, ...]
     notes: tuple[str, ...]
     timings_ms: Mapping[str, float]
+    readings: tuple[ModelReading, ...] = ()
 
 
 # Ingestion

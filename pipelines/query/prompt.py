@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from config.prompts import MEANT, QUESTION, answer_system
+from config.prompts import MEANT, QUESTION, REMINDER_JSON, REMINDER_PROSE, answer_system
 from config.settings import PersonaSettings, Settings
 from pipelines.answers import Context, Source
 from pipelines.errors import ModelError
@@ -25,30 +25,34 @@ class WritingOptions:
         output: The requested format.
         unsupported: What is done to sentences without support.
         room: Maximum cl100k tokens of the whole prompt; None = no limit.
+        keeps_prompts: True if the trace keeps the prompt and the reply.
     """
 
     persona: PersonaSettings
     output: Literal["prose", "json"] = "prose"
     unsupported: Literal["mark", "remove", "repair"] = "mark"
     room: float | None = None
+    keeps_prompts: bool = False
 
 
 def writing_options(settings: Settings, model: str) -> WritingOptions:
     """The writing options of these settings, with the room that the model's window leaves for the prompt."""
     options, limits = settings.answer, settings.llm
     room = (limits.context_window - limits.max_tokens) / token_margin(model)
-    return WritingOptions(settings.persona, "json" if options.output == "json" else "prose", options.unsupported, room)
+    output: Literal["prose", "json"] = "json" if options.output == "json" else "prose"
+    return WritingOptions(settings.persona, output, options.unsupported, room, limits.keep_prompts)
 
 
 def build_messages(intent: QueryIntent, context: Context, history: Sequence[Turn], options: WritingOptions) -> Messages:
-    """(role, content) for a chat model: the rules; then the conversation and the sources, quoted, and the question."""
+    """(role, content) for a chat model: the rules; then conversation, sources and question, and the rules of form."""
     key = context.delimiter
     turns = "\n".join(
         f"User: {escape_delimiters(turn.question)}\nAnswer: {escape_delimiters(turn.answer)}" for turn in history
     )
     conversation = f"<<conversation {key}>>\n{turns}\n<</conversation {key}>>\n\n" if turns else ""
     meant = f"\n{MEANT}{escape_delimiters(intent.condensed)}" if intent.condensed_by == "model" else ""
-    asked = f"{QUESTION}{escape_delimiters(intent.question)}{meant}"
+    reminder = REMINDER_JSON if options.output == "json" else REMINDER_PROSE
+    asked = f"{QUESTION}{escape_delimiters(intent.question)}{meant}\n\n{reminder}"
     return [
         ("system", answer_system(options.persona, options.output)),
         ("user", f"{conversation}{context.text}\n\n{asked}"),

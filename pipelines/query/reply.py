@@ -232,11 +232,11 @@ def is_empty_reply(text: str) -> bool:
     return text.strip("\"'`*_ .!\n\t").casefold() in _NOTHING
 
 
-def is_refusal(sentence: str, *, is_cited: bool) -> bool:
-    """True if a sentence says that the sources do not answer or, if uncited, that the model refuses."""
+def is_refusal(sentence: str, *, is_supported: bool) -> bool:
+    """True if a sentence holds the phrase for no answer or, unless a source supports it, says that none answers."""
     if fold(NO_ANSWER).rstrip(".") in fold(sentence):
         return True
-    return not is_cited and (is_empty_reply(sentence) or _REFUSAL.search(sentence) is not None)
+    return not is_supported and (is_empty_reply(sentence) or _REFUSAL.search(sentence) is not None)
 
 
 def _without_sources(lines: list[str]) -> list[str]:

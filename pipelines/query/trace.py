@@ -9,7 +9,18 @@ from llama_index.core.schema import NodeWithScore
 
 from pipelines.errors import FootnoteError
 from pipelines.observe import Timings
-from pipelines.types import Attempt, Audience, Candidate, Evidence, Filters, LegScore, Mode, QueryIntent, Trace
+from pipelines.types import (
+    Attempt,
+    Audience,
+    Candidate,
+    Evidence,
+    Filters,
+    LegScore,
+    Mode,
+    ModelReading,
+    QueryIntent,
+    Trace,
+)
 
 SpanKey = tuple[str, int, int]  # document id, start, end
 
@@ -80,6 +91,7 @@ class Ledger(Observer):
         self.timings = Timings()
         self.notes: list[str] = []
         self.attempts: list[Attempt] = []
+        self.readings: list[ModelReading] = []
         self.name = ""
         self._rows: dict[str, _Row] = {}
         self.background: tuple[float, float] | None = None  # mean and deviation of the question's cosine to the corpus
@@ -265,6 +277,7 @@ class Ledger(Observer):
             tags=("auto" if len(self.attempts) > 1 else "base", *self._tags),
             notes=tuple(self.notes),
             timings_ms=self.timings.as_dict(),
+            readings=tuple(self.readings),
         )
 
     def _row(self, hit: NodeWithScore) -> _Row:

@@ -176,10 +176,15 @@ def test_the_command_line_tells_why_sentences_are_quoted(
 
 def test_a_stream_that_broke_is_told_as_such(make_engine: Callable[..., QueryEngine], openai: FakeOpenAI) -> None:
     engine = make_engine(openai.url)
-    openai.fail(Fault("drop", after=3))
+    openai.reply = "The harbour crane moved 40 containers an hour [1]. More to come."
+    openai.fail(Fault("drop", after=10))
     answer = engine.ask(QUESTION, record=False)
     assert (answer.mode, answer.truncated) == ("llm", True)
     assert any(note.startswith("The language model broke off, and the answer ends there.") for note in in_chat(answer))
+    openai.fail(Fault("drop", after=3))
+    answer = engine.ask(QUESTION, record=False)
+    assert (answer.mode, "40 containers" in answer.answer) == ("extractive", True)
+    assert "broke off" in answer.fallback_reason
 
 
 # The embedding server fails: the other leg answers

@@ -123,9 +123,10 @@ def test_every_marker_of_500_hostile_answers_resolves_and_every_quote_stands(eng
         events = list(writer.answer(QUESTIONS[number % len(QUESTIONS)], record=False))
         answer = events[-1]
         assert isinstance(answer, Answer)
-        assert answer.mode == "llm", (reply, answer.fallback_reason)
+        assert not answer.fallback_reason, (reply, answer.fallback_reason)
         assert not MARKER.search("".join(event.text for event in events if isinstance(event, Token))), reply
-        assert all(event.source in answer.sources for event in events if isinstance(event, Footnote))
+        if answer.mode == "llm" and answer.answered:  # else the reply was left out
+            assert all(event.source in answer.sources for event in events if isinstance(event, Footnote))
         assert_resolves(answer, stored)
         cited += sum(len(sentence.citations) for sentence in answer.sentences)
     assert cited > ANSWERS

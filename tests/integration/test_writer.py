@@ -214,11 +214,14 @@ def test_what_a_terminal_would_obey_is_taken_out_of_a_model_s_words(engine: Quer
     assert TRUE in said
 
 
-def test_an_answer_of_which_nothing_stays_abstains(engine: QueryEngine, openai: FakeOpenAI) -> None:
+def test_a_reply_of_which_nothing_is_supported_is_replaced_by_quotation(
+    engine: QueryEngine, openai: FakeOpenAI
+) -> None:
     openai.reply = lambda body: f"{FALSE} [{crane(body)}]."
     answer = engine.with_changes({"answer.unsupported": "remove"}).ask(QUESTION)
-    assert (answer.answered, answer.answer, answer.sources) == (False, NO_ANSWER, ())
-    assert answer.nearest
+    assert (answer.answered, answer.mode, answer.sentences[0].verdict) == (True, "extractive", "supported")
+    assert "40 containers" in answer.answer
+    assert answer.notes[0] == "No source supports the language model's answer, so it was left out."
 
 
 def test_an_answer_is_repaired_once_with_the_verdicts_as_feedback(engine: QueryEngine, openai: FakeOpenAI) -> None:
@@ -267,7 +270,7 @@ def test_a_stream_that_is_cut_in_a_marker_ends_before_it(engine: QueryEngine, op
 
 
 def test_a_model_that_runs_out_of_tokens_is_truncated(engine: QueryEngine, openai: FakeOpenAI) -> None:
-    openai.finish_reason = "length"
+    openai.reply, openai.finish_reason = f"{TRUE} [1].", "length"
     assert engine.ask(QUESTION).truncated
 
 
@@ -326,7 +329,7 @@ def test_a_follow_up_is_made_whole_by_the_model_and_both_are_in_the_ledger(
     )  # fmt: skip
     _, asked = prompt_of(openai, 1)
     assert "User: Where did Marit move in 2023?\nAnswer: She moved to Garboard Systems." in asked
-    assert asked.endswith(f"Question: And how many people does she lead?\nIn the conversation this means: {WHOLE}")
+    assert f"Question: And how many people does she lead?\nIn the conversation this means: {WHOLE}\n" in asked
 
 
 @pytest.mark.parametrize("said", ["She leads five people.", "How many people does Bob Smith lead?", "I'm sorry."])
@@ -343,6 +346,7 @@ def test_a_model_that_fails_to_condense_leaves_it_to_the_rules_and_the_answer_sa
     engine: QueryEngine, openai: FakeOpenAI
 ) -> None:
     openai.fail(Fault("status", 500))
+    openai.reply = "She leads five people there [1]."
     answer = engine.ask("And how many people does she lead?", history=TURNS)
     assert (answer.condensed_by, answer.mode) == ("rules", "llm")
     assert any(note.startswith("The follow-up was made whole by rules") for note in answer.notes)
@@ -361,3 +365,49 @@ def test_old_turns_beyond_the_budget_are_not_told(engine: QueryEngine, openai: F
     asked = prompt_of(openai)[1]
     assert "Garboard" in asked.partition("<<source")[0]
     assert "very old" not in asked
+
+
+# What became of it
+
+
+WEAK = "Which painter taught the circus to juggle?"
+
+
+def test_weak_evidence_is_read_by_the_model_which_may_refuse(engine: QueryEngine, openai: FakeOpenAI) -> None:
+    openai.reply = NO_ANSWER
+    plain = engine.with_changes({"escalation.mode": "off"})
+    assert not plain.search(WEAK).evidence.sufficient
+    answer = plain.ask(WEAK)
+    assert (answer.answered, answer.mode, len(openai.requests)) == (False, "llm", 1)
+    (reading,) = read_query(engine.database.engine, answer.trace_id)["trace"]["readings"]
+    assert (reading["model"], reading["outcome"], reading["left_out"]) == ("fake", "refused", [NO_ANSWER])
+    assert len(reading["sources"]) == len(answer.nearest)
+    assert (reading["prompt"], reading["reply"]) == ([], "")
+
+
+def test_what_no_source_supports_stands_in_the_trace(engine: QueryEngine, openai: FakeOpenAI) -> None:
+    openai.reply = lambda body: f"{FALSE} [{crane(body)}]."
+    answer = engine.ask(QUESTION)
+    (reading,) = read_query(engine.database.engine, answer.trace_id)["trace"]["readings"]
+    assert (reading["outcome"], reading["left_out"]) == ("unsupported", [f"{FALSE}."])
+
+
+def test_the_prompt_and_the_reply_stand_in_the_trace_by_setting(
+    make_engine: Callable[..., QueryEngine], openai: FakeOpenAI
+) -> None:
+    openai.reply = lambda body: f"{TRUE} [{crane(body)}]."
+    engine = make_engine({"keep_prompts": True})
+    answer = engine.ask(QUESTION)
+    (reading,) = read_query(engine.database.engine, answer.trace_id)["trace"]["readings"]
+    assert (reading["outcome"], reading["prompt"]) == (
+        "answered",
+        [["system", prompt_of(openai)[0]], ["user", prompt_of(openai)[1]]],
+    )
+    assert reading["reply"].startswith(TRUE)
+
+
+def test_a_failed_request_stands_in_the_trace(engine: QueryEngine, openai: FakeOpenAI) -> None:
+    openai.fail(Fault("status", 500))
+    answer = engine.ask(QUESTION)
+    (reading,) = read_query(engine.database.engine, answer.trace_id)["trace"]["readings"]
+    assert (reading["outcome"], answer.mode) == ("failed", "extractive")

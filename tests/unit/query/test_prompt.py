@@ -3,7 +3,7 @@ from typing import Any, Literal
 import pytest
 
 from config import prompts
-from config.prompts import NO_ANSWER, answer_system
+from config.prompts import NO_ANSWER, REMINDER_JSON, REMINDER_PROSE, answer_system
 from config.settings import PersonaSettings
 from pipelines.answers import Context, Source
 from pipelines.errors import ModelError
@@ -88,16 +88,17 @@ def test_the_prompt_holds_the_rules_then_the_conversation_the_sources_and_the_qu
         f"<<conversation {CONTEXT.delimiter}>>\nUser: Who is Ann?\nAnswer: A welder.\n"
         "User: Is she good?\nAnswer: Very good.\n"
     )
-    assert rest == f"{CONTEXT.text}\n\nQuestion: Where does she work?"
+    assert rest == f"{CONTEXT.text}\n\nQuestion: Where does she work?\n\n{REMINDER_PROSE}"
+    as_json = build_messages(ASKED, CONTEXT, TURNS, manner(output="json"))[1][1]
+    assert as_json.endswith(f"Question: Where does she work?\n\n{REMINDER_JSON}")
 
 
 def test_a_question_that_a_model_made_whole_is_told_beside_the_question_as_asked() -> None:
     by_model = QueryIntent("Where?", "where ann works", condensed="Where does Ann work?", condensed_by="model")
     by_rules = QueryIntent("Where?", "where ann works", condensed="where ann works", condensed_by="rules")
-    assert build_messages(by_model, CONTEXT, (), manner())[1][1].endswith(
-        "Question: Where?\nIn the conversation this means: Where does Ann work?"
-    )
-    assert build_messages(by_rules, CONTEXT, (), manner())[1][1].endswith("Question: Where?")
+    made_whole = build_messages(by_model, CONTEXT, (), manner())[1][1]
+    assert "Question: Where?\nIn the conversation this means: Where does Ann work?\n\nAnswer from" in made_whole
+    assert "Question: Where?\n\nAnswer from" in build_messages(by_rules, CONTEXT, (), manner())[1][1]
 
 
 def test_a_forged_delimiter_in_a_conversation_or_a_question_is_no_delimiter() -> None:

@@ -171,12 +171,12 @@ def test_a_word_for_nothing_is_no_answer(said: str) -> None:
     ],
 )
 def test_a_refusal_gives_up(said: str) -> None:
-    assert is_refusal(said, is_cited=False)
+    assert is_refusal(said, is_supported=False)
 
 
 @pytest.mark.parametrize("said", ["The documents do not mention her salary.", "I do not know Rust."])
 def test_a_sentence_with_a_source_says_something(said: str) -> None:
-    assert not is_refusal(said, is_cited=True)
+    assert not is_refusal(said, is_supported=True)
 
 
 @pytest.mark.parametrize(
@@ -189,5 +189,5 @@ def test_a_sentence_with_a_source_says_something(said: str) -> None:
     ],
 )
 def test_a_plain_sentence_does_not_give_up(said: str) -> None:
-    assert not is_refusal(said, is_cited=False)
+    assert not is_refusal(said, is_supported=False)
     assert not is_empty_reply("None of the cranes is red.")

@@ -1,0 +1,266 @@
+"""Answer by a language model: stream its reply, verify each sentence, and keep what the sources support."""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from llama_index.core.llms import LLM
+
+from config.prompts import NO_MORE, REPAIR
+from pipelines.answers import Answer, Context, Footnote, Sentence, Source, Token, Verdict
+from pipelines.errors import FootnoteError, ModelError
+from pipelines.observe import log_failure
+from pipelines.query.answer import WriterInput, abstention
+from pipelines.query.citation_markers import MarkerFilter, strip_unfinished_marker
+from pipelines.query.confidence import confidence
+from pipelines.query.layout import CitedText, cited_sentences, joined, without
+from pipelines.query.prompt import Messages, WritingOptions, build_messages
+from pipelines.query.reply import (
+    ModelReply,
+    is_empty_reply,
+    is_refusal,
+    listed_source_numbers,
+    looks_like_json,
+    parse_json_reply,
+    strip_sources_list,
+    strip_thoughts,
+)
+from pipelines.query.verify import check_source, verify
+from pipelines.store.tokens import tokenise
+from pipelines.text import canonical
+from pipelines.types import ModelReading, ReadingOutcome, Turn
+from pipelines.wording import format_count
+
+_DOUBTFUL_VERDICTS = ("unsupported", "uncited")
+_LEAST_TERMS = 3  # terms that a sentence must have to be looked up in the sources
+_ADDED = "{counted} of the language model's answer named no source; a source that supports it was found and is cited."
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDraft:
+    """The Answer of a language model, or None if no source supports its reply; and what it was shown and wrote.
+
+    `failure` is the error that broke a reply off of which nothing is supported; else empty.
+    """
+
+    answer: Answer | None
+    reading: ModelReading
+    failure: str = ""
+
+
+def write_by_model(
+    task: WriterInput, llm: LLM, history: Sequence[Turn], writing: WritingOptions
+) -> Generator[Token | Footnote | Verdict, None, ModelDraft]:
+    """Yield Tokens and Footnotes as the model writes, then a Verdict for each sentence; return the outcome.
+
+    JSON is not streamed: its text is yielded when it is complete. Unsupported sentences are marked, removed or repaired
+    in the Answer and its verdicts, as `writing` says, and this is noted; their tokens have been yielded before.
+
+    Raises:
+        ModelError, ServiceUnavailable: If the model fails before its first word, or says nothing that can be read.
+    """
+    from pipelines.models.llm import complete  # its libraries take a second to import
+
+    model = str(llm.metadata.model_name)
+    prompt = build_messages(task.intent, task.context, history, writing)
+    completion = complete(llm, prompt)
+    pieces, sources = strip_thoughts(completion), task.context.sources
+    written, shown = yield from _stream_events(pieces, sources, streams=writing.output == "prose")
+    reply = _parse_reply(written, model, is_cut=completion.truncated)
+    rest = reply.text if looks_like_json(written) else written[shown:]
+    yield from _stream_events([rest], sources, streams=True, holds_back=False)
+    reading = read_from(model, task.context, outcome="answered")
+    if writing.keeps_prompts:
+        reading = replace(reading, prompt=tuple(prompt), reply=written)
+    draft = _drafted(reply, task)
+    is_empty = is_empty_reply(reply.text) and not completion.truncated
+    if is_empty or (draft.refused and not any(sentence.citations for sentence in draft.sentences)):
+        return ModelDraft(abstention(task, "llm", model), replace(reading, outcome="refused", left_out=draft.left_out))
+    if not draft.sentences:
+        raise ModelError(f"{model} wrote no sentence.", hint="Try again, or choose another model.")
+    if writing.unsupported == "repair" and draft.doubtful(writing) and not completion.truncated:
+        draft = _repaired(draft, task, llm, prompt, writing)
+    if len(draft.doubtful(writing)) == len(draft.sentences):
+        written_sentences = tuple(sentence.text for sentence in draft.sentences)
+        left_out = replace(reading, outcome="unsupported", left_out=written_sentences)
+        return ModelDraft(None, left_out, str(completion.failure or ""))
+    if writing.unsupported == "remove":
+        draft = _without_doubtful(draft, writing)
+    yield from (Verdict(index, sentence) for index, sentence in enumerate(draft.sentences))
+    answer = Answer(
+        question=task.intent.question,
+        answered=True,
+        confidence=confidence(task.evidence, draft.sentences, task.intent.terms),
+        mode="llm",
+        model=model,
+        answer=draft.text,
+        sentences=draft.sentences,
+        sources=task.context.sources,
+        truncated=completion.truncated,
+        fallback_reason=str(completion.failure or ""),
+        notes=draft.notes,
+        usage=completion.usage,
+    )
+    return ModelDraft(answer, replace(reading, left_out=draft.left_out))
+
+
+def read_from(model: str, context: Context, *, outcome: ReadingOutcome) -> ModelReading:
+    """The record of a reply that was written from the sources of a context."""
+    return ModelReading(
+        model, tuple((source.document_id, source.start, source.end) for source in context.sources), outcome
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """Verified sentences, the same as parts of the reply's text, notes on what was changed, and what was left out."""
+
+    sentences: tuple[Sentence, ...]
+    parts: tuple[CitedText, ...]
+    notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def refused(self) -> bool:
+        """True if the model said that the sources do not answer all of the question."""
+        return NO_MORE in self.notes
+
+    @property
+    def text(self) -> str:
+        """The Markdown of the answer."""
+        cited = zip(self.parts, self.sentences, strict=True)
+        return joined([part._replace(citations=sentence.citations) for part, sentence in cited])
+
+    def keep(self, is_kept: Callable[[Sentence], bool]) -> "_Draft":
+        """The draft without the other sentences."""
+        dropped = [index for index, sentence in enumerate(self.sentences) if not is_kept(sentence)]
+        return replace(
+            self,
+            sentences=tuple(filter(is_kept, self.sentences)),
+            parts=tuple(without(self.parts, dropped)),
+            left_out=(*self.left_out, *(self.sentences[index].text for index in dropped)),
+        )
+
+    def doubtful(self, writing: WritingOptions) -> list[Sentence]:
+        """The sentences without support, except those that give a link of the persona."""
+        linked = writing.persona.links
+        return [
+            s for s in self.sentences if s.verdict in _DOUBTFUL_VERDICTS and not any(link in s.text for link in linked)
+        ]
+
+
+def _stream_events(
+    pieces: Iterable[str], sources: Sequence[Source], *, streams: bool, holds_back: bool = True
+) -> Generator[Token | Footnote, None, tuple[str, int]]:
+    """Pass text on as it arrives; return (the whole text, the number of characters passed on).
+
+    With `holds_back`, everything after the first brace or backtick waits, so that JSON is never shown.
+    """
+    markers, numbered = MarkerFilter(), {source.n: source for source in sources}
+    text, shown = "", 0
+
+    def events(parts: Iterable[str | int]) -> Iterator[Token | Footnote]:
+        for part in parts:
+            if isinstance(part, str):
+                yield Token(part)
+            elif part in numbered:
+                yield Footnote(part, numbered[part])
+
+    for piece in pieces:
+        text += piece
+        if not streams:
+            continue
+        stops = (place for place in map(piece.find, "{`" if holds_back else "") if place >= 0)
+        free = min(stops, default=len(piece))
+        yield from events(markers.feed(piece[:free]))
+        shown += free
+        streams = free == len(piece)
+    yield from events(markers.close())
+    return text, shown
+
+
+def _parse_reply(written: str, model: str, *, is_cut: bool) -> ModelReply:
+    """Parse a reply into its text and the sources that its JSON lists.
+
+    Raises:
+        ModelError: If it is JSON that cannot be read.
+    """
+    reply = parse_json_reply(written) if looks_like_json(written) else ModelReply(written)
+    if reply is None:
+        raise ModelError(
+            f"{model} answered with JSON that cannot be read.",
+            hint="Set FOOTNOTE_ANSWER__OUTPUT=prose, or choose another model.",
+        )
+    text = canonical(reply.text)
+    return replace(reply, text=strip_unfinished_marker(text) if is_cut else text)
+
+
+def _drafted(reply: ModelReply, task: WriterInput) -> _Draft:
+    """The sentences of a reply with their verdicts, without refusals.
+
+    A sentence that names no source cites the source that supports it, if one is found.
+    """
+    parts = cited_sentences(strip_sources_list(reply.text), [source.n for source in task.context.sources])
+    written = _Draft(tuple(_verified_sentences(parts, reply, task)), tuple(parts))
+    kept = written.keep(lambda s: not is_refusal(s.text, is_supported=s.verdict not in _DOUBTFUL_VERDICTS))
+    found = tuple(_with_found_source(sentence, task) for sentence in kept.sentences)
+    added = sum(bool(now.citations) and not then.citations for now, then in zip(found, kept.sentences, strict=True))
+    notes = (NO_MORE,) * (len(found) < len(written.sentences))
+    notes += (_ADDED.format(counted=format_count(added, "sentence")),) * (added > 0)
+    return replace(kept, sentences=found, notes=notes)
+
+
+def _with_found_source(sentence: Sentence, task: WriterInput) -> Sentence:
+    """The sentence with the source that supports it best, if it cites none and has at least three terms."""
+    if sentence.citations or len(set(tokenise(sentence.text))) < _LEAST_TERMS:
+        return sentence
+    found = (check_source(sentence.text, source, task.judge) for source in task.context.sources)
+    best = max((one for one in found if one.verdict == "supported"), key=lambda one: one.support, default=None)
+    return verify(sentence.text, (best.n,), task.context.sources, task.judge) if best else sentence
+
+
+def _verified_sentences(parts: Sequence[CitedText], reply: ModelReply, task: WriterInput) -> Iterator[Sentence]:
+    """The sentences with their verdicts; if none has a marker, each cites the listed source that supports it best."""
+    sources = task.context.sources
+    listed = () if any(part.citations for part in parts) else listed_source_numbers(reply.sources, sources)
+    for part in parts:
+        found = verify(part.text, part.citations or listed, sources, task.judge)
+        if not part.citations and listed:
+            best = next((one.n for one in found.evidence if one.n in listed), listed[0])
+            found = verify(part.text, (best,), sources, task.judge)
+        yield found
+
+
+def _repaired(draft: _Draft, task: WriterInput, llm: LLM, prompt: Messages, writing: WritingOptions) -> _Draft:
+    """Ask the model once to repair the unsupported sentences; keep its reply if fewer of them remain."""
+    from pipelines.models.llm import complete
+
+    doubtful = draft.doubtful(writing)
+    listed = "\n".join(f"- {sentence.verdict}: {sentence.text}" for sentence in doubtful)
+    asked_again = [("assistant", draft.text), ("user", REPAIR.replace("{sentences}", listed))]
+    note = (
+        f"{_count_sentences(doubtful)} not supported by its source. The language model was asked once to repair the "
+        "answer"
+    )
+    try:
+        completion = complete(llm, [*prompt, *asked_again])
+        text = "".join(strip_thoughts(completion))
+        again = _drafted(_parse_reply(text, str(llm.metadata.model_name), is_cut=completion.truncated), task)
+    except FootnoteError as error:
+        log_failure("an answer was not repaired", error)
+        return replace(draft, notes=(f"{note}, and failed: {error}",))
+    if again.sentences and not completion.truncated and len(again.doubtful(writing)) < len(doubtful):
+        return replace(again, notes=(f"{note}, and did.", *again.notes))
+    return replace(draft, notes=(f"{note}, which made it no better.",))
+
+
+def _without_doubtful(draft: _Draft, writing: WritingOptions) -> _Draft:
+    doubtful = draft.doubtful(writing)
+    if not doubtful:
+        return draft
+    note = f"{_count_sentences(doubtful)} left out, as no source supports it."
+    return replace(draft.keep(lambda sentence: sentence not in doubtful), notes=(*draft.notes, note))
+
+
+def _count_sentences(sentences: Sequence[Sentence]) -> str:
+    verb = "was" if len(sentences) == 1 else "were"
+    return f"{format_count(len(sentences), 'sentence')} of the language model's answer {verb}"
