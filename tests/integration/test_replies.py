@@ -17,7 +17,8 @@ from tests.conftest import MakeSettings
 from tests.fake_openai import FakeOpenAI, Fault
 
 DATA = Path(__file__).parents[2] / "data"
-CASES = [json.loads(line) for line in (DATA / "eval/replies.jsonl").read_text().splitlines()]
+ROWS = [json.loads(line) for line in (DATA / "eval/replies.jsonl").read_text().splitlines()]
+CASES = [row for row in ROWS if row["kind"] != "recorded"]
 POSTS = [
     "2014-07-15-hot-off-the-press-18fs-api-standards.md",
     "2015-03-19-18f-by-the-numbers.md",
