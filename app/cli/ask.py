@@ -67,9 +67,7 @@ def ask(
     engine = build_query_engine(settings)
     if as_json and engine.llm is not None and settings.answer.output == "auto":
         engine = engine.with_changes({"answer.output": "json"})
-    # What is kept in a file or handed to a program is checked first, and what may be changed is not printed before.
-    may_stream = not (no_stream or as_json) and settings.answer.unsupported == "mark"
-    stream = may_stream and output.console.is_terminal
+    stream = not (no_stream or as_json) and output.console.is_terminal
     answer: Answer | None = None
     for event in engine.answer(question, filters=filters):
         if isinstance(event, Answer):

@@ -1,7 +1,7 @@
 """Build the language model that the settings name, and stream its completions."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 from llama_index.core.bridge.pydantic import PrivateAttr
@@ -100,12 +100,17 @@ class Completion:
     def __iter__(self) -> Iterator[str]:
         return self._pieces
 
+    def close(self) -> None:
+        """End the request; the pieces so far stay, as if the model had stopped there."""
+        self._pieces.close()
+        self.finish_reason = self.finish_reason or "stop"
+
     @property
     def truncated(self) -> bool:
         """True if the text is incomplete: cut off, out of tokens, or filtered."""
         return self.finish_reason in _CUT
 
-    def _stream(self) -> Iterator[str]:
+    def _stream(self) -> Generator[str, None, None]:
         self._asked = True
         try:
             chunks, piece = send(self._endpoint, self._open) if self._endpoint.url else self._open()

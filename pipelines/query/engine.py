@@ -162,7 +162,7 @@ class QueryEngine(BaseQueryEngine):
         audience: Audience | None = None,
         record: bool = True,
     ) -> Iterator[Event]:
-        """The answer as it is made: Tokens and Footnotes, then a Verdict for each sentence, the Answer last.
+        """The answer as it is made: Tokens (a sentence each) and Footnotes, then Verdicts, the Answer last.
 
         A search that fails leaves what the other found, and the Answer's notes say so. Without `record` it is
         not logged, and no follow-ups are suggested.

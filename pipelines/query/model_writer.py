@@ -1,7 +1,8 @@
 """Answer by a language model: stream its reply, verify each sentence, and keep what the sources support."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from llama_index.core.llms import LLM
 
@@ -10,19 +11,19 @@ from pipelines.answers import Answer, Context, Footnote, Sentence, Source, Token
 from pipelines.errors import FootnoteError, ModelError
 from pipelines.observe import log_failure
 from pipelines.query.answer import WriterInput, abstention
-from pipelines.query.citation_markers import MarkerFilter, strip_unfinished_marker
+from pipelines.query.citation_markers import strip_unfinished_marker
 from pipelines.query.confidence import confidence
 from pipelines.query.layout import CitedText, cited_sentences, joined, without
 from pipelines.query.prompt import Messages, WritingOptions, build_messages
 from pipelines.query.reply import (
     ModelReply,
+    clean_reply,
     is_empty_reply,
     is_refusal,
     listed_source_numbers,
     looks_like_json,
     parse_json_reply,
     strip_sources_list,
-    strip_thoughts,
 )
 from pipelines.query.verify import check_source, verify
 from pipelines.store.tokens import tokenise
@@ -30,7 +31,11 @@ from pipelines.text import canonical
 from pipelines.types import ModelReading, ReadingOutcome, Turn
 from pipelines.wording import format_count
 
+if TYPE_CHECKING:  # its libraries take a second to import
+    from pipelines.models.llm import Completion
+
 _DOUBTFUL_VERDICTS = ("unsupported", "uncited")
+_REPEATED = "The language model began to repeat itself and was stopped."
 _LEAST_TERMS = 3  # terms that a sentence must have to be looked up in the sources
 _ADDED = "{counted} of the language model's answer named no source; a source that supports it was found and is cited."
 
@@ -52,8 +57,8 @@ def write_by_model(
 ) -> Generator[Token | Footnote | Verdict, None, ModelDraft]:
     """Yield Tokens and Footnotes as the model writes, then a Verdict for each sentence; return the outcome.
 
-    JSON is not streamed: its text is yielded when it is complete. Unsupported sentences are marked, removed or repaired
-    in the Answer and its verdicts, as `writing` says, and this is noted; their tokens have been yielded before.
+    A Token is a sentence that is complete and verified; the first one has support. JSON is yielded when it is complete.
+    Unsupported sentences are marked, removed or repaired, as `writing` says, and this is noted.
 
     Raises:
         ModelError, ServiceUnavailable: If the model fails before its first word, or says nothing that can be read.
@@ -63,18 +68,20 @@ def write_by_model(
     model = str(llm.metadata.model_name)
     prompt = build_messages(task.intent, task.context, history, writing)
     completion = complete(llm, prompt)
-    pieces, sources = strip_thoughts(completion), task.context.sources
-    written, shown = yield from _stream_events(pieces, sources, streams=writing.output == "prose")
-    reply = _parse_reply(written, model, is_cut=completion.truncated)
-    rest = reply.text if looks_like_json(written) else written[shown:]
-    yield from _stream_events([rest], sources, streams=True, holds_back=False)
+    raw, shown = yield from _streamed(completion, task, writing)
+    written = clean_reply(raw, task.context.sources)
+    reply = _parse_reply(written.text, model, is_cut=completion.truncated and not written.is_over)
     reading = read_from(model, task.context, outcome="answered")
     if writing.keeps_prompts:
-        reading = replace(reading, prompt=tuple(prompt), reply=written)
+        reading = replace(reading, prompt=tuple(prompt), reply=raw)
     draft = _drafted(reply, task)
+    if written.repeats:
+        draft = replace(draft, notes=(*draft.notes, _REPEATED))
     is_empty = is_empty_reply(reply.text) and not completion.truncated
     if is_empty or (draft.refused and not any(sentence.citations for sentence in draft.sentences)):
-        return ModelDraft(abstention(task, "llm", model), replace(reading, outcome="refused", left_out=draft.left_out))
+        refusal = abstention(task, "llm", model)
+        yield Token(refusal.answer)
+        return ModelDraft(refusal, replace(reading, outcome="refused", left_out=draft.left_out))
     if not draft.sentences:
         raise ModelError(f"{model} wrote no sentence.", hint="Try again, or choose another model.")
     if writing.unsupported == "repair" and draft.doubtful(writing) and not completion.truncated:
@@ -85,6 +92,7 @@ def write_by_model(
         return ModelDraft(None, left_out, str(completion.failure or ""))
     if writing.unsupported == "remove":
         draft = _without_doubtful(draft, writing)
+    yield from _new_events(draft, shown, task.context.sources)
     yield from (Verdict(index, sentence) for index, sentence in enumerate(draft.sentences))
     answer = Answer(
         question=task.intent.question,
@@ -148,34 +156,51 @@ class _Draft:
         ]
 
 
-def _stream_events(
-    pieces: Iterable[str], sources: Sequence[Source], *, streams: bool, holds_back: bool = True
-) -> Generator[Token | Footnote, None, tuple[str, int]]:
-    """Pass text on as it arrives; return (the whole text, the number of characters passed on).
+def _streamed(
+    completion: "Completion", task: WriterInput, writing: WritingOptions
+) -> Generator[Token | Footnote, None, tuple[str, str]]:
+    """Yield the sentences of a reply as they are complete and verified; return (the whole reply, the text yielded).
 
-    With `holds_back`, everything after the first brace or backtick waits, so that JSON is never shown.
+    They come from the first on that a source supports, so that a reply without support is never shown. What may be
+    JSON, and what may be repaired, waits for the end. The request is closed where the model repeats itself.
     """
-    markers, numbered = MarkerFilter(), {source.n: source for source in sources}
-    text, shown = "", 0
-
-    def events(parts: Iterable[str | int]) -> Iterator[Token | Footnote]:
-        for part in parts:
-            if isinstance(part, str):
-                yield Token(part)
-            elif part in numbered:
-                yield Footnote(part, numbered[part])
-
-    for piece in pieces:
-        text += piece
-        if not streams:
+    raw, shown, streams = "", "", writing.output == "prose" and writing.unsupported != "repair"
+    for piece in completion:
+        raw += piece
+        if not any(mark in piece for mark in ".!?:\n|>"):
             continue
-        stops = (place for place in map(piece.find, "{`" if holds_back else "") if place >= 0)
-        free = min(stops, default=len(piece))
-        yield from events(markers.feed(piece[:free]))
-        shown += free
-        streams = free == len(piece)
-    yield from events(markers.close())
-    return text, shown
+        reply = clean_reply(raw, task.context.sources)
+        if streams and not looks_like_json(reply.text):
+            draft = _drafted(ModelReply(canonical(reply.text)), task, is_whole=False)
+            shown = yield from _new_events(_presentable(draft, writing), shown, task.context.sources)
+        if reply.is_over:
+            completion.close()
+            break
+    return raw, shown
+
+
+def _new_events(draft: "_Draft", shown: str, sources: Sequence[Source]) -> Generator[Token | Footnote, None, str]:
+    """Yield what a draft adds to the text that was shown, and its footnotes; return the text shown now.
+
+    Lines of code wait for the end of their block.
+    """
+    numbered = {source.n: source for source in sources}
+    for count, (part, sentence) in enumerate(zip(draft.parts, draft.sentences, strict=True), start=1):
+        text = joined([each._replace(citations=()) for each in draft.parts[:count]])
+        in_code = part.is_code and count < len(draft.parts) and draft.parts[count].is_code
+        if not in_code and len(text) > len(shown) and text.startswith(shown):
+            yield Token(text[len(shown) :])
+            yield from (Footnote(n, numbered[n]) for n in sentence.citations)
+            shown = text
+    return shown
+
+
+def _presentable(draft: "_Draft", writing: WritingOptions) -> "_Draft":
+    """The sentences of an unfinished draft that may be shown: none before the first that a source supports."""
+    doubtful = draft.doubtful(writing)
+    if len(doubtful) == len(draft.sentences):
+        return draft.keep(lambda _: False)
+    return draft.keep(lambda sentence: sentence not in doubtful) if writing.unsupported == "remove" else draft
 
 
 def _parse_reply(written: str, model: str, *, is_cut: bool) -> ModelReply:
@@ -194,12 +219,15 @@ def _parse_reply(written: str, model: str, *, is_cut: bool) -> ModelReply:
     return replace(reply, text=strip_unfinished_marker(text) if is_cut else text)
 
 
-def _drafted(reply: ModelReply, task: WriterInput) -> _Draft:
+def _drafted(reply: ModelReply, task: WriterInput, *, is_whole: bool = True) -> _Draft:
     """The sentences of a reply with their verdicts, without refusals.
 
-    A sentence that names no source cites the source that supports it, if one is found.
+    A sentence that names no source cites the source that supports it, if one is found. The last sentence of a reply
+    that is not whole is left out: it may go on, or its marker follow.
     """
-    parts = cited_sentences(strip_sources_list(reply.text), [source.n for source in task.context.sources])
+    text = strip_sources_list(reply.text) if is_whole else reply.text
+    parts = cited_sentences(text, [source.n for source in task.context.sources])
+    parts = parts if is_whole else parts[:-1]
     written = _Draft(tuple(_verified_sentences(parts, reply, task)), tuple(parts))
     kept = written.keep(lambda s: not is_refusal(s.text, is_supported=s.verdict not in _DOUBTFUL_VERDICTS))
     found = tuple(_with_found_source(sentence, task) for sentence in kept.sentences)
@@ -243,7 +271,7 @@ def _repaired(draft: _Draft, task: WriterInput, llm: LLM, prompt: Messages, writ
     )
     try:
         completion = complete(llm, [*prompt, *asked_again])
-        text = "".join(strip_thoughts(completion))
+        text = clean_reply("".join(completion), task.context.sources).text
         again = _drafted(_parse_reply(text, str(llm.metadata.model_name), is_cut=completion.truncated), task)
     except FootnoteError as error:
         log_failure("an answer was not repaired", error)

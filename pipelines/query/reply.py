@@ -2,13 +2,17 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from operator import ne
 from typing import Any
 
-from config.prompts import NO_ANSWER
+from config.prompts import NO_ANSWER, QUESTION, REMINDER_PROSE
 from pipelines.answers import Source
-from pipelines.text import fold
+from pipelines.query.citation_markers import split_markers
+from pipelines.text import fold, sentences
 
 _LONGEST = 40_000  # characters of a reply that are read
 _ANSWER_KEYS = ("answer", "response", "text", "content", "reply", "result")
@@ -170,7 +174,27 @@ def _escaped(text: str) -> str:
 
 
 _THOUGHT, _THOUGHT_END = ("<think>", "<thinking>"), re.compile(r"</think(?:ing)?>\s*")
-_LONGEST_END = 12  # characters of a mark
+# Marks of a prompt that small models copy: delimiters, headers of sources, tokens of chat templates.
+_DELIMITER = re.compile(
+    r"[ \t]*<{1,2}\s?(?:/\s?)?(?:source|conversation)\b[ :]{0,2}(?:(\d{1,3})\b)?[^<>\n]{0,40}>{1,2}", re.IGNORECASE
+)
+_DELIMITER_LINE = re.compile(rf"^{_DELIMITER.pattern}[ \t]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
+_HEADER = re.compile(r"[ \t]*\[(?:Source|Repository|Nearly the same in): ([^\]\n]{1,300})\]")
+_HEADER_LINE = re.compile(rf"^{_HEADER.pattern}[^\n]*(?:\n|\Z)", re.MULTILINE)
+_CUT_MARK = re.compile(
+    r"(?:<{1,2}\s?/?\s?(?:source|conversation)\b[^<>\n]{0,40}|\[Source: [^\]\n]{0,300}|<\|[^|<>\n]{0,30}\|?)\Z",
+    re.IGNORECASE,
+)
+_TURN_BEGINS = re.compile(
+    r"\A\s*(?:<\|(?:im_start|start_header_id|begin_of_text|start)\|>|<start_of_turn>|<s>|<bos>|\[/?INST\]|<\|end_header_id\|>|(?<=[>\]])\s*(?:assistant|model)\b\s*)+"
+)
+_TURN_ENDS = re.compile(
+    r"<\|(?:im_end|im_start|endoftext|end_of_text|eot_id|end|eom_id|start_header_id)\|>|<(?:end|start)_of_turn>|<eos>|</s>\s*(?=\Z|\n)|\[INST\]"
+)
+_TEMPLATE = re.compile(r"<\|[^|<>\n]{1,30}\|>|<</?SYS>>|\[/INST\]")
+_FEWEST_WORDS, _PHRASE, _LONG, _LONGEST_PERIOD, _TIMES, _LEAST_RUN = 5, 4, 8, 40, 3, 12  # words, but for the fifth
+_ANSWER_LABEL = "Answer: "
+_ECHOED_LINES = tuple(line.split("{")[0][:60] for line in REMINDER_PROSE.splitlines())
 _SOURCES_HEADING = re.compile(
     r"[#*_\s]{0,9}(?:sources?(?: cited)?|references|citations|footnotes|bibliography|works cited)"
     r"[*_]{0,3}:?[*_\s]{0,5}",
@@ -194,30 +218,115 @@ _REFUSAL = re.compile(
 )
 
 
-def strip_thoughts(pieces: Iterable[str]) -> Iterator[str]:
-    """The stream without a leading block of thoughts; a block that is never closed hides the rest."""
-    held, state = "", "start"
-    for piece in pieces:
-        held += piece
-        if state == "start":
-            begun = held.lstrip().lower()
-            if begun.startswith(_THOUGHT):
-                state = "thinking"
-            elif not any(mark.startswith(begun) for mark in _THOUGHT):
-                state = "speaking"
-        if state == "thinking":
-            if (end := _THOUGHT_END.search(held)) is None:
-                held = held[-_LONGEST_END:]
-                continue
-            held, state = held[end.end() :], "over"
-        if state == "over":
-            held = held.lstrip()
-            state = "speaking" if held else state
-        if state == "speaking" and held:
-            yield held
-            held = ""
-    if state == "start" and held:
-        yield held
+@dataclass(frozen=True, slots=True)
+class CleanReply:
+    """The text of a reply, or of its beginning, that a reader may see.
+
+    Attributes:
+        text: Without thoughts, marks of the prompt and template tokens, up to its first repetition.
+        is_over: True if what follows is of no use: the model began another turn, or repeats itself.
+        repeats: True if it repeated itself.
+    """
+
+    text: str
+    is_over: bool = False
+    repeats: bool = False
+
+
+def clean_reply(written: str, sources: Sequence[Source]) -> CleanReply:
+    """The readable text of what a model wrote, complete or not.
+
+    A block of thoughts at its beginning is left out, also one that is not closed. A delimiter or header of a source
+    (`<<source 4 8136>>`, `[Source: resume.pdf (resume), p.2]`) after words of a line becomes a marker of that source;
+    any other is left out with its line. The text ends at a token that ends a turn, and before a repetition.
+    """
+    text = _without_thoughts(written)
+    opened = _TURN_BEGINS.sub("", text)
+    turn = _TURN_ENDS.search(opened)
+    text = _TEMPLATE.sub("", opened[: turn.start()] if turn else opened)
+    text = _HEADER_LINE.sub("", _CUT_MARK.sub("", text))
+    text = _DELIMITER_LINE.sub("", text)
+    text = _DELIMITER.sub(lambda mark: f" [{mark[1]}]" if mark[1] else "", text)
+    text = _HEADER.sub(lambda mark: _marker_by_name(mark[1], sources), text)
+    text = _without_echo(text)
+    place = repetition(text)
+    return CleanReply(
+        text[:place].rstrip() if place is not None else text, bool(turn) or place is not None, place is not None
+    )
+
+
+def repetition(text: str) -> int | None:
+    """The offset where a text begins to repeat itself; None if it does not.
+
+    Outside code that is a sentence of at least five words that stood before, the second of three in a row that differ
+    in one word, or one that says four words three times. Anywhere it is the second of three equal runs of up to forty
+    words, which make twelve words or more.
+    """
+    said: list[tuple[int, list[str]]] = []
+    known: set[str] = set()
+    for start, end in sentences(text):
+        words = re.findall(r"\w+", fold(split_markers(text[start:end])[0]))
+        if len(words) < _FEWEST_WORDS or text.count("```", 0, start) % 2:
+            continue
+        if " ".join(words) in known or _most_frequent(words, _PHRASE) >= _TIMES:
+            return start
+        known.add(" ".join(words))
+        said.append((start, words))
+        last = [each for _, each in said[-_TIMES:]]
+        if len(last) == _TIMES and all(_differ_in_one(*pair) for pair in pairwise(last)):
+            return said[1 - _TIMES][0]
+    return _repeated_run(text)
+
+
+def _repeated_run(text: str) -> int | None:
+    tokens = list(re.finditer(r"\S+", text))
+    said = [token.group() for token in tokens]
+    for period in range(1, min(_LONGEST_PERIOD, len(said) // _TIMES) + 1):
+        run = max(period * _TIMES, _LEAST_RUN)
+        if len(said) >= run and said[-run:-period] == said[-run + period :]:
+            first = len(said) - run
+            while first and said[first - 1] == said[first - 1 + period]:
+                first -= 1
+            return tokens[first + period].start()
+    return None
+
+
+def _differ_in_one(one: Sequence[str], other: Sequence[str]) -> bool:
+    return len(one) == len(other) >= _LONG and sum(map(ne, one, other)) == 1
+
+
+def _most_frequent(words: Sequence[str], size: int) -> int:
+    """How often the most frequent run of `size` words occurs."""
+    runs = Counter(tuple(words[at : at + size]) for at in range(len(words) - size + 1))
+    return max(runs.values(), default=0)
+
+
+def _without_thoughts(text: str) -> str:
+    begun = text.lstrip().lower()
+    if not begun.startswith(_THOUGHT):
+        return "" if begun and any(mark.startswith(begun) for mark in _THOUGHT) else text
+    end = _THOUGHT_END.search(text)
+    return text[end.end() :] if end else ""
+
+
+def _without_echo(text: str) -> str:
+    """The text without lines of the prompt, up to another question that the model puts to itself."""
+    kept: list[str] = []
+    for line in text.splitlines(keepends=True):
+        bare = line.strip()
+        if bare.startswith(QUESTION) and any(map(str.strip, kept)):
+            break
+        if not bare.startswith((QUESTION, *_ECHOED_LINES)):
+            kept.append(line if any(map(str.strip, kept)) else line.removeprefix(_ANSWER_LABEL))
+    return "".join(kept)
+
+
+def _marker_by_name(header: str, sources: Sequence[Source]) -> str:
+    """The marker of the source that a header of a prompt names by its file and page; empty if none or several fit."""
+    named = [source for source in sources if fold(header).startswith(fold(source.documentName))]
+    of_page = [source for source in named if source.page and header.endswith(f"p.{source.page}")]
+    found = of_page or named
+    return f" [{found[0].n}]" if len(found) == 1 else ""
 
 
 def strip_sources_list(text: str) -> str:

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from config.prompts import NO_ANSWER
 from pipelines.query.reply import (
     ModelReply,
+    clean_reply,
     is_empty_reply,
     is_refusal,
     listed_source_numbers,
     looks_like_json,
     parse_json_reply,
+    repetition,
     strip_sources_list,
-    strip_thoughts,
 )
 from tests.linear import assert_linear
 from tests.unit.query.builders import source
@@ -121,20 +122,84 @@ def test_hostile_json_is_read_in_linear_time(head: str, piece: str) -> None:
     assert_linear(lambda length: parse_json_reply(head + piece * (length // len(piece))), 30_000)
 
 
-@given(st.integers(1, 12))
-def test_the_thoughts_that_a_reply_begins_with_are_left_out_however_the_stream_is_cut(size: int) -> None:
+SOURCES = (
+    source(1, "It is red.", documentName="resume.pdf", page=2),
+    source(2, "It is tall.", documentName="notes.md"),
+)
+
+
+def test_the_thoughts_that_a_reply_begins_with_are_left_out() -> None:
     said = "\n<think>Two cranes [1]. Hm </thin.</think>\n\nThe crane is red [1]."
-    pieces = [said[at : at + size] for at in range(0, len(said), size)]
-    assert "".join(strip_thoughts(pieces)) == "The crane is red [1]."
+    assert clean_reply(said, SOURCES).text == "The crane is red [1]."
+    assert clean_reply("<think>Well, the crane", SOURCES).text == clean_reply("<thi", SOURCES).text == ""
 
 
-@given(st.text(alphabet="<>/think ab\n", max_size=40).filter(lambda text: not text.lstrip().startswith("<think")))
-def test_any_other_reply_is_passed_on_as_it_is(said: str) -> None:
-    assert "".join(strip_thoughts(said)) == said
+@given(st.text(alphabet="<>/think ab\n", max_size=40).filter(lambda text: "<" not in text.lstrip()[:1]))
+def test_a_reply_without_marks_stays_as_it_is(said: str) -> None:
+    assert clean_reply(said, SOURCES).text in (said, said[: repetition(said)].rstrip())
 
 
-def test_thoughts_without_an_end_are_no_answer() -> None:
-    assert "".join(strip_thoughts(["<think>Well, ", "the crane"])) == ""
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("It is red. <<source 2 813600000>> It is tall.", "It is red. [2] It is tall."),
+        ("It is red. <</source 2 813600000>>", "It is red. [2]"),
+        ("<<source 1 8136>>\n[Source: resume.pdf (resume), p.2] Work > Acme\nIt is red.\n", "It is red.\n"),
+        ("[Nearly the same in: linkedin.pdf]\nIt is red.", "It is red."),
+        ("It is red [Source: resume.pdf (resume), p.2].", "It is red [1]."),
+        ("It is red [Source: other.pdf].", "It is red."),
+        ("It is red. [Source: resu", "It is red. "),
+        ("It is red. <<sour", "It is red. <<sour"),
+        ("<|im_start|>assistant\nIt is red.", "It is red."),
+        ("[INST] It is red. [/INST]", " It is red. "),
+        ("Answer: It is red.", "It is red."),
+        ("Question: What is red?\nIt is red.", "It is red."),
+        ("It is <b>red</b>, and a < b.", "It is <b>red</b>, and a < b."),
+    ],
+)
+def test_marks_of_the_prompt_and_of_templates_are_left_out(said: str, text: str) -> None:
+    assert clean_reply(said, SOURCES).text == text
+
+
+@pytest.mark.parametrize(
+    "end", ["<|im_end|>", "<|endoftext|>", "<|eot_id|>", "</s>\n", "<end_of_turn>", "\nQuestion: x"]
+)
+def test_what_follows_the_end_of_a_turn_is_left_out(end: str) -> None:
+    assert clean_reply(f"It is red.{end}\nuser: And now?", SOURCES).text.strip() == "It is red."
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("A crane is red and tall. It moves. A crane is red [2] and tall. It", "A crane is red and tall. It moves."),
+        ("It is red. It was the 3 the 3 the 3 the 3 the 3 the 3 the 3", "It is red."),
+        ("- Go\n- C\n" + "- Rust\n- Java\n" * 3, "- Go\n- C\n- Rust\n- Java"),
+        ("".join(f"The {n} paragraph was written by a man in sales. " for n in ("first", "next", "last")),
+         "The first paragraph was written by a man in sales."),
+        ("It is red. It is a fine large crane, a fine large crane, and a fine large crane.", "It is red."),
+    ],
+)  # fmt: skip
+def test_a_reply_ends_before_it_repeats_itself(said: str, text: str) -> None:
+    reply = clean_reply(said, SOURCES)
+    assert (reply.text, reply.is_over, reply.repeats) == (text, True, True)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Yes, it is. Yes, it is.",
+        "| a | b |\n|---|---|\n| 1 | 2 |\n| 1 | 2 |\n",
+        "```\nif one and two and three:\nif one and two and three:\n```\n",
+        "It is red in the first year. It is red in the second year. It was blue before that.",
+        "- Ann wrote it in Go.\n- Bob wrote it in Go.\n- Eve wrote it in Go.\n",
+    ],
+)
+def test_what_only_looks_alike_is_no_repetition(said: str) -> None:
+    assert repetition(said) is None
+
+
+def test_a_long_reply_is_cleaned_in_linear_time() -> None:
+    assert_linear(lambda length: clean_reply("ab <<[Source: " * (length // 14), SOURCES), 6_000)
 
 
 @pytest.mark.parametrize(
