@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from llama_index.core.llms import LLM
@@ -229,6 +230,7 @@ def _drafted(reply: ModelReply, task: WriterInput, *, is_whole: bool = True) -> 
     parts = cited_sentences(text, [source.n for source in task.context.sources])
     parts = parts if is_whole else parts[:-1]
     written = _Draft(tuple(_verified_sentences(parts, reply, task)), tuple(parts))
+    written = replace(written, sentences=_with_code_cited(written, task))
     kept = written.keep(lambda s: not is_refusal(s.text, is_supported=s.verdict not in _DOUBTFUL_VERDICTS))
     found = tuple(_with_found_source(sentence, task) for sentence in kept.sentences)
     added = sum(bool(now.citations) and not then.citations for now, then in zip(found, kept.sentences, strict=True))
@@ -237,12 +239,33 @@ def _drafted(reply: ModelReply, task: WriterInput, *, is_whole: bool = True) -> 
     return replace(kept, sentences=found, notes=notes)
 
 
+def _with_code_cited(draft: _Draft, task: WriterInput) -> tuple[Sentence, ...]:
+    """The sentences; the lines of a block of code that cites nothing cite the source where most of them stand."""
+    sentences = list(draft.sentences)
+    for is_code, run in groupby(range(len(sentences)), key=lambda at: draft.parts[at].is_code):
+        block = list(run)
+        if not is_code or any(sentences[at].citations for at in block):
+            continue
+        sources = task.context.sources
+        lines = {source.n: {line.strip() for line in source.snippet.splitlines()} for source in sources}
+        best = max(lines, key=lambda n: sum(sentences[at].text in lines[n] for at in block))
+        for at in block:
+            if (text := sentences[at].text) in lines[best]:
+                sentences[at] = verify(text, (best,), sources, task.judge)
+    return tuple(sentences)
+
+
 def _with_found_source(sentence: Sentence, task: WriterInput) -> Sentence:
-    """The sentence with the source that supports it best, if it cites none and has at least three terms."""
-    if sentence.citations or len(set(tokenise(sentence.text))) < _LEAST_TERMS:
+    """The sentence with the source that supports it best, if it cites none.
+
+    One of fewer than three terms must stand there word for word, with at least two words.
+    """
+    is_short = len(set(tokenise(sentence.text))) < _LEAST_TERMS
+    if sentence.citations or len(sentence.text.split()) < (2 if is_short else 1):
         return sentence
     found = (check_source(sentence.text, source, task.judge) for source in task.context.sources)
-    best = max((one for one in found if one.verdict == "supported"), key=lambda one: one.support, default=None)
+    right = (one for one in found if one.verdict == "supported" and (one.support == 1 or not is_short))
+    best = max(right, key=lambda one: one.support, default=None)
     return verify(sentence.text, (best.n,), task.context.sources, task.judge) if best else sentence
 
 

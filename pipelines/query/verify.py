@@ -1,5 +1,6 @@
 """VERIFY: compare a sentence with the spans of its sources and decide its verdict."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from pipelines.observe import log_failure
 from pipelines.query.verification.details import Passages, best_allowed_verdict, overstated
 from pipelines.query.verification.misattached import is_misattached
 from pipelines.query.verification.normalise import contains_phrase, count_negations, folded_words, without_attribution
+from pipelines.query.verification.rows import is_of_other_row
 from pipelines.query.verification.support import (
     VECTOR_MODELS,
     WORDS_MODEL,
@@ -24,6 +26,7 @@ from pipelines.query.verification.support import (
     features,
     probability,
 )
+from pipelines.store.tokens import tokenise
 from pipelines.text import sentences
 
 VERDICT_RANK: dict[VerdictName, int] = {
@@ -105,6 +108,8 @@ def _judged(claim: str, sources: Sequence[Source], judge: Judge) -> Judgement:
     support = probability(features(claim, aligned, judge.embed), judge.weights)
     cited = "\n".join(line.text for line in aligned.lines)
     most = best_allowed_verdict(claim, Passages(texts[0], "\n".join(texts), cited))
+    if is_of_other_row(claim, [source.snippet for source in sources]):
+        most = "unsupported"
     if most == "supported" and is_misattached(claim, aligned):
         most = "partial"
     if judge.entail:
@@ -139,7 +144,8 @@ def verify(sentence: str, cited: Sequence[int], sources: Sequence[Source], judge
     `supported`: the cited sources together state it, verbatim or by its words, with every number, date, unit, name and
     negation. `partial`: they state a good part of it, or all of it and it names another source's document.
     `misattributed`: another source states it, which is the last citation. `unsupported`: none does. `uncited`: it cites
-    no source. An opening such as `Based on the sources, ` is not checked.
+    no source. A claim of two halves is supported if each of them is, by whatever source; a reason must be stated by
+    itself. `Based on the sources, ` and such are not checked.
     """
     by_number = {source.n: source for source in sources}
     named = [by_number[n] for n in dict.fromkeys(cited) if n in by_number]
@@ -155,16 +161,49 @@ def verify(sentence: str, cited: Sequence[int], sources: Sequence[Source], judge
             verdict = joint.verdict
             checks = _citations_by_source(joint, named)
     evidence = [citation for own in checks for citation in own]
+    if verdict == "partial" and (halves := _supported_halves(claim, sources, judge)):
+        numbers = tuple(dict.fromkeys((*cited, *(citation.n for citation in halves))))
+        return Sentence(sentence, numbers, "supported", halves)
+    if verdict == "supported" and checks[0][0].support < 1 and not _is_reason_stated(claim, named, judge):
+        verdict = "partial"
     if verdict == "supported" and _names_other_document(claim, named, sources):
         return Sentence(sentence, tuple(cited), "partial", tuple(evidence))
     if verdict != "supported":
-        others = (check_source(sentence, source, judge) for source in sources if source.n not in cited)
-        right = max(
-            (found for found in others if found.verdict == "supported"), key=lambda found: found.support, default=None
-        )
+        right = _best_supported(claim, [source for source in sources if source.n not in cited], judge)
         if right:
             return Sentence(sentence, tuple(cited), "misattributed", (*evidence, right))
     return Sentence(sentence, tuple(cited), verdict, tuple(evidence))
+
+
+_JOINT = re.compile(
+    r"; |, (?:and|but|while|whereas|which|where|who) | and (?=(?:he|she|it|they|the|has|have|was|were|is)\b)"
+)
+_REASON = re.compile(r",? (?:because(?: of)?|due to|owing to|thanks to) ")
+_FEWEST_TERMS = 3  # of a part that is judged by itself
+
+
+def _supported_halves(claim: str, sources: Sequence[Source], judge: Judge) -> tuple[Citation, ...]:
+    """The places that support the two halves of a claim, each by itself; empty unless both have one."""
+    for joint in _JOINT.finditer(claim):
+        halves = claim[: joint.start()], claim[joint.end() :]
+        if all(len(set(tokenise(half))) >= _FEWEST_TERMS for half in halves):
+            found = [_best_supported(half, sources, judge) for half in halves]
+            if all(found):
+                return tuple(citation for citation in found if citation)
+    return ()
+
+
+def _best_supported(claim: str, sources: Sequence[Source], judge: Judge) -> Citation | None:
+    found = (_citations_in(claim, source, judge)[0] for source in sources)
+    return max((one for one in found if one.verdict == "supported"), key=lambda one: one.support, default=None)
+
+
+def _is_reason_stated(claim: str, named: Sequence[Source], judge: Judge) -> bool:
+    """True unless a claim gives a reason that the sources state nowhere."""
+    parts = _REASON.split(claim, maxsplit=1)
+    if len(parts) < 2 or len(set(tokenise(parts[1]))) < _FEWEST_TERMS:
+        return True
+    return judge_claim(parts[1], named, judge).verdict != "unsupported"
 
 
 def _names_other_document(claim: str, cited: Sequence[Source], sources: Sequence[Source]) -> bool:

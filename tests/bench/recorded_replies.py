@@ -69,7 +69,7 @@ def context_of(row: Row, engine: QueryEngine) -> Context:
     return Context(tuple(sources), SEPARATOR.join(format_source(one, key, None) for one in sources), key, 0)
 
 
-def replied(row: Row, engine: QueryEngine, openai: FakeOpenAI) -> ModelDraft:
+def sent_again(row: Row, engine: QueryEngine, openai: FakeOpenAI) -> ModelDraft:
     """What becomes of a recorded reply."""
     openai.reply, openai.finish_reason = row["reply"], row["finish"]
     assert engine.llm is not None
@@ -130,7 +130,7 @@ def main() -> None:
         settings = Settings(home=Path(home), embedding=EmbeddingSettings(provider="local"), _env_file=None)
         engine = build_engine(settings, openai.url, rows)
         for row in rows:
-            for right, why in judged(row, replied(row, engine, openai)):
+            for right, why in judged(row, sent_again(row, engine, openai)):
                 counts.setdefault(row["model"], []).append(right)
                 if why and options.show:
                     sys.stdout.write(f"{row['id']} {why}\n")

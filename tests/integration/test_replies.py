@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from config.settings import AnswerSettings, EmbeddingSettings, EscalationSettings, LLMSettings
+from config.settings import AnswerSettings, EmbeddingSettings, EscalationSettings, LLMSettings, Settings
 from pipelines.answers import Answer, Sentence
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
+from tests.bench.recorded_replies import build_engine, judged, read_rows, sent_again
 from tests.conftest import MakeSettings
 from tests.fake_openai import FakeOpenAI, Fault
 
@@ -146,3 +147,14 @@ def test_replies_become_the_answers_that_a_reader_expects(outcomes: dict[int, li
     assert len(missed) <= 12, "\n".join(
         f"{number} {CASES[number - 1]['kind']}: {found}" for number, found in missed.items()
     )
+
+
+def test_replies_of_real_models_become_the_sentences_that_a_reader_expects(
+    settings: Settings, openai: FakeOpenAI
+) -> None:
+    rows = [row for row in read_rows(DATA / "eval/replies.jsonl") if row["id"] % 6 == 1]
+    real = build_engine(
+        settings.model_copy(update={"embedding": EmbeddingSettings(provider="local")}), openai.url, rows
+    )
+    outcomes = [right for row in rows for right, _ in judged(row, sent_again(row, real, openai))]
+    assert sum(outcomes) / len(outcomes) >= 0.85

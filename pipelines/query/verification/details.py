@@ -12,6 +12,7 @@ from pipelines.query.verification.clauses import split_clauses
 from pipelines.query.verification.normalise import (
     ambiguous_number_words,
     contains_name,
+    contains_phrase,
     count_negations,
     dates_differ,
     folded_words,
@@ -25,6 +26,7 @@ from pipelines.store.tokens import STOP_WORDS, tokenise
 from pipelines.text import fold, sentences
 
 _ANY_WORD = re.compile(r"\w+")
+_CODE = re.compile(r"`([^`\n]{2,200})`")
 _GENDERS = (frozenset({"he", "him", "his", "himself"}), frozenset({"she", "her", "hers", "herself"}))
 
 
@@ -40,9 +42,9 @@ class Passages:
 def best_allowed_verdict(claim: str, passages: Passages) -> VerdictName:
     """The best verdict that the details of a claim allow.
 
-    `unsupported` if a number or name stands nowhere, a number has another unit, a date differs, or only one side has a
-    negation; `partial` if the numbers of negations or the genders differ, the two use contrary words (rose, fell), or
-    the same names or numbers stand in other places.
+    `unsupported` if a number, a name or a line of code stands nowhere, a number has another unit, a date differs, or
+    only one side has a negation; `partial` if the numbers of negations or the genders differ, the two use contrary
+    words (rose, fell), or the same names or numbers stand in other places.
     """
     said, shown, cited = normalise(claim), normalise(passages.shown), normalise(passages.cited)
     terms = set(tokenise(cited))
@@ -52,7 +54,7 @@ def best_allowed_verdict(claim: str, passages: Passages) -> VerdictName:
         return "unsupported"
     if units_differ(said, shown) or rates_differ(said, shown) or dates_differ(said, cited):
         return "unsupported"
-    if bool(count_negations(passages.shown, claim)) != bool(count_negations(claim)):
+    if bool(count_negations(passages.shown, claim)) != bool(count_negations(claim)) or _code_differs(claim, cited):
         return "unsupported"
     best = passages.best
     alike = (
@@ -62,6 +64,12 @@ def best_allowed_verdict(claim: str, passages: Passages) -> VerdictName:
     )
     contrary = is_opposed(claim, best) or reversed_order(claim, best) or overstated(claim, best)
     return "supported" if alike and not contrary else "partial"
+
+
+def _code_differs(claim: str, cited: str) -> bool:
+    """True if several words that a claim shows as code stand nowhere in the cited text in this order."""
+    shown = (folded_words(normalise(code)) for code in _CODE.findall(claim))
+    return any(len(code.split()) > 1 and not contains_phrase(cited, code) for code in shown)
 
 
 def _genders_differ(sentence: str, span: str) -> bool:

@@ -277,17 +277,27 @@ def names_in(text: str) -> list[str]:
     ]
 
 
+_MATERIAL = (
+    r"(?:the |these |this |your )?(?:\w+ ){0,2}(?:sources?|documents?|context|passages?|excerpts?|texts?|articles?"
+    r"|posts?)(?: \d{1,3})?(?: (?:provided|given|above))?"
+)
+_TELLS = r"(?:mention|state|say|note|explain|describe|indicate|report|show|tell(?:s)? us|specif(?:y|ie))(?:s|d|ed)?"
 _ATTRIBUTION = re.compile(
-    r"(?:based on|according to|as (?:stated|mentioned|described|noted) in) (?:the |these |this |your )?(?:\w+ ){0,2}"
-    r"(?:sources?|documents?|context|passages?|excerpts?)(?: \d{1,3})?(?: (?:provided|given|above))?, (?=\S)",
+    rf"(?:(?:based on|according to|as (?:stated|mentioned|described|noted) in) {_MATERIAL}, "
+    rf"|{_MATERIAL} (?:also |clearly |explicitly ){{0,2}}{_TELLS},? (?:that )?"
+    rf"|it (?:is|was) (?:also )?(?:mentioned|stated|said|noted|reported)(?: in {_MATERIAL})? that )(?=\S)",
+    re.IGNORECASE,
+)
+_CLOSING_ATTRIBUTION = re.compile(
+    rf"(?<=\S),? \(?(?:based on|according to|as (?:stated|mentioned|described|noted) in) {_MATERIAL}\)?(?=[.!]?\Z)",
     re.IGNORECASE,
 )
 
 
 def without_attribution(claim: str) -> str:
-    """The claim without an opening that names the sources in general: `Based on the sources, `."""
+    """The claim without words that name the sources in general: `Based on the sources, `, `The text mentions that `."""
     found = _ATTRIBUTION.match(claim)
-    return claim[found.end() :] if found else claim
+    return _CLOSING_ATTRIBUTION.sub("", claim[found.end() :] if found else claim)
 
 
 def contains_name(name: str, terms: Set[str]) -> bool:

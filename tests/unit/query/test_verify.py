@@ -154,3 +154,27 @@ def test_a_false_sentence_that_looks_alike_is_not_supported(claim: str, text: st
 )
 def test_a_true_sentence_in_other_words_is_supported(claim: str, text: str) -> None:
     assert verify(claim, [1], [source(snippet=text)]).verdict == "supported"
+
+
+# Parts of a claim
+
+CRANE = source(1, "The crane moved 40 containers an hour. Marit built it in 2014.\n\n`pip install crane`")
+SHIP = source(2, "The ship left Bergen on 3 May because the harbour froze over. It carried salted fish.")
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("The text mentions that the crane moved 40 containers an hour.", "supported"),
+        ("The crane moved 40 containers an hour, according to the document.", "supported"),
+        ("It is stated in the source that Marit built it in 2014.", "supported"),
+        ("Install it by `pip install crane`.", "supported"),
+        ("Install it by `npm install crane`.", "unsupported"),
+        ("The ship left Bergen on 3 May because the harbour froze over.", "supported"),
+        ("The ship left Bergen on 3 May because its crew was paid by a rich uncle.", "partial"),
+        ("The ship carried salted fish, and the crane moved 40 containers an hour.", "supported"),
+    ],
+)
+def test_attributions_code_reasons_and_halves_are_judged_by_themselves(claim: str, verdict: str) -> None:
+    cited = (1, 2) if "ship" in claim else (1,)
+    assert verify(claim, cited, (CRANE, SHIP)).verdict == verdict
