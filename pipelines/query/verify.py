@@ -154,7 +154,7 @@ def verify(sentence: str, cited: Sequence[int], sources: Sequence[Source], judge
     claim = without_attribution(sentence)
     checks = [_citations_in(claim, source, judge) for source in named]
     checks.sort(key=lambda own: (-VERDICT_RANK[own[0].verdict], -own[0].support))
-    verdict = checks[0][0].verdict
+    verdict, is_verbatim = checks[0][0].verdict, checks[0][0].support == 1
     if verdict != "supported" and len(named) > 1:
         joint = judge_claim(claim, named, judge)
         if VERDICT_RANK[joint.verdict] > VERDICT_RANK[verdict]:
@@ -164,7 +164,7 @@ def verify(sentence: str, cited: Sequence[int], sources: Sequence[Source], judge
     if verdict == "partial" and (halves := _supported_halves(claim, sources, judge)):
         numbers = tuple(dict.fromkeys((*cited, *(citation.n for citation in halves))))
         return Sentence(sentence, numbers, "supported", halves)
-    if verdict == "supported" and checks[0][0].support < 1 and not _is_reason_stated(claim, named, judge):
+    if verdict == "supported" and not is_verbatim and not _is_reason_stated(claim, named, judge):
         verdict = "partial"
     if verdict == "supported" and _names_other_document(claim, named, sources):
         return Sentence(sentence, tuple(cited), "partial", tuple(evidence))
