@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from app.typeset import literal
 from app.wording import FINDING, place, readable
-from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict
+from pipelines.answers import Answer, Citation, Footnote, Preview, Sentence, Source, Token, Verdict
 from pipelines.errors import FootnoteError
 from pipelines.query.careers.computed_answer import CAREER_FACTS
 from pipelines.query.engine import Event
@@ -26,6 +26,8 @@ class Exchange:
         problem: What went wrong and what to do; None when nothing did.
         filters: The documents that it was asked of.
         before: The turns that it was read with.
+        reader: The language model that answers; empty without one.
+        preview: The quotation that is shown while the model reads.
     """
 
     question: str
@@ -36,6 +38,8 @@ class Exchange:
     problem: tuple[str, str] | None = None
     filters: Filters = NO_FILTERS
     before: tuple[Turn, ...] = ()
+    reader: str = ""
+    preview: Answer | None = None
 
     def follow(self, events: Iterator[Event]) -> Iterator[Event]:
         """Pass events on and keep them; a FootnoteError ends them and becomes the problem."""
@@ -48,6 +52,8 @@ class Exchange:
 
     def _keep(self, event: Event) -> None:
         match event:
+            case Preview(answer):
+                self.preview = answer
             case Token(text):
                 self.pieces.append(text)
             case Footnote(n, source):
@@ -69,6 +75,17 @@ class Exchange:
     def text(self) -> str:
         """The answer's text without its markers, as far as it came."""
         return "".join(piece for piece in self.pieces if isinstance(piece, str)).strip()
+
+    def running(self) -> list[str | int]:
+        """What is shown while the answer is awaited or written: the text so far, else the quotation that stands in."""
+        if self.pieces:
+            return self.pieces
+        if self.preview is None:
+            return [f"{self.reader} reads the documents " if self.reader else "Searching the documents "]
+        shown: list[str | int] = [f"While {self.reader} reads, in the words of the documents: "]
+        for sentence in self.preview.sentences:
+            shown += [sentence.text, *sentence.citations, " "]
+        return shown
 
     def turn(self) -> Turn:
         """The turn that a follow-up is read with, also if it was not answered: it may share the subject."""

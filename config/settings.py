@@ -56,7 +56,7 @@ class LLMSettings(_Stage):
     max_tokens: int = Field(800, ge=16)
     context_window: int = Field(8192, ge=1024)
     temperature: float = Field(0.1, ge=0, le=2)
-    timeout_seconds: float = Field(60.0, gt=0)
+    timeout_seconds: float = Field(60.0, gt=0, description="limit of a whole reply; what came until then stays")
     retries: int = Field(1, ge=0, le=10)
     keep_prompts: bool = Field(False, description="keep the whole prompt and reply of each answer in its trace")
     price: float = Field(
@@ -276,9 +276,13 @@ class EscalationSettings(_Stage):
         "auto", description="auto = if the evidence is weak; always = also if it is strong"
     )
     kinds: tuple[Literal["rewrite", "hyde", "multi"], ...] = Field(
-        ("rewrite", "hyde", "multi"), description="JSON list of strategies, in order"
+        ("rewrite",), description="JSON list of strategies, in order: rewrite, hyde, multi"
     )
-    seconds: float = Field(2.5, gt=0, description="no further attempt starts after this time")
+    seconds: float = Field(
+        2.5,
+        gt=0,
+        description="no further attempt starts after this time; a slow model has as long as it needs by measure",
+    )
     calls: int = Field(3, ge=0, description="limit of calls of the language model per question")
 
 
@@ -305,7 +309,9 @@ class AnswerSettings(_Stage):
         "auto",
         description="makes a follow-up question standalone; auto = by a language model if one is set, else by rules",
     )
-    condense_seconds: float = Field(4.0, gt=0, description="limit of that call; then the rules are used")
+    condense_seconds: float = Field(
+        4.0, gt=0, description="limit of that call, longer for a slow model; then the rules"
+    )
     output: Literal["auto", "prose", "json"] = Field(
         "auto", description="format requested of a language model; auto = JSON for `ask --json`, else streamed prose"
     )

@@ -143,6 +143,13 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Preview:
+    """A quotation that stands in while a slow language model reads; the answer replaces it."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
 class Token:
     """A piece of the answer's text, markers taken out."""
 

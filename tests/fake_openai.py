@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import struct
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -58,6 +59,8 @@ class FakeOpenAI(Loopback):
         dimension: Length of the vectors, unless a request asks for `dimensions`.
         reply: What the chat model says, or a function of the request's body that says it.
         letters: Whether it is streamed letter by letter, else word by word.
+        pause: Seconds before each piece of a stream.
+        broken: Set when a client goes away before the end of a stream.
         faults: One is taken from the left for each request; without any left, requests succeed.
         requests: Every request so far.
     """
@@ -66,6 +69,8 @@ class FakeOpenAI(Loopback):
     reply: str | Callable[[Mapping[str, Any]], str] = "Ann joined Acme in 2021 [1]."
     letters: bool = False
     finish_reason: str = "stop"
+    pause: float = 0.0
+    broken: threading.Event = field(default_factory=threading.Event)
     faults: deque[Fault] = field(default_factory=deque)
     requests: list[Request] = field(default_factory=list)
 
@@ -112,7 +117,11 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.path.endswith("/embeddings"):
             self._json(200, _embeddings(self.fake, body, kind))
         elif body.get("stream"):
-            self._stream(_chunks(self.fake, body, kind), fault)
+            try:
+                self._stream(_chunks(self.fake, body, kind), fault)
+            except OSError:
+                self.close_connection = True
+                self.fake.broken.set()
         else:
             self._json(200, _chat(self.fake, body, kind))
 
@@ -148,6 +157,7 @@ class _Handler(BaseHTTPRequestHandler):
                 if fault.kind == "error":
                     self._event(json.dumps({"error": {"message": fault.message, "code": 502}}))
                 break
+            time.sleep(self.fake.pause)
             self._event(json.dumps(chunk))
         else:
             self._event("[DONE]")

@@ -121,7 +121,7 @@ def _follow_ups() -> None:
 def _answer(engine: ChatEngine, question: str, filters: Filters) -> None:
     """Stream one answer; what has arrived stays in the conversation when it is stopped."""
     turns = read_with(question, session.entries())
-    exchange = Exchange(question, filters=filters, before=turns)
+    exchange = Exchange(question, filters=filters, before=turns, reader=engine.model_name)
     session.entries().append(exchange)
     session.close_source()
     render.question(question)

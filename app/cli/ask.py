@@ -13,7 +13,7 @@ from app.cli.output import clip, emit, print_documents, render, say, warn
 
 if TYPE_CHECKING:
     from pipelines.answers import Answer
-    from pipelines.query.engine import QueryEngine
+    from pipelines.query.engine import Event, QueryEngine
     from pipelines.query.replay import Replay
     from pipelines.types import Filters
 
@@ -59,7 +59,6 @@ def ask(
     """
     settings = settings_now()
     from app.pack import files_of
-    from pipelines.answers import Answer, Footnote, Token
     from pipelines.query.answer import answer_json
     from pipelines.query.engine import build_query_engine
 
@@ -68,17 +67,33 @@ def ask(
     if as_json and engine.llm is not None and settings.answer.output == "auto":
         engine = engine.with_changes({"answer.output": "json"})
     stream = not (no_stream or as_json) and output.console.is_terminal
-    answer: Answer | None = None
-    for event in engine.answer(question, filters=filters):
-        if isinstance(event, Answer):
-            answer = event
-        elif stream and isinstance(event, Token | Footnote):
-            text = event.text if isinstance(event, Token) else f" [{event.n}]"
-            output.console.out(text, end="", highlight=False)
-    assert answer is not None
+    answer = _followed(engine.answer(question, filters=filters), engine.model_name, stream=stream, quiet=as_json)
     emit(Answered(answer_json(answer), stream), as_json)
     if paths:
         _keep_answer(engine, question, filters, answer, paths)
+
+
+def _followed(events: "Iterator[Event]", model: str, *, stream: bool, quiet: bool) -> "Answer":
+    """The Answer of these events; with `stream` its text is printed as it comes, a quotation before it if there is one.
+
+    On a terminal a line on stderr says that the language model reads.
+    """
+    from pipelines.answers import Answer, Footnote, Preview, Token
+    from pipelines.query.answer import answer_json
+
+    with output.waiting(f"{model} reads the documents", quiet=quiet or not model) as stop:
+        for event in events:
+            if isinstance(event, Answer):
+                return event
+            if stream and isinstance(event, Preview):
+                say(f"While {model} reads, in the words of the documents:", "dim")
+                say(marked(answer_json(event.answer)), "dim")
+                say("")
+            if stream and isinstance(event, Token | Footnote):
+                stop()
+                text = event.text if isinstance(event, Token) else f" [{event.n}]"
+                output.console.out(text, end="", highlight=False)
+    raise AssertionError("the last event is the Answer")
 
 
 def _keep_answer(

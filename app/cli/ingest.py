@@ -30,7 +30,7 @@ from pipelines.wording import format_count, format_duration, labelled_message, w
 if TYPE_CHECKING:
     from config.settings import Settings
     from pipelines.ingestion.plan import Plan, Step
-    from pipelines.ingestion.preview import Preview
+    from pipelines.ingestion.preview import DocumentPreview
     from pipelines.ingestion.run import Ingestion, Overrides, Progress
     from pipelines.ingestion.watch import Round
     from pipelines.types import IngestItem, IngestReport, Outcome
@@ -172,7 +172,7 @@ class PlanResult:
     """A plan with the expected result of each step, and the cost of running it with an embedding model."""
 
     plan: "Plan"
-    seen: "Preview"
+    seen: "DocumentPreview"
     model: str
 
     @property

@@ -147,6 +147,16 @@ def under_way(what: str, *, quiet: bool) -> Iterator[tuple[Callable[[str], None]
         yield note, lambda far: shown.update(Text(clip(f"{what}: {far}", max(stderr.width - 4, 20))))
 
 
+@contextmanager
+def waiting(what: str, *, quiet: bool) -> Iterator[Callable[[], None]]:
+    """Show on a terminal's stderr that something is under way, until the block or the yielded function ends it."""
+    if quiet or not stderr.is_terminal:
+        yield lambda: None
+        return
+    with stderr.status(Text(what)) as shown:
+        yield shown.stop
+
+
 def note(message: str) -> None:
     """Print a line on stderr, with the time."""
     warn(f"{datetime.now():%H:%M:%S}  {message}", "dim")

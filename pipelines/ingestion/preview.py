@@ -26,7 +26,7 @@ _NO_HEADERS = HeaderCost(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class DocumentPreview:
     """The result and cost of running a plan; costs are US dollars, None if the price is not known.
 
     Attributes:
@@ -72,7 +72,9 @@ class _Forecast:
     estimated: bool = False
 
 
-def preview(ingestion: Ingestion, plan: Plan, overrides: Overrides, on_progress: Progress = lambda *_: None) -> Preview:
+def preview(
+    ingestion: Ingestion, plan: Plan, overrides: Overrides, on_progress: Progress = lambda *_: None
+) -> DocumentPreview:
     """Forecast what `ingestion.run` would do with this plan now.
 
     A document whose parser embeds counts a node for each group of sentences, the upper bound, unless the cache holds
@@ -187,7 +189,7 @@ def _uncached(ingestion: Ingestion, texts: Sequence[str]) -> dict[str, int]:
     return {key: count_tokens(text) for key, text in keys.items() if key not in known}
 
 
-def _total(ingestion: Ingestion, found: Sequence[_Forecast]) -> Preview:
+def _total(ingestion: Ingestion, found: Sequence[_Forecast]) -> DocumentPreview:
     """Sum up the run; a text that several documents share is embedded with the first."""
     new: dict[str, int] = {}
     items = []
@@ -198,7 +200,7 @@ def _total(ingestion: Ingestion, found: Sequence[_Forecast]) -> Preview:
     settings, tokens = ingestion.settings, sum(new.values())
     headers = HeaderCost(sum(each.headers.calls for each in found), sum(each.headers.tokens for each in found))
     written = headers.calls * HEADER_TOKENS
-    return Preview(
+    return DocumentPreview(
         items=tuple(items),
         estimated=frozenset(place for place, each in enumerate(found) if each.estimated),
         embeddings=len(new),

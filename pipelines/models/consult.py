@@ -1,54 +1,149 @@
-"""Ask a language model for a whole reply within a time limit."""
+"""Ask a language model within a time limit: a whole reply, or its pieces as they come."""
 
 import contextvars
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from time import monotonic
+from typing import TYPE_CHECKING
 
 from llama_index.core.llms import LLM
 
 from pipelines.errors import FootnoteError, ModelError, ServiceUnavailable
+from pipelines.models.endpoint import Cancellation, cancelled_by
+from pipelines.text import count_tokens
+
+if TYPE_CHECKING:  # its libraries take a second to import
+    from pipelines.models.llm import Completion
+
+_SLACK = 1.5  # of the measured time, that a reply may take
+_UNMEASURED = 20.0  # seconds for a short reply of a model that was not measured yet
+TIMEOUT_HINT = "Raise FOOTNOTE_LLM__TIMEOUT_SECONDS, or choose a faster model."
+
+
+class ReplyStream:
+    """The pieces of a reply, read by a daemon thread, so that waiting for them can end; iterate once.
+
+    After `seconds` in all, or after `close`, the request is cancelled at the server. What came until then stays:
+    without any piece the iteration raises, else it ends with `failure` set.
+
+    Raises:
+        ServiceUnavailable: While iterating, if the model cannot be reached or says nothing in time.
+        ModelError: While iterating, if it fails in any other way before its first piece.
+    """
+
+    def __init__(self, llm: LLM, messages: Sequence[tuple[str, str]], *, seconds: float, hint: str = "") -> None:
+        from pipelines.models.llm import complete
+
+        self._completion: Completion = complete(llm, messages)
+        self._seconds, self._hint, self._until = seconds, hint, monotonic() + seconds
+        self._pieces: queue.SimpleQueue[str | Exception | None] = queue.SimpleQueue()
+        self._first: str | Exception | None = ""
+        self._cancellation = Cancellation()
+        self._late: FootnoteError | None = None
+        self._is_closed = False
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(self._listen,), name="consult", daemon=True).start()
+
+    def _listen(self) -> None:
+        with cancelled_by(self._cancellation):
+            try:
+                for piece in self._completion:
+                    self._pieces.put(piece)
+                    if self._cancellation.is_cancelled:
+                        break
+                self._pieces.put(None)
+            except Exception as error:  # noqa: BLE001 - raised again by the iteration
+                self._pieces.put(error)
+
+    def wait(self, seconds: float) -> bool:
+        """True if the reply begins, or fails, within so many seconds."""
+        try:
+            self._first = self._first or self._pieces.get(timeout=max(min(seconds, self._left), 0.0))
+        except queue.Empty:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        begun = False
+        while not self._is_closed:
+            try:
+                piece = self._first or self._pieces.get(timeout=max(self._left, 0.0))
+                self._first = ""
+            except queue.Empty:
+                self._cancellation.cancel()
+                self._late = ServiceUnavailable(
+                    f"The language model took more than {self._seconds:.1f} s.", hint=self._hint
+                )
+                if begun:
+                    return
+                raise self._late from None
+            if piece is None:
+                return
+            if isinstance(piece, FootnoteError):
+                raise piece
+            if isinstance(piece, Exception):
+                raise ModelError(
+                    f"The language model failed: {piece or type(piece).__name__}.", hint="Try again."
+                ) from piece
+            begun = True
+            yield piece
+
+    @property
+    def _left(self) -> float:
+        return self._until - monotonic()
+
+    def close(self) -> None:
+        """Cancel what is left of the request; the pieces so far are a whole reply."""
+        self._is_closed = True
+        self._cancellation.cancel()
+
+    @property
+    def failure(self) -> FootnoteError | None:
+        """The error that broke the reply off; None if it is whole."""
+        return None if self._is_closed else self._late or self._completion.failure
+
+    @property
+    def truncated(self) -> bool:
+        """True if the text is incomplete: cut off, out of time or tokens, or filtered."""
+        return not self._is_closed and (self._late is not None or self._completion.truncated)
+
+    @property
+    def usage(self) -> dict[str, int]:
+        """The tokens that the server reports; empty if it does not."""
+        return self._completion.usage
 
 
 def consult(llm: LLM, messages: Sequence[tuple[str, str]], *, seconds: float, limit: int, hint: str = "") -> str:
     """Return the model's reply to `messages`, (role, content) each, cut to `limit` characters.
 
-    The model runs in a daemon thread. After `seconds` the call raises, and the thread ends at the next token or at the
-    model's own timeout. `hint` is the hint of that error.
+    After `seconds` the call raises, and the request is cancelled at the server. `hint` is the hint of that error.
 
     Raises:
         ServiceUnavailable: If the model cannot be reached, or has not finished after `seconds`.
         ModelError: If it fails in any other way.
     """
-    replies: queue.Queue[str | Exception] = queue.Queue(1)
-    given_up = threading.Event()
-
-    def listen() -> None:
-        try:
-            replies.put(_reply(llm, messages, limit, given_up))
-        except Exception as error:  # noqa: BLE001 - whatever a model's library raises ends the attempt, not the search
-            replies.put(error)
-
-    context = contextvars.copy_context()
-    threading.Thread(target=context.run, args=(listen,), name="consult", daemon=True).start()
-    try:
-        reply = replies.get(timeout=max(seconds, 0.0))
-    except queue.Empty:
-        given_up.set()
-        raise ServiceUnavailable(f"The language model took more than {seconds:.1f} s.", hint=hint) from None
-    if isinstance(reply, FootnoteError):
-        raise reply
-    if isinstance(reply, Exception):
-        raise ModelError(f"The language model failed: {reply or type(reply).__name__}.", hint="Try again.") from reply
-    return reply
-
-
-def _reply(llm: LLM, messages: Sequence[tuple[str, str]], limit: int, given_up: threading.Event) -> str:
-    from pipelines.models.llm import complete  # its libraries take a second to import
-
-    text = ""
-    for piece in complete(llm, messages):
+    text, stream = "", ReplyStream(llm, messages, seconds=seconds, hint=hint)
+    for piece in stream:
         text += piece
-        if len(text) >= limit or given_up.is_set():
-            break
+        if len(text) >= limit:
+            stream.close()
+    if stream.failure is not None:
+        raise stream.failure
     return text[:limit]
+
+
+def reply_limit(llm: LLM, messages: Sequence[tuple[str, str]], *, reply_tokens: int, least: float) -> float:
+    """The seconds that a short reply of this model may take, by its measured speed; at most its own time limit.
+
+    One and a half times what it is expected to take, at least `least`; 20 for a model of the settings that has not been
+    measured yet.
+    """
+    from pipelines.models.llm import speed_of, timeout_of
+
+    most, speed = timeout_of(llm), speed_of(llm)
+    if most is None:
+        return least
+    read = sum(count_tokens(content) for _, content in messages)
+    expected = _SLACK * speed.seconds(read, reply_tokens) if speed else _UNMEASURED
+    return min(max(least, expected), most)

@@ -1,7 +1,8 @@
 """Build the language model that the settings name, and stream its completions."""
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from time import monotonic
 from typing import Any
 
 from llama_index.core.bridge.pydantic import PrivateAttr
@@ -12,8 +13,17 @@ from pydantic import SecretStr
 
 from config.settings import OPENAI_BASE, Settings
 from pipelines.errors import ConfigError, FootnoteError, ModelError
-from pipelines.models.endpoint import HIDDEN_KEY, REQUEST_ERRORS, Endpoint, client_of, describe_error, secret, send
+from pipelines.models.endpoint import (
+    HIDDEN_KEY,
+    REQUEST_ERRORS,
+    Endpoint,
+    cancellable_client,
+    describe_error,
+    secret,
+    send,
+)
 from pipelines.models.identity import LLMIdentity, llm_identity
+from pipelines.models.speed import Speed, SpeedLog
 from pipelines.models.usage import Call, count, record_token_counts
 from pipelines.text import count_tokens
 
@@ -37,22 +47,39 @@ def build_llm(settings: Settings) -> LLM | None:
         "temperature": asked.temperature,
         "timeout": asked.timeout_seconds,
     }
-    return OpenRouterLLM(endpoint, **limits) if chosen.provider == "openrouter" else CompatibleLLM(endpoint, **limits)
+    kind = OpenRouterLLM if chosen.provider == "openrouter" else CompatibleLLM
+    return kind(endpoint, SpeedLog(settings.home / "model_speeds.json"), **limits)
+
+
+def timeout_of(llm: LLM) -> float | None:
+    """The seconds that a reply of a model of the settings may take; None for another package's model."""
+    return float(llm.timeout) if isinstance(llm, OpenRouterLLM | CompatibleLLM) else None
+
+
+def speed_of(llm: LLM) -> Speed | None:
+    """The measured speed of a model of the settings; None if it has not been measured, or is another package's."""
+    return llm.speeds.of(llm.endpoint.label) if isinstance(llm, OpenRouterLLM | CompatibleLLM) else None
 
 
 class OpenRouterLLM(OpenRouter):
     """LlamaIndex's OpenRouter without its retries, with a hidden key."""
 
     _endpoint: Endpoint = PrivateAttr()
+    _speeds: SpeedLog = PrivateAttr()
 
-    def __init__(self, endpoint: Endpoint, **limits: Any) -> None:
+    def __init__(self, endpoint: Endpoint, speeds: SpeedLog, **limits: Any) -> None:
         super().__init__(**_arguments(endpoint), **limits)
-        self._endpoint = endpoint
+        self._endpoint, self._speeds = endpoint, speeds
 
     @property
     def endpoint(self) -> Endpoint:
         """The server and the model."""
         return self._endpoint
+
+    @property
+    def speeds(self) -> SpeedLog:
+        """Where its speed is kept."""
+        return self._speeds
 
     def _get_credential_kwargs(self, is_async: bool = False) -> dict[str, Any]:
         return {**super()._get_credential_kwargs(is_async), "api_key": self._endpoint.key.get_secret_value()}
@@ -62,15 +89,21 @@ class CompatibleLLM(OpenAILike):
     """Any OpenAI-compatible chat server, without LlamaIndex's retries, with a hidden key."""
 
     _endpoint: Endpoint = PrivateAttr()
+    _speeds: SpeedLog = PrivateAttr()
 
-    def __init__(self, endpoint: Endpoint, **limits: Any) -> None:
+    def __init__(self, endpoint: Endpoint, speeds: SpeedLog, **limits: Any) -> None:
         super().__init__(is_chat_model=True, **_arguments(endpoint), **limits)
-        self._endpoint = endpoint
+        self._endpoint, self._speeds = endpoint, speeds
 
     @property
     def endpoint(self) -> Endpoint:
         """The server and the model."""
         return self._endpoint
+
+    @property
+    def speeds(self) -> SpeedLog:
+        """Where its speed is kept."""
+        return self._speeds
 
     def _get_credential_kwargs(self, is_async: bool = False) -> dict[str, Any]:
         return {**super()._get_credential_kwargs(is_async), "api_key": self._endpoint.key.get_secret_value()}
@@ -94,23 +127,19 @@ class Completion:
         self._endpoint = llm.endpoint if isinstance(llm, OpenRouterLLM | CompatibleLLM) else _unknown(llm)
         self._text: list[str] = []
         self._asked = False
+        self._opened = self._first = 0.0  # when the request was sent, and the seconds until the first piece
         self._pieces = self._stream()
         count(self._spent)
 
     def __iter__(self) -> Iterator[str]:
         return self._pieces
 
-    def close(self) -> None:
-        """End the request; the pieces so far stay, as if the model had stopped there."""
-        self._pieces.close()
-        self.finish_reason = self.finish_reason or "stop"
-
     @property
     def truncated(self) -> bool:
         """True if the text is incomplete: cut off, out of tokens, or filtered."""
         return self.finish_reason in _CUT
 
-    def _stream(self) -> Generator[str, None, None]:
+    def _stream(self) -> Iterator[str]:
         self._asked = True
         try:
             chunks, piece = send(self._endpoint, self._open) if self._endpoint.url else self._open()
@@ -137,16 +166,25 @@ class Completion:
         return describe_error(error, self._endpoint)
 
     def _learn(self) -> None:
-        """Record the endpoint's count of the prompt's tokens with ours, if it reports one."""
+        """Record the endpoint's count of the prompt's tokens with ours, if it reports one, and the model's speed."""
+        counted = sum(count_tokens(str(message.content)) for message in self._messages)
         if reported := self.usage.get("prompt_tokens"):
-            counted = sum(count_tokens(str(message.content)) for message in self._messages)
             record_token_counts(self._endpoint.model, counted=counted, reported=reported)
+        if isinstance(self._llm, OpenRouterLLM | CompatibleLLM):
+            self._llm.speeds.record(
+                self._endpoint.label,
+                prompt_tokens=reported or counted,
+                first=self._first,
+                reply_tokens=self.usage.get("completion_tokens") or count_tokens("".join(self._text)),
+                whole=monotonic() - self._opened,
+            )
 
     def _open(self) -> tuple[Iterator[ChatResponse], str]:
-        self.finish_reason, self.usage, self._text = None, {}, []
+        self.finish_reason, self.usage, self._text, self._opened = None, {}, [], monotonic()
         chunk, chunks = None, iter(self._llm.stream_chat(self._messages))
         for chunk in chunks:
             if piece := self._read(chunk):
+                self._first = monotonic() - self._opened
                 return chunks, piece
         if chunk is None:
             raise ValueError("The stream held no chunk.")
@@ -224,7 +262,7 @@ def _arguments(endpoint: Endpoint) -> dict[str, Any]:
         "model": endpoint.model,
         "api_base": endpoint.url,
         "api_key": HIDDEN_KEY,
-        "http_client": client_of(endpoint),
+        "http_client": cancellable_client(endpoint),
         "max_retries": 0,
         "additional_kwargs": {"stream_options": {"include_usage": True}},
     }

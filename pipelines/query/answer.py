@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, TypeAdapter, ValidationError
 
 from config.prompts import NO_ANSWER
-from pipelines.answers import Answer, Context, Footnote, Sentence, Token, Verdict
+from pipelines.answers import Answer, Context, Footnote, Preview, Sentence, Token, Verdict
 from pipelines.errors import StoreError
 from pipelines.query.careers.computed_answer import CAREER_FACTS, ComputedAnswer, cited_facts
 from pipelines.query.citation_markers import escape_markers
@@ -16,7 +16,8 @@ from pipelines.query.verify import WORDS_ONLY, Judge, verify_computed
 from pipelines.store.query_log import jsonable
 from pipelines.types import Evidence, QueryIntent
 
-AnswerEvents = Generator[Token | Footnote | Verdict, None, Answer]
+AnswerEvent = Preview | Token | Footnote | Verdict
+AnswerEvents = Generator[AnswerEvent, None, Answer]
 _NEAREST = 3
 
 

@@ -16,14 +16,14 @@ from llama_index.core.tools import QueryEngineTool
 from sqlalchemy import Engine as SqlEngine
 
 from config.settings import Settings
-from pipelines.answers import Answer, Context, Footnote, Sentence, Source, Token, Verdict
+from pipelines.answers import Answer, Context, Sentence, Source
 from pipelines.errors import FootnoteError
 from pipelines.models.identity import llm_identity
 from pipelines.models.usage import Meter, answer_cost, metered, metering
 from pipelines.observe import log_failure
 from pipelines.query.ablation import change_settings
 from pipelines.query.active_index import ActiveIndex, ModelIndex, build_active_index, build_inactive_index
-from pipelines.query.answer import write_computed
+from pipelines.query.answer import AnswerEvent, write_computed
 from pipelines.query.careers.computed_answer import ComputedAnswer, provenance_note
 from pipelines.query.careers.questions import compute_answer
 from pipelines.query.cited_documents import note_partial_documents, with_identical_documents
@@ -55,7 +55,7 @@ from pipelines.types import (
     Turn,
 )
 
-Event = Token | Footnote | Verdict | Answer
+Event = AnswerEvent | Answer
 
 
 def build_query_engine(
@@ -162,7 +162,9 @@ class QueryEngine(BaseQueryEngine):
         audience: Audience | None = None,
         record: bool = True,
     ) -> Iterator[Event]:
-        """The answer as it is made: Tokens (a sentence each) and Footnotes, then Verdicts, the Answer last.
+        """The answer as it is made: Tokens, a sentence each, and Footnotes, then Verdicts, the Answer last.
+
+        While a slow language model reads, a Preview comes first, which the answer replaces.
 
         A search that fails leaves what the other found, and the Answer's notes say so. Without `record` it is
         not logged, and no follow-ups are suggested.
@@ -173,7 +175,7 @@ class QueryEngine(BaseQueryEngine):
                 extraction, and the Answer says so.
         """
         request = self._request(question, filters, audience, top_n=self.passages, history=history)
-        answer, _ = yield from self._answered(request, record=record)
+        answer, _ = yield from self._answered(request, record=record, previews=True)
         yield answer
 
     def _request(
@@ -197,8 +199,8 @@ class QueryEngine(BaseQueryEngine):
         )
 
     def _answered(
-        self, request: Request, *, record: bool
-    ) -> Generator[Token | Footnote | Verdict, None, tuple[Answer, Trace]]:
+        self, request: Request, *, record: bool, previews: bool = False
+    ) -> Generator[AnswerEvent, None, tuple[Answer, Trace]]:
         """Yield the events of an answer; return the Answer and its trace. `record` logs it and suggests follow-ups."""
         meter = Meter()
         with metering(meter):
@@ -213,7 +215,7 @@ class QueryEngine(BaseQueryEngine):
             draft = yield from write_computed(search.intent.question, evidence)
         else:
             with ledger.stage("write"):
-                draft = yield from metered(meter, write(evidence, search))
+                draft = yield from metered(meter, write(evidence, search, previews=previews))
         with metering(meter), ledger.stage("conflicts"):
             if not isinstance(evidence, CorpusAnswer):
                 beside = self._beside_facts(draft, search) if isinstance(evidence, ComputedAnswer) else evidence.context

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from config import prompts
 from pipelines.errors import FootnoteError
-from pipelines.models.consult import consult
+from pipelines.models.consult import consult, reply_limit
 from pipelines.observe import log_failure
 from pipelines.query.evidence import with_strength
 from pipelines.query.fuse import by_score, min_max_scaled, reciprocal_rank_fusion, scores_of
@@ -32,6 +32,7 @@ MARGIN = 0.02  # of strength, by which an attempt must be better
 TRUST = 0.25
 _DAMPING = 60
 _VARIANTS = 3  # of a multi-query
+_REPLY_TOKENS = 60  # of a rewrite, by which its time is expected
 _HINT = "Raise FOOTNOTE_ESCALATION__SECONDS, or set FOOTNOTE_ESCALATION__MODE=off."
 _NOTHING_ASKED = Evidence(0.0, "low", None, 0.0, {}, 0, (), sufficient=False, reason="nothing is asked")
 _UNASSESSED = Evidence(0.0, "low", None, 0.0, {}, 0, (), sufficient=False, reason="not searched")
@@ -148,7 +149,8 @@ class EscalationContext:
         self.calls += 1
         messages = [("system", prompt), ("user", f"Question: {self.question}")]
         try:
-            return consult(self.search.llm, messages, seconds=self.seconds_left, limit=MAX_REPLY, hint=_HINT)
+            seconds = reply_limit(self.search.llm, messages, reply_tokens=_REPLY_TOKENS, least=self.seconds_left)
+            return consult(self.search.llm, messages, seconds=seconds, limit=MAX_REPLY, hint=_HINT)
         except FootnoteError:
             self.calls = self.search.settings.escalation.calls
             raise

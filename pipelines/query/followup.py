@@ -7,7 +7,7 @@ from dataclasses import replace
 from llama_index.core.llms import LLM
 
 from config.prompts import CONDENSE
-from pipelines.models.consult import consult
+from pipelines.models.consult import consult, reply_limit
 from pipelines.query.delimit import escape_delimiters, fresh_key
 from pipelines.query.llm_queries import MAX_REPLY, MAX_SEARCH, parse_queries
 from pipelines.query.proper_names import NAME, OWNER, PLACED, YEAR, Name, bounds_in, names_in
@@ -78,6 +78,7 @@ def stand_alone(
 
 _HINT = "Raise FOOTNOTE_ANSWER__CONDENSE_SECONDS, or set FOOTNOTE_ANSWER__CONDENSE=rules."
 _NAME = re.compile(r"(?<=[\w,;:)'\"] )(?!I\b)[A-Z][\w'’.+#-]*\w|\d[\d.,]*")
+_REPLY_TOKENS = 40  # by which its time is expected
 _KEPT = 0.5  # of the follow-up's own terms
 
 
@@ -88,7 +89,7 @@ def rewrite_follow_up(question: str, history: Sequence[Turn], llm: LLM, *, secon
         question: The follow-up.
         history: The turns before it, oldest first, within their budget.
         llm: Asked once.
-        seconds: It is given up after so many.
+        seconds: It is given up after so many, or after what its measured speed makes expect.
 
     Raises:
         ModelError, ServiceUnavailable: If the model fails or takes too long.
@@ -99,7 +100,9 @@ def rewrite_follow_up(question: str, history: Sequence[Turn], llm: LLM, *, secon
         f"User: {escape_delimiters(turn.question)}\nAnswer: {escape_delimiters(turn.answer)}" for turn in history
     )
     quoted = f"<<conversation {key}>>\n{conversation}\n<</conversation {key}>>\n\nFollow-up: {question}"
-    reply = consult(llm, [("system", CONDENSE), ("user", quoted)], seconds=seconds, limit=MAX_REPLY, hint=_HINT)
+    messages = [("system", CONDENSE), ("user", quoted)]
+    limit = reply_limit(llm, messages, reply_tokens=_REPLY_TOKENS, least=seconds)
+    reply = consult(llm, messages, seconds=limit, limit=MAX_REPLY, hint=_HINT)
     return checked_rewrite(reply, question, history)
 
 

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from llama_index.core.llms import LLM
 
 from config.prompts import NO_MORE, REPAIR
-from pipelines.answers import Answer, Context, Footnote, Sentence, Source, Token, Verdict
+from pipelines.answers import Answer, Context, Footnote, Preview, Sentence, Source, Token, Verdict
 from pipelines.errors import FootnoteError, ModelError
+from pipelines.models.consult import TIMEOUT_HINT, ReplyStream
 from pipelines.observe import log_failure
-from pipelines.query.answer import WriterInput, abstention
+from pipelines.query.answer import AnswerEvent, WriterInput, abstention
 from pipelines.query.citation_markers import strip_unfinished_marker
 from pipelines.query.confidence import confidence
 from pipelines.query.layout import CitedText, cited_sentences, joined, without
@@ -32,11 +32,9 @@ from pipelines.text import canonical
 from pipelines.types import ModelReading, ReadingOutcome, Turn
 from pipelines.wording import format_count
 
-if TYPE_CHECKING:  # its libraries take a second to import
-    from pipelines.models.llm import Completion
-
 _DOUBTFUL_VERDICTS = ("unsupported", "uncited")
 _REPEATED = "The language model began to repeat itself and was stopped."
+_SLOW = 3.0  # seconds without a word, after which a quotation is shown
 _LEAST_TERMS = 3  # terms that a sentence must have to be looked up in the sources
 _ADDED = "{counted} of the language model's answer named no source; a source that supports it was found and is cited."
 
@@ -54,9 +52,15 @@ class ModelDraft:
 
 
 def write_by_model(
-    task: WriterInput, llm: LLM, history: Sequence[Turn], writing: WritingOptions
-) -> Generator[Token | Footnote | Verdict, None, ModelDraft]:
+    task: WriterInput,
+    llm: LLM,
+    history: Sequence[Turn],
+    writing: WritingOptions,
+    preview: Callable[[], Answer | None] | None = None,
+) -> Generator[AnswerEvent, None, ModelDraft]:
     """Yield Tokens and Footnotes as the model writes, then a Verdict for each sentence; return the outcome.
+
+    While a slow model reads (no word after three seconds), the answer that `preview` gives, if any, is yielded first.
 
     A Token is a sentence that is complete and verified; the first one has support. JSON is yielded when it is complete.
     Unsupported sentences are marked, removed or repaired, as `writing` says, and this is noted.
@@ -64,18 +68,18 @@ def write_by_model(
     Raises:
         ModelError, ServiceUnavailable: If the model fails before its first word, or says nothing that can be read.
     """
-    from pipelines.models.llm import complete  # its libraries take a second to import
-
     model = str(llm.metadata.model_name)
     prompt = build_messages(task.intent, task.context, history, writing)
-    completion = complete(llm, prompt)
+    completion = ReplyStream(llm, prompt, seconds=writing.seconds, hint=TIMEOUT_HINT)
+    if preview is not None and not completion.wait(_SLOW) and (quotation := preview()):
+        yield Preview(quotation)
     raw, shown = yield from _streamed(completion, task, writing)
     written = clean_reply(raw, task.context.sources)
     reply = _parse_reply(written.text, model, is_cut=completion.truncated and not written.is_over)
     reading = read_from(model, task.context, outcome="answered")
     if writing.keeps_prompts:
         reading = replace(reading, prompt=tuple(prompt), reply=raw)
-    draft = _drafted(reply, task)
+    draft = _drafted(reply, task, is_cut=completion.truncated)
     if written.repeats:
         draft = replace(draft, notes=(*draft.notes, _REPEATED))
     is_empty = is_empty_reply(reply.text) and not completion.truncated
@@ -158,7 +162,7 @@ class _Draft:
 
 
 def _streamed(
-    completion: "Completion", task: WriterInput, writing: WritingOptions
+    completion: ReplyStream, task: WriterInput, writing: WritingOptions
 ) -> Generator[Token | Footnote, None, tuple[str, str]]:
     """Yield the sentences of a reply as they are complete and verified; return (the whole reply, the text yielded).
 
@@ -220,7 +224,7 @@ def _parse_reply(written: str, model: str, *, is_cut: bool) -> ModelReply:
     return replace(reply, text=strip_unfinished_marker(text) if is_cut else text)
 
 
-def _drafted(reply: ModelReply, task: WriterInput, *, is_whole: bool = True) -> _Draft:
+def _drafted(reply: ModelReply, task: WriterInput, *, is_whole: bool = True, is_cut: bool = False) -> _Draft:
     """The sentences of a reply with their verdicts, without refusals.
 
     A sentence that names no source cites the source that supports it, if one is found. The last sentence of a reply
@@ -233,6 +237,8 @@ def _drafted(reply: ModelReply, task: WriterInput, *, is_whole: bool = True) -> 
     written = replace(written, sentences=_with_code_cited(written, task))
     kept = written.keep(lambda s: not is_refusal(s.text, is_supported=s.verdict not in _DOUBTFUL_VERDICTS))
     found = tuple(_with_found_source(sentence, task) for sentence in kept.sentences)
+    if is_cut and found and _is_short(found[-1].text):  # it may be a piece of a sentence
+        found = (*found[:-1], kept.sentences[-1])
     added = sum(bool(now.citations) and not then.citations for now, then in zip(found, kept.sentences, strict=True))
     notes = (NO_MORE,) * (len(found) < len(written.sentences))
     notes += (_ADDED.format(counted=format_count(added, "sentence")),) * (added > 0)
@@ -260,13 +266,17 @@ def _with_found_source(sentence: Sentence, task: WriterInput) -> Sentence:
 
     One of fewer than three terms must stand there word for word, with at least two words.
     """
-    is_short = len(set(tokenise(sentence.text))) < _LEAST_TERMS
+    is_short = _is_short(sentence.text)
     if sentence.citations or len(sentence.text.split()) < (2 if is_short else 1):
         return sentence
     found = (check_source(sentence.text, source, task.judge) for source in task.context.sources)
     right = (one for one in found if one.verdict == "supported" and (one.support == 1 or not is_short))
     best = max(right, key=lambda one: one.support, default=None)
     return verify(sentence.text, (best.n,), task.context.sources, task.judge) if best else sentence
+
+
+def _is_short(text: str) -> bool:
+    return len(set(tokenise(text))) < _LEAST_TERMS
 
 
 def _verified_sentences(parts: Sequence[CitedText], reply: ModelReply, task: WriterInput) -> Iterator[Sentence]:
@@ -283,8 +293,6 @@ def _verified_sentences(parts: Sequence[CitedText], reply: ModelReply, task: Wri
 
 def _repaired(draft: _Draft, task: WriterInput, llm: LLM, prompt: Messages, writing: WritingOptions) -> _Draft:
     """Ask the model once to repair the unsupported sentences; keep its reply if fewer of them remain."""
-    from pipelines.models.llm import complete
-
     doubtful = draft.doubtful(writing)
     listed = "\n".join(f"- {sentence.verdict}: {sentence.text}" for sentence in doubtful)
     asked_again = [("assistant", draft.text), ("user", REPAIR.replace("{sentences}", listed))]
@@ -293,7 +301,7 @@ def _repaired(draft: _Draft, task: WriterInput, llm: LLM, prompt: Messages, writ
         "answer"
     )
     try:
-        completion = complete(llm, [*prompt, *asked_again])
+        completion = ReplyStream(llm, [*prompt, *asked_again], seconds=writing.seconds, hint=TIMEOUT_HINT)
         text = clean_reply("".join(completion), task.context.sources).text
         again = _drafted(_parse_reply(text, str(llm.metadata.model_name), is_cut=completion.truncated), task)
     except FootnoteError as error:

@@ -26,6 +26,7 @@ class WritingOptions:
         unsupported: What is done to sentences without support.
         room: Maximum cl100k tokens of the whole prompt; None = no limit.
         keeps_prompts: True if the trace keeps the prompt and the reply.
+        seconds: The limit of the whole reply.
     """
 
     persona: PersonaSettings
@@ -33,6 +34,7 @@ class WritingOptions:
     unsupported: Literal["mark", "remove", "repair"] = "mark"
     room: float | None = None
     keeps_prompts: bool = False
+    seconds: float = 60.0
 
 
 def writing_options(settings: Settings, model: str) -> WritingOptions:
@@ -40,7 +42,9 @@ def writing_options(settings: Settings, model: str) -> WritingOptions:
     options, limits = settings.answer, settings.llm
     room = (limits.context_window - limits.max_tokens) / token_margin(model)
     output: Literal["prose", "json"] = "json" if options.output == "json" else "prose"
-    return WritingOptions(settings.persona, output, options.unsupported, room, limits.keep_prompts)
+    return WritingOptions(
+        settings.persona, output, options.unsupported, room, limits.keep_prompts, limits.timeout_seconds
+    )
 
 
 def build_messages(intent: QueryIntent, context: Context, history: Sequence[Turn], options: WritingOptions) -> Messages:

@@ -1,17 +1,18 @@
 """WRITE: answer by a language model, falling back to quotation or abstention."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
+from functools import partial
 
 from llama_index.core.llms import LLM
 
 from config.prompts import NO_DOCUMENTS, NOTHING_PASSES
 from config.settings import Settings
-from pipelines.answers import Footnote, Token, Verdict
+from pipelines.answers import Answer
 from pipelines.errors import FootnoteError
 from pipelines.models.cross_encoder import load_inference
 from pipelines.observe import log_failure
-from pipelines.query.answer import AnswerEvents, WriterInput, abstain
+from pipelines.query.answer import AnswerEvent, AnswerEvents, WriterInput, abstain
 from pipelines.query.context import Retrieved, build_context
 from pipelines.query.escalate import find
 from pipelines.query.extract import write_by_quotation
@@ -19,6 +20,7 @@ from pipelines.query.followup import recent_turns
 from pipelines.query.model_writer import ModelDraft, read_from, write_by_model
 from pipelines.query.prompt import fit_to_window, writing_options
 from pipelines.query.search import Search
+from pipelines.query.trace import Ledger
 from pipelines.query.verify import build_judge, cached_embedding
 
 MODEL_PASSAGES = 8  # that a language model is shown, within its window and the budget
@@ -30,11 +32,11 @@ def passage_count(settings: Settings, llm: LLM | None) -> int:
     return max(settings.retrieval.top_n, MODEL_PASSAGES if llm else settings.answer.passages)
 
 
-def write(retrieved: Retrieved, search: Search) -> AnswerEvents:
+def write(retrieved: Retrieved, search: Search, *, previews: bool = False) -> AnswerEvents:
     """Answer by the language model; if there is none, it fails, or no source supports its reply, by quotation.
 
     The model is asked whenever there are passages, and may refuse. Its failure is noted and is the Answer's
-    `fallback_reason`.
+    `fallback_reason`. With `previews`, the quotation is yielded as a Preview while a slow model reads.
 
     Raises:
         ServiceUnavailable: If the database cannot be read.
@@ -42,8 +44,9 @@ def write(retrieved: Retrieved, search: Search) -> AnswerEvents:
     failure = ""
     task = _writer_input(retrieved, search)
     if search.llm is not None and task.context.sources:
+        preview = partial(_quotation, retrieved, search) if previews else None
         try:
-            draft = yield from _write_within_window(task, search, search.llm)
+            draft = yield from _write_within_window(task, search, search.llm, preview)
             if draft.answer is not None:
                 return draft.answer
             failure = draft.failure
@@ -53,11 +56,29 @@ def write(retrieved: Retrieved, search: Search) -> AnswerEvents:
             failure = str(error)
             search.ledger.note(failure)
         retrieved = _widened(retrieved, search)
-        task = replace(task, context=retrieved.context, evidence=retrieved.found.evidence)
-    instead = _nothing_to_search(retrieved, search)
+    return (yield from _write_without_model(retrieved, search, failure))
+
+
+def _write_without_model(retrieved: Retrieved, search: Search, failure: str) -> AnswerEvents:
+    task, instead = _writer_input(retrieved, search), _nothing_to_search(retrieved, search)
     if not task.context.sources or instead:
         return (yield from abstain(replace(task, instead=instead), failure))
     return (yield from write_by_quotation(task, retrieved, search, failure))
+
+
+def _quotation(retrieved: Retrieved, search: Search) -> Answer | None:
+    """The answer without the language model; None if there is none. The search's own ledger stays as it is."""
+    aside = replace(search, ledger=Ledger(), llm=None)
+    events = _write_without_model(_widened(retrieved, aside), aside, "")
+    try:
+        while True:
+            next(events)
+    except StopIteration as done:
+        answer: Answer = done.value
+        return answer if answer.answered else None
+    except FootnoteError as error:
+        log_failure("no quotation is shown while the language model reads", error)
+        return None
 
 
 def _writer_input(retrieved: Retrieved, search: Search) -> WriterInput:
@@ -72,8 +93,8 @@ def _writer_input(retrieved: Retrieved, search: Search) -> WriterInput:
 
 
 def _write_within_window(
-    task: WriterInput, search: Search, llm: LLM
-) -> Generator[Token | Footnote | Verdict, None, ModelDraft]:
+    task: WriterInput, search: Search, llm: LLM, preview: Callable[[], Answer | None] | None
+) -> Generator[AnswerEvent, None, ModelDraft]:
     """Answer by the language model from as many sources as fit into its window; raises as `write_by_model` does."""
     ledger, options = search.ledger, writing_options(search.settings, search.llm_name)
     turns = recent_turns(search.request.history, tokens=search.settings.answer.history_tokens)
@@ -81,7 +102,7 @@ def _write_within_window(
     for node_id, why in context.dropped[len(task.context.dropped) :]:
         ledger.cut(node_id, why)
     try:
-        draft = yield from write_by_model(replace(task, context=context), llm, turns, options)
+        draft = yield from write_by_model(replace(task, context=context), llm, turns, options, preview)
     except FootnoteError:
         ledger.readings.append(read_from(search.llm_name, context, outcome="failed"))
         raise

@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from config.settings import EmbeddingSettings, Settings
 from pipelines.errors import ConfigError
 from pipelines.ingestion.plan import Plan
-from pipelines.ingestion.preview import Preview, preview
+from pipelines.ingestion.preview import DocumentPreview, preview
 from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion
 from pipelines.ingestion.workers import prepare_in_process
 from pipelines.store import schema as tables
@@ -22,12 +22,12 @@ from pipelines.types import IngestReport
 NOBODY = Overrides()
 
 
-def planned(ingestion: Ingestion, folder: Path, overrides: Overrides = NOBODY) -> tuple[Plan, Preview]:
+def planned(ingestion: Ingestion, folder: Path, overrides: Overrides = NOBODY) -> tuple[Plan, DocumentPreview]:
     plan = ingestion.plan([str(folder)], overrides=overrides)
     return plan, preview(ingestion, plan, overrides)
 
 
-def assert_as_foreseen(seen: Preview, report: IngestReport) -> None:
+def assert_as_foreseen(seen: DocumentPreview, report: IngestReport) -> None:
     assert seen.items == tuple(replace(item, seconds=0.0) for item in report.items)
     assert seen.embeddings == report.embedded
 

@@ -4,13 +4,14 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
 
 from config.prompts import NO_ANSWER, NO_MORE
 from config.settings import LLMSettings, PersonaSettings, Settings
-from pipelines.answers import Answer, Token
+from pipelines.answers import Answer, Preview, Token
 from pipelines.query.answer import answer_json, read_answer
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.query_log import read_query
@@ -411,3 +412,53 @@ def test_a_failed_request_stands_in_the_trace(engine: QueryEngine, openai: FakeO
     answer = engine.ask(QUESTION)
     (reading,) = read_query(engine.database.engine, answer.trace_id)["trace"]["readings"]
     assert (reading["outcome"], answer.mode) == ("failed", "extractive")
+
+
+# Slow models
+
+
+def test_a_quotation_is_shown_while_a_slow_model_reads(
+    make_engine: Callable[..., QueryEngine], openai: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipelines.query.model_writer._SLOW", 0.05)
+    openai.reply = lambda body: f"{TRUE} [{crane(body)}]."
+    openai.fail(Fault("slow", seconds=0.5))
+    first, *others = make_engine().answer(QUESTION)
+    assert isinstance(first, Preview)
+    assert (first.answer.mode, first.answer.sentences[0].verdict) == ("extractive", "supported")
+    assert not any(isinstance(event, Preview) for event in others)
+    answer = others[-1]
+    assert isinstance(answer, Answer)
+    assert (answer.mode, answer.notes) == ("llm", ())
+
+
+def test_a_program_that_reads_only_the_answer_gets_no_preview(
+    make_engine: Callable[..., QueryEngine], openai: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipelines.query.model_writer._SLOW", 0.05)
+    monkeypatch.setattr("pipelines.query.write._quotation", lambda *_: pytest.fail("a quotation was made"))
+    openai.reply = lambda body: f"{TRUE} [{crane(body)}]."
+    openai.fail(Fault("slow", seconds=0.3))
+    assert make_engine().ask(QUESTION).mode == "llm"
+
+
+def test_an_endless_slow_reply_ends_with_what_came_in_time(
+    make_engine: Callable[..., QueryEngine], openai: FakeOpenAI
+) -> None:
+    openai.reply = lambda body: f"{TRUE} [{crane(body)}]. " + " ".join(f"And word{n} follows." for n in range(5000))
+    openai.pause = 0.02
+    began = monotonic()
+    answer = make_engine({"timeout_seconds": 1.0}).ask(QUESTION)
+    assert monotonic() - began < 1.5 + 1.0  # and what the search takes
+    assert (answer.mode, answer.truncated, answer.sentences[0].verdict) == ("llm", True, "supported")
+    assert answer.fallback_reason.startswith("The language model took more than 1.0 s.")
+    assert openai.broken.wait(3)  # the server was told
+
+
+def test_an_endless_loop_is_cancelled_at_the_server(engine: QueryEngine, openai: FakeOpenAI) -> None:
+    openai.reply = lambda body: f"{TRUE} [{crane(body)}]. " * 3000
+    openai.pause = 0.01
+    answer = engine.ask(QUESTION)
+    assert (len(answer.sentences), answer.truncated) == (1, False)
+    assert "The language model began to repeat itself and was stopped." in answer.notes
+    assert openai.broken.wait(3)
