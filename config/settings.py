@@ -51,10 +51,14 @@ class LLMSettings(_Stage):
     provider: Literal["auto", "openrouter", "openai", "none"] = Field(
         "auto", description="auto = openrouter with its key, openai with a base URL or OPENAI_MODEL, else none"
     )
-    model: str = Field("", description="empty = meta-llama/llama-3.1-8b-instruct:free on OpenRouter")
-    api_base: str = Field("", description="address of any OpenAI-compatible server: Ollama, vLLM, llama.cpp")
-    max_tokens: int = Field(800, ge=16)
-    context_window: int = Field(8192, ge=1024)
+    model: str = Field(
+        "", description="empty = meta-llama/llama-3.1-8b-instruct:free on OpenRouter, else the one model of the server"
+    )
+    api_base: str = Field("", description="address of any OpenAI-compatible server, such as http://127.0.0.1:8080/v1")
+    max_tokens: int = Field(800, ge=16, description="limit of a reply, and a quarter of the window at most")
+    context_window: int = Field(
+        0, ge=0, description="window in tokens; 0 = what the server tells, else 8192 (OpenRouter: 8192)"
+    )
     temperature: float = Field(0.1, ge=0, le=2)
     timeout_seconds: float = Field(60.0, gt=0, description="limit of a whole reply; what came until then stays")
     retries: int = Field(1, ge=0, le=10)

@@ -9,6 +9,7 @@ FootnoteError
 ├── RetrievalError       a question cannot be searched (empty, too long)
 ├── PackError            an answer pack cannot be read or written
 ├── ModelError           an embedding or language model answered with an error or with nonsense
+│   └── PromptTooLong    a request does not fit into a language model's window
 └── ServiceUnavailable   the database, a model or a cluster cannot be reached; exit code 5
 
 Each says what happened, to which document or question, and what to do (`hint`).
@@ -79,6 +80,10 @@ class PackError(FootnoteError):
 
 class ModelError(FootnoteError):
     """Raised when a model answers with an error or with something that cannot be used."""
+
+
+class PromptTooLong(ModelError):
+    """Raised when a request does not fit into a model's window."""
 
 
 class ServiceUnavailable(FootnoteError):

@@ -60,6 +60,8 @@ class FakeOpenAI(Loopback):
         reply: What the chat model says, or a function of the request's body that says it.
         letters: Whether it is streamed letter by letter, else word by word.
         pause: Seconds before each piece of a stream.
+        models: What `/v1/models` lists.
+        props: What llama.cpp's `/props` says; none = another server.
         broken: Set when a client goes away before the end of a stream.
         faults: One is taken from the left for each request; without any left, requests succeed.
         requests: Every request so far.
@@ -70,6 +72,8 @@ class FakeOpenAI(Loopback):
     letters: bool = False
     finish_reason: str = "stop"
     pause: float = 0.0
+    models: list[dict[str, Any]] = field(default_factory=lambda: [{"id": "fake"}])
+    props: dict[str, Any] = field(default_factory=dict)
     broken: threading.Event = field(default_factory=threading.Event)
     faults: deque[Fault] = field(default_factory=deque)
     requests: list[Request] = field(default_factory=list)
@@ -99,6 +103,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         pass
+
+    def do_GET(self) -> None:
+        known = {"/v1/models": {"object": "list", "data": self.fake.models}, "/props": self.fake.props}
+        found = known.get(self.path)
+        self._json(200 if found else 404, found or {"error": {"message": "File Not Found", "code": 404}})
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))

@@ -2,6 +2,7 @@
 
 import email.utils
 import random
+import re
 import socket
 import threading
 import time
@@ -16,15 +17,21 @@ import httpx
 import openai
 from pydantic import SecretStr
 
-from pipelines.errors import ConfigError, FootnoteError, ModelError, ServiceUnavailable
+from pipelines.errors import ConfigError, FootnoteError, ModelError, PromptTooLong, ServiceUnavailable
 from pipelines.observe import log
 from pipelines.tls import CA_FILE_HINT, environment_ca_file, is_untrusted, ssl_context
 
 HIDDEN_KEY = "hidden"
+LLM_VARIABLE = "FOOTNOTE_LLM__MODEL"
 REQUEST_ERRORS = (openai.OpenAIError, httpx.HTTPError, ValueError, TypeError, AttributeError, LookupError)
 
 _LONGEST_WAIT = 60.0
 _FIRST_WAIT, _LAST_WAIT = 0.5, 20.0
+_OVERFLOWS = (400, 413, 422, 500)  # with which servers refuse a request that is too long
+_OVERFLOW = re.compile(
+    r"context.{0,60}(?:exceed|length|size|window)|exceed.{0,60}context|too (?:long|many tokens)", re.I
+)
+_NO_PATH = re.compile(r"\A(?:(?:404 )?(?:file |page )?not found|.{0,40}invalid url.*)\W*\Z", re.IGNORECASE)
 _Answer = TypeVar("_Answer")
 
 
@@ -191,7 +198,8 @@ def describe_error(error: Exception, endpoint: Endpoint) -> FootnoteError:
     """Map an exception of a request to an error with a message and a hint, without the key."""
     server, model = endpoint.name, endpoint.model
     if isinstance(error, openai.APITimeoutError | httpx.TimeoutException):
-        return ServiceUnavailable(f"{server} did not answer in time.", hint="Try again, or raise the timeout.")
+        setting = endpoint.model_variable.replace("__MODEL", "__TIMEOUT_SECONDS")
+        return ServiceUnavailable(f"{server} did not answer in time.", hint=f"Try again, or raise {setting}.")
     if isinstance(error, openai.APIConnectionError | httpx.TransportError):
         problem = "cannot be reached" if isinstance(error, openai.APIConnectionError) else "broke off"
         problem += f" ({_detail(error.__cause__ or error, endpoint)})"
@@ -205,7 +213,21 @@ def describe_error(error: Exception, endpoint: Endpoint) -> FootnoteError:
             )
         hint = "Check that the address is that of an OpenAI-compatible server."
         return ModelError(f"{server} did not answer in the form of a chat completion.", hint=hint)
-    status = error.status_code
+    return _describe_status(error, detail, endpoint)
+
+
+def _describe_status(error: openai.APIStatusError, detail: str, endpoint: Endpoint) -> ModelError:
+    server, model, status = endpoint.name, endpoint.model, error.status_code
+    if endpoint.model_variable == LLM_VARIABLE and status in _OVERFLOWS and _OVERFLOW.search(detail):
+        return PromptTooLong(
+            f"The request does not fit into the window of {model} at {server}: {detail}",
+            hint="Set FOOTNOTE_LLM__CONTEXT_WINDOW to the window that the server runs with.",
+        )
+    if status == 404 and (not isinstance(error.body, dict) or _NO_PATH.search(detail)):
+        return ModelError(
+            f"{server} has no such path.",
+            hint="Check the path of the address; of most servers it ends with /v1 (FOOTNOTE_LLM__API_BASE).",
+        )
     meanings = {
         401: (f"{server} refuses the key.", f"Set {endpoint.key_variable} to a valid key."),
         402: (f"{server} wants payment: {detail}", f"Add credit to the account of {endpoint.key_variable}."),

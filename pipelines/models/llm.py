@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from time import monotonic
 from typing import Any
 
@@ -11,10 +13,11 @@ from llama_index.llms.openai_like import OpenAILike
 from llama_index.llms.openrouter import OpenRouter
 from pydantic import SecretStr
 
-from config.settings import OPENAI_BASE, Settings
-from pipelines.errors import ConfigError, FootnoteError, ModelError
+from config.settings import OPENAI_BASE, LLMSettings, Settings
+from pipelines.errors import ConfigError, FootnoteError, ModelError, ServiceUnavailable
 from pipelines.models.endpoint import (
     HIDDEN_KEY,
+    LLM_VARIABLE,
     REQUEST_ERRORS,
     Endpoint,
     cancellable_client,
@@ -23,11 +26,14 @@ from pipelines.models.endpoint import (
     send,
 )
 from pipelines.models.identity import LLMIdentity, llm_identity
+from pipelines.models.served import served_models
 from pipelines.models.speed import Speed, SpeedLog
 from pipelines.models.usage import Call, count, record_token_counts
+from pipelines.observe import log
 from pipelines.text import count_tokens
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # control characters of a terminal
+DEFAULT_WINDOW = 8192  # tokens, where neither a setting nor the server tells
 _CUT = (None, "", "length", "content_filter", "error")
 
 
@@ -43,12 +49,32 @@ def build_llm(settings: Settings) -> LLM | None:
     endpoint = _endpoint(settings, chosen)
     limits: dict[str, Any] = {
         "max_tokens": asked.max_tokens,
-        "context_window": asked.context_window,
+        "context_window": asked.context_window or DEFAULT_WINDOW,
         "temperature": asked.temperature,
         "timeout": asked.timeout_seconds,
     }
     kind = OpenRouterLLM if chosen.provider == "openrouter" else CompatibleLLM
     return kind(endpoint, SpeedLog(settings.home / "model_speeds.json"), **limits)
+
+
+def window_of(llm: LLM, settings: LLMSettings) -> int:
+    """The window of a model in tokens: that of the settings, else what its server tells, else its metadata's.
+
+    The server is asked once for each model; without an answer in three seconds the metadata count.
+    """
+    if settings.context_window or not isinstance(llm, CompatibleLLM):
+        return settings.context_window or int(llm.metadata.context_window)
+    return _told_window(llm.endpoint) or DEFAULT_WINDOW
+
+
+@lru_cache(maxsize=16)
+def _told_window(endpoint: Endpoint) -> int | None:
+    try:
+        served = served_models(endpoint)
+    except ServiceUnavailable as error:
+        log("info", "the window of the language model is not known", reason=str(error))
+        return None
+    return next((model.window for model in served if model.name == endpoint.model or len(served) == 1), None)
 
 
 def timeout_of(llm: LLM) -> float | None:
@@ -238,23 +264,34 @@ def _endpoint(settings: Settings, chosen: LLMIdentity) -> Endpoint:
     variable = "OPENROUTER_API_KEY" if openrouter else "OPENAI_API_KEY"
     key = settings.openrouter_api_key if openrouter else settings.openai_api_key
     url = settings.openrouter_api_base if openrouter else settings.llm.api_base or settings.openai_api_base
-    if not chosen.model:
-        raise ConfigError(f"No language model is set for {url}.", hint="Set FOOTNOTE_LLM__MODEL or OPENAI_MODEL.")
+    server = Endpoint(url, chosen.model, secret(key), settings.llm.retries, variable, LLM_VARIABLE, settings.ca_file)
+    model = chosen.model or _only_model(server)
     if key is None and (openrouter or url == OPENAI_BASE):
-        raise ConfigError(f"{chosen.model} needs a key.", hint=f"Set {variable}, or FOOTNOTE_LLM__PROVIDER=none.")
-    return Endpoint(
-        url=url,
-        model=chosen.model,
-        key=secret(key),
-        retries=settings.llm.retries,
-        key_variable=variable,
-        model_variable="FOOTNOTE_LLM__MODEL",
-        ca_file=settings.ca_file,
-    )
+        raise ConfigError(f"{model} needs a key.", hint=f"Set {variable}, or FOOTNOTE_LLM__PROVIDER=none.")
+    return replace(server, model=model)
+
+
+def _only_model(endpoint: Endpoint) -> str:
+    """The model of a server that serves one.
+
+    Raises:
+        ConfigError: If it cannot be asked, or serves none or several.
+    """
+    hint = "Set FOOTNOTE_LLM__MODEL or OPENAI_MODEL."
+    if endpoint.url == OPENAI_BASE:
+        raise ConfigError(f"No language model is set for {endpoint.url}.", hint=hint)
+    try:
+        names = [model.name for model in served_models(endpoint)]
+    except ServiceUnavailable as error:
+        raise ConfigError(f"No language model is set for {endpoint.name}: {error.message}", hint=hint) from error
+    if len(names) != 1:
+        shown = ", ".join(names[:8]) or "none"
+        raise ConfigError(f"No language model is set for {endpoint.name}, which serves {shown}.", hint=hint)
+    return names[0]
 
 
 def _unknown(llm: LLM) -> Endpoint:
-    return Endpoint("", llm.metadata.model_name, SecretStr(""), 0, "its key", "FOOTNOTE_LLM__MODEL")
+    return Endpoint("", llm.metadata.model_name, SecretStr(""), 0, "its key", LLM_VARIABLE)
 
 
 def _arguments(endpoint: Endpoint) -> dict[str, Any]:

@@ -37,10 +37,13 @@ class WritingOptions:
     seconds: float = 60.0
 
 
-def writing_options(settings: Settings, model: str) -> WritingOptions:
-    """The writing options of these settings, with the room that the model's window leaves for the prompt."""
+def writing_options(settings: Settings, model: str, window: int) -> WritingOptions:
+    """The writing options of these settings, with the room that a window leaves for the prompt.
+
+    The reply takes `max_tokens`, and a quarter of the window at most.
+    """
     options, limits = settings.answer, settings.llm
-    room = (limits.context_window - limits.max_tokens) / token_margin(model)
+    room = (window - min(limits.max_tokens, window // 4)) / token_margin(model)
     output: Literal["prose", "json"] = "json" if options.output == "json" else "prose"
     return WritingOptions(
         settings.persona, output, options.unsupported, room, limits.keep_prompts, limits.timeout_seconds
@@ -63,6 +66,11 @@ def build_messages(intent: QueryIntent, context: Context, history: Sequence[Turn
     ]
 
 
+def prompt_tokens(intent: QueryIntent, context: Context, history: Sequence[Turn], options: WritingOptions) -> int:
+    """The cl100k tokens of the prompt."""
+    return sum(count_tokens(content) for _, content in build_messages(intent, context, history, options))
+
+
 def fit_to_window(
     intent: QueryIntent, context: Context, history: Sequence[Turn], options: WritingOptions
 ) -> tuple[Context, tuple[Turn, ...]]:
@@ -75,14 +83,13 @@ def fit_to_window(
     """
 
     def fits(context: Context, turns: Sequence[Turn]) -> bool:
-        prompt = build_messages(intent, context, turns, options)
-        return options.room is None or sum(count_tokens(content) for _, content in prompt) <= options.room
+        return options.room is None or prompt_tokens(intent, context, turns, options) <= options.room
 
     for first in range(len(history) + 1):
         if fits(context, history[first:]):
             return context, tuple(history[first:])
     for kept in range(len(context.sources) - 1, 0, -1):
-        if fits(shorter := _first(context, kept), ()):
+        if fits(shorter := first_sources(context, kept), ()):
             return shorter, ()
     raise ModelError(
         f"The rules, the question and one source do not fit into the {options.room or 0:,.0f} tokens that the language "
@@ -91,8 +98,8 @@ def fit_to_window(
     )
 
 
-def _first(context: Context, count: int) -> Context:
-    """The context with its first sources only."""
+def first_sources(context: Context, count: int) -> Context:
+    """The context with its first sources only; the nodes of the others are dropped for the window."""
     sources, key = context.sources[:count], context.delimiter
     above: tuple[Source | None, ...] = (None, *sources)
     left_out = [(node, "window") for source in context.sources[count:] for node in source.node_ids]

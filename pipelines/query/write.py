@@ -9,7 +9,7 @@ from llama_index.core.llms import LLM
 from config.prompts import NO_DOCUMENTS, NOTHING_PASSES
 from config.settings import Settings
 from pipelines.answers import Answer
-from pipelines.errors import FootnoteError
+from pipelines.errors import FootnoteError, PromptTooLong
 from pipelines.models.cross_encoder import load_inference
 from pipelines.observe import log_failure
 from pipelines.query.answer import AnswerEvent, AnswerEvents, WriterInput, abstain
@@ -18,11 +18,12 @@ from pipelines.query.escalate import find
 from pipelines.query.extract import write_by_quotation
 from pipelines.query.followup import recent_turns
 from pipelines.query.model_writer import ModelDraft, read_from, write_by_model
-from pipelines.query.prompt import fit_to_window, writing_options
+from pipelines.query.prompt import first_sources, fit_to_window, writing_options
 from pipelines.query.search import Search
 from pipelines.query.trace import Ledger
 from pipelines.query.verify import build_judge, cached_embedding
 
+_FEWEST_SOURCES = 2  # of which a prompt that was too long is made shorter
 MODEL_PASSAGES = 8  # that a language model is shown, within its window and the budget
 _NOT_SUPPORTED = "No source supports the language model's answer, so it was left out."
 
@@ -95,17 +96,34 @@ def _writer_input(retrieved: Retrieved, search: Search) -> WriterInput:
 def _write_within_window(
     task: WriterInput, search: Search, llm: LLM, preview: Callable[[], Answer | None] | None
 ) -> Generator[AnswerEvent, None, ModelDraft]:
-    """Answer by the language model from as many sources as fit into its window; raises as `write_by_model` does."""
-    ledger, options = search.ledger, writing_options(search.settings, search.llm_name)
+    """Answer by the language model from as many sources as fit into its window; raises as `write_by_model` does.
+
+    A request that its server finds too long is sent again with half of the sources.
+    """
+    from pipelines.models.llm import window_of  # its libraries take a second to import
+
+    ledger, options = (
+        search.ledger,
+        writing_options(search.settings, search.llm_name, window_of(llm, search.settings.llm)),
+    )
     turns = recent_turns(search.request.history, tokens=search.settings.answer.history_tokens)
-    context, turns = fit_to_window(task.intent, task.context, turns, options)
-    for node_id, why in context.dropped[len(task.context.dropped) :]:
+    dropped_before = task.context.dropped
+    while True:
+        context, kept_turns = fit_to_window(task.intent, task.context, turns, options)
+        try:
+            draft = yield from write_by_model(replace(task, context=context), llm, kept_turns, options, preview)
+            break
+        except PromptTooLong as error:
+            ledger.readings.append(read_from(search.llm_name, context, outcome="failed"))
+            if len(context.sources) < _FEWEST_SOURCES:
+                raise
+            log_failure("the prompt did not fit, trying again with fewer sources", error)
+            task = replace(task, context=first_sources(context, len(context.sources) // 2))
+        except FootnoteError:
+            ledger.readings.append(read_from(search.llm_name, context, outcome="failed"))
+            raise
+    for node_id, why in context.dropped[len(dropped_before) :]:
         ledger.cut(node_id, why)
-    try:
-        draft = yield from write_by_model(replace(task, context=context), llm, turns, options, preview)
-    except FootnoteError:
-        ledger.readings.append(read_from(search.llm_name, context, outcome="failed"))
-        raise
     ledger.readings.append(draft.reading)
     for note in draft.answer.notes if draft.answer else ():
         ledger.note(note)

@@ -115,6 +115,7 @@ FAILURES = [
     (Fault("status", 402), "wants payment: scripted failure. Add credit"),
     (Fault("status", 403), "does not let this key use fake"),
     (Fault("status", 404), "does not know the model fake. Check FOOTNOTE_LLM__MODEL"),
+    (Fault("status", 404, message="File Not Found"), "has no such path. Check the path of the address"),
     (Fault("status", 429), "takes no more requests for now: scripted failure. Wait, or raise"),
     (Fault("status", 500), "fails with status 500: scripted failure. Try again later"),
     (Fault("garbage"), "did not answer in the form of a chat completion. Check that the address"),

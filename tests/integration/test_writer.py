@@ -294,13 +294,13 @@ def test_a_small_window_leaves_sources_out_and_the_ledger_says_which(
     make_engine().ask(QUESTION, record=False)
     assert "<<source 2 " in prompt_of(openai)[1]
     room = sum(map(count_tokens, prompt_of(openai))) - 20  # a delimiter is not always as long
-    answer = make_engine({"context_window": 1024, "max_tokens": 1024 - int(1.15 * room)}).ask(QUESTION, record=False)
+    answer = make_engine({"context_window": 16 + int(1.15 * room), "max_tokens": 16}).ask(QUESTION, record=False)
     assert (answer.mode, len(answer.sources)) == ("llm", 1)
     assert "<<source 2 " not in prompt_of(openai)[1]
 
 
 def test_a_window_that_holds_no_source_is_reported(make_engine: Callable[..., QueryEngine], openai: FakeOpenAI) -> None:
-    answer = make_engine({"context_window": 1024, "max_tokens": 800}).ask(QUESTION, record=False)
+    answer = make_engine({"context_window": 300}).ask(QUESTION, record=False)
     assert (answer.mode, openai.requests) == ("extractive", [])
     assert "FOOTNOTE_LLM__CONTEXT_WINDOW" in answer.fallback_reason
 
@@ -462,3 +462,20 @@ def test_an_endless_loop_is_cancelled_at_the_server(engine: QueryEngine, openai:
     assert (len(answer.sentences), answer.truncated) == (1, False)
     assert "The language model began to repeat itself and was stopped." in answer.notes
     assert openai.broken.wait(3)
+
+
+def test_a_prompt_that_the_server_finds_too_long_is_sent_again_with_fewer_sources(
+    engine: QueryEngine, openai: FakeOpenAI
+) -> None:
+    openai.reply = lambda body: f"{TRUE} [{crane(body)}]."
+    openai.fail(Fault("status", 400, message="the request exceeds the available context size (1024 tokens)"))
+    answer = engine.ask(QUESTION)
+    assert (answer.mode, len(openai.requests)) == ("llm", 2)
+    assert prompt_of(openai, 1)[1].count("<<source") < prompt_of(openai, 0)[1].count("<<source")
+
+
+def test_a_quarter_of_a_small_window_is_for_the_reply(
+    make_engine: Callable[..., QueryEngine], openai: FakeOpenAI
+) -> None:
+    openai.reply = lambda body: f"{TRUE} [{crane(body)}]."
+    assert make_engine({"context_window": 1024}).ask(QUESTION).mode == "llm"

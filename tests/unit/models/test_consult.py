@@ -41,7 +41,7 @@ def test_whatever_a_model_raises_is_a_model_error() -> None:
 
 
 def test_a_model_of_another_package_has_the_given_limit() -> None:
-    assert reply_limit(Voice(), ASKED, reply_tokens=40, least=2.5) == 2.5
+    assert reply_limit(Voice(replies=[]), ASKED, reply_tokens=40, least=2.5) == 2.5
 
 
 def test_a_slow_model_of_the_settings_has_the_time_that_it_was_measured_to_need(tmp_path: Path) -> None:
