@@ -169,6 +169,7 @@ def _sweep(settings: "Settings", *, yes: bool, as_json: bool) -> Done:
 
 def _examine(settings: "Settings", *, fix: bool) -> Health:
     from app.cli.models import model_finding
+    from pipelines.models.identity import llm_identity
     from pipelines.models.minilm import examine_model
     from pipelines.store.database import interruptible
     from pipelines.store.health import Finding, examine
@@ -178,6 +179,10 @@ def _examine(settings: "Settings", *, fix: bool) -> Health:
         findings = [agrees, *(examine(settings, model, fix=fix) if model else ())]
     if model and model.provider == "local":
         findings.append(Finding("local model", *examine_model(settings.embedding.model_path)))
+    if llm_identity(settings) is not None:
+        from pipelines.models.consult import examine_llm  # its libraries take a second to import
+
+        findings.append(Finding("language model", *examine_llm(settings)))
     return Health(findings)
 
 

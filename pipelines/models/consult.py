@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from llama_index.core.llms import LLM
 
+from config.settings import Settings
 from pipelines.errors import FootnoteError, ModelError, ServiceUnavailable
 from pipelines.models.endpoint import Cancellation, cancelled_by
 from pipelines.text import count_tokens
@@ -147,3 +148,29 @@ def reply_limit(llm: LLM, messages: Sequence[tuple[str, str]], *, reply_tokens: 
     read = sum(count_tokens(content) for _, content in messages)
     expected = _SLACK * speed.seconds(read, reply_tokens) if speed else _UNMEASURED
     return min(max(least, expected), most)
+
+
+_LEAST_WINDOW = 700  # tokens
+_ONE_WORD = (("system", "You answer with one word."), ("user", "Say: ready"))
+
+
+def examine_llm(settings: Settings) -> tuple[bool, str, str]:
+    """Ask the language model of the settings for one word: (it answered, what it is or what is wrong, what to do)."""
+    from pipelines.models.llm import CompatibleLLM, OpenRouterLLM, build_llm, window_of
+
+    try:
+        llm = build_llm(settings)
+        assert isinstance(llm, OpenRouterLLM | CompatibleLLM)
+        label, window, began = llm.endpoint.label, window_of(llm, settings.llm), monotonic()
+        stream = ReplyStream(llm, _ONE_WORD, seconds=settings.llm.timeout_seconds, hint=TIMEOUT_HINT)
+        first = next(iter(stream), "")
+        stream.close()
+    except FootnoteError as error:
+        return False, error.message.rstrip("."), error.hint
+    seconds, least = monotonic() - began, settings.llm.max_tokens
+    if window < _LEAST_WINDOW:
+        hint = "Start the server with a larger window, or set FOOTNOTE_LLM__CONTEXT_WINDOW."
+        return False, f"{label} has a window of {window:,} tokens, too little for rules, question and one source", hint
+    kept = min(least, window // 4)
+    said = f"{label} answered in {seconds:.1f} s, window {window:,} tokens, {kept:,} of them for the reply"
+    return bool(first), said, "Choose another model: FOOTNOTE_LLM__MODEL."

@@ -203,7 +203,9 @@ def describe_error(error: Exception, endpoint: Endpoint) -> FootnoteError:
     if isinstance(error, openai.APIConnectionError | httpx.TransportError):
         problem = "cannot be reached" if isinstance(error, openai.APIConnectionError) else "broke off"
         problem += f" ({_detail(error.__cause__ or error, endpoint)})"
-        hint = CA_FILE_HINT if is_untrusted(problem) else "Check the address, the network and whether it runs."
+        setting = "FOOTNOTE_LLM__API_BASE" if endpoint.model_variable == LLM_VARIABLE else "OPENAI_API_BASE"
+        check = f"Check the address ({setting}), the network and whether it runs."
+        hint = CA_FILE_HINT if is_untrusted(problem) else check
         return ServiceUnavailable(f"{server} {problem}.", hint=hint)
     detail = _detail(error, endpoint)
     if not isinstance(error, openai.APIStatusError):

@@ -1,3 +1,4 @@
+import re
 import shlex
 import time
 from pathlib import Path
@@ -7,11 +8,12 @@ import pytest
 from llama_index.core.schema import TextNode
 from sqlalchemy import text
 
-from config.settings import Settings
+from config.settings import LLMSettings, Settings
 from pipelines.ingestion.parsers import parse
 from pipelines.ingestion.preview import preview
 from pipelines.ingestion.reindex import plan_reindex
 from pipelines.ingestion.run import Overrides, build_ingestion, ingest
+from pipelines.models.consult import examine_llm
 from pipelines.models.identity import identity
 from pipelines.store.audit import damaged_documents
 from pipelines.store.database import open_database
@@ -21,6 +23,7 @@ from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.store.originals import original_path
 from pipelines.store.vector_store import build_vector_store
 from pipelines.types import Document
+from tests.fake_openai import FakeOpenAI, Fault
 
 TABLE = node_table("hashed_hashed_256")
 
@@ -170,3 +173,34 @@ def test_a_damaged_original_is_never_taken_for_the_document(folder: Path, settin
     assert "originals" not in wrong(settings, fix=True)  # the file is as it was
     ingestion.run(plan_reindex(ingestion), kind="reindex")
     assert wrong(settings) == set()
+
+
+@pytest.mark.parametrize(
+    ("fault", "said", "mend"),
+    [
+        (
+            None,
+            r"fake at http://127\.0\.0\.1:\d+/v1 answered in .* s, window 4,096 tokens, 800 of them for the reply",
+            "",
+        ),
+        (Fault("status", 404), "does not know the model fake", "FOOTNOTE_LLM__MODEL"),
+        (Fault("status", 404, message="File Not Found"), "has no such path", "FOOTNOTE_LLM__API_BASE"),
+        (Fault("status", 401), "refuses the key", "OPENAI_API_KEY"),
+        (Fault("slow", seconds=2), "took more than 1.0 s", "FOOTNOTE_LLM__TIMEOUT_SECONDS"),
+    ],
+)
+def test_the_language_model_is_asked_for_one_word(tmp_path: Path, fault: Fault | None, said: str, mend: str) -> None:
+    with FakeOpenAI(models=[{"id": "fake", "max_model_len": 4096}]) as server:
+        model = LLMSettings(provider="openai", model="fake", api_base=server.url, retries=0, timeout_seconds=1)
+        if fault:
+            server.fail(fault)
+        ok, found, repair = examine_llm(Settings(home=tmp_path, llm=model, _env_file=None))
+    assert (ok, mend in repair) == (fault is None, True)
+    assert re.search(said, found)
+
+
+def test_a_port_where_nobody_listens_is_named(tmp_path: Path) -> None:
+    model = LLMSettings(provider="openai", model="fake", api_base="http://127.0.0.1:9/v1", retries=0)
+    ok, found, repair = examine_llm(Settings(home=tmp_path, llm=model, _env_file=None))
+    assert (ok, "http://127.0.0.1:9/v1 cannot be reached" in found) == (False, True)
+    assert "FOOTNOTE_LLM__API_BASE" in repair
