@@ -319,8 +319,10 @@ class AnswerSettings(_Stage):
     output: Literal["auto", "prose", "json"] = Field(
         "auto", description="format requested of a language model; auto = JSON for `ask --json`, else streamed prose"
     )
-    unsupported: Literal["mark", "remove", "repair"] = Field(
-        "mark", description="sentences that no source supports: mark or remove them, or ask the model once for a repair"
+    unsupported: Literal["auto", "mark", "remove", "repair"] = Field(
+        "auto",
+        description="sentences that no source supports: mark or remove them, or ask the model once for a repair; auto "
+        "= as a table of measured models says, remove for others",
     )
     facts: bool = Field(True, description="compute counts and durations from career facts")
     nli_model: str = Field(

@@ -154,11 +154,30 @@ class _Draft:
         )
 
     def doubtful(self, writing: WritingOptions) -> list[Sentence]:
-        """The sentences without support, except those that give a link of the persona."""
-        linked = writing.persona.links
-        return [
-            s for s in self.sentences if s.verdict in _DOUBTFUL_VERDICTS and not any(link in s.text for link in linked)
-        ]
+        """The sentences without support, except those that give a link of the persona, and frames of what has support.
+
+        A frame is a line that leads in to the next one, the head of a table, or a line of code beside supported ones.
+        """
+        links = writing.persona.links
+        lacking = [sentence.verdict in _DOUBTFUL_VERDICTS for sentence in self.sentences]
+        found = []
+        for at in reversed(range(len(lacking))):  # what a frame leads in to comes before it
+            if not lacking[at]:
+                continue
+            if any(link in self.sentences[at].text for link in links) or self._is_frame(at, lacking):
+                lacking[at] = False
+            else:
+                found.append(self.sentences[at])
+        return found[::-1]
+
+    def _is_frame(self, at: int, lacking: Sequence[bool]) -> bool:
+        """True if sentence `at` is uncited and frames others that have support."""
+        part, sentence = self.parts[at], self.sentences[at]
+        if part.is_code:
+            return any(not bad for bad, other in zip(lacking, self.parts, strict=True) if other.is_code)
+        after = next(iter(lacking[at + 1 : at + 2]), True)
+        is_row = sentence.text.startswith("|") and at + 1 < len(self.parts) and self.parts[at + 1].text.startswith("|")
+        return sentence.verdict == "uncited" and not after and (sentence.text.endswith(":") or is_row)
 
 
 def _streamed(

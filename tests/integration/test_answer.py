@@ -272,6 +272,7 @@ def cite_first(body: Any) -> str:
 
 def test_a_model_s_answer_is_streamed_cited_and_verified(talking: QueryEngine, openai: FakeOpenAI) -> None:
     openai.reply = cite_first
+    talking = talking.with_changes({"answer.unsupported": "mark"})
     events = list(talking.answer("How many containers did the harbour crane move?"))
     answer = events[-1]
     assert isinstance(answer, Answer)

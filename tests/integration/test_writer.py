@@ -141,7 +141,7 @@ def test_the_markdown_of_a_reply_survives_with_its_footnotes(
         return json.dumps({"answer": text, "sources": [int(n)]}) if output == "json" else text
 
     openai.reply = reply
-    answer = engine.with_changes({"answer.output": output}).ask(QUESTION)
+    answer = engine.with_changes({"answer.output": output, "answer.unsupported": "mark"}).ask(QUESTION)
     n = answer.sentences[0].citations[0]
     assert answer.answer.startswith(
         f"## Crane\n\n- {TRUE}. [{n}]\n- Marit built it in 2014. [{n}]\n\n```sh\ncrane --all\n```"
@@ -156,7 +156,8 @@ def half_true(body: Any) -> str:
     return f"{TRUE} [{crane(body)}]. {FALSE} [{crane(body)}]."
 
 
-def test_an_unsupported_sentence_is_marked(engine: QueryEngine, openai: FakeOpenAI) -> None:
+def test_an_unsupported_sentence_is_marked_by_setting(engine: QueryEngine, openai: FakeOpenAI) -> None:
+    engine = engine.with_changes({"answer.unsupported": "mark"})
     openai.reply = half_true
     answer = engine.ask(QUESTION)
     assert [sentence.verdict for sentence in answer.sentences] == ["supported", "unsupported"]
