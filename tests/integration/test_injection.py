@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from config.prompts import REMINDER_PROSE
 from config.settings import EvidenceSettings, LLMSettings
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
@@ -190,7 +191,7 @@ def test_orders_in_documents_stay_inside_the_delimiters_of_the_prompt(
     held, keys = set(), set()
     for named, (system, asked) in zip(together, prompts, strict=True):
         left, blocks = outside(asked["content"])
-        assert left.replace("---", "").split() == ["Question:", "Who", "fitted", *named, "?"]
+        assert left.replace("---", "").split() == ["Question:", "Who", "fitted", *named, "?", *REMINDER_PROSE.split()]
         assert TRAP not in system["content"]
         assert not re.search(r"^<<\s*/?\s*source", "".join(blocks), re.MULTILINE)
         held |= {topic for topic in topics() for block in blocks if topic in block and TRAP in block.casefold()}
