@@ -1,18 +1,33 @@
-"""Language models that were measured here, and what is done by default to sentences that no source supports."""
+"""Language models that were measured here, and what follows from it: for their unsupported sentences and refusals."""
 
+from dataclasses import dataclass
 from typing import Literal
 
-Unsupported = Literal["mark", "remove", "repair"]
 
-# By the beginning of a model's name, without the provider before its slash. The figures are in docs/measurements.md;
-# neither is good enough for marked sentences to be left to the reader.
-MEASURED: dict[str, Unsupported] = {
-    "qwen2.5-coder-1.5b": "remove",
-    "smollm2-135m": "remove",
+@dataclass(frozen=True, slots=True)
+class MeasuredModel:
+    """The defaults for a model.
+
+    Attributes:
+        unsupported: What is done to sentences that no source supports.
+        trusts_refusals: True if the model's word that the passages do not answer is the answer; else a likely
+            quotation overrules it.
+    """
+
+    unsupported: Literal["mark", "remove", "repair"] = "remove"
+    trusts_refusals: bool = True
+
+
+UNKNOWN = MeasuredModel()
+# By the beginning of a model's name, without the provider before its slash. The figures are in docs/measurements.md:
+# neither is good enough for marked sentences to be left to the reader, and both refuse what the passages answer.
+MEASURED: dict[str, MeasuredModel] = {
+    "qwen2.5-coder-1.5b": MeasuredModel("remove", trusts_refusals=False),
+    "smollm2-135m": MeasuredModel("remove", trusts_refusals=False),
 }
 
 
-def unsupported_by_default(model: str) -> Unsupported:
-    """The way of a measured model; `remove` for one that is unknown."""
+def measured(model: str) -> MeasuredModel:
+    """The defaults for a model by its name; those of an unknown model if it has not been measured."""
     name = model.rsplit("/", 1)[-1].lower()
-    return next((way for known, way in MEASURED.items() if name.startswith(known)), "remove")
+    return next((found for known, found in MEASURED.items() if name.startswith(known)), UNKNOWN)

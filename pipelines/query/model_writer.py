@@ -10,6 +10,7 @@ from config.prompts import NO_MORE, REPAIR
 from pipelines.answers import Answer, Context, Footnote, Preview, Sentence, Source, Token, Verdict
 from pipelines.errors import FootnoteError, ModelError
 from pipelines.models.consult import TIMEOUT_HINT, ReplyStream
+from pipelines.models.measured import measured
 from pipelines.observe import log_failure
 from pipelines.query.answer import AnswerEvent, WriterInput, abstention
 from pipelines.query.citation_markers import strip_unfinished_marker
@@ -85,7 +86,8 @@ def write_by_model(
     is_empty = is_empty_reply(reply.text) and not completion.truncated
     if is_empty or (draft.refused and not any(sentence.citations for sentence in draft.sentences)):
         refusal = abstention(task, "llm", model)
-        yield Token(refusal.answer)
+        if measured(model).trusts_refusals:
+            yield Token(refusal.answer)
         return ModelDraft(refusal, replace(reading, outcome="refused", left_out=draft.left_out))
     if not draft.sentences:
         raise ModelError(f"{model} wrote no sentence.", hint="Try again, or choose another model.")

@@ -8,7 +8,7 @@ from config.prompts import MEANT, QUESTION, REMINDER_JSON, REMINDER_PROSE, answe
 from config.settings import PersonaSettings, Settings
 from pipelines.answers import Context, Source
 from pipelines.errors import ModelError
-from pipelines.models.measured import unsupported_by_default
+from pipelines.models.measured import measured
 from pipelines.models.usage import token_margin
 from pipelines.query.delimit import SEPARATOR, escape_delimiters, format_source
 from pipelines.text import count_tokens
@@ -46,7 +46,7 @@ def writing_options(settings: Settings, model: str, window: int) -> WritingOptio
     options, limits = settings.answer, settings.llm
     room = (window - min(limits.max_tokens, window // 4)) / token_margin(model)
     output: Literal["prose", "json"] = "json" if options.output == "json" else "prose"
-    unsupported = unsupported_by_default(model) if options.unsupported == "auto" else options.unsupported
+    unsupported = measured(model).unsupported if options.unsupported == "auto" else options.unsupported
     return WritingOptions(settings.persona, output, unsupported, room, limits.keep_prompts, limits.timeout_seconds)
 
 

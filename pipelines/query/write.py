@@ -11,6 +11,7 @@ from config.settings import Settings
 from pipelines.answers import Answer
 from pipelines.errors import FootnoteError, PromptTooLong
 from pipelines.models.cross_encoder import load_inference
+from pipelines.models.measured import measured
 from pipelines.observe import log_failure
 from pipelines.query.answer import AnswerEvent, AnswerEvents, WriterInput, abstain
 from pipelines.query.context import Retrieved, build_context
@@ -25,6 +26,7 @@ from pipelines.query.verify import build_judge, cached_embedding
 
 _FEWEST_SOURCES = 2  # of which a prompt that was too long is made shorter
 MODEL_PASSAGES = 8  # that a language model is shown, within its window and the budget
+_REFUSED = "The language model found no answer in the passages; models of its size often overlook one."
 _NOT_SUPPORTED = "No source supports the language model's answer, so it was left out."
 
 
@@ -36,7 +38,8 @@ def passage_count(settings: Settings, llm: LLM | None) -> int:
 def write(retrieved: Retrieved, search: Search, *, previews: bool = False) -> AnswerEvents:
     """Answer by the language model; if there is none, it fails, or no source supports its reply, by quotation.
 
-    The model is asked whenever there are passages, and may refuse. Its failure is noted and is the Answer's
+    The model is asked whenever there are passages, and may refuse; where its refusals were measured as often wrong, a
+    likely quotation overrules it. Its failure is noted and is the Answer's
     `fallback_reason`. With `previews`, the quotation is yielded as a Preview while a slow model reads.
 
     Raises:
@@ -48,10 +51,10 @@ def write(retrieved: Retrieved, search: Search, *, previews: bool = False) -> An
         preview = partial(_quotation, retrieved, search) if previews else None
         try:
             draft = yield from _write_within_window(task, search, search.llm, preview)
-            if draft.answer is not None:
+            if draft.answer and (draft.answer.answered or not _is_overruled(retrieved, search)):
                 return draft.answer
             failure = draft.failure
-            search.ledger.note(failure or _NOT_SUPPORTED)
+            search.ledger.note(failure or (_REFUSED if draft.answer else _NOT_SUPPORTED))
         except FootnoteError as error:
             log_failure("language model failed, answering by extraction", error)
             failure = str(error)
@@ -80,6 +83,14 @@ def _quotation(retrieved: Retrieved, search: Search) -> Answer | None:
     except FootnoteError as error:
         log_failure("no quotation is shown while the language model reads", error)
         return None
+
+
+def _is_overruled(retrieved: Retrieved, search: Search) -> bool:
+    """True if a model's refusals were measured as often wrong, and a quotation is likely to answer."""
+    if measured(search.llm_name).trusts_refusals:
+        return False
+    quotation = _quotation(retrieved, search)
+    return quotation is not None and quotation.confidence != "low"
 
 
 def _writer_input(retrieved: Retrieved, search: Search) -> WriterInput:

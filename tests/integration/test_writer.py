@@ -42,7 +42,8 @@ def stored(ingested: Ingested) -> Settings:
 @pytest.fixture
 def make_engine(stored: Settings, make_settings: MakeSettings, openai: FakeOpenAI) -> Callable[..., QueryEngine]:
     def make(llm: dict[str, Any] | None = None, **changes: Any) -> QueryEngine:
-        model = LLMSettings(provider="openai", model="fake", api_base=openai.url, retries=0, **(llm or {}))
+        given = {"model": "fake", "retries": 0} | (llm or {})
+        model = LLMSettings(provider="openai", api_base=openai.url, **given)
         return build_query_engine(make_settings(stored, llm=model, **changes))
 
     return make
@@ -480,3 +481,13 @@ def test_a_quarter_of_a_small_window_is_for_the_reply(
 ) -> None:
     openai.reply = lambda body: f"{TRUE} [{crane(body)}]."
     assert make_engine({"context_window": 1024}).ask(QUESTION).mode == "llm"
+
+
+def test_quotation_has_the_last_word_where_a_model_was_measured_to_refuse_too_often(
+    make_engine: Callable[..., QueryEngine], openai: FakeOpenAI
+) -> None:
+    openai.reply = NO_ANSWER
+    answer = make_engine({"model": "qwen2.5-coder-1.5b-instruct"}).ask(QUESTION)
+    assert (answer.mode, "40 containers" in answer.answer) == ("extractive", True)
+    assert answer.notes[0].startswith("The language model found no answer in the passages")
+    assert make_engine({"model": "unknown"}).ask(QUESTION).answered is False
