@@ -77,7 +77,7 @@ class Exchange:
         return "".join(piece for piece in self.pieces if isinstance(piece, str)).strip()
 
     def running(self) -> list[str | int]:
-        """What is shown while the answer is awaited or written: the text so far, else the quotation that stands in."""
+        """The text so far; before its first word the quotation that stands in, or a line on what is under way."""
         if self.pieces:
             return self.pieces
         if self.preview is None:

@@ -351,7 +351,7 @@ ReadingOutcome = Literal["answered", "refused", "unsupported", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class ModelReading:
-    """What a language model was shown to answer from, and the outcome of its reply.
+    """The passages that a language model was shown, and the outcome of its reply.
 
     Attributes:
         model: Its name.

@@ -4,6 +4,7 @@ import email.utils
 import random
 import re
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -73,9 +74,13 @@ def client_of(endpoint: Endpoint) -> httpx.Client | None:
     Raises:
         ConfigError: If that file, or SSL_CERT_FILE, cannot be used.
     """
-    environment_ca_file("SSL_CERT_FILE")
-    trusted = ssl_context(endpoint.ca_file, httpx.create_ssl_context)
+    trusted = _authorities(endpoint)
     return _Client(verify=trusted) if trusted else None
+
+
+def _authorities(endpoint: Endpoint) -> ssl.SSLContext | None:
+    environment_ca_file("SSL_CERT_FILE")
+    return ssl_context(endpoint.ca_file, httpx.create_ssl_context)
 
 
 class Cancellation:
@@ -133,9 +138,7 @@ def cancellable_client(endpoint: Endpoint) -> httpx.Client:
     Raises:
         ConfigError: If FOOTNOTE_CA_FILE, or SSL_CERT_FILE, cannot be used.
     """
-    environment_ca_file("SSL_CERT_FILE")
-    trusted = ssl_context(endpoint.ca_file, httpx.create_ssl_context)
-    return _Client(verify=trusted or True, limits=httpx.Limits(max_keepalive_connections=0))
+    return _Client(verify=_authorities(endpoint) or True, limits=httpx.Limits(max_keepalive_connections=0))
 
 
 class _Client(openai.DefaultHttpxClient):

@@ -214,7 +214,7 @@ class Completion:
                 return chunks, piece
         if chunk is None:
             raise ValueError("The stream held no chunk.")
-        model = f"{self._endpoint.model} at {self._endpoint.name}"
+        model = self._endpoint.label
         if self.finish_reason == "length":
             raise ModelError(
                 f"{model} used its token limit before it wrote an answer.", hint="Raise FOOTNOTE_LLM__MAX_TOKENS."

@@ -7,8 +7,7 @@ from typing import Any
 import httpx
 
 from pipelines.errors import ServiceUnavailable
-from pipelines.models.endpoint import Endpoint, describe_error
-from pipelines.tls import ssl_context
+from pipelines.models.endpoint import Endpoint, cancellable_client, describe_error
 
 _SECONDS = 3.0  # for an answer
 # Where servers tell a window: llama.cpp, vLLM, LM Studio, OpenRouter.
@@ -54,11 +53,10 @@ def _windows(model: Mapping[str, Any]) -> Iterator[int]:
 
 
 def _get(endpoint: Endpoint, url: str) -> dict[str, Any]:
-    trusted = ssl_context(endpoint.ca_file, httpx.create_ssl_context)
     headers = {"Authorization": f"Bearer {endpoint.key.get_secret_value()}"}
     try:
-        reply = httpx.get(url, headers=headers, timeout=_SECONDS, verify=trusted or True)
-        found = reply.raise_for_status().json()
+        with cancellable_client(endpoint) as client:
+            found = client.get(url, headers=headers, timeout=_SECONDS).raise_for_status().json()
     except (httpx.HTTPError, ValueError) as error:
         failure = describe_error(error, endpoint)
         raise ServiceUnavailable(failure.message, hint=failure.hint) from None

@@ -191,14 +191,20 @@ def _streamed(
     JSON, and what may be repaired, waits for the end. The request is closed where the model repeats itself.
     """
     raw, shown, streams = "", "", writing.output == "prose" and writing.unsupported != "repair"
+    numbers = [source.n for source in task.context.sources]
+    drafted = 0  # complete sentences that were verified
     for piece in completion:
         raw += piece
         if not any(mark in piece for mark in ".!?:\n|>"):
             continue
         reply = clean_reply(raw, task.context.sources)
         if streams and not looks_like_json(reply.text):
-            draft = _drafted(ModelReply(canonical(reply.text)), task, is_whole=False)
-            shown = yield from _new_events(_presentable(draft, writing), shown, task.context.sources)
+            text = canonical(reply.text)
+            complete = len(cited_sentences(text, numbers)) - 1
+            if complete > drafted:
+                draft = _drafted(ModelReply(text), task, is_whole=False)
+                shown = yield from _new_events(_presentable(draft, writing), shown, task.context.sources)
+            drafted = complete
         if reply.is_over:
             completion.close()
             break

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 from llama_index.core.llms import LLM
 
@@ -48,10 +48,10 @@ def write(retrieved: Retrieved, search: Search, *, previews: bool = False) -> An
     failure = ""
     task = _writer_input(retrieved, search)
     if search.llm is not None and task.context.sources:
-        preview = partial(_quotation, retrieved, search) if previews else None
+        quotation = cache(partial(_quotation, retrieved, search))
         try:
-            draft = yield from _write_within_window(task, search, search.llm, preview)
-            if draft.answer and (draft.answer.answered or not _is_overruled(retrieved, search)):
+            draft = yield from _write_within_window(task, search, search.llm, quotation if previews else None)
+            if draft.answer and (draft.answer.answered or not _is_overruled(quotation, search)):
                 return draft.answer
             failure = draft.failure
             search.ledger.note(failure or (_REFUSED if draft.answer else _NOT_SUPPORTED))
@@ -85,12 +85,12 @@ def _quotation(retrieved: Retrieved, search: Search) -> Answer | None:
         return None
 
 
-def _is_overruled(retrieved: Retrieved, search: Search) -> bool:
+def _is_overruled(quotation: Callable[[], Answer | None], search: Search) -> bool:
     """True if a model's refusals were measured as often wrong, and a quotation is likely to answer."""
     if measured(search.llm_name).trusts_refusals:
         return False
-    quotation = _quotation(retrieved, search)
-    return quotation is not None and quotation.confidence != "low"
+    likely = quotation()
+    return likely is not None and likely.confidence != "low"
 
 
 def _writer_input(retrieved: Retrieved, search: Search) -> WriterInput:
