@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from pipelines.answers import Sentence
 from pipelines.query.answer import join_sentences
 from pipelines.query.citation_markers import (
-    MarkerFilter,
     escape_markers,
     split_markers,
     strip_unfinished_marker,
@@ -54,19 +53,6 @@ def test_markers_of_every_form_are_taken_out(text: str, clean: str, numbers: lis
     assert (found, [marker.n for marker in markers]) == (clean, numbers)
 
 
-@pytest.mark.parametrize(
-    "text", ["A.¹²,³ B.² C.", "A.<sup>1</sup> (source 2) B.^3^", "5 m² (see below) <sub>2</sub>.¹"]
-)
-def test_markers_without_brackets_are_read_alike_letter_by_letter(text: str) -> None:
-    stream, pieces = MarkerFilter(), list[str | int]()
-    for letter in text:
-        pieces += stream.feed(letter)
-    pieces += stream.close()
-    clean, markers = split_markers(text)
-    assert "".join(piece for piece in pieces if isinstance(piece, str)) == clean
-    assert [piece for piece in pieces if isinstance(piece, int)] == [marker.n for marker in markers]
-
-
 def test_raised_numbers_and_named_sources_of_a_text_stay_when_its_markers_are_escaped() -> None:
     assert escape_markers("A.² (source 1) [3]") == "A.² (source 1) (3)"
 
@@ -80,20 +66,6 @@ def test_a_marker_after_the_full_stop_belongs_to_the_sentence_before() -> None:
         ("She left.", (1,)),
         ("She came back.", (2,)),
     ]
-
-
-@given(
-    st.lists(
-        st.sampled_from(["[1]", "[", "]", " ", "a", "[2, 3]", "【1】", "【", "】", "[x", "1", "-", "†", "[source "]),
-        max_size=40,
-    ).map("".join)
-)
-def test_a_stream_cut_anywhere_shows_what_the_whole_text_shows(text: str) -> None:
-    whole, markers = split_markers(text)
-    stream = MarkerFilter()
-    pieces = [piece for char in text for piece in stream.feed(char)] + list(stream.close())
-    assert [piece for piece in pieces if isinstance(piece, int)] == [marker.n for marker in markers]
-    assert "".join(piece for piece in pieces if isinstance(piece, str)) == whole
 
 
 @given(
