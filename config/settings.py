@@ -68,6 +68,10 @@ class LLMSettings(_Stage):
     )
     completion_price: float = Field(0.0, ge=0, description="US dollars per million completion tokens; 0 = as `price`")
 
+    def reply_tokens(self, window: int) -> int:
+        """Most tokens of a reply within a window of so many: `max_tokens`, and a quarter of the window at most."""
+        return min(self.max_tokens, window // 4)
+
 
 class SourceRule(_Stage):
     """Values for every document whose name, address or source matches; an empty field sets nothing."""

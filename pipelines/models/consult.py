@@ -167,10 +167,9 @@ def examine_llm(settings: Settings) -> tuple[bool, str, str]:
         stream.close()
     except FootnoteError as error:
         return False, error.message.rstrip("."), error.hint
-    seconds, least = monotonic() - began, settings.llm.max_tokens
+    seconds, kept = monotonic() - began, settings.llm.reply_tokens(window)
     if window < _LEAST_WINDOW:
         hint = "Start the server with a larger window, or set FOOTNOTE_LLM__CONTEXT_WINDOW."
         return False, f"{label} has a window of {window:,} tokens, too little for rules, question and one source", hint
-    kept = min(least, window // 4)
     said = f"{label} answered in {seconds:.1f} s, window {window:,} tokens, {kept:,} of them for the reply"
     return bool(first), said, "Choose another model: FOOTNOTE_LLM__MODEL."

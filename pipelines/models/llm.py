@@ -77,6 +77,13 @@ def _told_window(endpoint: Endpoint) -> int | None:
     return next((model.window for model in served if model.name == endpoint.model or len(served) == 1), None)
 
 
+def limited(llm: LLM, reply_tokens: int) -> LLM:
+    """The model with so many tokens for a reply at most; another package's model as it is."""
+    if not isinstance(llm, OpenRouterLLM | CompatibleLLM) or (llm.max_tokens or 0) <= reply_tokens:
+        return llm
+    return llm.model_copy(update={"max_tokens": reply_tokens})
+
+
 def timeout_of(llm: LLM) -> float | None:
     """The seconds that a reply of a model of the settings may take; None for another package's model."""
     return float(llm.timeout) if isinstance(llm, OpenRouterLLM | CompatibleLLM) else None

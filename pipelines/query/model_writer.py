@@ -7,7 +7,7 @@ from itertools import groupby
 from llama_index.core.llms import LLM
 
 from config.prompts import NO_MORE, REPAIR
-from pipelines.answers import Answer, Context, Footnote, Preview, Sentence, Source, Token, Verdict
+from pipelines.answers import Answer, Citation, Context, Footnote, Preview, Sentence, Source, Token, Verdict
 from pipelines.errors import FootnoteError, ModelError
 from pipelines.models.consult import TIMEOUT_HINT, ReplyStream
 from pipelines.models.measured import measured
@@ -74,13 +74,14 @@ def write_by_model(
     completion = ReplyStream(llm, prompt, seconds=writing.seconds, hint=TIMEOUT_HINT)
     if preview is not None and not completion.wait(_SLOW) and (quotation := preview()):
         yield Preview(quotation)
-    raw, shown = yield from _streamed(completion, task, writing)
+    verifier = _Verifier(task)
+    raw, shown = yield from _streamed(completion, verifier, writing)
     written = clean_reply(raw, task.context.sources)
     reply = _parse_reply(written.text, model, is_cut=completion.truncated and not written.is_over)
     reading = read_from(model, task.context, outcome="answered")
     if writing.keeps_prompts:
         reading = replace(reading, prompt=tuple(prompt), reply=raw)
-    draft = _drafted(reply, task, is_cut=completion.truncated)
+    draft = _drafted(reply, verifier, is_cut=completion.truncated)
     if written.repeats:
         draft = replace(draft, notes=(*draft.notes, _REPEATED))
     is_empty = is_empty_reply(reply.text) and not completion.truncated
@@ -92,7 +93,7 @@ def write_by_model(
     if not draft.sentences:
         raise ModelError(f"{model} wrote no sentence.", hint="Try again, or choose another model.")
     if writing.unsupported == "repair" and draft.doubtful(writing) and not completion.truncated:
-        draft = _repaired(draft, task, llm, prompt, writing)
+        draft = _repaired(draft, verifier, llm, prompt, writing)
     if len(draft.doubtful(writing)) == len(draft.sentences):
         written_sentences = tuple(sentence.text for sentence in draft.sentences)
         left_out = replace(reading, outcome="unsupported", left_out=written_sentences)
@@ -182,8 +183,33 @@ class _Draft:
         return sentence.verdict == "uncited" and not after and (sentence.text.endswith(":") or is_row)
 
 
+class _Verifier:
+    """Verifies the sentences of a reply against the sources of its task, each once while the reply grows."""
+
+    def __init__(self, task: WriterInput) -> None:
+        self.sources = task.context.sources
+        self._judge = task.judge
+        self._verified: dict[tuple[str, tuple[int, ...]], Sentence] = {}
+        self._best: dict[str, Citation | None] = {}
+
+    def verify(self, text: str, cited: Sequence[int]) -> Sentence:
+        """The sentence with its verdict."""
+        key = text, tuple(cited)
+        if key not in self._verified:
+            self._verified[key] = verify(text, key[1], self.sources, self._judge)
+        return self._verified[key]
+
+    def best_source(self, text: str) -> Citation | None:
+        """The place of the source that supports a sentence best; None if none does."""
+        if text not in self._best:
+            found = (check_source(text, source, self._judge) for source in self.sources)
+            right = (one for one in found if one.verdict == "supported")
+            self._best[text] = max(right, key=lambda one: one.support, default=None)
+        return self._best[text]
+
+
 def _streamed(
-    completion: ReplyStream, task: WriterInput, writing: WritingOptions
+    completion: ReplyStream, verifier: _Verifier, writing: WritingOptions
 ) -> Generator[Token | Footnote, None, tuple[str, str]]:
     """Yield the sentences of a reply as they are complete and verified; return (the whole reply, the text yielded).
 
@@ -191,19 +217,19 @@ def _streamed(
     JSON, and what may be repaired, waits for the end. The request is closed where the model repeats itself.
     """
     raw, shown, streams = "", "", writing.output == "prose" and writing.unsupported != "repair"
-    numbers = [source.n for source in task.context.sources]
+    numbers = [source.n for source in verifier.sources]
     drafted = 0  # complete sentences that were verified
     for piece in completion:
         raw += piece
         if not any(mark in piece for mark in ".!?:\n|>"):
             continue
-        reply = clean_reply(raw, task.context.sources)
+        reply = clean_reply(raw, verifier.sources)
         if streams and not looks_like_json(reply.text):
             text = canonical(reply.text)
             complete = len(cited_sentences(text, numbers)) - 1
             if complete > drafted:
-                draft = _drafted(ModelReply(text), task, is_whole=False)
-                shown = yield from _new_events(_presentable(draft, writing), shown, task.context.sources)
+                draft = _drafted(ModelReply(text), verifier, is_whole=False)
+                shown = yield from _new_events(_presentable(draft, writing), shown, verifier.sources)
             drafted = complete
         if reply.is_over:
             completion.close()
@@ -251,19 +277,19 @@ def _parse_reply(written: str, model: str, *, is_cut: bool) -> ModelReply:
     return replace(reply, text=strip_unfinished_marker(text) if is_cut else text)
 
 
-def _drafted(reply: ModelReply, task: WriterInput, *, is_whole: bool = True, is_cut: bool = False) -> _Draft:
+def _drafted(reply: ModelReply, verifier: _Verifier, *, is_whole: bool = True, is_cut: bool = False) -> _Draft:
     """The sentences of a reply with their verdicts, without refusals.
 
     A sentence that names no source cites the source that supports it, if one is found. The last sentence of a reply
     that is not whole is left out: it may go on, or its marker follow.
     """
     text = strip_sources_list(reply.text) if is_whole else reply.text
-    parts = cited_sentences(text, [source.n for source in task.context.sources])
+    parts = cited_sentences(text, [source.n for source in verifier.sources])
     parts = parts if is_whole else parts[:-1]
-    written = _Draft(tuple(_verified_sentences(parts, reply, task)), tuple(parts))
-    written = replace(written, sentences=_with_code_cited(written, task))
+    written = _Draft(tuple(_verified_sentences(parts, reply, verifier)), tuple(parts))
+    written = replace(written, sentences=_with_code_cited(written, verifier))
     kept = written.keep(lambda s: not is_refusal(s.text, is_supported=s.verdict not in _DOUBTFUL_VERDICTS))
-    found = tuple(_with_found_source(sentence, task) for sentence in kept.sentences)
+    found = tuple(_with_found_source(sentence, verifier) for sentence in kept.sentences)
     if is_cut and found and _is_short(found[-1].text):  # it may be a piece of a sentence
         found = (*found[:-1], kept.sentences[-1])
     added = sum(bool(now.citations) and not then.citations for now, then in zip(found, kept.sentences, strict=True))
@@ -272,23 +298,22 @@ def _drafted(reply: ModelReply, task: WriterInput, *, is_whole: bool = True, is_
     return replace(kept, sentences=found, notes=notes)
 
 
-def _with_code_cited(draft: _Draft, task: WriterInput) -> tuple[Sentence, ...]:
+def _with_code_cited(draft: _Draft, verifier: _Verifier) -> tuple[Sentence, ...]:
     """The sentences; the lines of a block of code that cites nothing cite the source where most of them stand."""
     sentences = list(draft.sentences)
     for is_code, run in groupby(range(len(sentences)), key=lambda at: draft.parts[at].is_code):
         block = list(run)
         if not is_code or any(sentences[at].citations for at in block):
             continue
-        sources = task.context.sources
-        lines = {source.n: {line.strip() for line in source.snippet.splitlines()} for source in sources}
+        lines = {source.n: {line.strip() for line in source.snippet.splitlines()} for source in verifier.sources}
         best = max(lines, key=lambda n: sum(sentences[at].text in lines[n] for at in block))
         for at in block:
             if (text := sentences[at].text) in lines[best]:
-                sentences[at] = verify(text, (best,), sources, task.judge)
+                sentences[at] = verifier.verify(text, (best,))
     return tuple(sentences)
 
 
-def _with_found_source(sentence: Sentence, task: WriterInput) -> Sentence:
+def _with_found_source(sentence: Sentence, verifier: _Verifier) -> Sentence:
     """The sentence with the source that supports it best, if it cites none.
 
     One of fewer than three terms must stand there word for word, with at least two words.
@@ -296,29 +321,27 @@ def _with_found_source(sentence: Sentence, task: WriterInput) -> Sentence:
     is_short = _is_short(sentence.text)
     if sentence.citations or len(sentence.text.split()) < (2 if is_short else 1):
         return sentence
-    found = (check_source(sentence.text, source, task.judge) for source in task.context.sources)
-    right = (one for one in found if one.verdict == "supported" and (one.support == 1 or not is_short))
-    best = max(right, key=lambda one: one.support, default=None)
-    return verify(sentence.text, (best.n,), task.context.sources, task.judge) if best else sentence
+    best = verifier.best_source(sentence.text)
+    is_found = best is not None and (best.support == 1 or not is_short)
+    return verifier.verify(sentence.text, (best.n,)) if best and is_found else sentence
 
 
 def _is_short(text: str) -> bool:
     return len(set(tokenise(text))) < _LEAST_TERMS
 
 
-def _verified_sentences(parts: Sequence[CitedText], reply: ModelReply, task: WriterInput) -> Iterator[Sentence]:
+def _verified_sentences(parts: Sequence[CitedText], reply: ModelReply, verifier: _Verifier) -> Iterator[Sentence]:
     """The sentences with their verdicts; if none has a marker, each cites the listed source that supports it best."""
-    sources = task.context.sources
-    listed = () if any(part.citations for part in parts) else listed_source_numbers(reply.sources, sources)
+    listed = () if any(part.citations for part in parts) else listed_source_numbers(reply.sources, verifier.sources)
     for part in parts:
-        found = verify(part.text, part.citations or listed, sources, task.judge)
+        found = verifier.verify(part.text, part.citations or listed)
         if not part.citations and listed:
             best = next((one.n for one in found.evidence if one.n in listed), listed[0])
-            found = verify(part.text, (best,), sources, task.judge)
+            found = verifier.verify(part.text, (best,))
         yield found
 
 
-def _repaired(draft: _Draft, task: WriterInput, llm: LLM, prompt: Messages, writing: WritingOptions) -> _Draft:
+def _repaired(draft: _Draft, verifier: _Verifier, llm: LLM, prompt: Messages, writing: WritingOptions) -> _Draft:
     """Ask the model once to repair the unsupported sentences; keep its reply if fewer of them remain."""
     doubtful = draft.doubtful(writing)
     listed = "\n".join(f"- {sentence.verdict}: {sentence.text}" for sentence in doubtful)
@@ -329,8 +352,8 @@ def _repaired(draft: _Draft, task: WriterInput, llm: LLM, prompt: Messages, writ
     )
     try:
         completion = ReplyStream(llm, [*prompt, *asked_again], seconds=writing.seconds, hint=TIMEOUT_HINT)
-        text = clean_reply("".join(completion), task.context.sources).text
-        again = _drafted(_parse_reply(text, str(llm.metadata.model_name), is_cut=completion.truncated), task)
+        text = clean_reply("".join(completion), verifier.sources).text
+        again = _drafted(_parse_reply(text, str(llm.metadata.model_name), is_cut=completion.truncated), verifier)
     except FootnoteError as error:
         log_failure("an answer was not repaired", error)
         return replace(draft, notes=(f"{note}, and failed: {error}",))

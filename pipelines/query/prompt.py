@@ -39,12 +39,9 @@ class WritingOptions:
 
 
 def writing_options(settings: Settings, model: str, window: int) -> WritingOptions:
-    """The writing options of these settings, with the room that a window leaves for the prompt.
-
-    The reply takes `max_tokens`, and a quarter of the window at most.
-    """
+    """The writing options of these settings, with the room that a window leaves for the prompt."""
     options, limits = settings.answer, settings.llm
-    room = (window - min(limits.max_tokens, window // 4)) / token_margin(model)
+    room = (window - limits.reply_tokens(window)) / token_margin(model)
     output: Literal["prose", "json"] = "json" if options.output == "json" else "prose"
     unsupported = measured(model).unsupported if options.unsupported == "auto" else options.unsupported
     return WritingOptions(settings.persona, output, unsupported, room, limits.keep_prompts, limits.timeout_seconds)

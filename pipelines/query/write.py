@@ -111,12 +111,11 @@ def _write_within_window(
 
     A request that its server finds too long is sent again with half of the sources.
     """
-    from pipelines.models.llm import window_of  # its libraries take a second to import
+    from pipelines.models.llm import limited, window_of  # its libraries take a second to import
 
-    ledger, options = (
-        search.ledger,
-        writing_options(search.settings, search.llm_name, window_of(llm, search.settings.llm)),
-    )
+    ledger, window = search.ledger, window_of(llm, search.settings.llm)
+    options = writing_options(search.settings, search.llm_name, window)
+    llm = limited(llm, search.settings.llm.reply_tokens(window))
     turns = recent_turns(search.request.history, tokens=search.settings.answer.history_tokens)
     dropped_before = task.context.dropped
     while True:

@@ -481,6 +481,7 @@ def test_a_quarter_of_a_small_window_is_for_the_reply(
 ) -> None:
     openai.reply = lambda body: f"{TRUE} [{crane(body)}]."
     assert make_engine({"context_window": 1024}).ask(QUESTION).mode == "llm"
+    assert openai.requests[-1].body["max_tokens"] == 256
 
 
 def test_quotation_has_the_last_word_where_a_model_was_measured_to_refuse_too_often(
