@@ -27,9 +27,6 @@ from pipelines.store.tokens import tokenise
 from pipelines.types import Evidence, QueryIntent
 
 MARGIN = 0.02  # of strength, by which an attempt must be better
-# From this trust on a text counts as a variant of the question. On two dev sets, right answers to a question have .16
-# to .8, answers to the question most like it .01 to .4, answers to any other question 0 to .15 (10 % to 90 % of each).
-TRUST = 0.25
 _DAMPING = 60
 _VARIANTS = 3  # of a multi-query
 _REPLY_TOKENS = 60  # of a rewrite, by which its time is expected
@@ -207,14 +204,11 @@ def hyde(context: EscalationContext) -> EscalationResult:
 def multi_query(context: EscalationContext) -> EscalationResult:
     """Several wordings, each searched; their rankings are fused with the question's own, weighted by trust."""
     texts = parse_queries(context.ask(prompts.VARIANTS.format(count=_VARIANTS)), context.question, _VARIANTS)
-    trusted = [(text, trust) for text in texts if (trust := context.trust(text)) >= TRUST]
     if not texts:
         return _UNUSABLE
-    if not trusted:
-        return _off_topic(" | ".join(texts), max(map(context.trust, texts)))
     outcomes: list[SearchOutcome] = []
     weighted: list[tuple[float, float]] = []
-    for n, (text, trust) in enumerate(trusted, start=1):
+    for n, (text, trust) in enumerate(zip(texts, map(context.trust, texts), strict=True), start=1):
         if outcomes and context.seconds_left <= 0:
             context.search.ledger.lacking("A part of a second try was left out: the time was used up.")
             break
@@ -223,7 +217,7 @@ def multi_query(context: EscalationContext) -> EscalationResult:
         weighted.append((trust, strength))
     fused = _fused(context, outcomes, [trust for trust, _ in weighted])
     own = max([context.base, *outcomes], key=lambda each: each.evidence.strength).evidence
-    searched = " | ".join(text for text, _ in trusted[: len(outcomes)])
+    searched = " | ".join(texts[: len(outcomes)])
     return EscalationResult(searched, _with_expected_strength(context, replace(fused, evidence=own), weighted))
 
 
@@ -236,15 +230,8 @@ STRATEGIES: dict[str, Callable[[EscalationContext], EscalationResult]] = {
 _UNUSABLE = EscalationResult("", None, "the reply held nothing to search for")
 
 
-def _off_topic(text: str, trust: float) -> EscalationResult:
-    why = f"the reply is about something else ({trust:.2f} in common, {TRUST:.2f} needed)"
-    return EscalationResult(text, None, why)
-
-
 def _one_variant(context: EscalationContext, name: str, text: str, *, with_terms: bool = True) -> EscalationResult:
     trust = context.trust(text)
-    if trust < TRUST:
-        return _off_topic(text, trust)
     outcome, strength = _search_variant(context, name, text, trust, with_terms=with_terms)
     return EscalationResult(text, _with_expected_strength(context, outcome, [(trust, strength)]))
 

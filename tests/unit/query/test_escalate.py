@@ -205,13 +205,11 @@ def test_a_reading_is_kept_when_question_and_reading_together_are_borne_out_bett
     assert best.intent == base.intent
 
 
-def test_a_confident_find_for_something_else_is_not_even_searched() -> None:
-    corpus = corpus_of({**WEAK, (FAR, FAR): 1.0, (FAR, QUESTION): 0.9})
-    base, best, ledger = run(corpus, Voice(replies=[FAR]), settings("rewrite", "multi"))
-    assert best is base
-    assert not corpus.searched
-    assert not tried(ledger, "rewrite").kept
-    assert "something else" in tried(ledger, "rewrite").why
+@pytest.mark.parametrize(("own", "kept"), [(0.9, True), (0.29, False)])
+def test_a_reading_in_far_words_is_kept_by_what_its_passages_say_to_the_question(own: float, kept: bool) -> None:
+    corpus = corpus_of({**WEAK, (FAR, FAR): 1.0, (FAR, QUESTION): own})
+    base, best, ledger = run(corpus, Voice(replies=[FAR]), settings("rewrite"))
+    assert (best is not base, tried(ledger, "rewrite").kept) == (kept, kept)
 
 
 def test_a_reading_is_rejected_when_its_passages_bear_the_question_itself_out_less() -> None:
@@ -277,15 +275,16 @@ def test_a_hypothetical_answer_lends_its_direction_and_not_its_words() -> None:
     assert query.embedding[1] > 0
 
 
-def test_of_several_wordings_the_far_ones_are_left_out_and_the_rankings_are_fused() -> None:
+def test_of_several_wordings_the_rankings_are_fused_and_far_ones_hardly_count() -> None:
     hits = {QUESTION: ["a", "b"], GOOD: ["c", "d"], OTHER: ["c", "e"]}
     strengths = {**WEAK, (GOOD, QUESTION): 0.4, (GOOD, GOOD): 0.9, (OTHER, QUESTION): 0.2, (OTHER, OTHER): 0.9}
     corpus = corpus_of(strengths, hits=hits)
     _, best, ledger = run(corpus, Voice(replies=[f"- {GOOD}\n- {FAR}\n- {OTHER}"]), settings("multi"))
     assert best.ranked[0].node.node_id == "c"  # found by two of them
     assert {name.node.node_id for name in best.ranked} == {"a", "b", "c", "d", "e"}
-    assert best.evidence.strength == pytest.approx((0.4 + 0.64 * 0.9 + 0.64 * 0.9) / (1 + 0.64 + 0.64), abs=5e-5)
-    assert tried(ledger, "multi").search_text == f"{GOOD} | {OTHER}"
+    far = 0.1**2
+    assert best.evidence.strength == pytest.approx((0.4 + 2 * 0.64 * 0.9) / (1 + 2 * 0.64 + far), abs=5e-5)
+    assert tried(ledger, "multi").search_text == f"{GOOD} | {FAR} | {OTHER}"
     assert [best.ledger.candidate(own.node.node_id).final for own in best.ranked] == [own.score for own in best.ranked]
 
 
