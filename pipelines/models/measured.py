@@ -10,20 +10,20 @@ class MeasuredModel:
 
     Attributes:
         unsupported: What is done to sentences that no source supports.
-        trusts_refusals: True if the model's word that the passages do not answer is the answer; else a likely
-            quotation overrules it.
+        is_trusted: True if the model may say that the passages do not answer, and give an answer that they support in
+            part; else quotation takes the place of both where it finds an answer.
     """
 
     unsupported: Literal["mark", "remove", "repair"] = "remove"
-    trusts_refusals: bool = True
+    is_trusted: bool = True
 
 
 UNKNOWN = MeasuredModel()
 # By the beginning of a model's name, without the provider before its slash. The figures are in docs/measurements.md:
 # neither is good enough for marked sentences to be left to the reader, and both refuse what the passages answer.
 MEASURED: dict[str, MeasuredModel] = {
-    "qwen2.5-coder-1.5b": MeasuredModel("remove", trusts_refusals=False),
-    "smollm2-135m": MeasuredModel("remove", trusts_refusals=False),
+    "qwen2.5-coder-1.5b": MeasuredModel("remove", is_trusted=False),
+    "smollm2-135m": MeasuredModel("remove", is_trusted=False),
 }
 
 

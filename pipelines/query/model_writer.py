@@ -10,7 +10,6 @@ from config.prompts import NO_MORE, REPAIR
 from pipelines.answers import Answer, Citation, Context, Footnote, Preview, Sentence, Source, Token, Verdict
 from pipelines.errors import FootnoteError, ModelError
 from pipelines.models.consult import TIMEOUT_HINT, ReplyStream
-from pipelines.models.measured import measured
 from pipelines.observe import log_failure
 from pipelines.query.answer import AnswerEvent, WriterInput, abstention
 from pipelines.query.citation_markers import strip_unfinished_marker
@@ -87,14 +86,14 @@ def write_by_model(
     is_empty = is_empty_reply(reply.text) and not completion.truncated
     if is_empty or (draft.refused and not any(sentence.citations for sentence in draft.sentences)):
         refusal = abstention(task, "llm", model)
-        if measured(model).trusts_refusals:
+        if writing.is_trusted:
             yield Token(refusal.answer)
         return ModelDraft(refusal, replace(reading, outcome="refused", left_out=draft.left_out))
     if not draft.sentences:
         raise ModelError(f"{model} wrote no sentence.", hint="Try again, or choose another model.")
     if writing.unsupported == "repair" and draft.doubtful(writing) and not completion.truncated:
         draft = _repaired(draft, verifier, llm, prompt, writing)
-    if len(draft.doubtful(writing)) == len(draft.sentences):
+    if not draft.has_support(writing):
         written_sentences = tuple(sentence.text for sentence in draft.sentences)
         left_out = replace(reading, outcome="unsupported", left_out=written_sentences)
         return ModelDraft(None, left_out, str(completion.failure or ""))
@@ -172,6 +171,12 @@ class _Draft:
             else:
                 found.append(self.sentences[at])
         return found[::-1]
+
+    def has_support(self, writing: WritingOptions) -> bool:
+        """True if the sources support enough of the draft for an answer: a sentence, of a trusted model in part."""
+        if writing.is_trusted:
+            return len(self.doubtful(writing)) < len(self.sentences)
+        return any(sentence.verdict in ("supported", "misattributed") for sentence in self.sentences)
 
     def _is_frame(self, at: int, lacking: Sequence[bool]) -> bool:
         """True if sentence `at` is uncited and frames others that have support."""
@@ -255,9 +260,9 @@ def _new_events(draft: "_Draft", shown: str, sources: Sequence[Source]) -> Gener
 
 def _presentable(draft: "_Draft", writing: WritingOptions) -> "_Draft":
     """The sentences of an unfinished draft that may be shown: none before the first that a source supports."""
-    doubtful = draft.doubtful(writing)
-    if len(doubtful) == len(draft.sentences):
+    if not draft.has_support(writing):
         return draft.keep(lambda _: False)
+    doubtful = draft.doubtful(writing)
     return draft.keep(lambda sentence: sentence not in doubtful) if writing.unsupported == "remove" else draft
 
 

@@ -25,6 +25,7 @@ class WritingOptions:
         persona: Who speaks.
         output: The requested format.
         unsupported: What is done to sentences without support.
+        is_trusted: False if the model's refusals, and replies that are only supported in part, are no answer.
         room: Maximum cl100k tokens of the whole prompt; None = no limit.
         keeps_prompts: True if the trace keeps the prompt and the reply.
         seconds: The limit of the whole reply.
@@ -33,6 +34,7 @@ class WritingOptions:
     persona: PersonaSettings
     output: Literal["prose", "json"] = "prose"
     unsupported: Literal["mark", "remove", "repair"] = "mark"
+    is_trusted: bool = True
     room: float | None = None
     keeps_prompts: bool = False
     seconds: float = 60.0
@@ -43,8 +45,16 @@ def writing_options(settings: Settings, model: str, window: int) -> WritingOptio
     options, limits = settings.answer, settings.llm
     room = (window - limits.reply_tokens(window)) / token_margin(model)
     output: Literal["prose", "json"] = "json" if options.output == "json" else "prose"
-    unsupported = measured(model).unsupported if options.unsupported == "auto" else options.unsupported
-    return WritingOptions(settings.persona, output, unsupported, room, limits.keep_prompts, limits.timeout_seconds)
+    known = measured(model)
+    return WritingOptions(
+        persona=settings.persona,
+        output=output,
+        unsupported=known.unsupported if options.unsupported == "auto" else options.unsupported,
+        is_trusted=known.is_trusted,
+        room=room,
+        keeps_prompts=limits.keep_prompts,
+        seconds=limits.timeout_seconds,
+    )
 
 
 def build_messages(intent: QueryIntent, context: Context, history: Sequence[Turn], options: WritingOptions) -> Messages:

@@ -194,8 +194,14 @@ def _supported_halves(claim: str, sources: Sequence[Source], judge: Judge) -> tu
 
 
 def _best_supported(claim: str, sources: Sequence[Source], judge: Judge) -> Citation | None:
-    found = (_citations_in(claim, source, judge)[0] for source in sources)
-    return max((one for one in found if one.verdict == "supported"), key=lambda one: one.support, default=None)
+    """The best place of the source that supports a claim best, and its reason if it gives one; None if none does."""
+    checks = ((_citations_in(claim, source, judge)[0], source) for source in sources)
+    found = (
+        one
+        for one, source in checks
+        if one.verdict == "supported" and (one.support == 1 or _is_reason_stated(claim, [source], judge))
+    )
+    return max(found, key=lambda one: one.support, default=None)
 
 
 def _is_reason_stated(claim: str, named: Sequence[Source], judge: Judge) -> bool:

@@ -26,7 +26,7 @@ from pipelines.query.verify import build_judge, cached_embedding
 
 _FEWEST_SOURCES = 2  # of which a prompt that was too long is made shorter
 MODEL_PASSAGES = 8  # that a language model is shown, within its window and the budget
-_REFUSED = "The language model found no answer in the passages; models of its size often overlook one."
+_REFUSED = "The language model found no answer in the passages; it was measured to overlook many."
 _NOT_SUPPORTED = "No source supports the language model's answer, so it was left out."
 
 
@@ -39,8 +39,8 @@ def write(retrieved: Retrieved, search: Search, *, previews: bool = False) -> An
     """Answer by the language model; if there is none, it fails, or no source supports its reply, by quotation.
 
     The model is asked whenever there are passages, and may refuse; where its refusals were measured as often wrong, a
-    likely quotation overrules it. Its failure is noted and is the Answer's
-    `fallback_reason`. With `previews`, the quotation is yielded as a Preview while a slow model reads.
+    quotation overrules it. Its failure is noted and is the Answer's `fallback_reason`. With `previews`, the quotation
+    is yielded as a Preview while a slow model reads.
 
     Raises:
         ServiceUnavailable: If the database cannot be read.
@@ -51,7 +51,8 @@ def write(retrieved: Retrieved, search: Search, *, previews: bool = False) -> An
         quotation = cache(partial(_quotation, retrieved, search))
         try:
             draft = yield from _write_within_window(task, search, search.llm, quotation if previews else None)
-            if draft.answer and (draft.answer.answered or not _is_overruled(quotation, search)):
+            is_trusted = measured(search.llm_name).is_trusted
+            if draft.answer and (draft.answer.answered or is_trusted or quotation() is None):
                 return draft.answer
             failure = draft.failure
             search.ledger.note(failure or (_REFUSED if draft.answer else _NOT_SUPPORTED))
@@ -83,14 +84,6 @@ def _quotation(retrieved: Retrieved, search: Search) -> Answer | None:
     except FootnoteError as error:
         log_failure("no quotation is shown while the language model reads", error)
         return None
-
-
-def _is_overruled(quotation: Callable[[], Answer | None], search: Search) -> bool:
-    """True if a model's refusals were measured as often wrong, and a quotation is likely to answer."""
-    if measured(search.llm_name).trusts_refusals:
-        return False
-    likely = quotation()
-    return likely is not None and likely.confidence != "low"
 
 
 def _writer_input(retrieved: Retrieved, search: Search) -> WriterInput:

@@ -492,3 +492,14 @@ def test_quotation_has_the_last_word_where_a_model_was_measured_to_refuse_too_of
     assert (answer.mode, "40 containers" in answer.answer) == ("extractive", True)
     assert answer.notes[0].startswith("The language model found no answer in the passages")
     assert make_engine({"model": "unknown"}).ask(QUESTION).answered is False
+
+
+def test_a_reply_that_is_only_supported_in_part_is_no_answer_of_a_model_that_was_measured_to_err_often(
+    make_engine: Callable[..., QueryEngine], openai: FakeOpenAI
+) -> None:
+    openai.reply = lambda body: f"{TRUE} because its crew was paid by a rich uncle [{crane(body)}]."
+    assert [one.verdict for one in make_engine().ask(QUESTION).sentences] == ["partial"]
+    events = list(make_engine({"model": "qwen2.5-coder-1.5b-instruct"}).answer(QUESTION))
+    assert "uncle" not in "".join(event.text for event in events if isinstance(event, Token))
+    assert isinstance(events[-1], Answer)
+    assert (events[-1].mode, "uncle" in events[-1].answer) == ("extractive", False)
