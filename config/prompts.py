@@ -6,6 +6,8 @@ if TYPE_CHECKING:
     from config.settings import PersonaSettings
 
 NO_ANSWER = "I don't have enough information in the uploaded documents to answer this question."
+NO_ANSWER_OF = "I don't have enough information in the documents of {name} to answer this question."
+MY_NO_ANSWER = "I have nothing in my documents that answers this question."
 NO_DOCUMENTS = "There are no documents to answer from yet. Take some in first: footnote ingest FOLDER"
 NOTHING_PASSES = (
     "No document passes these filters, so there is nothing to answer from. Widen them, or ask without them."
@@ -70,6 +72,13 @@ def answer_system(persona: "PersonaSettings", output: Literal["prose", "json"] =
     )
     rules = "\n".join(f"- {rule}" for rule in (*RULES, AS_JSON if output == "json" else AS_PROSE))
     return "\n".join((opening, *tone, *links, "", "Rules:", rules))
+
+
+def no_answer(persona: "PersonaSettings") -> str:
+    """The text of an abstention in the voice of a persona."""
+    if persona.voice == "first":
+        return MY_NO_ANSWER
+    return NO_ANSWER_OF.format(name=persona.name) if persona.name else NO_ANSWER
 
 
 # What is asked once more when sentences of an answer are not supported; the sentences follow, one a line.

@@ -340,7 +340,7 @@ class AnswerSettings(_Stage):
 
 
 class PersonaSettings(_Stage):
-    """The voice of answers by a language model."""
+    """The voice of answers by a language model, of computed answers and of abstentions."""
 
     voice: Literal["neutral", "first"] = Field(
         "neutral", description="first = in the first person, as the subject of the documents"

@@ -6,10 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, TypeAdapter, ValidationError
 
-from config.prompts import NO_ANSWER
+from config.prompts import no_answer
+from config.settings import PersonaSettings
 from pipelines.answers import Answer, Context, Footnote, Preview, Sentence, Token, Verdict
 from pipelines.errors import StoreError
-from pipelines.query.careers.computed_answer import CAREER_FACTS, ComputedAnswer, cited_facts
+from pipelines.query.careers.computed_answer import CAREER_FACTS, NEUTRAL, ComputedAnswer, cited_facts
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.question_rules import reply_to_courtesy
 from pipelines.query.verify import WORDS_ONLY, Judge, verify_computed
@@ -32,6 +33,7 @@ class WriterInput:
         searched: Descriptions of what was searched, for an abstention.
         instead: The text of an abstention that has another reason than weak evidence; else empty.
         judge: Verifies sentences.
+        persona: Who says that there is no answer.
     """
 
     intent: QueryIntent
@@ -40,11 +42,12 @@ class WriterInput:
     searched: tuple[str, ...]
     instead: str = ""
     judge: Judge = WORDS_ONLY
+    persona: PersonaSettings = NEUTRAL
 
 
-def write_computed(question: str, computed: ComputedAnswer) -> AnswerEvents:
+def write_computed(question: str, computed: ComputedAnswer, persona: PersonaSettings = NEUTRAL) -> AnswerEvents:
     """Yield the computed sentences with a footnote for each fact, then their Verdicts; list items have bullets."""
-    sources, stated = cited_facts(computed)
+    sources, stated = cited_facts(computed, persona)
     derived = (computed.value,) if computed.value else ()
     bullet, between = ("- ", "\n- ") if computed.listed else ("", " ")
     written = [verify_computed(text, quoted, derived, sources) for text, quoted in stated]
@@ -83,7 +86,7 @@ def abstention(task: WriterInput, mode: Literal["llm", "extractive"], model: str
         confidence="low",
         mode=mode,
         model=model,
-        answer=reply_to_courtesy(task.intent.question) or task.instead or NO_ANSWER,
+        answer=reply_to_courtesy(task.intent.question) or task.instead or no_answer(task.persona),
         sentences=(),
         sources=(),
         nearest=task.context.sources[:_NEAREST],

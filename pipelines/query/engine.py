@@ -212,7 +212,7 @@ class QueryEngine(BaseQueryEngine):
         if isinstance(evidence, CorpusAnswer):
             draft = yield from write_about_corpus(search.intent.question, evidence)
         elif isinstance(evidence, ComputedAnswer):
-            draft = yield from write_computed(search.intent.question, evidence)
+            draft = yield from write_computed(search.intent.question, evidence, self.settings.persona)
         else:
             with ledger.stage("write"):
                 draft = yield from metered(meter, write(evidence, search, previews=previews))

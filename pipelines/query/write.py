@@ -94,7 +94,8 @@ def _writer_input(retrieved: Retrieved, search: Search) -> WriterInput:
     is_blind = mode == "sparse" or found.ledger.degraded
     embed = None if is_blind else cached_embedding(search.embed_model)
     judge = build_judge(search.model, embed, load_inference(nli) if nli else None)
-    return WriterInput(found.intent, retrieved.context, found.evidence, searched, judge=judge)
+    persona = search.settings.persona
+    return WriterInput(found.intent, retrieved.context, found.evidence, searched, judge=judge, persona=persona)
 
 
 def _write_within_window(

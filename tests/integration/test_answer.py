@@ -2,6 +2,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from pydantic import SecretStr
 from sqlalchemy import select, update
 
 from config.prompts import NO_ANSWER
-from config.settings import EmbeddingSettings, LLMSettings, Settings
+from config.settings import EmbeddingSettings, LLMSettings, PersonaSettings, Settings
 from pipelines.answers import Answer, Footnote, Token, Verdict
 from pipelines.errors import ConfigError, RetrievalError, ServiceUnavailable
 from pipelines.ingestion.run import Overrides, ingest
@@ -98,6 +99,21 @@ def test_events_come_as_tokens_and_footnotes_then_verdicts_then_the_answer(engin
     kinds = [type(event) for event in events]
     assert kinds[-1] is Answer
     assert kinds.index(Verdict) > max(index for index, kind in enumerate(kinds) if kind in (Token, Footnote))
+
+
+@pytest.mark.parametrize(
+    ("persona", "said"),
+    [
+        (PersonaSettings(voice="first", name="Marit"), "I have nothing in my documents that answers this question."),
+        (
+            PersonaSettings(name="Marit"),
+            "I don't have enough information in the documents of Marit to answer this question.",
+        ),
+    ],
+)
+def test_an_abstention_is_in_the_voice_of_the_persona(engine: QueryEngine, persona: PersonaSettings, said: str) -> None:
+    engine = replace(engine, settings=engine.settings.model_copy(update={"persona": persona}))
+    assert engine.ask("Which submarine volcanoes erupted near Kamchatka?").answer == said
 
 
 def test_without_evidence_it_abstains_says_what_was_searched_and_cites_nothing(engine: QueryEngine) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from config.settings import PersonaSettings
 from pipelines.answers import Source
 from pipelines.facts import CareerRecord, JobFacts, SkillsFacts
 from pipelines.months import duration_text, month_text
@@ -24,6 +25,7 @@ from pipelines.text import fold
 
 _TOKEN = re.compile(r"\.?\w+(?:\+\+|#)?")
 CAREER_FACTS = "career facts"  # the model name of a computed answer
+NEUTRAL = PersonaSettings()
 _SHORT = 2  # letters up to which a skill must stand in its own spelling: `Go` is not `go`
 
 
@@ -59,6 +61,7 @@ class ComputedAnswer:
     Attributes:
         value: The value in words; empty for a list.
         of: What it is the value of.
+        mine: The words that lead in to the facts in the first person; empty where they are as well without.
         items: The facts that it was computed from.
         doubts: Disagreements of documents about them.
         undated: Number of facts without dates, which could not be summed.
@@ -73,17 +76,23 @@ class ComputedAnswer:
     undated: int = 0
     exact: bool = True
     listed: bool = False
+    mine: str = ""
 
-    @property
-    def said(self) -> list[tuple[str, tuple[ComputedItem, ...]]]:
-        """The sentences of the answer, each with its items."""
-        return [(item.text, (item,)) for item in self.items] if self.listed else [(self.sentence, self.items)]
+    def said(self, persona: PersonaSettings) -> list[tuple[str, tuple[ComputedItem, ...]]]:
+        """The sentences of the answer in the voice of a persona, each with its items."""
+        if not self.listed:
+            return [(self.sentence(persona), self.items)]
+        own = f"{persona.name}: " if persona.voice == "first" and persona.name else ""
+        return [(item.text.removeprefix(own), (item,)) for item in self.items]
 
-    @property
-    def sentence(self) -> str:
-        """The answer: `3 years 2 months at Acme: Engineer at Acme (May 2019 - Jul 2022).`"""
+    def sentence(self, persona: PersonaSettings) -> str:
+        """The answer: `3 years 2 months at Acme: Engineer at Acme (May 2019 - Jul 2022).`
+
+        In the first person: `I worked 3 years 2 months at Acme: Engineer at Acme (May 2019 - Jul 2022).`
+        """
         listed = "; ".join(item.text for item in self.items)
-        return f"{self.value[:1].upper()}{self.value[1:]}{self.of}: {listed.rstrip('.')}."
+        lead = self.mine if persona.voice == "first" and self.mine else f"{self.value}{self.of}"
+        return f"{lead[:1].upper()}{lead[1:]}: {listed.rstrip('.')}."
 
 
 def total_duration(jobs: Sequence[Job], of: str, skill: str = "") -> ComputedAnswer | None:
@@ -94,13 +103,17 @@ def total_duration(jobs: Sequence[Job], of: str, skill: str = "") -> ComputedAns
     if not dated:
         return None
     stretches = [each for _, each, _ in dated]
+    of = of if len(dated) == 1 else f"{of}, overlapping jobs counted once"
     return ComputedAnswer(
         duration_text(stretches),
-        of if len(dated) == 1 else f"{of}, overlapping jobs counted once",
+        of,
         tuple(job_item(job, *named) for job, named in counted if job.stretch is not None),
         tuple(doubt for _, _, doubt in dated if doubt),
         len(counted) - len(dated),
         all(each.exact for each in stretches),
+        mine=f"I have {duration_text(stretches)}{of}"
+        if of.startswith(" of ")
+        else f"I worked {duration_text(stretches)}{of}",
     )
 
 
@@ -110,14 +123,15 @@ def jobs_in_year(person: Person, year: int) -> ComputedAnswer | None:
     jobs = [job for job, span in spans if span.first // 12 <= year <= span.last // 12]
     items = tuple(job_item(job, job.stated[0]) for job in jobs)
     doubts = (doubt for job in jobs for doubt in (conflicting_dates(job), conflicting_titles(job)) if doubt)
-    return ComputedAnswer(f"in {year}", "", items, tuple(doubts)) if items else None
+    mine = f"in {year} my job{'s were' if len(items) > 1 else ' was'}"
+    return ComputedAnswer(f"in {year}", "", items, tuple(doubts), mine=mine) if items else None
 
 
-def job_entries(jobs: Sequence[Job], value: str, of: str = "") -> ComputedAnswer | None:
-    """The jobs as stated, one item for each different dating; None without jobs."""
+def job_entries(jobs: Sequence[Job], value: str, of: str = "", *, mine: str = "") -> ComputedAnswer | None:
+    """The jobs as stated, one item for each different dating; None without jobs. `mine` leads in as their holder."""
     items = tuple(job_item(job, fact) for job in jobs for fact in differently_dated(job) or job.stated[:1])
     doubts = tuple(doubt for job in jobs for doubt in (conflicting_dates(job), conflicting_titles(job)) if doubt)
-    return ComputedAnswer(value, of, items, doubts) if items else None
+    return ComputedAnswer(value, of, items, doubts, mine=mine) if items else None
 
 
 class SkillMention(NamedTuple):
@@ -206,11 +220,13 @@ def provenance_note(computed: ComputedAnswer) -> str:
 Quoted = list[tuple[int, tuple[str, ...]]]
 
 
-def cited_facts(computed: ComputedAnswer) -> tuple[tuple[Source, ...], list[tuple[str, Quoted]]]:
+def cited_facts(
+    computed: ComputedAnswer, persona: PersonaSettings = NEUTRAL
+) -> tuple[tuple[Source, ...], list[tuple[str, Quoted]]]:
     """(the spans of the facts as numbered sources, each sentence with its source numbers and quoted words)."""
     sources: dict[tuple[str, int, int], Source] = {}
     sentences: list[tuple[str, Quoted]] = []
-    for sentence, items in computed.said:
+    for sentence, items in computed.said(persona):
         quoted: Quoted = []
         for item in items:
             for fact, words in item.quoted:
@@ -225,7 +241,9 @@ def count_items(person: Person, noun: str) -> ComputedAnswer | None:
     """The number of things that a noun names (`companies`, `degrees`); None if no fact states any."""
     one, several, items = _COUNTS[noun]
     found = items(person)
-    return ComputedAnswer(str(len(found)), f" {one if len(found) == 1 else several}", tuple(found)) if found else None
+    what = f" {one if len(found) == 1 else several}"
+    mine = f"I count {len(found)}{what}"
+    return ComputedAnswer(str(len(found)), what, tuple(found), mine=mine) if found else None
 
 
 def employer_items(person: Person) -> list[ComputedItem]:

@@ -150,7 +150,7 @@ def _former_jobs(person: Person, text: str, words: Sequence[str], spare: Collect
     if not asked or any(word not in spare and word not in _FORMER for word in words):
         return None
     over = [job for job in person.jobs if not job.record.current]
-    return job_entries(over if asked[0].endswith("s") else over[:1], "earlier")
+    return job_entries(over if asked[0].endswith("s") else over[:1], "earlier", mine="before, I was")
 
 
 def _start_or_end(person: Person, text: str, words: Sequence[str], spare: Collection[str]) -> ComputedAnswer | None:
@@ -160,9 +160,10 @@ def _start_or_end(person: Person, text: str, words: Sequence[str], spare: Collec
         return None
     at = f" at {there[0].record.company}" if there else ""
     if there and (_BEGAN.search(text) or _ENDED.search(text)):
-        return job_entries(there, "began" if _BEGAN.search(text) else "until when", at)
+        began = bool(_BEGAN.search(text))
+        return job_entries(there, "began" if began else "until when", at, mine=f"my time{at}")
     now = _JOB.search(text) and _IS_CURRENT.search(text) and not there
-    return job_entries([job for job in person.jobs if job.record.current], "now") if now else None
+    return job_entries([job for job in person.jobs if job.record.current], "now", mine="now I am") if now else None
 
 
 def _count_answer(person: Person, text: str, words: Sequence[str], spare: Collection[str]) -> ComputedAnswer | None:
@@ -237,7 +238,8 @@ def jobs_beside(person: Person, words: Sequence[str], spare: Collection[str]) ->
         beside = [job for job, span in others if span.first < first]
     else:
         beside = [job for job, span in reversed(others) if span.first > last]
-    return job_entries(beside[:1] if rest else beside, f"{relation} {there[0].record.company}")
+    when = f"{relation} {there[0].record.company}"
+    return job_entries(beside[:1] if rest else beside, when, mine=f"{when} I was")
 
 
 _PLAIN_WORD = re.compile(r"[^\W_]+")

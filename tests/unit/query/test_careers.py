@@ -2,8 +2,18 @@
 
 import pytest
 
+from config.settings import PersonaSettings
 from pipelines.facts import CertificationFacts, EducationFacts, LanguageFacts, PersonFacts, SkillsFacts
-from pipelines.query.careers.computed_answer import ComputedAnswer, cited_facts, skill_forms, skill_mention
+from pipelines.query.careers.computed_answer import (
+    NEUTRAL,
+    ComputedAnswer,
+    cited_facts,
+    employer_items,
+    list_answer,
+    skill_forms,
+    skill_mention,
+    with_person,
+)
 from pipelines.query.careers.people import (
     Person,
     describe_date_conflict,
@@ -47,6 +57,28 @@ def answered(question: str, *people_: Person) -> str:
 
 
 # Questions
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How long did you work at Beta?", "I worked 2 years 1 month at Beta: "),
+        ("How many years of experience do you have?", "I have 5 years 4 months of work experience"),
+        ("Where do you work now?", "Now I am: Staff Engineer at Acme, Ltd."),
+        ("How many degrees do you have?", "I count 2 degrees: "),
+    ],
+)
+def test_computed_answers_are_in_the_voice_of_the_persona(question: str, said: str) -> None:
+    found = answer_from_people(analyse(question, today=TODAY), [only(RESUME)])
+    assert found is not None
+    assert found.sentence(PersonaSettings(voice="first")).startswith(said)
+
+
+def test_a_persona_does_not_name_itself_before_its_own_facts() -> None:
+    listed = list_answer([with_person(only(RESUME), item) for item in employer_items(only(RESUME))[:1]])
+    assert listed is not None
+    said = [[text for text, _ in listed.said(PersonaSettings(voice=v, name="Ann Lee"))] for v in ("neutral", "first")]
+    assert said == [["Ann Lee: Acme, Ltd."], ["Acme, Ltd."]]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +148,7 @@ def test_any_other_question_is_left_to_the_search(question: str) -> None:
 def test_the_jobs_of_a_year_are_those_that_reach_into_it() -> None:
     found = answer_from_people(analyse("What was her job in 2019?", today=TODAY), [only(RESUME)])
     assert found is not None
-    assert found.sentence == (
+    assert found.sentence(NEUTRAL) == (
         "In 2019: Consultant at Beta (2019-01 - 2021-01); Data Engineer at Acme Ltd (2018-01 - 2020-01)."
     )
 
@@ -155,7 +187,7 @@ def test_the_jobs_before_or_after_one_are_those_that_began_so_the_nearest_first(
     intent = analyse(question, today=TODAY)
     assert may_be_computable(intent)
     found = answer_from_people(intent, [person])
-    assert (found.sentence if found else "") == said
+    assert (found.sentence(NEUTRAL) if found else "") == said
 
 
 def test_a_follow_up_is_computed_as_the_question_that_it_continues() -> None:
@@ -347,7 +379,7 @@ def found(question: str, among: list[Person]) -> ComputedAnswer | None:
 
 def listed(question: str, *careers: list[Fact]) -> list[str]:
     reckoned = found(question, known(*careers or (ANNS, BO)))
-    return [text for text, _ in reckoned.said] if reckoned and reckoned.listed else []
+    return [text for text, _ in reckoned.said(NEUTRAL)] if reckoned and reckoned.listed else []
 
 
 JOBS = ["Consultant at Beta (2020-02 - Present)", "Data Engineer at Acme Ltd (2018-01 - 2020-01)"]
@@ -435,7 +467,7 @@ def test_a_question_after_something_else_is_left_to_the_search(question: str) ->
 def test_who_that_is_is_said_with_the_name_and_the_fact_that_states_it(question: str, said: list[str]) -> None:
     reckoned = found(question, known(ANNS, BO))
     assert reckoned is not None
-    assert [text for text, _ in reckoned.said] == said
+    assert [text for text, _ in reckoned.said(NEUTRAL)] == said
     assert all(item.whose and item.whose.text in item.text for item in reckoned.items)
 
 
