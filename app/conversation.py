@@ -82,10 +82,20 @@ class Exchange:
             return self.pieces
         if self.preview is None:
             return [f"{self.reader} reads the documents " if self.reader else "Searching the documents "]
-        shown: list[str | int] = [f"While {self.reader} reads, in the words of the documents: "]
-        for sentence in self.preview.sentences:
-            shown += [sentence.text, *sentence.citations, " "]
-        return shown
+        said, shown = self.preview.sentences, list[str | int]()
+        for block in blocks_of(self.preview.answer, [sentence.text for sentence in said]):
+            shown += [block.text, "\n"] if block.text else []
+            for line in block.lines:
+                shown.append("• " if block.kind in ("bullets", "numbers") else "")
+                for index in line:
+                    shown += [said[index].text, *said[index].citations, " "]
+                shown.append("\n")
+        return shown[:-1]
+
+    @property
+    def standing_in(self) -> str:
+        """What is said above a quotation that stands in for the answer; empty if none does."""
+        return f"While {self.reader} reads, in the words of the documents:" if self.preview and not self.pieces else ""
 
     def turn(self) -> Turn:
         """The turn that a follow-up is read with, also if it was not answered: it may share the subject."""

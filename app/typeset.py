@@ -19,12 +19,17 @@ def literal(text: str) -> str:
     return _MARKDOWN.sub(r"\\\g<0>", " ".join(text.split()))
 
 
-def running_html(pieces: Sequence[str | int]) -> str:
-    """An answer while it is written: escaped text, and the numbers of its footnotes."""
+def running_html(pieces: Sequence[str | int], standing_in: str = "") -> str:
+    """An answer while it is written: escaped text, and the numbers of its footnotes.
+
+    With `standing_in`, the note of that text above it, it is marked as a quotation that will be replaced.
+    """
     body = "".join(
         f'<sup class="fn-mark">{piece}</sup>' if isinstance(piece, int) else escape(piece) for piece in pieces
     )
-    return f'<div class="fn-prose fn-running" aria-live="polite">{body}<span class="fn-caret"></span></div>'
+    note = f'<p class="fn-note">{escape(standing_in)}</p>' if standing_in else ""
+    kind = "fn-prose fn-running fn-preview" if standing_in else "fn-prose fn-running"
+    return f'{note}<div class="{kind}" aria-live="polite">{body}<span class="fn-caret"></span></div>'
 
 
 def passage_html(text: str, spans: Sequence[tuple[int, int]], *, cut_before: bool, cut_after: bool) -> str:

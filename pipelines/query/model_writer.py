@@ -36,7 +36,7 @@ _DOUBTFUL_VERDICTS = ("unsupported", "uncited")
 _REPEATED = "The language model began to repeat itself and was stopped."
 _SLOW = 3.0  # seconds without a word, after which a quotation is shown
 _LEAST_TERMS = 3  # terms that a sentence must have to be looked up in the sources
-_ADDED = "{counted} of the language model's answer named no source; a source that supports it was found and is cited."
+_ADDED = "{counted} of the language model's answer named no source; what supports this was found and is cited."
 
 
 @dataclass(frozen=True, slots=True)

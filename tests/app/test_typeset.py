@@ -12,8 +12,9 @@ from app.conversation import Exchange, as_markdown
 from app.session import Opened
 from app.typeset import literal, marked, passage_html, reflow, running_html
 from app.wording import place
+from pipelines.answers import Answer
 from tests.app.conftest import answers, ask, html, words
-from tests.app.fakes import FakeEngine, answered, sentence, shelved, source
+from tests.app.fakes import RESUME, FakeEngine, answered, sentence, shelved, source
 
 HOSTILE = (
     "<script>alert(1)</script> <img src=x onerror=alert(2)> [here](javascript:alert(3)) "
@@ -132,3 +133,18 @@ def test_marking_keeps_every_character(text: str, spans: list[tuple[int, int]]) 
 @pytest.mark.parametrize(("page", "shown"), [(2, "p. 2 · Ann Bell"), (None, "lines 3–4 · Ann Bell")])
 def test_a_place_is_a_page_or_lines_and_the_section(page: int | None, shown: str) -> None:
     assert place(source(1, "cv.md", "Text.", "Text.", page=page)) == shown
+
+
+def test_a_quotation_that_stands_in_for_a_slow_model_keeps_its_list_and_is_marked_as_such() -> None:
+    found = source(1, "resume.md", RESUME, RESUME)
+    said = [sentence("She tuned organs for nine years.", found), sentence("In 2019 she moved to Leith.", found)]
+    quoted = answered(
+        "Where?", said, [found], answer="- She tuned organs for nine years. [1]\n- In 2019 she moved to Leith. [1]"
+    )[-1]
+    assert isinstance(quoted, Answer)
+    entry = Exchange("Where?", reader="slow-model", preview=quoted)
+    assert entry.running()[:2] == ["• ", "She tuned organs for nine years."]
+    assert "".join(map(str, entry.running())).count("\n") == 1
+    assert "While slow-model reads" in running_html(entry.running(), entry.standing_in)
+    entry.pieces.append("She moved.")
+    assert (entry.running(), entry.standing_in) == (["She moved."], "")
