@@ -297,8 +297,14 @@ class EscalationSettings(_Stage):
 class ContextSettings(_Stage):
     """The budget of the context."""
 
-    max_characters: int = Field(8000, ge=200, description="limit of all sources together")
-    max_tokens: int = Field(2400, ge=50, description="limit of all sources together")
+    max_characters: int = Field(
+        0, ge=0, description="limit of all sources together; 0 = 8000, or 16000 for a language model with a wide window"
+    )
+    max_tokens: int = Field(
+        0,
+        ge=0,
+        description="the same in tokens; 0 = 2400, or 4000 where the window of the language model is 8192 or more",
+    )
 
 
 class AnswerSettings(_Stage):

@@ -29,6 +29,8 @@ _SEAMS = 2  # tokens that come of putting a text into its frame
 _tokens = lru_cache(maxsize=256)(count_tokens)
 _USEFUL = 200  # characters that are worth showing of a node that does not fit whole
 _NEAR = 16  # characters of space that may stand between two neighbours
+_NARROW, _WIDE = (8_000, 2_400), (16_000, 4_000)  # characters and tokens of all sources together
+_WIDE_WINDOW = 8_192  # tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +95,12 @@ def build_context(outcome: SearchOutcome, search: Search) -> Context:
     Raises:
         ServiceUnavailable: If the database cannot be read.
     """
-    limits, database, audience = search.settings.context, search.store.engine, search.request.audience
-    budget = Budget(limits.max_characters, limits.max_tokens, token_margin(search.llm_name))
+    database, audience = search.store.engine, search.request.audience
     return assemble(
         outcome.ranking,
         partial(_passages, database, audience=audience),
         search.ledger,
-        budget,
+        _budget(search),
         names=partial(document_names, database, audience=audience),
         named=outcome.intent.documents,
     )
@@ -112,6 +113,18 @@ class Budget:
     characters: int
     tokens: int
     margin: float = 1.0
+
+
+def _budget(search: Search) -> Budget:
+    """The limits of the settings; where they set none, more for a language model with a wide window."""
+    limits, characters, tokens = search.settings.context, *_NARROW
+    if search.llm is not None:
+        from pipelines.models.llm import window_of  # its libraries take a second to import
+
+        if window_of(search.llm, search.settings.llm) >= _WIDE_WINDOW:
+            characters, tokens = _WIDE
+    margin = token_margin(search.llm_name)
+    return Budget(limits.max_characters or characters, limits.max_tokens or tokens, margin)
 
 
 def assemble(

@@ -60,7 +60,7 @@ def write(retrieved: Retrieved, search: Search, *, previews: bool = False) -> An
             log_failure("language model failed, answering by extraction", error)
             failure = str(error)
             search.ledger.note(failure)
-        retrieved = _widened(retrieved, search)
+        retrieved = _widened(retrieved, replace(search, llm=None))
     return (yield from _write_without_model(retrieved, search, failure))
 
 

@@ -503,3 +503,23 @@ def test_a_reply_that_is_only_supported_in_part_is_no_answer_of_a_model_that_was
     assert "uncle" not in "".join(event.text for event in events if isinstance(event, Token))
     assert isinstance(events[-1], Answer)
     assert (events[-1].mode, "uncle" in events[-1].answer) == ("extractive", False)
+
+
+def test_a_wide_window_holds_more_of_the_documents_unless_the_settings_say_how_much(
+    ingested: Ingested, make_settings: MakeSettings, openai: FakeOpenAI
+) -> None:
+    pages = {
+        f"ship{n}.md": f"# Ship {n}\n\n" + f"The harbour crane number {n} moved {n}0 containers. " * 90
+        for n in range(1, 7)
+    }
+    settings = ingested(pages)[1]
+
+    def shown(window: int, **context: int) -> int:
+        model = LLMSettings(provider="openai", api_base=openai.url, model="fake", retries=0, context_window=window)
+        given = {"context": settings.context.model_copy(update=context)} if context else {}
+        build_query_engine(make_settings(settings, llm=model, **given)).ask(QUESTION, record=False)
+        return count_tokens(prompt_of(openai)[1])
+
+    narrow, wide = shown(4_096), shown(8_192)
+    assert narrow < 2_700 < 3_500 < wide < 4_300
+    assert shown(8_192, max_tokens=1_000) < 1_300

@@ -278,7 +278,7 @@ def computed(question: str) -> ComputedAnswer:
 def test_a_computed_sentence_cites_every_fact_that_was_summed_and_is_supported() -> None:
     found = computed("How long did she work at Acme?")
     sources, ((_, quoted),) = cited_facts(found)
-    sentence = verify_computed(found.sentence, quoted, (found.value,), sources)
+    sentence = verify_computed(found.sentence(NEUTRAL), quoted, (found.value,), sources)
     assert (sentence.verdict, sentence.citations) == ("supported", (1, 2))
     assert all(cited.quote in sources[cited.n - 1].snippet for cited in sentence.evidence)
 
@@ -289,13 +289,13 @@ def test_a_date_that_does_not_stand_in_its_span_is_only_partly_borne_out() -> No
     found = answer_from_people(analyse("How long did she work at Acme?"), [person])
     assert found is not None
     sources, ((_, quoted),) = cited_facts(found)
-    assert verify_computed(found.sentence, quoted, (found.value,), sources).verdict == "partial"
+    assert verify_computed(found.sentence(NEUTRAL), quoted, (found.value,), sources).verdict == "partial"
 
 
 def test_a_number_that_is_neither_quoted_nor_derived_is_not_borne_out() -> None:
     found = computed("How long did she work at Beta?")
     sources, ((_, quoted),) = cited_facts(found)
-    assert verify_computed(f"{found.sentence} 17 ships.", quoted, (found.value,), sources).verdict == "partial"
+    assert verify_computed(f"{found.sentence(NEUTRAL)} 17 ships.", quoted, (found.value,), sources).verdict == "partial"
 
 
 # Where somebody works now, and when they began or left somewhere
