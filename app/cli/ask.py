@@ -67,25 +67,32 @@ def ask(
     if as_json and engine.llm is not None and settings.answer.output == "auto":
         engine = engine.with_changes({"answer.output": "json"})
     stream = not (no_stream or as_json) and output.console.is_terminal
-    answer = _followed(engine.answer(question, filters=filters), engine.model_name, stream=stream, quiet=as_json)
-    emit(Answered(answer_json(answer), stream), as_json)
+    answer, shown = _followed(engine.answer(question, filters=filters), engine.model_name, stream=stream, quiet=as_json)
+    is_whole = "".join(shown.split()) == "".join(answer.answer.split())
+    if shown and not is_whole:
+        say("\n\nThe answer is:", "dim")
+    emit(Answered(answer_json(answer), is_whole), as_json)
     if paths:
         _keep_answer(engine, question, filters, answer, paths)
 
 
-def _followed(events: "Iterator[Event]", model: str, *, stream: bool, quiet: bool) -> "Answer":
-    """The Answer of these events; with `stream` its text is printed as it comes, a quotation before it if there is one.
+def _followed(events: "Iterator[Event]", model: str, *, stream: bool, quiet: bool) -> "tuple[Answer, str]":
+    """(the Answer of these events, the text of it that was printed as it came).
+
+    With `stream` the text is printed as it comes, and a quotation before it if there is one.
 
     On a terminal a line on stderr says that the language model reads.
     """
     from pipelines.answers import Answer, Footnote, Preview, Token
     from pipelines.query.answer import answer_json
 
+    shown = ""
     with output.waiting(f"{model} reads the documents", quiet=quiet or not model) as stop:
         for event in events:
             if isinstance(event, Answer):
-                return event
+                return event, shown
             if stream and isinstance(event, Preview):
+                output.console.print()
                 say(f"While {model} reads, in the words of the documents:", "dim")
                 say(marked(answer_json(event.answer)), "dim")
                 say("")
@@ -93,6 +100,7 @@ def _followed(events: "Iterator[Event]", model: str, *, stream: bool, quiet: boo
                 stop()
                 text = event.text if isinstance(event, Token) else f" [{event.n}]"
                 output.console.out(text, end="", highlight=False)
+                shown += text
     raise AssertionError("the last event is the Answer")
 
 

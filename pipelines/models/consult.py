@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # its libraries take a second to import
     from pipelines.models.llm import Completion
 
 _SLACK = 1.5  # of the measured time, that a reply may take
-_UNMEASURED = 20.0  # seconds for a short reply of a model that was not measured yet
+_UNMEASURED = 0.25  # of a model's limit for a short reply, while it was not measured
 TIMEOUT_HINT = "Raise FOOTNOTE_LLM__TIMEOUT_SECONDS, or choose a faster model."
 
 
@@ -69,10 +69,10 @@ class ReplyStream:
         begun = False
         while not self._is_closed:
             try:
-                piece = self._first or self._pieces.get(timeout=max(self._left, 0.0))
+                piece = self._first or self._next()
                 self._first = ""
             except queue.Empty:
-                self._cancellation.cancel()
+                self.cancel()
                 self._late = ServiceUnavailable(
                     f"The language model took more than {self._seconds:.1f} s.", hint=self._hint
                 )
@@ -90,6 +90,11 @@ class ReplyStream:
             begun = True
             yield piece
 
+    def _next(self) -> str | Exception | None:
+        if self._left <= 0:  # pieces that wait do not prolong it
+            raise queue.Empty
+        return self._pieces.get(timeout=self._left)
+
     @property
     def _left(self) -> float:
         return self._until - monotonic()
@@ -97,6 +102,10 @@ class ReplyStream:
     def close(self) -> None:
         """Cancel what is left of the request; the pieces so far are a whole reply."""
         self._is_closed = True
+        self.cancel()
+
+    def cancel(self) -> None:
+        """End the request at the server, if it is still under way."""
         self._cancellation.cancel()
 
     @property
@@ -125,10 +134,13 @@ def consult(llm: LLM, messages: Sequence[tuple[str, str]], *, seconds: float, li
         ModelError: If it fails in any other way.
     """
     text, stream = "", ReplyStream(llm, messages, seconds=seconds, hint=hint)
-    for piece in stream:
-        text += piece
-        if len(text) >= limit:
-            stream.close()
+    try:
+        for piece in stream:
+            text += piece
+            if len(text) >= limit:
+                stream.close()
+    finally:
+        stream.cancel()
     if stream.failure is not None:
         raise stream.failure
     return text[:limit]
@@ -137,8 +149,8 @@ def consult(llm: LLM, messages: Sequence[tuple[str, str]], *, seconds: float, li
 def reply_limit(llm: LLM, messages: Sequence[tuple[str, str]], *, reply_tokens: int, least: float) -> float:
     """The seconds that a short reply of this model may take, by its measured speed; at most its own time limit.
 
-    One and a half times what it is expected to take, at least `least`; 20 for a model of the settings that has not been
-    measured yet.
+    One and a half times what it is expected to take, at least `least`; a quarter of the limit for a model of the
+    settings that has not been measured yet.
     """
     from pipelines.models.llm import speed_of, timeout_of
 
@@ -146,7 +158,7 @@ def reply_limit(llm: LLM, messages: Sequence[tuple[str, str]], *, reply_tokens: 
     if most is None:
         return least
     read = sum(count_tokens(content) for _, content in messages)
-    expected = _SLACK * speed.seconds(read, reply_tokens) if speed else _UNMEASURED
+    expected = _SLACK * speed.seconds(read, reply_tokens) if speed else _UNMEASURED * most
     return min(max(least, expected), most)
 
 

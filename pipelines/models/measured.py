@@ -10,8 +10,8 @@ class MeasuredModel:
 
     Attributes:
         unsupported: What is done to sentences that no source supports.
-        is_trusted: True if the model may say that the passages do not answer, and give an answer that they support in
-            part; else quotation takes the place of both where it finds an answer.
+        is_trusted: True if the model decides whether the passages answer; else quotation does: the model is asked where
+            quotation finds an answer, which takes the place of a refusal and of a reply without full support.
     """
 
     unsupported: Literal["mark", "remove", "repair"] = "remove"
@@ -29,5 +29,5 @@ MEASURED: dict[str, MeasuredModel] = {
 
 def measured(model: str) -> MeasuredModel:
     """The defaults for a model by its name; those of an unknown model if it has not been measured."""
-    name = model.rsplit("/", 1)[-1].lower()
+    name = model.rsplit("/", 1)[-1].lower().replace(":", "-")  # Ollama writes `qwen2.5-coder:1.5b`
     return next((found for known, found in MEASURED.items() if name.startswith(known)), UNKNOWN)

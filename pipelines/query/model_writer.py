@@ -18,6 +18,7 @@ from pipelines.query.layout import CitedText, cited_sentences, joined, without
 from pipelines.query.prompt import Messages, WritingOptions, build_messages
 from pipelines.query.reply import (
     ModelReply,
+    before_sources_list,
     clean_reply,
     is_empty_reply,
     is_refusal,
@@ -35,6 +36,8 @@ from pipelines.wording import format_count
 _DOUBTFUL_VERDICTS = ("unsupported", "uncited")
 _REPEATED = "The language model began to repeat itself and was stopped."
 _SLOW = 3.0  # seconds without a word, after which a quotation is shown
+_ENDS = ".,!?:\n|>"  # of what may complete a sentence, or a loop
+_REPAIR_TIME = 0.5  # of the limit of a reply
 _LEAST_TERMS = 3  # terms that a sentence must have to be looked up in the sources
 _ADDED = "{counted} of the language model's answer named no source; what supports this was found and is cited."
 
@@ -71,10 +74,13 @@ def write_by_model(
     model = str(llm.metadata.model_name)
     prompt = build_messages(task.intent, task.context, history, writing)
     completion = ReplyStream(llm, prompt, seconds=writing.seconds, hint=TIMEOUT_HINT)
-    if preview is not None and not completion.wait(_SLOW) and (quotation := preview()):
-        yield Preview(quotation)
     verifier = _Verifier(task)
-    raw, shown = yield from _streamed(completion, verifier, writing)
+    try:
+        if preview is not None and not completion.wait(_SLOW) and (quotation := preview()):
+            yield Preview(quotation)
+        raw, shown = yield from _streamed(completion, verifier, writing)
+    finally:
+        completion.cancel()  # a reader who stops ends the request, too
     written = clean_reply(raw, task.context.sources)
     reply = _parse_reply(written.text, model, is_cut=completion.truncated and not written.is_over)
     reading = read_from(model, task.context, outcome="answered")
@@ -83,7 +89,7 @@ def write_by_model(
     draft = _drafted(reply, verifier, is_cut=completion.truncated)
     if written.repeats:
         draft = replace(draft, notes=(*draft.notes, _REPEATED))
-    is_empty = is_empty_reply(reply.text) and not completion.truncated
+    is_empty = is_empty_reply(reply.text) and is_empty_reply(raw) and not completion.truncated
     if is_empty or (draft.refused and not any(sentence.citations for sentence in draft.sentences)):
         refusal = abstention(task, "llm", model)
         if writing.is_trusted:
@@ -226,7 +232,7 @@ def _streamed(
     drafted = 0  # complete sentences that were verified
     for piece in completion:
         raw += piece
-        if not any(mark in piece for mark in ".!?:\n|>"):
+        if not any(mark in piece for mark in _ENDS):
             continue
         reply = clean_reply(raw, verifier.sources)
         if streams and not looks_like_json(reply.text):
@@ -288,9 +294,11 @@ def _drafted(reply: ModelReply, verifier: _Verifier, *, is_whole: bool = True, i
     A sentence that names no source cites the source that supports it, if one is found. The last sentence of a reply
     that is not whole is left out: it may go on, or its marker follow.
     """
-    text = strip_sources_list(reply.text) if is_whole else reply.text
+    text = strip_sources_list(reply.text) if is_whole else before_sources_list(reply.text)
     parts = cited_sentences(text, [source.n for source in verifier.sources])
     parts = parts if is_whole else parts[:-1]
+    while not is_whole and parts and parts[-1].is_code:  # the block may go on
+        parts = parts[:-1]
     written = _Draft(tuple(_verified_sentences(parts, reply, verifier)), tuple(parts))
     written = replace(written, sentences=_with_code_cited(written, verifier))
     kept = written.keep(lambda s: not is_refusal(s.text, is_supported=s.verdict not in _DOUBTFUL_VERDICTS))
@@ -356,8 +364,9 @@ def _repaired(draft: _Draft, verifier: _Verifier, llm: LLM, prompt: Messages, wr
         "answer"
     )
     try:
-        completion = ReplyStream(llm, [*prompt, *asked_again], seconds=writing.seconds, hint=TIMEOUT_HINT)
-        text = clean_reply("".join(completion), verifier.sources).text
+        seconds = _REPAIR_TIME * writing.seconds
+        completion = ReplyStream(llm, [*prompt, *asked_again], seconds=seconds, hint=TIMEOUT_HINT)
+        text = _whole(completion, verifier.sources)
         again = _drafted(_parse_reply(text, str(llm.metadata.model_name), is_cut=completion.truncated), verifier)
     except FootnoteError as error:
         log_failure("an answer was not repaired", error)
@@ -365,6 +374,16 @@ def _repaired(draft: _Draft, verifier: _Verifier, llm: LLM, prompt: Messages, wr
     if again.sentences and not completion.truncated and len(again.doubtful(writing)) < len(doubtful):
         return replace(again, notes=(f"{note}, and did.", *again.notes))
     return replace(draft, notes=(f"{note}, which made it no better.",))
+
+
+def _whole(completion: ReplyStream, sources: Sequence[Source]) -> str:
+    """The readable text of a reply, which is ended where it repeats itself."""
+    raw = ""
+    for piece in completion:
+        raw += piece
+        if any(mark in piece for mark in _ENDS) and clean_reply(raw, sources).is_over:
+            completion.close()
+    return clean_reply(raw, sources).text
 
 
 def _without_doubtful(draft: _Draft, writing: WritingOptions) -> _Draft:

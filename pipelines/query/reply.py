@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -180,7 +179,7 @@ _DELIMITER = re.compile(
 )
 _DELIMITER_LINE = re.compile(rf"^{_DELIMITER.pattern}[ \t]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
 _HEADER = re.compile(r"[ \t]*\[(?:Source|Repository|Nearly the same in): ([^\]\n]{1,300})\]")
-_HEADER_LINE = re.compile(rf"^{_HEADER.pattern}[^\n]*(?:\n|\Z)", re.MULTILINE)
+_HEADER_LINE = re.compile(rf"^{_HEADER.pattern}[^\n.!?]*(?:\n|\Z)", re.MULTILINE)
 _CUT_MARK = re.compile(
     r"(?:<{1,2}\s?/?\s?(?:source|conversation)\b[^<>\n]{0,40}|\[Source: [^\]\n]{0,300}|<\|[^|<>\n]{0,30}\|?)\Z",
     re.IGNORECASE,
@@ -192,7 +191,8 @@ _TURN_ENDS = re.compile(
     r"<\|(?:im_end|im_start|endoftext|end_of_text|eot_id|end|eom_id|start_header_id)\|>|<(?:end|start)_of_turn>|<eos>|</s>\s*(?=\Z|\n)|\[INST\]"
 )
 _TEMPLATE = re.compile(r"<\|[^|<>\n]{1,30}\|>|<</?SYS>>|\[/INST\]")
-_FEWEST_WORDS, _PHRASE, _LONG, _LONGEST_PERIOD, _TIMES, _LEAST_RUN = 5, 4, 8, 40, 3, 12  # words, but for the fifth
+_FEWEST_WORDS, _PHRASE, _LONG, _LONGEST_PERIOD, _LEAST_RUN = 5, 4, 8, 40, 12  # words
+_TIMES, _ALIKE_ITEMS = 3, 5  # in a row
 _ANSWER_LABEL = "Answer: "
 _ECHOED_LINES = tuple(line.split("{")[0][:60] for line in REMINDER_PROSE.splitlines())
 _SOURCES_HEADING = re.compile(
@@ -258,9 +258,9 @@ def clean_reply(written: str, sources: Sequence[Source]) -> CleanReply:
 def repetition(text: str) -> int | None:
     """The offset where a text begins to repeat itself; None if it does not.
 
-    Outside code that is a sentence of at least five words that stood before, the second of three in a row that differ
-    in one word, or one that says four words three times. Anywhere it is the second of three equal runs of up to forty
-    words, which make twelve words or more.
+    Outside code that is a sentence of at least five words that stood before, one that says four words or more three
+    times one after the other, or the second of three that differ in one word (of rows of a list, the fifth in a row).
+    Anywhere it is the second of three equal runs of up to forty words, which make twelve words or more.
     """
     said: list[tuple[int, list[str]]] = []
     known: set[str] = set()
@@ -268,13 +268,15 @@ def repetition(text: str) -> int | None:
         words = re.findall(r"\w+", fold(split_markers(text[start:end])[0]))
         if len(words) < _FEWEST_WORDS or text.count("```", 0, start) % 2:
             continue
-        if " ".join(words) in known or _most_frequent(words, _PHRASE) >= _TIMES:
+        if " ".join(words) in known or _says_thrice(words):
             return start
         known.add(" ".join(words))
         said.append((start, words))
-        last = [each for _, each in said[-_TIMES:]]
-        if len(last) == _TIMES and all(_differ_in_one(*pair) for pair in pairwise(last)):
-            return said[1 - _TIMES][0]
+        is_item = _LISTED.match(text[text.rfind("\n", 0, start) + 1 : end]) is not None
+        most = _ALIKE_ITEMS if is_item else _TIMES
+        last = said[-most:]
+        if len(last) == most and all(_differ_in_one(one, other) for (_, one), (_, other) in pairwise(last)):
+            return start if is_item else last[1][0]
     return _repeated_run(text)
 
 
@@ -295,10 +297,14 @@ def _differ_in_one(one: Sequence[str], other: Sequence[str]) -> bool:
     return len(one) == len(other) >= _LONG and sum(map(ne, one, other)) == 1
 
 
-def _most_frequent(words: Sequence[str], size: int) -> int:
-    """How often the most frequent run of `size` words occurs."""
-    runs = Counter(tuple(words[at : at + size]) for at in range(len(words) - size + 1))
-    return max(runs.values(), default=0)
+def _says_thrice(words: Sequence[str]) -> bool:
+    """True if at least four words stand three times one after the other, with nothing but `and` or `or` between."""
+    said = [word for word in words if word not in ("and", "or")]
+    return any(
+        said[at : at + size] == said[at + size : at + 2 * size] == said[at + 2 * size : at + 3 * size]
+        for size in range(_PHRASE, len(said) // _TIMES + 1)
+        for at in range(len(said) - _TIMES * size + 1)
+    )
 
 
 def _without_thoughts(text: str) -> str:
@@ -334,6 +340,13 @@ def strip_sources_list(text: str) -> str:
     lines = _THOUGHT_END.split(text)[-1].split("\n")
     left = "\n".join(_without_sources(lines)).strip("\n")
     return left if left.strip() else text
+
+
+def before_sources_list(text: str) -> str:
+    """The beginning of an answer that is still written, up to what may be its list of sources."""
+    lines = text.split("\n")
+    last = next((at for at in range(1, len(lines)) if _SOURCES_HEADING.fullmatch(lines[at][:200])), len(lines))
+    return "\n".join(lines[:last])
 
 
 def is_empty_reply(text: str) -> bool:

@@ -27,6 +27,7 @@ from pipelines.query.verify import build_judge, cached_embedding
 _FEWEST_SOURCES = 2  # of which a prompt that was too long is made shorter
 MODEL_PASSAGES = 8  # that a language model is shown, within its window and the budget
 _REFUSED = "The language model found no answer in the passages; it was measured to overlook many."
+_NOT_ASKED = "The language model was not asked: nothing answers word for word, and it was measured to invent then."
 _NOT_SUPPORTED = "No source supports the language model's answer, so it was left out."
 
 
@@ -38,9 +39,9 @@ def passage_count(settings: Settings, llm: LLM | None) -> int:
 def write(retrieved: Retrieved, search: Search, *, previews: bool = False) -> AnswerEvents:
     """Answer by the language model; if there is none, it fails, or no source supports its reply, by quotation.
 
-    The model is asked whenever there are passages, and may refuse; where its refusals were measured as often wrong, a
-    quotation overrules it. Its failure is noted and is the Answer's `fallback_reason`. With `previews`, the quotation
-    is yielded as a Preview while a slow model reads.
+    The model is asked whenever there are passages, and may refuse. Of one that was measured to err too often in that,
+    quotation decides whether to answer, and the model in which words. Its failure is noted and is the Answer's
+    `fallback_reason`. With `previews`, the quotation is yielded as a Preview while a slow model reads.
 
     Raises:
         ServiceUnavailable: If the database cannot be read.
@@ -49,13 +50,16 @@ def write(retrieved: Retrieved, search: Search, *, previews: bool = False) -> An
     task = _writer_input(retrieved, search)
     if search.llm is not None and task.context.sources:
         quotation = cache(partial(_quotation, retrieved, search))
+        is_trusted = measured(search.llm_name).is_trusted
         try:
-            draft = yield from _write_within_window(task, search, search.llm, quotation if previews else None)
-            is_trusted = measured(search.llm_name).is_trusted
-            if draft.answer and (draft.answer.answered or is_trusted or quotation() is None):
-                return draft.answer
-            failure = draft.failure
-            search.ledger.note(failure or (_REFUSED if draft.answer else _NOT_SUPPORTED))
+            if is_trusted or quotation() is not None:
+                draft = yield from _write_within_window(task, search, search.llm, quotation if previews else None)
+                if draft.answer and (draft.answer.answered or is_trusted):
+                    return draft.answer
+                failure = draft.failure
+                search.ledger.note(failure or (_REFUSED if draft.answer else _NOT_SUPPORTED))
+            else:
+                search.ledger.note(_NOT_ASKED)
         except FootnoteError as error:
             log_failure("language model failed, answering by extraction", error)
             failure = str(error)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from config.prompts import NO_ANSWER, NO_MORE
-from config.settings import LLMSettings, PersonaSettings, Settings
+from config.settings import AnswerSettings, EscalationSettings, LLMSettings, PersonaSettings, Settings
 from pipelines.answers import Answer, Preview, Token
 from pipelines.query.answer import answer_json, read_answer
 from pipelines.query.engine import QueryEngine, build_query_engine
@@ -523,3 +523,50 @@ def test_a_wide_window_holds_more_of_the_documents_unless_the_settings_say_how_m
     narrow, wide = shown(4_096), shown(8_192)
     assert narrow < 2_700 < 3_500 < wide < 4_300
     assert shown(8_192, max_tokens=1_000) < 1_300
+
+
+CODE = "```sh\nmake setup\nmake chat\nmake test\n```"
+
+
+@pytest.mark.parametrize("letters", [True, False])
+def test_a_block_of_code_is_streamed_whole(
+    make_engine: Callable[..., QueryEngine], openai: FakeOpenAI, letters: bool
+) -> None:
+    openai.letters = letters
+    openai.reply = lambda body: f"{TRUE} [{crane(body)}].\n\n{CODE}\n\nMarit built it in 2014 [{crane(body)}]."
+    *events, answer = make_engine(answer=AnswerSettings(unsupported="mark")).answer(QUESTION, record=False)
+    shown = "".join(event.text for event in events if isinstance(event, Token))
+    assert isinstance(answer, Answer)
+    assert re.sub(r"\s|\[\d\]", "", answer.answer) == re.sub(r"\s", "", shown)
+    assert CODE in shown
+
+
+def test_words_after_a_header_of_a_source_are_the_answer(engine: QueryEngine, openai: FakeOpenAI) -> None:
+    openai.reply = f"[Source: crane.md (doc)] {TRUE}."
+    answer = engine.ask(QUESTION, record=False)
+    assert (answer.mode, answer.sentences[0].text) == ("llm", f"{TRUE}.")
+
+
+def test_a_reply_of_marks_alone_is_no_refusal(engine: QueryEngine, openai: FakeOpenAI) -> None:
+    openai.reply = "<<source 1 4711>>"
+    answer = engine.ask(QUESTION, record=False)
+    assert (answer.mode, answer.answered) == ("extractive", True)
+
+
+def test_a_reader_who_stops_ends_the_request(engine: QueryEngine, openai: FakeOpenAI) -> None:
+    openai.reply, openai.pause = f"{TRUE}. " + "Marit built it in 2014. " + "And " * 4_000, 0.01
+    events = engine.answer(QUESTION, record=False)
+    assert isinstance(next(iter(events)), Token)
+    events.close()  # type: ignore[attr-defined]
+    assert openai.broken.wait(5)
+
+
+def test_of_a_model_that_was_measured_to_invent_quotation_decides_whether_to_answer(
+    make_engine: Callable[..., QueryEngine], openai: FakeOpenAI
+) -> None:
+    openai.reply = "Forty [1]."
+    unknown = "Which submarine volcanoes erupted near Kamchatka?"
+    engine = make_engine({"model": "qwen2.5-coder:1.5b"}, escalation=EscalationSettings(mode="off"))
+    answer = engine.ask(unknown, record=False)
+    assert (answer.answered, openai.requests) == (False, [])
+    assert any("was not asked" in note for note in answer.notes)

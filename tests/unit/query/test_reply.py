@@ -256,3 +256,19 @@ def test_a_sentence_with_a_source_says_something(said: str) -> None:
 def test_a_plain_sentence_does_not_give_up(said: str) -> None:
     assert not is_refusal(said, is_supported=False)
     assert not is_empty_reply("None of the cranes is red.")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "- 2019: worked on the pumps of the ferry at Oban.\n- 2020: worked on the pumps of the ferry at Oban.\n"
+        "- 2021: worked on the pumps of the ferry at Oban.",
+        "She was a member of the board of Acme, a member of the board of Beta and a member of the board of Gamma.",
+    ],
+)
+def test_rows_and_lists_of_a_kind_are_no_repetition(said: str) -> None:
+    assert repetition(said) is None
+
+
+def test_four_words_said_three_times_one_after_the_other_are_a_repetition() -> None:
+    assert repetition("It won a best paper award twice, a best paper award twice, and a best paper award twice.") == 0
