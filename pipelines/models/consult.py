@@ -168,7 +168,7 @@ _ONE_WORD = (("system", "You answer with one word."), ("user", "Say: ready"))
 
 def examine_llm(settings: Settings) -> tuple[bool, str, str]:
     """Ask the language model of the settings for one word: (it answered, what it is or what is wrong, what to do)."""
-    from pipelines.models.llm import CompatibleLLM, OpenRouterLLM, build_llm, window_of
+    from pipelines.models.llm import CompatibleLLM, OpenRouterLLM, build_llm, told_window, window_of
 
     try:
         llm = build_llm(settings)
@@ -180,8 +180,13 @@ def examine_llm(settings: Settings) -> tuple[bool, str, str]:
     except FootnoteError as error:
         return False, error.message.rstrip("."), error.hint
     seconds, kept = monotonic() - began, settings.llm.reply_tokens(window)
+    told = told_window(llm)
+    if told and window > told:
+        hint = f"Set FOOTNOTE_LLM__CONTEXT_WINDOW={told}, or start the server with a larger window."
+        return False, f"{label} runs with a window of {told:,} tokens, the settings say {window:,}", hint
     if window < _LEAST_WINDOW:
         hint = "Start the server with a larger window, or set FOOTNOTE_LLM__CONTEXT_WINDOW."
         return False, f"{label} has a window of {window:,} tokens, too little for rules, question and one source", hint
-    said = f"{label} answered in {seconds:.1f} s, window {window:,} tokens, {kept:,} of them for the reply"
+    known = "" if told or settings.llm.context_window else " (assumed: the server does not tell)"
+    said = f"{label} answered in {seconds:.1f} s, window {window:,} tokens{known}, {kept:,} of them for the reply"
     return bool(first), said, "Choose another model: FOOTNOTE_LLM__MODEL."

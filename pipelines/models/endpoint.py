@@ -24,7 +24,15 @@ from pipelines.tls import CA_FILE_HINT, environment_ca_file, is_untrusted, ssl_c
 
 HIDDEN_KEY = "hidden"
 LLM_VARIABLE = "FOOTNOTE_LLM__MODEL"
-REQUEST_ERRORS = (openai.OpenAIError, httpx.HTTPError, ValueError, TypeError, AttributeError, LookupError)
+REQUEST_ERRORS = (
+    openai.OpenAIError,
+    httpx.HTTPError,
+    httpx.InvalidURL,
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+)
 
 _LONGEST_WAIT = 60.0
 _FIRST_WAIT, _LAST_WAIT = 0.5, 20.0
@@ -204,13 +212,16 @@ def describe_error(error: Exception, endpoint: Endpoint) -> FootnoteError:
         setting = endpoint.model_variable.replace("__MODEL", "__TIMEOUT_SECONDS")
         return ServiceUnavailable(f"{server} did not answer in time.", hint=f"Try again, or raise {setting}.")
     if isinstance(error, openai.APIConnectionError | httpx.TransportError):
-        problem = "cannot be reached" if isinstance(error, openai.APIConnectionError) else "broke off"
+        is_refused = isinstance(error, openai.APIConnectionError | httpx.ConnectError)
+        problem = "cannot be reached" if is_refused else "broke off"
         problem += f" ({_detail(error.__cause__ or error, endpoint)})"
         setting = "FOOTNOTE_LLM__API_BASE" if endpoint.model_variable == LLM_VARIABLE else "OPENAI_API_BASE"
         check = f"Check the address ({setting}), the network and whether it runs."
         hint = CA_FILE_HINT if is_untrusted(problem) else check
         return ServiceUnavailable(f"{server} {problem}.", hint=hint)
     detail = _detail(error, endpoint)
+    if isinstance(error, httpx.InvalidURL):
+        return ServiceUnavailable(f"{server} is no address: {detail}", hint="Check FOOTNOTE_LLM__API_BASE.")
     if not isinstance(error, openai.APIStatusError):
         if isinstance(error, openai.APIError):
             return ModelError(

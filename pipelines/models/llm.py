@@ -34,6 +34,7 @@ from pipelines.text import count_tokens
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # control characters of a terminal
 DEFAULT_WINDOW = 8192  # tokens, where neither a setting nor the server tells
+_UNKNOWN_MODEL = "default"  # which servers of one model take for theirs
 _CUT = (None, "", "length", "content_filter", "error")
 
 
@@ -62,18 +63,23 @@ def window_of(llm: LLM, settings: LLMSettings) -> int:
 
     The server is asked once for each model; without an answer in three seconds the metadata count.
     """
-    if settings.context_window or not isinstance(llm, CompatibleLLM):
-        return settings.context_window or int(llm.metadata.context_window)
-    return _told_window(llm.endpoint) or DEFAULT_WINDOW
+    return settings.context_window or told_window(llm) or int(llm.metadata.context_window)
+
+
+def told_window(llm: LLM) -> int | None:
+    """The window that the server of a model tells; None if it tells none, or does not answer in three seconds."""
+    if not isinstance(llm, CompatibleLLM):
+        return None
+    try:
+        return _told_window(llm.endpoint)
+    except ServiceUnavailable as error:  # asked again the next time
+        log("info", "the window of the language model is not known", reason=str(error))
+        return None
 
 
 @lru_cache(maxsize=16)
 def _told_window(endpoint: Endpoint) -> int | None:
-    try:
-        served = served_models(endpoint)
-    except ServiceUnavailable as error:
-        log("info", "the window of the language model is not known", reason=str(error))
-        return None
+    served = served_models(endpoint)
     return next((model.window for model in served if model.name == endpoint.model or len(served) == 1), None)
 
 
@@ -279,10 +285,10 @@ def _endpoint(settings: Settings, chosen: LLMIdentity) -> Endpoint:
 
 
 def _only_model(endpoint: Endpoint) -> str:
-    """The model of a server that serves one.
+    """The model of a server that serves one; `default` while the server cannot be reached, so that it is asked later.
 
     Raises:
-        ConfigError: If it cannot be asked, or serves none or several.
+        ConfigError: If it serves none or several.
     """
     hint = "Set FOOTNOTE_LLM__MODEL or OPENAI_MODEL."
     if endpoint.url == OPENAI_BASE:
@@ -290,7 +296,8 @@ def _only_model(endpoint: Endpoint) -> str:
     try:
         names = [model.name for model in served_models(endpoint)]
     except ServiceUnavailable as error:
-        raise ConfigError(f"No language model is set for {endpoint.name}: {error.message}", hint=hint) from error
+        log("warning", "the language model is not known", reason=str(error))
+        return _UNKNOWN_MODEL
     if len(names) != 1:
         shown = ", ".join(names[:8]) or "none"
         raise ConfigError(f"No language model is set for {endpoint.name}, which serves {shown}.", hint=hint)

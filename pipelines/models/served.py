@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
+import openai
 
 from pipelines.errors import ServiceUnavailable
 from pipelines.models.endpoint import Endpoint, cancellable_client, describe_error
@@ -57,7 +58,10 @@ def _get(endpoint: Endpoint, url: str) -> dict[str, Any]:
     try:
         with cancellable_client(endpoint) as client:
             found = client.get(url, headers=headers, timeout=_SECONDS).raise_for_status().json()
-    except (httpx.HTTPError, ValueError) as error:
+    except httpx.HTTPStatusError as error:
+        failure = describe_error(openai.APIStatusError(str(error), response=error.response, body=None), endpoint)
+        raise ServiceUnavailable(failure.message, hint=failure.hint) from None
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         failure = describe_error(error, endpoint)
         raise ServiceUnavailable(failure.message, hint=failure.hint) from None
     return found if isinstance(found, dict) else {}

@@ -64,5 +64,5 @@ class SpeedLog:
 
 
 def mean(before: float, new: float) -> float:
-    """The running mean with a new measurement; without one (0), as before."""
-    return (1 - _NEW) * before + _NEW * new if new else before
+    """The running mean of a rate with a new one, by the time that each takes; without one (0), as before."""
+    return 1 / ((1 - _NEW) / before + _NEW / new) if new and before else new or before

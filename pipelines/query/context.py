@@ -31,6 +31,7 @@ _USEFUL = 200  # characters that are worth showing of a node that does not fit w
 _NEAR = 16  # characters of space that may stand between two neighbours
 _NARROW, _WIDE = (8_000, 2_400), (16_000, 4_000)  # characters and tokens of all sources together
 _WIDE_WINDOW = 8_192  # tokens
+_RULES, _LEAST = 340, 100  # tokens of a prompt beside its sources; of the sources, however small the window
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +117,19 @@ class Budget:
 
 
 def _budget(search: Search) -> Budget:
-    """The limits of the settings; where they set none, more for a language model with a wide window."""
-    limits, characters, tokens = search.settings.context, *_NARROW
+    """The limits of the settings; where they set none, more for a language model with a wide window.
+
+    What the rules, the question and the reply leave of a small window is the most, so that the best passages are kept.
+    """
+    limits, margin = search.settings.context, token_margin(search.llm_name)
+    (characters, tokens), most = _NARROW, math.inf
     if search.llm is not None:
         from pipelines.models.llm import window_of  # its libraries take a second to import
 
-        if window_of(search.llm, search.settings.llm) >= _WIDE_WINDOW:
-            characters, tokens = _WIDE
-    margin = token_margin(search.llm_name)
-    return Budget(limits.max_characters or characters, limits.max_tokens or tokens, margin)
+        window = window_of(search.llm, search.settings.llm)
+        (characters, tokens) = _WIDE if window >= _WIDE_WINDOW else _NARROW
+        most = max(window - search.settings.llm.reply_tokens(window) - margin * _RULES, _LEAST)
+    return Budget(limits.max_characters or characters, int(min(limits.max_tokens or tokens, most)), margin)
 
 
 def assemble(

@@ -162,8 +162,7 @@ def verify(sentence: str, cited: Sequence[int], sources: Sequence[Source], judge
             checks = _citations_by_source(joint, named)
     evidence = [citation for own in checks for citation in own]
     if verdict == "partial" and (halves := _supported_halves(claim, sources, judge)):
-        numbers = tuple(dict.fromkeys((*cited, *(citation.n for citation in halves))))
-        return Sentence(sentence, numbers, "supported", halves)
+        return Sentence(sentence, tuple(dict.fromkeys(citation.n for citation in halves)), "supported", halves)
     if verdict == "supported" and not is_verbatim and not _is_reason_stated(claim, named, judge):
         verdict = "partial"
     if verdict == "supported" and _names_other_document(claim, named, sources):
@@ -178,18 +177,29 @@ def verify(sentence: str, cited: Sequence[int], sources: Sequence[Source], judge
 _JOINT = re.compile(
     r"; |, (?:and|but|while|whereas|which|where|who) | and (?=(?:he|she|it|they|the|has|have|was|were|is)\b)"
 )
+_LEANS = re.compile(r"(?:he|she|it|they|has|have|had|was|were|is|are)\b|[a-z]+(?:ed|s)\b", re.IGNORECASE)
 _REASON = re.compile(r",? (?:because(?: of)?|due to|owing to|thanks to) ")
 _FEWEST_TERMS = 3  # of a part that is judged by itself
 
 
 def _supported_halves(claim: str, sources: Sequence[Source], judge: Judge) -> tuple[Citation, ...]:
-    """The places that support the two halves of a claim, each by itself; empty unless both have one."""
+    """The places that support the two halves of a claim, each by itself; empty unless both have one.
+
+    A second half without a subject of its own is of the first one's: the same document must support both.
+    """
     for joint in _JOINT.finditer(claim):
         halves = claim[: joint.start()], claim[joint.end() :]
         if all(len(set(tokenise(half))) >= _FEWEST_TERMS for half in halves):
-            found = [_best_supported(half, sources, judge) for half in halves]
-            if all(found):
-                return tuple(citation for citation in found if citation)
+            first = _best_supported(halves[0], sources, judge)
+            leans = _LEANS.match(halves[1]) or claim[joint.start() : joint.end()].strip(", ") in (
+                "which",
+                "where",
+                "who",
+            )
+            same = [source for source in sources if first and source.document_id == first.document_id]
+            second = _best_supported(halves[1], same if leans else sources, judge) if first else None
+            if first and second:
+                return first, second
     return ()
 
 

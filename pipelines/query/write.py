@@ -1,6 +1,6 @@
 """WRITE: answer by a language model, falling back to quotation or abstention."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
@@ -8,7 +8,7 @@ from llama_index.core.llms import LLM
 
 from config.prompts import NO_DOCUMENTS, NOTHING_PASSES
 from config.settings import Settings
-from pipelines.answers import Answer
+from pipelines.answers import Answer, Context
 from pipelines.errors import FootnoteError, PromptTooLong
 from pipelines.models.cross_encoder import load_inference
 from pipelines.models.measured import measured
@@ -19,10 +19,11 @@ from pipelines.query.escalate import find
 from pipelines.query.extract import write_by_quotation
 from pipelines.query.followup import recent_turns
 from pipelines.query.model_writer import ModelDraft, read_from, write_by_model
-from pipelines.query.prompt import first_sources, fit_to_window, writing_options
+from pipelines.query.prompt import WritingOptions, build_messages, first_sources, fit_to_window, writing_options
 from pipelines.query.search import Search
 from pipelines.query.trace import Ledger
 from pipelines.query.verify import build_judge, cached_embedding
+from pipelines.types import ModelReading, Turn
 
 _FEWEST_SOURCES = 2  # of which a prompt that was too long is made shorter
 MODEL_PASSAGES = 8  # that a language model is shown, within its window and the budget
@@ -122,13 +123,14 @@ def _write_within_window(
             draft = yield from write_by_model(replace(task, context=context), llm, kept_turns, options, preview)
             break
         except PromptTooLong as error:
-            ledger.readings.append(read_from(search.llm_name, context, outcome="failed"))
+            ledger.readings.append(_failed(task, context, kept_turns, search.llm_name, options))
             if len(context.sources) < _FEWEST_SOURCES:
                 raise
             log_failure("the prompt did not fit, trying again with fewer sources", error)
+            preview = None  # it has been shown, or the server answers fast
             task = replace(task, context=first_sources(context, len(context.sources) // 2))
         except FootnoteError:
-            ledger.readings.append(read_from(search.llm_name, context, outcome="failed"))
+            ledger.readings.append(_failed(task, context, kept_turns, search.llm_name, options))
             raise
     for node_id, why in context.dropped[len(dropped_before) :]:
         ledger.cut(node_id, why)
@@ -136,6 +138,15 @@ def _write_within_window(
     for note in draft.answer.notes if draft.answer else ():
         ledger.note(note)
     return draft
+
+
+def _failed(
+    task: WriterInput, context: Context, turns: Sequence[Turn], model: str, options: WritingOptions
+) -> ModelReading:
+    """The record of a request that failed, with its prompt where the settings keep it."""
+    reading = read_from(model, context, outcome="failed")
+    prompt = tuple(build_messages(task.intent, context, turns, options)) if options.keeps_prompts else ()
+    return replace(reading, prompt=prompt)
 
 
 def _widened(retrieved: Retrieved, search: Search) -> Retrieved:

@@ -71,10 +71,6 @@ def tables_in(snippet: str) -> tuple[tuple[LabelledRow, ...], ...]:
     return tuple(_distinct(rows) for rows in found if len(rows) > 1)
 
 
-def _row(key: str, values: str) -> LabelledRow:
-    return LabelledRow(frozenset(tokenise(key)), frozenset(tokenise(values)), frozenset(numbers_in(values)))
-
-
 def _cells(line: str) -> list[str] | None:
     if row := _ROW.match(line):
         return [cell.strip() for cell in row[1].split("|")]

@@ -22,6 +22,7 @@ from pipelines.text import sentences, token_number
 
 Array = NDArray[np.float64]
 
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _WORD = re.compile(r"\w+(?:[.'’-]\w+)*")
 _VOCABULARY = 100_256  # of cl100k
 _UNKNOWN_RARITY = 1.1  # the rarity of a word that is several tokens
@@ -102,8 +103,9 @@ def contains_word(terms: frozenset[str], word: ClaimWord) -> bool:
 
 
 def source_lines(source: Source) -> tuple[SourceLine, ...]:
-    """The lines of a source, its title and headings first."""
-    return _cached_lines(source.n, " ".join((source.title, *source.section_path)), source.snippet)
+    """The lines of a source, its title, headings and the years of its file's name first."""
+    years = _YEAR.findall(source.documentName)
+    return _cached_lines(source.n, " ".join((source.title, *source.section_path, *years)), source.snippet)
 
 
 @lru_cache(maxsize=256)

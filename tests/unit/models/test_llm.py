@@ -8,7 +8,7 @@ from llama_index.llms.openrouter import OpenRouter
 from config.settings import Settings
 from pipelines.errors import ConfigError, ModelError, ServiceUnavailable
 from pipelines.models.identity import LLMIdentity, llm_identity
-from pipelines.models.llm import build_llm, complete
+from pipelines.models.llm import build_llm, complete, told_window
 from tests.fake_openai import FakeOpenAI, Fault
 
 KEY = "or-secret-0123456789"
@@ -57,12 +57,27 @@ def test_settings_name_the_language_model(
     [
         ({"llm": {"provider": "openrouter"}}, "OPENROUTER_API_KEY"),
         ({"openai_model": "gpt-4o-mini"}, "OPENAI_API_KEY"),
-        ({"llm": {"api_base": "http://localhost:11434/v1"}}, "FOOTNOTE_LLM__MODEL"),
     ],
 )
 def test_what_is_missing_is_named(make_settings: MakeSettings, values: dict[str, object], missing: str) -> None:
     with pytest.raises(ConfigError, match=missing):
         build_llm(make_settings(**values))
+
+
+def test_a_server_without_a_named_model_that_is_down_is_asked_later(make_settings: MakeSettings) -> None:
+    llm = build_llm(make_settings(llm={"api_base": "http://127.0.0.1:9/v1", "retries": 0}))
+    assert llm is not None
+    assert told_window(llm) is None
+    with pytest.raises(ServiceUnavailable, match="cannot be reached"):
+        list(complete(llm, [("user", "Why?")]))
+
+
+@pytest.mark.parametrize(("address", "said"), [("http://127.0.0.1:80a0/v1", "is no address")])
+def test_an_address_that_is_none_is_named(make_settings: MakeSettings, address: str, said: str) -> None:
+    llm = build_llm(make_settings(llm={"api_base": address, "model": "m", "retries": 0}))
+    assert llm is not None
+    with pytest.raises(ServiceUnavailable, match=said):
+        list(complete(llm, [("user", "Why?")]))
 
 
 def test_openrouter_is_built_with_explicit_limits(make_llm: MakeLLM, server: FakeOpenAI) -> None:

@@ -16,7 +16,7 @@ def test_a_speed_is_kept_in_the_file_and_follows_new_measurements(tmp_path: Path
     log.record("m", prompt_tokens=600, first=10.0, reply_tokens=41, whole=14.0)
     assert SpeedLog(log.path).of("m") == Speed(read=600 / 10, written=40 / 4)
     log.record("m", prompt_tokens=600, first=5.0, reply_tokens=3, whole=5.1)  # too short to tell how fast it writes
-    assert log.of("m") == Speed(read=(60 + 120) / 2, written=10.0)
+    assert log.of("m") == Speed(read=2 / (1 / 60 + 1 / 120), written=10.0)  # by the time that each takes
 
 
 def test_the_expected_time_is_that_of_reading_and_writing() -> None:

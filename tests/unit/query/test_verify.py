@@ -178,3 +178,10 @@ SHIP = source(2, "The ship left Bergen on 3 May because the harbour froze over. 
 def test_attributions_code_reasons_and_halves_are_judged_by_themselves(claim: str, verdict: str) -> None:
     cited = (1, 2) if "ship" in claim else (1,)
     assert verify(claim, cited, (CRANE, SHIP)).verdict == verdict
+
+
+def test_a_half_without_a_subject_of_its_own_is_not_supported_by_what_another_document_says_of_somebody_else() -> None:
+    crane = source(1, "Marit wrote the crane controller in Rust.")
+    sailor = replace(source(2, "Jonas has sailed around the whole world twice in a wooden boat."), document_id="sailor")
+    claim = "Marit wrote the crane controller in Rust and has sailed around the whole world twice in a wooden boat."
+    assert verify(claim, [1], [crane, sailor]).verdict != "supported"
