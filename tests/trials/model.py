@@ -99,6 +99,7 @@ def main() -> None:
         )
     topics = first_topics(*given.first)
     with tempfile.TemporaryDirectory() as home, serving(given.folder, given.model, given.window) as url:
+        Path(home).chmod(0o755)  # the account of the database server must enter it
         model = LLMSettings(
             provider="openai", model=given.model, api_base=url, max_tokens=given.reply, timeout_seconds=900
         )
