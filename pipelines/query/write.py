@@ -12,7 +12,7 @@ from pipelines.answers import Answer, Context
 from pipelines.errors import FootnoteError, PromptTooLong
 from pipelines.models.cross_encoder import load_inference
 from pipelines.models.measured import measured
-from pipelines.observe import log_failure
+from pipelines.observe import log, log_failure
 from pipelines.query.answer import AnswerEvent, AnswerEvents, WriterInput, abstain
 from pipelines.query.context import Retrieved, build_context
 from pipelines.query.escalate import find
@@ -62,7 +62,7 @@ def write(retrieved: Retrieved, search: Search, *, previews: bool = False) -> An
             else:
                 search.ledger.note(_NOT_ASKED)
         except FootnoteError as error:
-            log_failure("language model failed, answering by extraction", error)
+            log("info", "the language model failed, sentences are quoted", reason=str(error))  # the answer says so
             failure = str(error)
             search.ledger.note(failure)
         retrieved = _widened(retrieved, replace(search, llm=None))
