@@ -259,9 +259,8 @@ class FactorSettings(_Stage):
         0.0, ge=0, le=1, description="least cosine similarity of a result to the question; 0 = off"
     )
     neighbours: int = Field(0, ge=0, le=5, description="nodes added before and after each result, within its section")
-    rerank: str = Field("", description="folder of a local ONNX cross-encoder, or the class of a LlamaIndex reranker")
+    rerank: str = Field("", description="the class of a LlamaIndex reranker, with its module; empty = none")
     rerank_candidates: int = Field(20, ge=1, description="nodes that are reranked")
-    rerank_seconds: float = Field(1.0, gt=0, description="time limit of the reranker; then the ranking stays as it was")
 
 
 class EvidenceSettings(_Stage):
@@ -335,9 +334,6 @@ class AnswerSettings(_Stage):
         "= as a table of measured models says, remove for others",
     )
     facts: bool = Field(True, description="compute counts and durations from career facts")
-    nli_model: str = Field(
-        "", description="folder of a local ONNX natural language inference model, used in verification"
-    )
     follow_ups: int = Field(3, ge=0, le=3, description="number of suggested questions after an answer; 0 = none")
     follow_ups_by: Literal["documents", "llm"] = Field(
         "documents", description="source of suggestions; llm = one request per answer. All are checked by retrieval"

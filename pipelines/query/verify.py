@@ -1,7 +1,7 @@
 """VERIFY: compare a sentence with the spans of its sources and decide its verdict."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,6 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from pipelines.answers import Citation, Sentence, Source, VerdictName
 from pipelines.errors import FootnoteError
-from pipelines.models.cross_encoder import Entailment
 from pipelines.observe import log_failure
 from pipelines.query.verification.details import Passages, best_allowed_verdict, overstated
 from pipelines.query.verification.misattached import is_misattached
@@ -36,30 +35,24 @@ VERDICT_RANK: dict[VerdictName, int] = {
     "partial": 1,
     "supported": 2,
 }
-_CONTRADICTED = 0.5
 _BELOW = 0.01  # of what `supported` needs
-
-
-# (text, claim) -> how the text bears on it.
-Entail = Callable[[str, str], Entailment]
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """The means to judge a claim besides its words: vectors and an inference model; either may be missing."""
+    """The means to judge a claim: its words and, where there are weights for their model, vectors."""
 
     weights: SupportModel = WORDS_MODEL
     embed: Embed | None = None
-    entail: Entail | None = None
 
 
 WORDS_ONLY = Judge()
 
 
-def build_judge(model: str, embed: Embed | None, entail: Entail | None = None) -> Judge:
+def build_judge(model: str, embed: Embed | None) -> Judge:
     """A judge that uses vectors where there are weights for the model that makes them."""
     weights = VECTOR_MODELS.get(model) if embed else None
-    return Judge(weights, embed, entail) if weights else Judge(entail=entail)
+    return Judge(weights, embed) if weights else WORDS_ONLY
 
 
 def cached_embedding(model: BaseEmbedding) -> Embed:
@@ -90,9 +83,7 @@ def judge_claim(claim: str, sources: Sequence[Source], judge: Judge) -> Judgemen
     """Judge how far the sources together support a claim.
 
     The verdict follows from the probability; it is lowered if details of the claim disagree, and the support then stays
-    below the threshold of `supported` if a detail stands nowhere. With an inference model the support is the mean of
-    the probability and the entailment by the places found, and a contradicted claim is unsupported. If a model fails,
-    the words alone decide.
+    below the threshold of `supported` if a detail stands nowhere. If the vectors fail, the words alone decide.
     """
     try:
         return _judged(claim, sources, judge)
@@ -112,10 +103,6 @@ def _judged(claim: str, sources: Sequence[Source], judge: Judge) -> Judgement:
         most = "unsupported"
     if most == "supported" and is_misattached(claim, aligned):
         most = "partial"
-    if judge.entail:
-        entailed, contradicted = judge.entail("\n".join(texts), claim)
-        support = (support + entailed) / 2
-        most = "unsupported" if contradicted >= _CONTRADICTED else most
     reached = _verdict_at(support, judge.weights)
     if most == "unsupported":
         support = min(support, judge.weights.supported.at - _BELOW)

@@ -10,7 +10,6 @@ from config.prompts import NO_DOCUMENTS, NOTHING_PASSES
 from config.settings import Settings
 from pipelines.answers import Answer, Context
 from pipelines.errors import FootnoteError, PromptTooLong
-from pipelines.models.cross_encoder import load_inference
 from pipelines.models.measured import measured
 from pipelines.observe import log, log_failure
 from pipelines.query.answer import AnswerEvent, AnswerEvents, WriterInput, abstain
@@ -92,13 +91,13 @@ def _quotation(retrieved: Retrieved, search: Search) -> Answer | None:
 
 
 def _writer_input(retrieved: Retrieved, search: Search) -> WriterInput:
-    found, mode, nli = retrieved.found, search.request.mode, search.settings.answer.nli_model
+    found, mode = retrieved.found, search.request.mode
     searched = (
         () if found.intent.greeting else (f"{found.intent.search_text} ({mode}: {found.evidence.reason or 'found'})",)
     )
     is_blind = mode == "sparse" or found.ledger.degraded
     embed = None if is_blind else cached_embedding(search.embed_model)
-    judge = build_judge(search.model, embed, load_inference(nli) if nli else None)
+    judge = build_judge(search.model, embed)
     persona = search.settings.persona
     return WriterInput(found.intent, retrieved.context, found.evidence, searched, judge=judge, persona=persona)
 

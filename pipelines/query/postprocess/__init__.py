@@ -33,8 +33,7 @@ def build_factors(
     by_year = options.year != 1 and analysis.years == "boost"
     by_recency = intent.recent if options.recency == "asked" else options.recency != "off"
     shape = "decay" if options.recency == "decay" else "steps"
-    candidates, seconds = options.rerank_candidates, options.rerank_seconds
-    rerank = Rerank(observer=observer, named=options.rerank, candidates=candidates, seconds=seconds)
+    rerank = Rerank(observer=observer, named=options.rerank, candidates=options.rerank_candidates)
     parts: list[tuple[bool, BaseNodePostprocessor]] = [
         (by_category, CategoryBoost(observer=observer, asked=intent.categories, table=table)),
         (by_recency, RecencyBoost(observer=observer, shape=shape, today=today)),

@@ -62,7 +62,7 @@ STEPS: list[tuple[BaseNodePostprocessor, str]] = [
     (TopN(top_n=3, named=("d1", "d2")), "abe"),
     (DuplicateFilter(), "acef"),
     (NeighbourExpansion(width=1, reader=lambda *_: []), ALL),
-    (Rerank(named=f"{__name__}.Reversing", candidates=5, seconds=5), ALL[::-1]),
+    (Rerank(named=f"{__name__}.Reversing", candidates=5), ALL[::-1]),
 ]
 
 
@@ -72,7 +72,7 @@ STEPS: list[tuple[BaseNodePostprocessor, str]] = [
 def test_a_postprocessor_works_without_a_ledger_on_nodes_of_any_program(
     step: BaseNodePostprocessor, kept: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipelines.query.postprocess.rerank._postprocessor", lambda _: Reversing)
+    monkeypatch.setattr("pipelines.query.postprocess.rerank.load_reranker", lambda *_: Reversing())
     engine = RetrieverQueryEngine.from_args(Fixed(), llm=MockLLM(), node_postprocessors=[step])
     assert "".join(hit.node.node_id for hit in engine.query("Which crane?").source_nodes) == kept
 

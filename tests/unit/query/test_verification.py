@@ -9,7 +9,6 @@ import pytest
 
 from pipelines.answers import Source
 from pipelines.errors import ModelError
-from pipelines.models.cross_encoder import Entailment
 from pipelines.query.verification.clauses import split_clauses
 from pipelines.query.verification.details import is_opposed, overstated, rates_differ, reversed_order
 from pipelines.query.verification.misattached import is_misattached
@@ -23,7 +22,7 @@ from pipelines.query.verification.support import (
     probability,
     rarity,
 )
-from pipelines.query.verify import WORDS_ONLY, Judge, build_judge, check_source, verify
+from pipelines.query.verify import WORDS_ONLY, build_judge, check_source, verify
 from pipelines.text import sentences
 from tests.unit.query.builders import source
 from tests.unit.query.claim_pairs import RIGHT, WRONG
@@ -233,39 +232,6 @@ def test_where_a_model_fails_the_words_decide(caplog: pytest.LogCaptureFixture) 
     claim = "At Globex she hired 30 people."
     judged = check_source(claim, note(CV), build_judge("all-MiniLM-L6-v2", failing))
     assert judged == check_source(claim, note(CV))
-
-
-def test_inference_draws_the_support_to_its_own_probability() -> None:
-    claim = "At Globex she hired 30 people."
-    plain = check_source(claim, note(CV)).support
-    judged = check_source(claim, note(CV), Judge(entail=lambda text, said: Entailment(0.02, 0.1)))
-    assert judged.support == pytest.approx((plain + 0.02) / 2, abs=1e-4)
-    assert judged.verdict == "partial"
-
-
-def test_a_claim_that_inference_finds_contradicted_is_unsupported() -> None:
-    judged = check_source(
-        "At Globex she hired 30 people.", note(CV), Judge(entail=lambda text, said: Entailment(0.3, 0.6))
-    )
-    assert judged.verdict == "unsupported"
-
-
-def test_entailment_does_not_make_up_for_a_wrong_number() -> None:
-    judged = check_source(
-        "At Globex she hired 31 people.", note(CV), Judge(entail=lambda text, said: Entailment(1.0, 0.0))
-    )
-    assert judged.verdict == "unsupported"
-
-
-def test_inference_is_asked_of_the_places_that_are_shown() -> None:
-    asked: list[tuple[str, str]] = []
-
-    def entail(text: str, claim: str) -> Entailment:
-        asked.append((text, claim))
-        return Entailment(1.0, 0.0)
-
-    shown = check_source("At Globex she hired 30 people.", note(CV), Judge(entail=entail))
-    assert asked == [(shown.quote, "At Globex she hired 30 people.")]
 
 
 @pytest.mark.parametrize(
