@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders.base import Content, Limits, check_page_count
-from pipelines.ingestion.loaders.pdf.layout_model import Convert, layout_converter, read_with_layout_model
 from pipelines.ingestion.loaders.pdf.lines import page_lines
-from pipelines.ingestion.loaders.pdf.linkedin_export import read_linkedin_export
 from pipelines.ingestion.loaders.pdf.ocr import DPI, MAX_PIXELS, OcrBudget, OcrResult, ocr_unavailable, recognise_image
 from pipelines.ingestion.loaders.pdf.pages import PdfPage, compose_pages, main_heading, unread_pages
 from pipelines.ingestion.loaders.pdf.words import page_words, readable_text
@@ -40,11 +38,13 @@ def load_pdf(data: bytes, item: SourceItem, limits: Limits) -> Content:
     """The text of the pages in reading order, running headers and page numbers moved to `furniture`.
 
     Pages that are only images are read by Tesseract if it is installed, within `limits.ocr_seconds` in all; why other
-    pages have no text is in `metadata["unread"]`. If docling's layout models are installed, docling reads the whole
-    document instead, unless LinkedIn typeset it.
+    pages have no text is in `metadata["unread"]`.
     """
-    convert = layout_converter(ocr=not ocr_unavailable(limits))
-    content, facts, problem = _read_text(data, item.name, limits, convert)
+    with _PDFIUM:
+        pages, facts, problem = _read_pages(data, item.name, limits)
+    if not any(page.lines for page in pages):
+        raise _no_text_error(item.name, len(pages), problem, limits)
+    content = compose_pages(pages)
     stated = {"pdf": {key.lower(): readable_text(value) for key, value in facts.items() if readable_text(value)}}
     return replace(
         content,
@@ -53,18 +53,6 @@ def load_pdf(data: bytes, item: SourceItem, limits: Limits) -> Content:
         modified_at=parse_pdf_date(facts.get("ModDate", "")) or parse_pdf_date(facts.get("CreationDate", "")),
         metadata={**stated, **unread_pages(content, item.name, problem), **content.metadata},
     )
-
-
-def _read_text(data: bytes, name: str, limits: Limits, convert: Convert | None) -> tuple[Content, dict[str, str], str]:
-    """(the text, the file's properties, why images were not read)."""
-    with _PDFIUM:
-        pages, facts, problem = _read_pages(data, name, replace(limits, ocr="off") if convert else limits)
-    if convert and read_linkedin_export([page.lines for page in pages]) is None:
-        content = read_with_layout_model(convert, data, name)
-        return (content, facts, "") if content else _read_text(data, name, limits, None)
-    if not any(page.lines for page in pages):
-        raise _no_text_error(name, len(pages), problem, limits)
-    return compose_pages(pages), facts, problem
 
 
 def _no_text_error(name: str, count: int, problem: str, limits: Limits) -> LoadError:
