@@ -140,6 +140,7 @@ _BARE = re.compile(
     r"|war das))?[ ?.!]*",
     re.IGNORECASE,
 )
+_VERBLESS = re.compile(rf"{OPENER}\b(?!.*\b{_AUX}\b).*", re.IGNORECASE)
 _LED = re.compile(rf"{_OPENERS}(?:{_ASKS}|what|was)\b([^?]{{0,60}}?) ({_AUX})\b(.*)", re.IGNORECASE)
 _SUBJECT = re.compile(r"(?:who|what|which \w+|how many \w+) (\w+) (.+)", re.IGNORECASE)
 _YES_NO = re.compile(rf"{_AUX}\b.*", re.IGNORECASE)
@@ -168,6 +169,9 @@ _RELATION = re.compile(
 _BY_THEN = re.compile(r"(before|after|since|until) (?:that|this|it|then)", re.IGNORECASE)
 _PLACE = re.compile(rf"\b{PLACED}$", re.IGNORECASE)
 _SIGNED = re.compile(r"[A-Z][+#]{1,2}|\.[A-Z]\w+")  # C++, C#, .NET
+_NOW = re.compile(r",? \b(?:right now|now|today|currently|at present|at the moment|these days)\b", re.IGNORECASE)
+_PAST = {"does": "did", "do": "did", "is": "was", "are": "were"}
+_PRESENT = re.compile(rf"\b(?:{'|'.join(_PAST)})\b", re.IGNORECASE)
 _MOST_WORDS = 5
 
 
@@ -245,11 +249,19 @@ def _beside(relation: str, last: Turn) -> str:
     times = [name for name in bounds_in(last.question) if name.placed]
     if not times:
         when = answered_by(last)
-        return f"{last.question} {relation} {when}?" if when else ""
+        return f"{_at_that_time(last.question, relation)} {relation} {when}?" if when else ""
     at, end = times[-1].start, times[-1].end
     before, rest = last.question[:at].rstrip(), last.question[end:]
     when = answered_by(last) if said_of(last.question, relation) else times[-1].text
     return f"{_PLACE.sub(relation, before)} {when}{rest}?" if when and _PLACE.search(before) else ""
+
+
+def _at_that_time(asked: str, relation: str) -> str:
+    """The question without "now", and of what was before in the past tense: "Where did Ann work"."""
+    if not _NOW.search(asked):
+        return asked
+    then = _NOW.sub("", asked)
+    return _PRESENT.sub(lambda verb: _PAST[verb[0].lower()], then, count=1) if relation == "before" else then
 
 
 def _with_year(other: str, last: str) -> str:
@@ -281,7 +293,6 @@ def _with_name(other: str, last: Turn) -> str:
 _TOPIC_WORDS = 5  # measured on multi-turn questions: fewer lose the topic, more drown the question
 _TITLE_WORDS = 6
 _TURNS = 12  # that are read
-_OWN_TERMS = 2  # a question with as many terms of its own stands alone
 _NAMED_BEFORE = 4  # terms before a pronoun, from which it means one of them
 _WORD = re.compile(r"\w(?:[\w'’.+#-]*\w)?[+#]*")
 _GERMAN_WORDS = frozenset(
@@ -345,10 +356,11 @@ def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "") -> 
     """True if a question does not say what it is about: it points back, swaps a part of another, or has no matter."""
     if not history:
         return False
-    elliptical = _BARE.fullmatch(typed or question) or _other(typed or question)  # it only names a part of another
+    asked = typed or question
+    elliptical = _BARE.fullmatch(asked) or _other(asked) or _VERBLESS.fullmatch(asked)  # a part of another question
     if elliptical or _points_at_thing(question) or points_at_person(question):
         return True
-    return len(terms_of(question)) < _OWN_TERMS and not NAME.search(question)
+    return not terms_of(question) and not NAME.search(question)
 
 
 def _tells(word: str) -> bool:

@@ -23,7 +23,7 @@ from pipelines.text import fold
 _WORD = re.compile(r"[^\W_]+")
 _AT = frozenset({"at", "for", "with", "from", "by", "join", "joined", "leave", "left", "quit", "attend", "attended"})
 _SAME_TIME = 0.5  # share of the months of two statements that both have
-_LEGAL = frozenset(
+LEGAL_FORMS = frozenset(
     """ab ag as asa bv co company corp corporation gmbh inc incorporated kg limited llc llp lp ltd nv oy plc pty sa
     sarl sas se spa srl the""".split()
 )
@@ -107,7 +107,7 @@ def is_similar_organisation(one: str, other: str) -> bool:
 def organisation_words(name: str) -> tuple[str, ...]:
     """The folded words of a name, without its legal form."""
     words = _words(name)
-    return tuple(word for word in words if word not in _LEGAL) or words
+    return tuple(word for word in words if word not in LEGAL_FORMS) or words
 
 
 def _words(text: str) -> tuple[str, ...]:

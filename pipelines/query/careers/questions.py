@@ -28,6 +28,7 @@ from pipelines.query.careers.computed_answer import (
     with_person,
 )
 from pipelines.query.careers.people import (
+    LEGAL_FORMS,
     Job,
     Person,
     find_organisation,
@@ -124,8 +125,11 @@ def answer_from_people(intent: QueryIntent, known: Sequence[Person]) -> Computed
     return found[0] if len(found) == 1 else None
 
 
+_ALSO_WORDS = frozenset("as co company corporation incorporated limited spa".split())  # of legal forms
+
+
 def _answer_for_person(person: Person, intent: QueryIntent, text: str, words: Sequence[str]) -> ComputedAnswer | None:
-    spare = STOP_WORDS | set(organisation_words(person.name))
+    spare = STOP_WORDS | set(organisation_words(person.name)) | (LEGAL_FORMS - _ALSO_WORDS)
     if intent.wants:
         if intent.years:
             return None

@@ -513,3 +513,16 @@ def test_lists_that_two_documents_state_alike_stand_once_and_name_both() -> None
     assert reckoned is not None
     (item,) = reckoned.items
     assert {item.fact.document_id, *item.also_in} == {"resume.pdf", "old.pdf"}
+
+
+def test_the_legal_form_of_a_company_s_name_may_be_said() -> None:
+    person = only(
+        [
+            ANN,
+            job("Acme", "2018-01", "2020-01", position="Engineer"),
+            job("Beta GmbH", "2020-02", None, position="Head"),
+        ]
+    )
+    found = answer_from_people(analyse("Where did Ann work before Beta GmbH?", today=TODAY), [person])
+    assert found is not None
+    assert "Engineer at Acme" in found.sentence(NEUTRAL)

@@ -129,6 +129,16 @@ def test_before_that_is_before_what_was_answered_where_that_was_asked_for(questi
     assert analyse(question, history=history).condensed == whole
 
 
+def test_before_that_of_what_is_now_is_asked_in_the_past() -> None:
+    history = [Turn("Where does Ann work now?", "Brass Bros, Tuner, in Hull.", BELL)]
+    assert analyse("And before that?", history=history).condensed == "Where did Ann work before Brass Bros?"
+
+
+@pytest.mark.parametrize("question", ["What is saltlick?", "Which awards?", "And what is saltlick?"])
+def test_a_short_question_with_a_word_of_its_own_is_read_alone(question: str) -> None:
+    assert not analyse(question, history=[Turn("What did Ann do at Acme?", "She tuned.", BELL)]).follow_up
+
+
 def test_before_that_is_before_the_company_that_an_answer_names_after_the_title() -> None:
     said = "Before Gridmoor Energy: Senior Engineer at Brass Bros (2018 - 2020); Tuner at Reed Works (2015 - 2018)."
     history = [Turn("Where did Ann work before Gridmoor?", said, BELL)]
