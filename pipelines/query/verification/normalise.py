@@ -277,14 +277,13 @@ def names_in(text: str) -> list[str]:
     ]
 
 
-_MATERIAL = (
-    r"(?:the |these |this |your )?(?:\w+ ){0,2}(?:sources?|documents?|context|passages?|excerpts?|texts?|articles?"
-    r"|posts?)(?: \d{1,3})?(?: (?:provided|given|above))?"
-)
+_NOUNS = r"(?:sources?|documents?|context|passages?|excerpts?|texts?|articles?|posts?)(?: \d{1,3})?"
+_MATERIAL = rf"(?:the |these |this |your )?(?:\w+ ){{0,2}}{_NOUNS}(?: (?:provided|given|above))?"
 _TELLS = r"(?:mention|state|say|note|explain|describe|indicate|report|show|tell(?:s)? us|specif(?:y|ie))(?:s|d|ed)?"
 _ATTRIBUTION = re.compile(
     rf"(?:(?:based on|according to|as (?:stated|mentioned|described|noted) in) {_MATERIAL}, "
-    rf"|{_MATERIAL} (?:also |clearly |explicitly ){{0,2}}{_TELLS},? (?:that )?"
+    rf"|{_MATERIAL} (?:also |clearly |explicitly ){{0,2}}{_TELLS},? that "
+    rf"|(?:the|these|this|your) (?:provided |given |cited |uploaded ){{0,2}}{_NOUNS} (?:also |clearly ){{0,2}}{_TELLS} "
     rf"|it (?:is|was) (?:also )?(?:mentioned|stated|said|noted|reported)(?: in {_MATERIAL})? that )(?=\S)",
     re.IGNORECASE,
 )

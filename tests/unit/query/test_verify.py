@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pipelines.answers import Source
+from pipelines.query.verification.normalise import without_attribution
 from pipelines.query.verify import verify
 
 TEXT = (
@@ -185,3 +186,9 @@ def test_a_half_without_a_subject_of_its_own_is_not_supported_by_what_another_do
     sailor = replace(source(2, "Jonas has sailed around the whole world twice in a wooden boat."), document_id="sailor")
     claim = "Marit wrote the crane controller in Rust and has sailed around the whole world twice in a wooden boat."
     assert verify(claim, [1], [crane, sailor]).verdict != "supported"
+
+
+def test_what_somebody_s_posts_explain_is_a_claim_of_its_own() -> None:
+    assert without_attribution("Her blog posts explain retrieval.") == "Her blog posts explain retrieval."
+    assert without_attribution("Her blog post says that retrieval works.") == "retrieval works."
+    assert without_attribution("The text mentions 11 hospitals.") == "11 hospitals."
