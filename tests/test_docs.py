@@ -78,8 +78,8 @@ def test_a_command_names_files_of_the_repository_or_a_placeholder(page: Path) ->
 def test_every_make_verb_exists(page: Path) -> None:
     if page.name == "CHANGELOG.md":
         return
-    verbs = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
-    assert set(re.findall(r"`make ([a-z]+)", page.read_text(encoding="utf-8"))) <= verbs
+    verbs = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    assert set(re.findall(r"`make ([a-z-]+)", page.read_text(encoding="utf-8"))) <= verbs
 
 
 def test_the_generated_pages_are_current() -> None:
