@@ -60,6 +60,7 @@ def ask(
     settings = settings_now()
     from app.pack import files_of
     from pipelines.query.answer import answer_json
+    from pipelines.query.citation_markers import split_markers
     from pipelines.query.engine import build_query_engine
 
     paths = files_of(pack) if pack else ()
@@ -68,7 +69,7 @@ def ask(
         engine = engine.with_changes({"answer.output": "json"})
     stream = not (no_stream or as_json) and output.console.is_terminal
     answer, shown = _followed(engine.answer(question, filters=filters), engine.model_name, stream=stream, quiet=as_json)
-    is_whole = "".join(shown.split()) == "".join(answer.answer.split())
+    is_whole = "".join(shown.split()) == "".join(split_markers(answer.answer)[0].split())
     if shown and not is_whole:
         say("\n\nThe answer is:", "dim")
     emit(Answered(answer_json(answer), is_whole), as_json)
@@ -77,11 +78,9 @@ def ask(
 
 
 def _followed(events: "Iterator[Event]", model: str, *, stream: bool, quiet: bool) -> "tuple[Answer, str]":
-    """(the Answer of these events, the text of it that was printed as it came).
+    """(the Answer of these events, its text without markers as far as it was printed as it came).
 
-    With `stream` the text is printed as it comes, and a quotation before it if there is one.
-
-    On a terminal a line on stderr says that the language model reads.
+    With `stream` the text is printed as it comes, and a quotation before it if there is one. On a terminal a line on stderr says that the language model reads.
     """
     from pipelines.answers import Answer, Footnote, Preview, Token
     from pipelines.query.answer import answer_json
@@ -100,7 +99,7 @@ def _followed(events: "Iterator[Event]", model: str, *, stream: bool, quiet: boo
                 stop()
                 text = event.text if isinstance(event, Token) else f" [{event.n}]"
                 output.console.out(text, end="", highlight=False)
-                shown += text
+                shown += event.text if isinstance(event, Token) else ""
     raise AssertionError("the last event is the Answer")
 
 

@@ -1,6 +1,7 @@
 """Everything that can be missing or broken when a question is asked: each has a sentence that says what to do."""
 
 from collections.abc import Callable, Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import psycopg2
 import pytest
 from llama_index.core.schema import QueryBundle
 from pydantic import SecretStr
+from rich.console import Console
 
 from app.answer import answer_data
 from app.conversation import Exchange
@@ -173,6 +175,22 @@ def test_the_command_line_tells_why_sentences_are_quoted(
     code, out = shell("ask", QUESTION)
     assert (code, "40 containers" in out) == (0, True)
     assert f"{NOBODY} cannot be reached" in shell.json("ask", QUESTION)["fallback_reason"]
+
+
+def test_a_terminal_shows_a_list_that_was_streamed_once(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = "# Crane\n\nThe harbour crane needs:\n\n- fresh grease every week\n- a crane driver with a licence\n"
+    (tmp_path / "needs.md").write_text(page)
+    shell("ingest", str(tmp_path / "needs.md"))
+    seen = StringIO()
+    monkeypatch.setattr("app.cli.output.console", Console(file=seen, force_terminal=True, highlight=False, width=200))
+    code, _ = shell("ask", "What does the harbour crane need?")
+    assert (code, seen.getvalue().count("fresh grease every week"), "The answer is:" in seen.getvalue()) == (
+        0,
+        1,
+        False,
+    )
 
 
 def test_a_stream_that_broke_is_told_as_such(make_engine: Callable[..., QueryEngine], openai: FakeOpenAI) -> None:
