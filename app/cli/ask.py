@@ -80,7 +80,8 @@ def ask(
 def _followed(events: "Iterator[Event]", model: str, *, stream: bool, quiet: bool) -> "tuple[Answer, str]":
     """(the Answer of these events, its text without markers as far as it was printed as it came).
 
-    With `stream` the text is printed as it comes, and a quotation before it if there is one. On a terminal a line on stderr says that the language model reads.
+    With `stream` the text is printed as it comes, and a quotation before it if there is one. On a terminal a line
+    on stderr says that the language model reads.
     """
     from pipelines.answers import Answer, Footnote, Preview, Token
     from pipelines.query.answer import answer_json

@@ -91,9 +91,12 @@ class ReplyStream:
             yield piece
 
     def _next(self) -> str | Exception | None:
-        if self._left <= 0:  # pieces that wait do not prolong it
+        if (left := self._left) > 0:
+            return self._pieces.get(timeout=left)
+        piece = self._pieces.get_nowait()
+        if isinstance(piece, str):  # pieces that wait do not prolong it; an end or an error has come in time
             raise queue.Empty
-        return self._pieces.get(timeout=self._left)
+        return piece
 
     @property
     def _left(self) -> float:
