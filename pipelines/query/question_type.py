@@ -3,8 +3,10 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
+from pipelines.query.values import holds
 from pipelines.query.verification.normalise import SENTENCE_OPENERS
 from pipelines.store.tokens import STOP_WORDS, tokenise
 from pipelines.text import base_verb_forms, fold
@@ -234,23 +236,6 @@ _DATE = re.compile(
     rf"\b(?:1[89]|20)\d\d\b|\b\d\d? {_MONTH}\b|\b{_MONTH} \d|\b\d\d?:\d\d\b"
     r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:yesterday|today|midnight|noon)\b"
 )
-_NUMBER_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million half twice once "
-    "dozen none no"
-)
-_NUMBER = re.compile(rf"\d+(?:[.,:]\d+)*|\b(?:{'|'.join(_NUMBER_WORDS.split())})\b")
-_TIME = re.compile(
-    r"\b(?:seconds?|minutes?|hours?|weeks?|months?|years?|nights?|evenings?|yearly|daily|weekly|monthly|percent|always"
-    r"|never|every|each|once|twice|\w*days?)\b|%"
-)
-_MONEY = re.compile(
-    r"[£$€¥]\s?\d|\d\s?(?:pence|pounds|euros?|dollars?|cents?|kroner|kronor|usd|eur|gbp|nok|sek)\b"
-    r"|\b(?:no fee|unpaid|free of charge)\b|\b(?:price|cost|fee|salary|wage)s?(?: \w+){0,2}: \d"
-)
-_SHARE = re.compile(
-    r"percent|per cent|%|\b(?:half|third|quarter|tenth)\b|\bfrom .{0,40}\d.{0,20} to |\d (?:of|out of|in) (?:the )?\d"
-)
 _REASON = re.compile(
     r"\b(?:because|since|so|therefore|thus|hence|reasons?|due to|owing to|as a result|caus\w+|mistakes?|fault|afraid"
     r"|fear|wanted|would|could|should|worth|better|harder|too|instead|meant|means|needed|never"
@@ -298,10 +283,6 @@ def kind_fit(wanted: QuestionType, sentence: str) -> float:
     return float(holds_kind(wanted.kind, sentence, wanted.terms))
 
 
-def _has_number(text: str, asked: frozenset[str]) -> bool:
-    return any(number not in asked for number in _NUMBER.findall(fold(text)))
-
-
 def _has_date(text: str, asked: frozenset[str]) -> bool:
     return any(not asked.issuperset(tokenise(date) or [""]) for date in _DATE.findall(fold(text)))
 
@@ -324,22 +305,14 @@ def _has_name(text: str, asked: frozenset[str]) -> bool:
     return any(not asked.issuperset(tokenise(name)) for name in names)
 
 
-def _has_share(text: str, asked: frozenset[str]) -> bool:
-    return bool(_SHARE.search(fold(text))) and _has_number(text, asked)
-
-
-def _has_time(text: str, asked: frozenset[str]) -> bool:
-    return bool(_TIME.search(fold(text))) and _has_number(text, asked)
-
-
 # What an answer of a kind must hold; any line may be one of another kind.
 _HOLDS_KIND: Mapping[AnswerKind, Callable[[str, frozenset[str]], bool]] = {
     "why": lambda text, _: bool(_REASON.search(fold(text))),
-    "money": lambda text, _: bool(_MONEY.search(fold(text))),
-    "share": _has_share,
-    "duration": _has_time,
+    "money": partial(holds, "money"),
+    "share": partial(holds, "share"),
+    "duration": partial(holds, "duration"),
     "when": _has_date,
-    "count": _has_number,
+    "count": partial(holds, "count"),
     "who": _has_person,
     "where": _has_name,
     "which": _has_name,

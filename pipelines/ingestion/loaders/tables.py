@@ -58,17 +58,17 @@ _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
 
 
-class Value(NamedTuple):
+class CellValue(NamedTuple):
     """The displayed text of a cell, and whether it is words rather than a number, a date or a boolean."""
 
     text: str
     is_words: bool = True
 
 
-EMPTY = Value("")
+EMPTY = CellValue("")
 
 
-Row = Sequence[Value]
+Row = Sequence[CellValue]
 
 
 class CellBudget:
@@ -138,7 +138,7 @@ def _csv_rows(text: str, delimiter: str, budget: CellBudget, lines: list[int], f
         lines.append(first + read)
         read = reader.line_num
         texts = [field.strip() for field in fields]
-        row = [Value(text, not (_NUMBER.fullmatch(text) or _DATE.fullmatch(text))) for text in texts]
+        row = [CellValue(text, not (_NUMBER.fullmatch(text) or _DATE.fullmatch(text))) for text in texts]
         budget.spend(sum(bool(value.text) for value in row), 1 + len(row))
         yield row
 
@@ -172,7 +172,7 @@ def _excel_sheets(data: bytes, budget: CellBudget) -> Iterator[tuple[str, Iterat
         yield "" if bare else sheet.title, _fill_merges(_excel_rows(sheet, budget), merges)
 
 
-def _excel_rows(sheet: Any, budget: CellBudget) -> Iterator[list[Value]]:
+def _excel_rows(sheet: Any, budget: CellBudget) -> Iterator[list[CellValue]]:
     for cells in sheet.iter_rows():
         row = [
             EMPTY if cell.value is None else _excel_value(cell.value, str(cell.number_format or "")) for cell in cells
@@ -196,9 +196,9 @@ def _merges(sheet: bytes) -> Merges:
     return found
 
 
-def _fill_merges(rows: Iterator[list[Value]], merges: Merges) -> Iterator[Row]:
+def _fill_merges(rows: Iterator[list[CellValue]], merges: Merges) -> Iterator[Row]:
     """The rows, with the value of a merged range in each of its cells."""
-    active: list[tuple[int, int, int, Value]] = []
+    active: list[tuple[int, int, int, CellValue]] = []
     for number, row in enumerate(rows, start=1):
         active = [merged for merged in active if merged[2] >= number]
         for left, right, _, bottom in merges.get(number, ()):
@@ -207,7 +207,7 @@ def _fill_merges(rows: Iterator[list[Value]], merges: Merges) -> Iterator[Row]:
         yield _fill_row(row, active) if active and row else row
 
 
-def _fill_row(row: Sequence[Value], active: Sequence[tuple[int, int, int, Value]]) -> Row:
+def _fill_row(row: Sequence[CellValue], active: Sequence[tuple[int, int, int, CellValue]]) -> Row:
     width = max(len(row), *(right + 1 for _, right, _, _ in active))
     filled = [*row, *[EMPTY] * (width - len(row))]
     for left, right, _, value in active:
@@ -215,19 +215,19 @@ def _fill_row(row: Sequence[Value], active: Sequence[tuple[int, int, int, Value]
     return filled
 
 
-def _excel_value(value: Any, shown: str) -> Value:
+def _excel_value(value: Any, shown: str) -> CellValue:
     """The displayed value: ISO dates and times, percentages and currencies, no floating point noise."""
     match value:
         case bool():
-            return Value("yes" if value else "no", False)
+            return CellValue("yes" if value else "no", False)
         case datetime():
             midnight = value.time() == time() and "h" not in shown.lower()
-            return Value(str(value.date()) if midnight else value.strftime("%Y-%m-%d %H:%M"), False)
+            return CellValue(str(value.date()) if midnight else value.strftime("%Y-%m-%d %H:%M"), False)
         case date() | time():
-            return Value(str(value), False)
+            return CellValue(str(value), False)
         case int() | float():
-            return Value(_excel_number(value, shown), False)
-    return Value(" ".join(str(value).split()))
+            return CellValue(_excel_number(value, shown), False)
+    return CellValue(" ".join(str(value).split()))
 
 
 def _excel_number(value: float, shown: str) -> str:
@@ -278,8 +278,8 @@ def _odf_sheets(content: bytes, budget: CellBudget) -> Iterator[tuple[str, list[
             hidden.add(element.getparent().get(f"{_STYLE}name", ""))
 
 
-def _odf_row(element: Any, budget: CellBudget) -> list[Value]:
-    row: list[Value] = []
+def _odf_row(element: Any, budget: CellBudget) -> list[CellValue]:
+    row: list[CellValue] = []
     for cell in element.iterchildren(*_CELLS):
         value = _odf_value(cell)
         times = _repeats(cell, f"{_TABLE}number-columns-repeated")
@@ -292,13 +292,13 @@ def _odf_row(element: Any, budget: CellBudget) -> list[Value]:
     return row
 
 
-def _odf_value(cell: Any) -> Value:
+def _odf_value(cell: Any) -> CellValue:
     kind = cell.get(f"{_OFFICE}value-type", "string")
     texts = [" ".join("".join(paragraph.itertext()).split()) for paragraph in cell.iterchildren(f"{_TEXT}p")]
     text = " ".join(filter(None, texts))
     if kind == "date":
         text = cell.get(f"{_OFFICE}date-value", text).replace("T", " ").removesuffix(" 00:00:00")
-    return Value(text, kind == "string") if text else EMPTY
+    return CellValue(text, kind == "string") if text else EMPTY
 
 
 def _repeats(element: Any, attribute: str) -> int:
@@ -364,7 +364,9 @@ def _head(rows: Sequence[Row]) -> tuple[list[str], int]:
     upper, lower = rows[0], rows[1]
     width = max(len(upper), len(lower))
     pairs = [(_cell_at(upper, column), _cell_at(lower, column)) for column in range(width)]
-    both = [Value(" ".join(dict.fromkeys(filter(None, (a.text, b.text)))), a.is_words or b.is_words) for a, b in pairs]
+    both = [
+        CellValue(" ".join(dict.fromkeys(filter(None, (a.text, b.text)))), a.is_words or b.is_words) for a, b in pairs
+    ]
     grouped = len({value.text for value in upper if value.text}) < sum(bool(value.text) for value in upper)
     if grouped and len(rows) > 2 and _is_head(both, rows[2:]):
         return [value.text for value in both], 2
@@ -385,7 +387,7 @@ def _is_head(row: Row, below: Sequence[Row]) -> bool:
     return named and enough and len(texts) == len(filled) and not again
 
 
-def _cell_at(row: Row, column: int) -> Value:
+def _cell_at(row: Row, column: int) -> CellValue:
     return row[column] if column < len(row) else EMPTY
 
 
