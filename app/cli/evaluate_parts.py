@@ -1,4 +1,4 @@
-"""`footnote eval parsing`, `articles`, `grounding` and `answerability`: documents, verdicts and evidence."""
+"""`footnote eval parsing`, `grounding` and `answerability`: documents, verdicts and evidence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pipelines.evaluation.parsing import ParsedFile
 
 verbs = typer.Typer()
-_WORST = 10  # pages that are listed unless all are asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,47 +95,6 @@ def _parsed_row(each: "ParsedFile") -> list[str]:
 
 def _share(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
-
-
-@dataclass(frozen=True, slots=True)
-class ArticleScores:
-    """The report of `pipelines.evaluation.articles`; `verbose` shows every page."""
-
-    report: Mapping[str, Any]
-    verbose: bool
-
-
-@verbs.command("articles")
-def eval_articles(
-    folder: Annotated[
-        Path, argument("A folder with ground-truth.json and html/*.html.gz: web pages and their articles.")
-    ],
-    limit: Limit = None,
-    verbose: Annotated[bool, option("Show every page.", "--verbose", "-v")] = False,
-    as_json: Json = False,
-) -> None:
-    """Measure how exactly the body of an article is extracted from its web page, beside plain trafilatura.
-
-    The measure is that of the article extraction benchmark: common shingles of four words.
-    Example: footnote eval articles FOLDER
-    """
-    from pipelines.evaluation.articles import articles_json, measure_articles
-
-    with output.progress(quiet=as_json) as advance:
-        report = articles_json(measure_articles(folder, limit=limit, on_progress=advance))
-    emit(ArticleScores(report, verbose), as_json)
-
-
-@render.register(ArticleScores)
-def _render_articles(result: ArticleScores) -> None:
-    report = result.report
-    names = ["f1", "mean_f1", "precision", "recall", "accuracy"]
-    rows = [[system, *(_share(means[name]) for name in names)] for system, means in report["systems"].items()]
-    output.table(f"{report['pages']} pages", ["system", "F1", "mean F1", *names[2:]], rows)
-    shown = report["worst"] if result.verbose else report["worst"][:_WORST]
-    columns = ["page", "F1", "precision", "recall", "why"]
-    rows = [[each["page"][:12], *(_share(each[name]) for name in ("f1", *names[2:4])), each["error"]] for each in shown]
-    output.table("the worst first", columns, rows)
 
 
 class GroundingScores(dict[str, Any]):

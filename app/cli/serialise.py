@@ -54,13 +54,11 @@ SHAPES = {
     "ModelsCompared": "a b *done",
     "Mover": "* distance",
     "Health": "healthy checks",
-    "Ranked": "*done:Experiment per_topic=path fingerprint=done.fingerprint sets? ablation? fit?",
+    "Ranked": "*done:Experiment per_topic=path fingerprint=done.fingerprint sets? ablation?",
     "Experiment": "dataset topics systems comparisons",
     "Baseline": "means written verdicts",
     "AnswerScores": "dataset *done per_topic",
-    "ChunkingScores": "dataset topics n cut systems comparisons per_topic",
     "ParsingScores": "*report",
-    "ArticleScores": "*report",
 }
 
 

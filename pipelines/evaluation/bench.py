@@ -1,22 +1,28 @@
-"""Benchmark parsing: speed of loading and parsing, and exactness of the nodes, without a database or a model."""
+"""Benchmarks: speed of loading and parsing with the exactness of the nodes, and speed of ingestion."""
 
 import resource
+import shutil
 import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from llama_index.core.schema import TextNode
 
+from config.settings import Settings
 from pipelines.errors import ConfigError, FootnoteError
 from pipelines.ingestion.change_detection import content_sha
 from pipelines.ingestion.classify import classify
 from pipelines.ingestion.loaders import Limits, load
 from pipelines.ingestion.parsers import build_parser, parse, parser_for
+from pipelines.ingestion.run import build_ingestion
 from pipelines.ingestion.sources.files import list_files, read_file
+from pipelines.store.database import embedded_server
 from pipelines.store.node_writer import covered_characters
 from pipelines.text import canonical
 from pipelines.types import Document, SourceItem
@@ -25,31 +31,33 @@ OnProgress = Callable[[str, int, int], None]
 STAGES = ("read", "load", "classify", "parse")
 
 
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """A document with its nodes and the seconds of each stage."""
+
+    document: Document
+    parser: str
+    nodes: Sequence[TextNode]
+    seconds: Sequence[float]
+
+
 @dataclass
 class _Tally:
     """The counts of a run."""
 
-    documents: int = 0
-    nodes: int = 0
-    characters: int = 0
-    covered: int = 0
-    span_violations: int = 0
-    over_limit: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    seconds: list[float] = field(default_factory=lambda: [0.0] * len(STAGES))
     least: tuple[float, str] = (1.0, "")
     parsers: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     failed: list[str] = field(default_factory=list)
-    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
 
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """The options of a run."""
-
-    limits: Limits
-    sizes: object | None
-    parser: str
-    category: str
+    def add(self, parsed: _Parsed, checks: Counter[str]) -> None:
+        """Count a document."""
+        self.counts += checks + Counter(documents=1, nodes=len(parsed.nodes))
+        self.seconds = [spent + more for spent, more in zip(self.seconds, parsed.seconds, strict=True)]
+        self.parsers[parsed.parser] += 1
+        self.least = min(self.least, (_share(checks["covered"], checks["characters"], 1.0), parsed.document.name))
 
 
 def bench_parsing(
@@ -57,8 +65,6 @@ def bench_parsing(
     *,
     sizes: object | None = None,
     limits: Limits | None = None,
-    parser: str = "",
-    category: str = "",
     on_progress: OnProgress = lambda what, done, total: None,
 ) -> dict[str, Any]:
     """Read, load, classify and parse every document of these folders once, one after the other, and count.
@@ -73,97 +79,91 @@ def bench_parsing(
         locations: Files and folders.
         sizes: How long nodes may be; None = the parsers' own sizes.
         limits: How large a file may be.
-        parser: Parse all with this parser; empty = the one that suits each document.
-        category: Take all for documents of this category; empty = by their own look.
         on_progress: Told how far it is.
 
     Raises:
         SourceError: If a location cannot be listed.
-        ConfigError: If there is no such parser, or it cuts by meaning.
     """
-    told = _Options(limits or Limits(), sizes, parser, category)
-    items = _items(locations)
-    _warm_up(items, told)
-    floor = sum(_floor(item, told) for item in items)
-    tally = _Tally()
+    most, items = limits or Limits(), list(_items(locations))
+    smallest = {item.name.rpartition(".")[2].lower(): item for item in sorted(items, key=_bytes, reverse=True)}
+    for item in smallest.values():  # the libraries are loaded before the clock runs
+        _parse(item, sizes, most)
+    began = time.perf_counter()
+    for item in items:
+        canonical(read_file(item, most.most_bytes).decode("utf-8", "replace"))
+    floor, tally = time.perf_counter() - began, _Tally()
     for number, item in enumerate(items, 1):
-        _take(tally, item, told)
+        parsed = _parse(item, sizes, most)
+        if isinstance(parsed, str):
+            tally.reasons[parsed] += 1
+            tally.failed.append(item.name)
+        else:
+            tally.add(parsed, check_nodes(parsed.document, parsed.nodes, build_parser(parsed.parser, sizes).fits))
         on_progress("parsing", number, len(items))
-    return _report(tally, len(items), floor)
+    counts, seconds = tally.counts, sum(tally.seconds)
+    return {
+        "files": len(items),
+        "documents": counts["documents"],
+        "nodes": counts["nodes"],
+        "parsers": dict(tally.parsers.most_common()),
+        "documents_per_second": round(counts["documents"] / seconds, 1) if seconds else None,
+        "seconds": {stage: round(spent, 3) for stage, spent in zip(STAGES, tally.seconds, strict=True)},
+        "floor_seconds": round(floor, 3),
+        "floor_ratio": round(seconds / floor, 1) if floor else None,
+        "coverage": _share(counts["covered"], counts["characters"]),
+        "least_coverage": {"document": tally.least[1], "coverage": tally.least[0]},
+        "span_violations": counts["span_violations"],
+        "over_limit": counts["over_limit"],
+        "failures": dict(tally.reasons.most_common()),
+        "failed": tally.failed,
+        "peak_memory_mb": _peak_memory(),
+    }
 
 
-def _items(locations: Sequence[str]) -> list[SourceItem]:
-    listings = [list_files(location) for location in locations]
-    for listing in listings:
+def _items(locations: Sequence[str]) -> Iterator[SourceItem]:
+    for listing in map(list_files, locations):
         if listing.problems and not listing.items:
             raise listing.problems[0][1]
-    return [item for listing in listings for item in listing.items]
+        yield from listing.items
 
 
-def _warm_up(items: Iterable[SourceItem], told: _Options) -> None:
-    """Load the libraries: the smallest document of each suffix goes through before the clock runs."""
-    smallest: dict[str, SourceItem] = {}
-    for item in sorted(items, key=lambda item: int(item.stamp.partition(":")[0] or 0), reverse=True):
-        smallest[item.name.rpartition(".")[2].lower()] = item
-    for item in smallest.values():
-        _take(_Tally(), item, told)
+def _bytes(item: SourceItem) -> int:
+    return int(item.stamp.partition(":")[0] or 0)
 
 
-def _floor(item: SourceItem, told: _Options) -> float:
-    """Seconds for what nobody can do without: the bytes, decoded, as canonical text."""
-    began = time.perf_counter()
-    canonical(_read(item, told).decode("utf-8", "replace"))
-    return time.perf_counter() - began
-
-
-def _read(item: SourceItem, told: _Options) -> bytes:
-    return read_file(item, told.limits.most_bytes)
-
-
-def _take(tally: _Tally, item: SourceItem, told: _Options) -> None:
+def _parse(item: SourceItem, sizes: object | None, limits: Limits) -> _Parsed | str:
+    """The parsed document, or why it could not be."""
     times = [time.perf_counter()]
     try:
-        data = _read(item, told)
+        data = read_file(item, limits.most_bytes)
         times.append(time.perf_counter())
-        document = load(data, item, limits=told.limits)
+        document = load(data, item, limits=limits)
         times.append(time.perf_counter())
-        document = classify(document, category=told.category)
+        document = classify(document)
         times.append(time.perf_counter())
-        chosen = told.parser or parser_for(document)
-        document = document.with_(content_sha=content_sha(document, chosen))
-        nodes = parse(document, chosen, told.sizes)
+        parser = parser_for(document)
+        document = document.with_(content_sha=content_sha(document, parser))
+        nodes = parse(document, parser, sizes)
         times.append(time.perf_counter())
     except ConfigError:
         raise
     except Exception as error:  # noqa: BLE001 - as in ingestion, one bad document stops only itself
-        said = error.message if isinstance(error, FootnoteError) else f"{type(error).__name__}: {error}"
-        tally.reasons[said.replace(item.name, "it")] += 1
-        tally.failed.append(item.name)
-        return
-    for stage, (before, after) in zip(STAGES, pairwise(times), strict=True):
-        tally.seconds[stage] += after - before
-    tally.parsers[chosen] += 1
-    _count(tally, document.name, len(nodes), check_nodes(document, nodes, build_parser(chosen, told.sizes).fits))
+        reason = error.message if isinstance(error, FootnoteError) else f"{type(error).__name__}: {error}"
+        return reason.replace(item.name, "it")
+    return _Parsed(document, parser, nodes, [after - before for before, after in pairwise(times)])
 
 
-@dataclass(frozen=True, slots=True)
-class NodeCheck:
-    """The coverage and the violations of one document's nodes; characters are counted without white space."""
+def check_nodes(document: Document, nodes: Sequence[TextNode], fits: Callable[[str], bool]) -> Counter[str]:
+    """How much of the text the nodes cover, and how many are no exact span, out of order, or over their limit.
 
-    characters: int
-    covered: int
-    span_violations: int
-    over_limit: int
-
-
-def check_nodes(document: Document, nodes: Sequence[TextNode], fits: Callable[[str], bool]) -> NodeCheck:
-    """How much of the text the nodes cover, and how many are no exact span, out of order, or over their limit."""
+    Characters are counted without white space.
+    """
     text = document.text
     spans = [(node.metadata["start"], node.metadata["end"]) for node in nodes]
     inexact = sum(
         text[start:end] != node.text or not node.text.strip() for node, (start, end) in zip(nodes, spans, strict=True)
     )
-    return NodeCheck(
+    return Counter(
         characters=sum(map(len, text.split())),
         covered=covered_characters(text, nodes),
         span_violations=inexact + sum(before[0] >= after[0] for before, after in pairwise(spans)),
@@ -171,33 +171,47 @@ def check_nodes(document: Document, nodes: Sequence[TextNode], fits: Callable[[s
     )
 
 
-def _count(tally: _Tally, name: str, nodes: int, judged: NodeCheck) -> None:
-    tally.documents += 1
-    tally.nodes += nodes
-    tally.characters += judged.characters
-    tally.covered += judged.covered
-    tally.span_violations += judged.span_violations
-    tally.over_limit += judged.over_limit
-    tally.least = min(tally.least, (judged.covered / judged.characters if judged.characters else 1.0, name))
+def _share(part: int, whole: int, of_nothing: float | None = None) -> Any:
+    return round(part / whole, 6) if whole else of_nothing
 
 
-def _report(tally: _Tally, files: int, floor: float) -> dict[str, Any]:
-    seconds = sum(tally.seconds.values())
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def bench_ingest(settings: Settings, locations: Sequence[str], on_progress: OnProgress) -> dict[str, Any]:
+    """Time the ingestion of these files and folders in a home of its own, and a second run that finds no change.
+
+    The home and its embedded Postgres are deleted afterwards; the database is made before the clock runs.
+
+    Raises:
+        SourceError: If a location cannot be listed.
+    """
+    home = Path(tempfile.mkdtemp(prefix="footnote-bench-"))
+    home.chmod(0o755)  # the account that runs Postgres must get in
+    own = settings.model_copy(update={"home": home / "home", "database_url": None})
+    server = embedded_server(own.home)
+    try:
+        ingestion = build_ingestion(own)
+        first, unchanged = (
+            ingestion.run(
+                ingestion.plan(locations), on_progress=lambda done, total, _: on_progress("ingesting", done, total)
+            )
+            for _ in range(2)
+        )
+        ingestion.database.engine.dispose()
+    finally:
+        server.release()
+        shutil.rmtree(home, ignore_errors=True)
     return {
-        "files": files,
-        "documents": tally.documents,
-        "nodes": tally.nodes,
-        "parsers": dict(tally.parsers.most_common()),
-        "documents_per_second": round(tally.documents / seconds, 1) if seconds else None,
-        "seconds": {stage: round(tally.seconds[stage], 3) for stage in STAGES},
-        "floor_seconds": round(floor, 3),
-        "floor_ratio": round(seconds / floor, 1) if floor else None,
-        "coverage": round(tally.covered / tally.characters, 6) if tally.characters else None,
-        "least_coverage": {"document": tally.least[1], "coverage": round(tally.least[0], 6)},
-        "span_violations": tally.span_violations,
-        "over_limit": tally.over_limit,
-        "failures": dict(tally.reasons.most_common()),
-        "failed": tally.failed,
-        "peak_memory_mb": round(peak / (1_000_000 if sys.platform == "darwin" else 1_000), 1),
+        "documents": len(first.items),
+        "failed": first.count("failed"),
+        "nodes": first.nodes,
+        "seconds": round(first.seconds, 2),
+        "documents_per_second": round(len(first.items) / first.seconds, 1),
+        "nodes_per_second": round(first.nodes / first.seconds, 1),
+        "unchanged": {"seconds": round(unchanged.seconds, 2), "embedded": unchanged.embedded},
+        "peak_memory_mb": _peak_memory(),
     }
+
+
+def _peak_memory() -> float:
+    """Of this process, in MB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1_000_000 if sys.platform == "darwin" else 1_000), 1)

@@ -1,6 +1,5 @@
-"""Load topics and judgements: quoted answers, BEIR folders, gold character spans, labelled claims."""
+"""Load topics and judgements: quoted answers, BEIR folders, labelled claims."""
 
-import csv
 import hashlib
 import json
 from collections.abc import Iterator
@@ -134,37 +133,6 @@ def load_beir(folder: Path, *, limit: int | None = None) -> Dataset:
         topics={topic: questions[topic] for topic in judged},
         qrels={topic: qrels[topic] for topic in judged},
     )
-
-
-@dataclass(frozen=True, slots=True)
-class SpanTopic:
-    """A question and the spans of one corpus that answer it: `(start, end, text)`, offsets in characters."""
-
-    id: str
-    question: str
-    corpus: str
-    spans: tuple[tuple[int, int, str], ...]
-
-
-def load_span_topics(path: Path) -> list[SpanTopic]:
-    """The questions of a CSV file with `question`, `references` (JSON: content, start_index, end_index), `corpus_id`.
-
-    Raises:
-        SourceError: If the file is missing or a row is broken.
-    """
-    topics = []
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            for number, row in enumerate(csv.DictReader(file), start=1):
-                spans = [(r["start_index"], r["end_index"], r["content"]) for r in json.loads(row["references"])]
-                if not all(0 <= start < end for start, end, _ in spans):
-                    raise ValueError("a span that is none")
-                topics.append(SpanTopic(str(number), row["question"], row["corpus_id"], tuple(spans)))
-    except OSError as error:
-        raise unreadable(path, error, "Name a folder with corpora/ and questions_df.csv.") from error
-    except (ValueError, KeyError, TypeError, csv.Error) as error:
-        raise SourceError(f"Question {len(topics) + 1} of {path} cannot be read: {error!r}.") from error
-    return topics
 
 
 @dataclass(frozen=True, slots=True)

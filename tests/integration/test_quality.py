@@ -1,4 +1,3 @@
-import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -7,14 +6,11 @@ from typing import Any
 import pytest
 
 from app.cli import evaluate, evaluate_parts
-from config.settings import ParsingSettings, Settings
+from config.settings import Settings
 from pipelines.errors import ConfigError, SourceError
 from pipelines.evaluation.answers import evaluate_answers, portfolio_engine
-from pipelines.evaluation.chunking import BASELINES, ChunkingResult, load_chunk_set, measure_chunking
 from pipelines.evaluation.datasets import load_topics
-from pipelines.ingestion.parsers import PARSERS
 from pipelines.ingestion.run import ingest
-from pipelines.models.embedding import HashedEmbedding
 from pipelines.query.engine import build_query_engine
 from pipelines.store.database import open_database
 from pipelines.store.query_log import latest_queries
@@ -135,117 +131,6 @@ def test_topics_about_other_documents_are_refused_with_the_way_to_name_them(
 def test_an_unknown_system_is_refused_before_anything_is_ingested(settings: Settings, topics: Path) -> None:
     with pytest.raises(ConfigError, match="psychic"):
         portfolio(settings, topics, system=["psychic"])
-
-
-# Chunk sets
-
-
-@pytest.fixture
-def chunk_set(tmp_path: Path) -> Path:
-    folder = tmp_path / "chunks"
-    (folder / "corpora").mkdir(parents=True)
-    body = f"{CRANE}\n\n{'The sea was calm. ' * 60}\n\n{GARDEN}\n"
-    (folder / "corpora" / "notes.md").write_text(body)
-    (folder / "corpora" / "other.md").write_text("Whales sing at night.\n")
-    with (folder / "questions_df.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, ["question", "references", "corpus_id"])
-        writer.writeheader()
-        for question, words in (("Who built the harbour crane?", CRANE), ("What do tomatoes need?", GARDEN)):
-            start = body.index(words)
-            gold = [{"content": words, "start_index": start, "end_index": start + len(words)}]
-            writer.writerow({"question": question, "references": json.dumps(gold), "corpus_id": "notes"})
-    return folder
-
-
-SPARSE = {"sparse": {"retrieval.mode": "sparse"}}
-
-
-def cut_and_measured(
-    settings: Settings, folder: Path, systems: Any, limit: int | None = None, **options: Any
-) -> list[ChunkingResult]:
-    return measure_chunking(settings, load_chunk_set(folder, limit), systems, **options)
-
-
-def test_a_chunk_set_is_cut_by_a_parser_and_the_baselines_and_its_spans_are_found(
-    settings: Settings, chunk_set: Path
-) -> None:
-    told: list[tuple[str, int, int]] = []
-    found = cut_and_measured(
-        settings, chunk_set, SPARSE, parsers=["generic"], n=1, on_progress=lambda *done: told.append(done)
-    )
-    assert [cutting.name for cutting in found] == ["generic", *BASELINES]
-    for cutting in found:
-        assert {scores["recall"] for scores in cutting.scores["sparse"].values()} == {1.0}
-        assert all(0 < scores["precision"] == scores["IoU"] <= 1 for scores in cutting.scores["sparse"].values())
-        assert all(0 < value <= 1 for value in cutting.omega.values())
-        assert cutting.nodes * cutting.characters > 1_000
-        assert 0 < cutting.tokens < cutting.characters
-    assert build_query_engine(settings).store.count() == 0
-    assert told[-1] == ("cutting and embedding", 4, 4)
-
-
-def test_every_parser_is_measured_unless_some_are_named(settings: Settings, chunk_set: Path) -> None:
-    found = cut_and_measured(settings, chunk_set, SPARSE, limit=1)
-    assert [cutting.name for cutting in found] == [*sorted(PARSERS), *BASELINES]
-
-
-def test_a_second_measurement_embeds_nothing_and_agrees(
-    settings: Settings, chunk_set: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    systems: dict[str, dict[str, Any]] = {"dense": {"retrieval.mode": "dense"}}
-    first = cut_and_measured(settings, chunk_set, systems, parsers=["semantic"])
-
-    def refuse(self: object, *_: object) -> None:
-        raise AssertionError("nothing is to be embedded")
-
-    monkeypatch.setattr(HashedEmbedding, "_get_text_embedding", refuse)
-    monkeypatch.setattr(HashedEmbedding, "_get_query_embedding", refuse)
-    assert cut_and_measured(settings, chunk_set, systems, parsers=["semantic"]) == first
-
-
-def test_nodes_that_are_cut_otherwise_are_made_again(settings: Settings, chunk_set: Path) -> None:
-    roomy = settings.model_copy(update={"parsing": ParsingSettings(generic_characters=5_000)})
-    long_nodes, *_ = cut_and_measured(roomy, chunk_set, SPARSE, parsers=["generic"], n=1)
-    short_nodes, *_ = cut_and_measured(settings, chunk_set, SPARSE, parsers=["generic"], n=1)
-    assert short_nodes.nodes > long_nodes.nodes
-    for topic, scores in short_nodes.scores["sparse"].items():
-        assert scores["precision"] > long_nodes.scores["sparse"][topic]["precision"]
-
-
-def test_the_json_of_a_chunk_set_has_each_way_to_cut_with_each_system(
-    settings: Settings, chunk_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    options = {"system": ["sparse", "hybrid-rrf"], "compare": "sparse", "limit": 1, "parser": ["generic"]}
-    options["per_topic"] = tmp_path / "topics.json"
-    measure(evaluate.eval_chunking, settings, chunk_set, **options)
-    report = json.loads(capsys.readouterr().out)
-    cuts = ["generic", *BASELINES]
-    assert list(report["systems"]) == [f"{cut} {system}" for cut in cuts for system in ("sparse", "hybrid-rrf")]
-    assert report["systems"]["generic sparse"].keys() == {"recall", "precision", "IoU"}
-    assert report["cut"]["generic"].keys() == {"nodes", "mean_characters", "mean_tokens", "precision_omega"}
-    assert list(report["comparisons"]) == [f"{cut} hybrid-rrf" for cut in cuts]
-    assert (report["topics"], report["n"]) == (1, 5)
-    assert list(json.loads((tmp_path / "topics.json").read_text())) == cuts
-    measure(evaluate.eval_chunking, settings, chunk_set, **options, as_json=False)
-    shown = capsys.readouterr().out
-    assert all(cut in shown for cut in cuts)
-    assert "recall/precision/IoU" in shown
-
-
-def test_an_unknown_parser_is_refused_before_anything_is_cut(settings: Settings, chunk_set: Path) -> None:
-    with pytest.raises(ConfigError, match="poem"):
-        cut_and_measured(settings, chunk_set, SPARSE, parsers=["generic", "poem"])
-
-
-def test_a_question_about_a_corpus_that_is_not_there_is_named(settings: Settings, chunk_set: Path) -> None:
-    (chunk_set / "corpora" / "notes.md").unlink()
-    with pytest.raises(SourceError, match="notes"):
-        cut_and_measured(settings, chunk_set, SPARSE)
-
-
-def test_a_folder_without_questions_is_refused(settings: Settings, tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="questions_df"):
-        cut_and_measured(settings, tmp_path, {})
 
 
 # Grounding

@@ -1,13 +1,15 @@
-"""The bench counts what loading and parsing keep and break."""
+"""The benchmarks count what loading and parsing keep and break, and time ingestion."""
 
 from pathlib import Path
 
 import pytest
 from llama_index.core.schema import TextNode
 
-from config.settings import ParsingSettings
-from pipelines.errors import ConfigError, SourceError
-from pipelines.evaluation.bench import NodeCheck, bench_parsing, check_nodes
+from config.settings import ParsingSettings, Settings
+from pipelines.errors import SourceError
+from pipelines.evaluation.bench import bench_ingest, bench_parsing, check_nodes
+from pipelines.ingestion.loaders import Limits
+from pipelines.query.engine import build_query_engine
 from pipelines.types import Document
 
 TEXT = "# Top\n\n" + "Some words of a note. " * 20
@@ -36,11 +38,10 @@ def test_the_report_counts_documents_nodes_and_failures_by_reason(folder: Path) 
     assert report["peak_memory_mb"] > 10
 
 
-def test_sizes_parser_and_category_are_the_callers(folder: Path) -> None:
-    small = bench_parsing([str(folder)], sizes=ParsingSettings(generic_characters=100), parser="generic")
-    assert small["parsers"] == {"generic": 4}
+def test_sizes_and_limits_are_the_callers(folder: Path) -> None:
+    small = bench_parsing([str(folder)], sizes=ParsingSettings(generic_characters=100))
     assert small["nodes"] > 4
-    assert bench_parsing([str(folder)], category="journey")["parsers"] == {"journey": 4}
+    assert "plain.txt" in bench_parsing([str(folder)], limits=Limits(max_text_bytes=500))["failed"]
 
 
 def test_what_breaks_the_contract_is_counted() -> None:
@@ -55,12 +56,21 @@ def test_what_breaks_the_contract_is_counted() -> None:
     def short(text: str) -> bool:
         return len(text) < 6
 
-    assert check_nodes(note, [node("one", 0, 3), node("two three", 4, 13)], short) == NodeCheck(11, 11, 0, 1)
-    assert check_nodes(note, [node("one", 0, 3), node("two", 3, 6), node("one", 0, 3)], short) == NodeCheck(11, 5, 2, 0)
+    long = check_nodes(note, [node("one", 0, 3), node("two three", 4, 13)], short)
+    assert long == {"characters": 11, "covered": 11, "span_violations": 0, "over_limit": 1}
+    inexact = check_nodes(note, [node("one", 0, 3), node("two", 3, 6), node("one", 0, 3)], short)
+    assert inexact == {"characters": 11, "covered": 5, "span_violations": 2, "over_limit": 0}
 
 
-def test_a_folder_that_is_not_there_and_a_parser_that_is_not_are_errors(folder: Path) -> None:
+def test_a_folder_that_is_not_there_is_an_error(folder: Path) -> None:
     with pytest.raises(SourceError):
         bench_parsing([str(folder / "nowhere")])
-    with pytest.raises(ConfigError, match="poem"):
-        bench_parsing([str(folder)], parser="poem")
+
+
+def test_ingestion_is_timed_in_a_home_of_its_own(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "note.md").write_text(TEXT)
+    report = bench_ingest(settings, [str(tmp_path)], lambda *_: None)
+    assert (report["documents"], report["failed"], report["nodes"]) == (1, 0, 1)
+    assert report["unchanged"]["embedded"] == 0
+    assert report["documents_per_second"] > 0
+    assert build_query_engine(settings).store.count() == 0

@@ -6,8 +6,7 @@ import pytest
 
 from pipelines.errors import SourceError
 from pipelines.evaluation.answerability import load_collection
-from pipelines.evaluation.articles import measure_articles
-from pipelines.evaluation.datasets import Quote, load_beir, load_claims, load_span_topics, load_topics
+from pipelines.evaluation.datasets import Quote, load_beir, load_claims, load_topics
 from pipelines.text import fold
 
 SAMPLE = Path(__file__).parents[3] / "data"
@@ -100,10 +99,9 @@ def test_a_broken_topics_file_is_named_with_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("load", "form"),
     [
-        (load_claims, "supporting_sentences"), (load_collection, "answerability"),
-        (measure_articles, "ground-truth.json"), (load_topics, "topics"), (load_span_topics, "questions_df.csv"),
+        (load_claims, "supporting_sentences"), (load_collection, "answerability"), (load_topics, "topics"),
     ],
-    ids=["claims", "answerability", "articles", "topics", "chunking"],
+    ids=["claims", "answerability", "topics"],
 )  # fmt: skip
 def test_a_missing_file_is_named_with_the_form_that_is_expected(
     tmp_path: Path, load: Callable[[Path], object], form: str

@@ -5,11 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from app.cli import app
 from pipelines.errors import SourceError
-from pipelines.evaluation.articles import PageScore, articles_json, measure_articles, score_page, shingles, summary
+from tests.bench.articles import PageScore, articles_json, measure_articles, score_page, shingles, summary
 from tests.fake_web import FILLER, page
 
 
@@ -62,7 +60,11 @@ def test_words_count_as_they_are_written_and_what_is_not_read_has_no_precision(
 
 def test_the_published_f1_is_that_of_the_means_and_each_page_counts_alike() -> None:
     means = summary(
-        [PageScore("a", 1.0, 0.5, False), PageScore("b", 0.5, 1.0, False), PageScore("c", None, 0.0, False)]
+        [
+            PageScore("a", 2 / 3, 1.0, 0.5, False),
+            PageScore("b", 2 / 3, 0.5, 1.0, False),
+            PageScore("c", 0.0, None, 0.0, False),
+        ]
     )
     assert (means["precision"], means["recall"]) == (0.75, 0.5)
     assert means["f1"] == pytest.approx(2 * 0.75 * 0.5 / 1.25)
@@ -76,7 +78,10 @@ def test_pages_are_read_by_our_loader_and_one_that_cannot_be_read_says_why(folde
     assert (good.exact, good.f1) == (True, 1.0)
     assert (scripted.precision, scripted.recall) == (None, 0.0)
     assert "needs JavaScript" in scripted.error
-    assert [each["page"] for each in articles_json(done)["worst"]] == ["scripted", "good"]
+    report = articles_json(done)
+    assert [each.page for each in report["worst"]] == ["scripted", "good"]
+    assert (report["pages"], report["systems"]["ours"]["accuracy"]) == (2, 0.5)
+    assert len(measure_articles(folder, limit=1)["trafilatura"]) == 1
 
 
 def test_a_folder_without_articles_is_refused_with_what_is_wanted(tmp_path: Path) -> None:
@@ -86,10 +91,3 @@ def test_a_folder_without_articles_is_refused_with_what_is_wanted(tmp_path: Path
     (tmp_path / "ground-truth.json").write_text("[]")
     with pytest.raises(SourceError, match="holds no articles"):
         measure_articles(tmp_path)
-
-
-def test_eval_articles_prints_both_systems_and_the_worst_pages(folder: Path) -> None:
-    shown = CliRunner().invoke(app, ["eval", "articles", str(folder)]).output
-    assert all(word in shown for word in ("2 pages", "ours", "trafilatura", "scripted"))
-    report = json.loads(CliRunner().invoke(app, ["eval", "articles", str(folder), "--json", "--limit", "1"]).stdout)
-    assert (report["pages"], report["systems"]["ours"]["accuracy"]) == (1, 1.0)

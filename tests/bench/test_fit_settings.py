@@ -6,8 +6,8 @@ import pytest
 
 from config.settings import Settings
 from pipelines.errors import ConfigError
-from pipelines.evaluation.fit import fit
 from pipelines.query.ablation import change_settings
+from tests.bench.fit_settings import fit
 
 NOW = Settings(_env_file=None, retrieval={"dense_weight": 0.6, "pair_weight": 0.0})
 VALUES = {"retrieval.dense_weight": (0.2, 0.4, 0.6, 0.8), "retrieval.pair_weight": (0.0, 0.1, 0.2)}

@@ -1,4 +1,4 @@
-"""Small documents made of real text: as many as wanted, all different, the same every time."""
+"""Small documents made of real text, and what each step of their ingestion costs."""
 
 import os
 import sys
@@ -7,17 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from config.settings import EmbeddingSettings, Settings
+from data.make_documents import LONGEST, SHORTEST, bodies, read_passages, write_small_documents
 from pipelines.errors import SourceError
-from pipelines.evaluation.ingest_bench import (
-    LONGEST,
-    SHORTEST,
-    bodies,
-    read_passages,
-    run_measured,
-    write_small_documents,
-)
+from tests.bench.ingest import bench_ingest, run_measured
 
-SAMPLE = Path(__file__).parents[3] / "data" / "sample"
+SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 
 
 def test_they_are_written_in_the_same_words_every_time(tmp_path: Path) -> None:
@@ -88,3 +83,19 @@ def test_the_server_is_told_apart_from_the_command(tmp_path: Path) -> None:
         server.wait()
     assert ran.postgres_mb >= 60
     assert ran.memory_mb < 60
+
+
+def test_every_step_is_measured_and_nothing_is_left_behind(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOOTNOTE_INGESTION__EXECUTOR", "here")  # a command starts no workers of its own
+    asked = settings.model_copy(update={"embedding": EmbeddingSettings(provider="hashed")})
+    report = bench_ingest(asked, [str(SAMPLE)], documents=20)
+    assert (report["documents"], report["failed"]) == (20, 0)
+    assert report["embedded"] == report["texts"] > 0
+    assert (report["unchanged"]["unchanged"], report["unchanged"]["embedded"]) == (20, 0)
+    assert report["gone"]["removed"] == report["removed"]["removed"] == 2
+    assert (report["changed"]["updated"], report["changed"]["unchanged"]) == (1, 15)
+    assert report["changed"]["embedded"] >= 1
+    assert report["changed"]["seconds_until_a_running_process_finds_it"]
+    assert report["changed"]["seconds_until_a_new_process_finds_it"]
+    assert report["first"]["memory_mb"] > 0
+    assert report["first"]["postgres_mb"] > 0
