@@ -1,68 +1,528 @@
-"""Remove Markdown and HTML markup from a text, for indexing only."""
+"""What is markup in a text: spans of Markdown, HTML and site templates, each with what a reader reads in its place."""
 
 import html
 import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-_TAGS = (
+_TAGS = frozenset(
     "a abbr address article aside audio b big blockquote body br button caption center cite code col colgroup dd del"
     " details dfn div dl dt em embed figcaption figure font footer form h1 h2 h3 h4 h5 h6 head header hr html i iframe"
     " img input ins kbd label li link main map mark meta nav object ol option p param picture pre q rp rt ruby s samp"
     " script section select small source span strike strong style sub summary sup table tbody td template textarea"
-    " tfoot th thead time title tr tt u ul var video wbr"
-).split()
+    " tfoot th thead time title tr tt u ul var video wbr".split()
+)
 INLINE_TAGS = frozenset(
     "a abbr b big cite code del dfn em font i ins kbd label mark q s samp small span strike strong sub sup time tt u"
     " var wbr".split()
 )
-_TAG = re.compile(rf"</?({'|'.join(sorted(_TAGS, key=len, reverse=True))})(?:[\s/][^<>]{{0,2000}})?>", re.IGNORECASE)
-_ALT = re.compile(r"""\salt\s{0,3}=\s{0,3}(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
-_TARGET = r"\((?:[^()\n]|\([^()\n]{0,300}\)){0,2000}+\)"
-_IMAGE = re.compile(rf"!\[([^\[\]]{{0,1000}})\](?:{_TARGET}|\[[^\[\]\n]{{0,200}}\])")
-_PLACE = r"(?:\([^()\n]*\)|\[[^\[\]\n]*\])"
-_PICTURE = re.compile(rf"\[?!\[[^\[\]]*\]{_PLACE}(?:\]{_PLACE})?|<img\b[^<>]*>", re.IGNORECASE)
-_LINK = re.compile(rf"\[([^\[\]]{{1,1000}})\](?:{_TARGET}|\[[^\[\]\n]{{0,200}}\])")
-_DEFINITION = re.compile(r"^ {0,3}\[[^\[\]\n]{1,200}\]:[ \t]*\S[^\n]*$", re.MULTILINE)
-_FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,50}\]")
-_AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]{1,2000})>")
-_TEMPLATE = re.compile(r"\{%[^%\n]{0,500}%\}|\{:[^{}\n]{1,200}\}")
-_STARS = re.compile(r"(?<!\\)(?:\*{1,3}|~~)(?=\S)|(?<=\S)(?<!\\)(?:\*{1,3}|~~)")
-_UNDERSCORES = re.compile(r"(?<![\w\\])(_{1,3})(?=[^\s_])([^_\n]{1,500}(?:_[^_\n]{1,200}){0,10}?)(?<=\S)\1(?!\w)")
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_CODE = re.compile(r"(?<!`)(`{1,3})(?!`)([^`\n]{1,2000})\1(?!`)")
-_LINE_MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)*[ \t]*(?:#{1,6}[ \t]+|[-*+•][ \t]+(?:\[[ xX]\][ \t]+)?)?")
-_RULE = re.compile(r"[-=*_~|:+^#\s]+")
-_DASH = re.compile(r"^ *- (?=\S)")
+_WITHDRAWN = frozenset(("s", "del", "strike", "script", "style"))  # tags that take their words with them
+_SPOKEN = frozenset("alt caption content description label note quote summary text title".split())  # of attributes
+CELL = " | "
+
+Span = tuple[int, int]
+
+
+class Markup(NamedTuple):
+    """A span that is no words: what is read in its place, and true if it hides words (comments, struck text)."""
+
+    start: int
+    end: int
+    words: str = ""
+    hides: bool = False
+
+
+class MarkupScan(NamedTuple):
+    """The markup of a text, ascending and apart; the contents of its code blocks; the texts of its links and images."""
+
+    markup: list[Markup]
+    code: list[Span]
+    links: list[Span]
+
+
+_INLINE = re.compile(
+    r"""
+      (?P<escape> \\(?:[!-/:-@\[-`{-~]|$) )
+    | (?P<ticks> `+ )
+    | (?P<comment> <!-- | \{/\* | \{\{/\* | \{\#[ ] | \{\{[<%]\s*comment\b | \{%-?\s*comment\b )
+    | (?P<template> \{\{ | \{% )
+    | (?P<attributes> [ \t]*\{(?::[^{}\n]{1,200}|[#.][\w.:#="' -]{1,200})\} )
+    | (?P<address> <(?:https?://|mailto:)[^<>\s]{1,2000}> )
+    | (?P<tag> </?(?P<name>[A-Za-z][A-Za-z0-9]*)(?=[\s/>])[^<>]{0,2000}> )
+    | (?P<aside> %% )
+    | (?P<wiki> !?\[\[(?![ \s])(?P<target>[^\[\]\n|]{1,300}?)(?:\\?\|(?P<alias>[^\[\]\n]{1,300}))?\]\] )
+    | (?P<reference> \[\^[^\[\]\s]{1,50}\]:? )
+    | (?P<open> !?\[ )
+    | (?P<close> \] )
+    | (?P<struck> (?<!~)~~(?!~) )
+    | (?P<run> \*+ | _+ | (?<!=)==(?!=) )
+    | (?P<emoji> (?<![\w:/`]):(?=[a-z+-])[a-z0-9_+-]{2,40}:(?![\w:/`]) )
+    | (?P<entity> &\#?\w{1,32}; )
+    | (?P<bar> [ \t]*\|[ \t]* )
+    | (?P<anchor> [ \t]\^(?=\w*[A-Za-z]|\w{6})[\w-]{2,60}[ \t]*$ )
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+_FENCE = re.compile(
+    r"(?P<quote>[ \t>]*)(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(?P<mark>`{3,}(?=[^`\n]*$)|~{3,})", re.MULTILINE
+)
+_RULE = re.compile(r"[ \t>]*[-=*_~|:+^#]+[-=*_~|:+^#\s]*")
+_COLUMN_RULE = re.compile(r"[ \t>]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+")
+_DEFINITION = re.compile(r" {0,3}\[(?!\^)([^\[\]\n]{1,200})\]:[ \t]*\S[^\n]*")
+_OPENER = re.compile(
+    r"[ \t]*(?:(?:!!!|\?\?\?\+?|===[+!]?)[ \t]+(?:[\w-]+[ \t]*)*(?:\"(?P<title>[^\"\n]*)\")?"
+    r"|:{3,}[ \t]*(?:\{?[\w-]+\}?)?(?:\[(?P<label>[^\[\]\n]*)\]|[ \t]+(?P<rest>[^\n{]*))?(?:\{[^{}\n]*\})?)[ \t]*"
+)
+_LINE_MARKS = re.compile(
+    r"[ \t]*(?P<quote>(?:>[ \t]?)*)[ \t]*"
+    r"(?:(?P<heading>#{1,6})[ \t]+|[-*+•][ \t]+(?:\[[ xX]\][ \t]+)?|\[![\w -]{1,40}\][+-]?[ \t]*)?"
+)
+_COMPONENT = re.compile(r"[ \t]*</?[A-Z]\w*(?:\s[^<>\n]*)?>[ \t]*")
+_BREAK = re.compile(r"\n(?=[ \t>]*(?:\n|[-*+•][ \t]|\d{1,3}[.)][ \t]|#{1,6}[ \t]|\||```|~~~|\Z))")
+_TARGET = re.compile(r"\((?:[^()\n]|\([^()\n]{0,300}\)){0,2000}+\)|\[[^\[\]\n]{0,200}\]")
+_ATTRIBUTE = re.compile(r"""(?:\b([\w-]+)\s{0,3}=\s{0,3})?(?:"([^"]*)"|'([^']*)'|`([^`]*)`)""")
+_BAR = re.compile(r"(?<!\\)\|")
 _TABLE_RULE = re.compile(r"\|(?: --- \|)+")
-_FENCE = re.compile(r"[ \t>]*(?:```|~~~)")
+_DASH = re.compile(r"^ *- (?=\S)")
 _SPACES = re.compile(r"[ \t\xa0]+")
 _BLANK_LINES = re.compile(r"\n{3,}")
+_CLOSING = {"<!--": "-->", "{/*": "*/}", "{{/*": "*/}}", "{# ": "#}"}
 
 
-def plain(text: str) -> str:
+class _Delimiter:
+    """A run of emphasis marks that waits for its partner."""
+
+    __slots__ = ("end", "start")
+
+    def __init__(self, start: int, end: int) -> None:
+        self.start, self.end = start, end
+
+
+class _Scanner:
+    """Reads a text once, line by line, and notes its markup."""
+
+    def __init__(self, text: str, code: Sequence[Span]) -> None:
+        self.text = text
+        self.markup: list[Markup] = []
+        self.code: list[Span] = []
+        self.links: list[Span] = []
+        self._indented = [start for start, _ in code]
+        self._indented_ends = [end for _, end in code]
+        self._defined: set[str] | None = None
+        self._delimiters: dict[str, list[_Delimiter]] = {}
+        self._brackets: list[int] = []
+        self._block_end = self._raw_until = -1
+        self._missing: dict[str, int] = {}  # of a closing mark, up to where there is none
+        self._cells = 0
+        self._is_row = self._is_table = self._under_rule = False
+
+    def scan(self) -> MarkupScan:
+        start = 0
+        while start <= len(self.text):
+            end = self.text.find("\n", start)
+            start = self._line(start, len(self.text) if end < 0 else end)
+        kept: list[Markup] = []
+        done = 0
+        for span in sorted(self.markup, key=lambda span: (span.start, -span.end)):
+            if span.start >= done:
+                kept.append(span)
+                done = span.end
+        return MarkupScan(kept, self.code, self.links)
+
+    def _line(self, start: int, end: int) -> int:
+        """Read a line; returns where the next one begins, which may be further down."""
+        text = self.text
+        held = bisect_right(self._indented, start) - 1
+        if held >= 0 and start < self._indented_ends[held]:
+            self.code.append((start, self._indented_ends[held]))
+            return self._after(self._indented_ends[held])
+        if not text[start:end].strip():
+            self._end_block()
+            self._under_rule = False
+            return end + 1
+        if fence := _FENCE.match(text, start, end):
+            return self._fence(fence, start, end)
+        if self._frame(start, end):
+            self._end_block()
+            return end + 1
+        marks = _LINE_MARKS.match(text, start, end)
+        assert marks is not None
+        self._is_table = text.startswith("|", marks.end("quote"))
+        self._is_row = self._is_table or " | " in text[start:end] or ("|" in text[start:end] and self._is_in_table(end))
+        if marks.end() > marks.end("quote") or self._is_row:
+            self._end_block()
+        if marks[0].strip():
+            self._note(start, marks.end())
+        if marks["heading"]:
+            words = text[start:end].rstrip()
+            self._note(start + len(words.rstrip("#")), end)
+        return self._inline(marks.end(), end)
+
+    def _is_in_table(self, end: int) -> bool:
+        """True if a rule below the names of columns stood above in this block, or stands right below."""
+        last = self.text.find("\n", end + 1)
+        rule = _COLUMN_RULE.fullmatch(self.text, end + 1, last if last >= 0 else len(self.text))
+        self._under_rule = self._under_rule or rule is not None
+        return self._under_rule
+
+    def _after(self, position: int) -> int:
+        """Where the line after the one of a position begins."""
+        found = self.text.find("\n", position)
+        return len(self.text) + 1 if found < 0 else found + 1
+
+    def _end_block(self) -> None:
+        self._delimiters.clear()
+        self._brackets.clear()
+
+    def _note(self, start: int, end: int, words: str = "", *, hides: bool = False) -> None:
+        if start < end:
+            self.markup.append(Markup(start, end, words, hides))
+
+    def _fence(self, opening: re.Match[str], start: int, end: int) -> int:
+        """Note the lines of a fence and the quote marks between them; what is not closed is code to the end."""
+        text, mark = self.text, opening["mark"]
+        self._end_block()
+        self._note(start, end)
+        first = at = min(end + 1, len(text))
+        while at < len(text):
+            last = text.find("\n", at)
+            last = len(text) if last < 0 else last
+            line = text[at:last].strip(" \t>")
+            if line.startswith(mark) and not line.strip(mark[0]):
+                self._note(at, last)
+                break
+            if ">" in opening["quote"]:
+                inset = len(text[at:last]) - len(text[at:last].lstrip("> \t"))
+                self._note(at, at + inset)
+            at = last + 1
+        else:
+            last = len(text)
+        self.code.append((first, min(at, len(text))))
+        return last + 1
+
+    def _frame(self, start: int, end: int) -> bool:
+        """Note a line that frames others: a rule, a definition of a link, an opener or end of a container."""
+        text = self.text
+        if _RULE.fullmatch(text, start, end) or _DEFINITION.fullmatch(text, start, end):
+            self._note(start, end)
+            return True
+        if _COMPONENT.fullmatch(text, start, end):
+            self._note(start, end, _spoken(text[start:end]))
+            return True
+        if found := opener(text, start, end):
+            self._note(start, found[0])
+            self._note(found[1], end)
+            return True
+        return False
+
+    def _inline(self, start: int, end: int) -> int:
+        """Read a line's words; returns where the next line begins."""
+        if self._is_row and self.text.startswith("|", start):
+            self._note(start, start + 1)
+            start += 1
+        self._cells = 0 if self._is_row else self._cells
+        while found := _INLINE.search(self.text, start, end):
+            kind = found.lastgroup if found.lastgroup not in ("name", "target", "alias") else ""
+            kind = kind or ("tag" if found["tag"] else "wiki")
+            start = max(getattr(self, f"_read_{kind}")(found, end), found.start() + 1)
+            if start > end:
+                end = self.text.find("\n", start - 1)
+                end = len(self.text) if end < 0 else end
+        return end + 1
+
+    def _limit(self, position: int) -> int:
+        """Where the block of a position ends."""
+        if self._block_end < position:
+            found = _BREAK.search(self.text, position)
+            self._block_end = found.start() if found else len(self.text)
+        return self._block_end
+
+    def _find(self, mark: str, position: int, limit: int) -> int:
+        """Where a closing mark stands before a limit; -1 for none. Never looks twice where there is none."""
+        if self._missing.get(mark, -1) >= limit:
+            return -1
+        found = self.text.find(mark, position, limit)
+        if found < 0:
+            self._missing[mark] = limit
+        return found
+
+    def _read_escape(self, found: re.Match[str], end: int) -> int:
+        self._note(found.start(), found.start() + 1)
+        return found.end()
+
+    def _read_ticks(self, found: re.Match[str], end: int) -> int:
+        """A code span: only a bar's backslash is markup in it, and only in a row."""
+        mark, start, limit = found[0], found.end(), self._limit(found.end())
+        if self._is_table:
+            bar = _BAR.search(self.text, start, end)
+            limit = bar.start() if bar else end
+        if self._missing.get(mark, -1) >= limit:
+            return start
+        closing = re.compile(rf"(?<!`){mark}(?!`)").search(self.text, start, limit)
+        if closing is None:
+            self._missing[mark] = limit
+            return start
+        self._note(*found.span())
+        self._note(*closing.span())
+        if self._is_table:
+            for escaped in re.finditer(r"\\(?=\|)", self.text[start : closing.start()]):
+                self._note(start + escaped.start(), start + escaped.end())
+        return closing.end()
+
+    def _read_comment(self, found: re.Match[str], end: int) -> int:
+        opening, whole = found[0], len(self.text)
+        if opening.endswith("comment"):
+            last = self._find("endcomment" if "%" in opening and "<" not in opening else "/comment", found.end(), whole)
+            mark = "%}" if opening.startswith("{%") else "}}"
+            closing = self._find(mark, last, whole) + len(mark) if last >= 0 else -1
+            closing = closing if closing >= len(mark) else -1
+        else:
+            mark = _CLOSING[opening]
+            closing = self._find(mark, found.end(), whole) + len(mark)
+            closing = closing if closing >= len(mark) else -1
+        if closing < 0:
+            return found.end()
+        self._note(found.start(), closing, hides=True)
+        return closing
+
+    def _read_template(self, found: re.Match[str], end: int) -> int:
+        """A tag of a site's templates; what a shortcode says in quotes is read in its place."""
+        start = found.start()
+        mark = "}}" if found[0] == "{{" else "%}"
+        last = self._find(mark, found.end(), self._limit(found.end()))
+        inside = self.text[found.end() : last].strip("-<>% ") if last >= 0 else ""
+        if last < 0 or (start < self._raw_until and not inside.startswith("endraw")):
+            return found.end()
+        if inside == "raw":
+            ended = self._find("endraw", last, len(self.text))
+            self._raw_until = ended if ended >= 0 else self._raw_until
+        is_shortcode = self.text[found.end() : found.end() + 1] in ("<", "%")
+        self._note(start, last + 2, _spoken(inside) if is_shortcode else "")
+        return last + 2
+
+    def _read_attributes(self, found: re.Match[str], end: int) -> int:
+        self._note(*found.span())
+        return found.end()
+
+    def _read_address(self, found: re.Match[str], end: int) -> int:
+        self._note(found.start(), found.start() + 1)
+        self._note(found.end() - 1, found.end())
+        self.links.append((found.start(), found.end()))
+        return found.end()
+
+    def _read_tag(self, found: re.Match[str], end: int) -> int:
+        name, whole = found["name"].lower(), found[0]
+        if name not in _TAGS:
+            return found.start() + 1
+        if name in _WITHDRAWN and not whole.startswith("</"):
+            limit = self._limit(found.end()) if name in INLINE_TAGS else len(self.text)
+            closing = self._find(f"</{name}>", found.end(), limit)
+            if closing >= 0:
+                self._note(found.start(), closing + len(name) + 3, hides=True)
+                return closing + len(name) + 3
+        words = "" if name in INLINE_TAGS else " "
+        if name == "img":
+            words = next((_said(each) for each in _ATTRIBUTE.finditer(whole) if (each[1] or "").lower() == "alt"), "")
+            self.links.append(found.span())
+        elif name in ("td", "th") and not whole.startswith("</"):
+            words = CELL if self._cells else " "
+            self._cells += 1
+        elif name == "tr":
+            self._cells = 0
+        self._note(*found.span(), words)
+        return found.end()
+
+    def _read_aside(self, found: re.Match[str], end: int) -> int:
+        """A comment of Obsidian, inside a paragraph or between lines of its own."""
+        start, text = found.start(), self.text
+        is_line = not text[text.rfind("\n", 0, start) + 1 : start].strip() and not text[found.end() : end].strip()
+        if not is_line and start and (text[start - 1].isalnum() or text[start - 1] == "%"):
+            return found.end()
+        closing = self._find("%%", found.end(), len(text) if is_line else self._limit(found.end()))
+        if closing < 0:
+            return found.end()
+        self._note(start, closing + 2, hides=True)
+        return closing + 2
+
+    def _read_wiki(self, found: re.Match[str], end: int) -> int:
+        """A link of a wiki shows its alias, else its page; what it embeds shows nothing."""
+        if found[0].startswith("!") or found["target"].lower().strip("_") == "toc":
+            self._note(*found.span())
+        elif found["alias"]:
+            self._note(found.start(), found.start("alias"))
+            self._note(found.end("alias"), found.end())
+            self.links.append(found.span("alias"))
+        else:
+            self._note(*found.span(), " > ".join(part for part in found["target"].lstrip("#").split("#")))
+            self.links.append(found.span("target"))
+        return found.end()
+
+    def _read_reference(self, found: re.Match[str], end: int) -> int:
+        self._note(*found.span())
+        return found.end()
+
+    def _read_open(self, found: re.Match[str], end: int) -> int:
+        self._brackets.append(found.start())
+        return found.end()
+
+    def _read_close(self, found: re.Match[str], end: int) -> int:
+        """The end of a link or an image: an image inside a link is a badge, which says nothing."""
+        if not self._brackets:
+            return found.end()
+        text, start = self.text, self._brackets.pop()
+        is_image = text[start] == "!"
+        first = start + 1 + is_image
+        target = _TARGET.match(text, found.end())
+        if target is None and not (found.start() > first and self._is_defined(text[first : found.start()])):
+            return found.end()
+        after = target.end() if target else found.end()
+        if is_image and start and text[start - 1] == "[" and text[after : after + 2] in ("](", "]["):
+            self._note(start, after)
+        else:
+            self._note(start, first)
+            self._note(found.start(), after)
+        self.links.append((start, after))
+        return after
+
+    def _is_defined(self, label: str) -> bool:
+        if self._defined is None:
+            definitions = (_DEFINITION.match(line) for line in self.text.split("\n") if "]:" in line)
+            self._defined = {" ".join(each[1].casefold().split()) for each in definitions if each}
+        return bool(self._defined) and " ".join(label.casefold().split()) in self._defined
+
+    def _read_struck(self, found: re.Match[str], end: int) -> int:
+        closing = self._find("~~", found.end(), self._limit(found.end()))
+        inside = self.text[found.end() : max(closing, found.end())]
+        if not inside or inside[0].isspace() or inside[-1].isspace():
+            return found.end()
+        self._note(found.start(), closing + 2, hides=True)
+        return closing + 2
+
+    def _read_run(self, found: re.Match[str], end: int) -> int:
+        """A run of emphasis marks closes the last one of its kind that stands open, or opens one."""
+        start, after, mark = found.start(), found.end(), found[0][0]
+        before = self.text[start - 1] if start else " "
+        following = self.text[after] if after < len(self.text) else " "
+        opens = not following.isspace() and (following.isalnum() or before.isspace() or not before.isalnum())
+        closes = not before.isspace() and (before.isalnum() or following.isspace() or not following.isalnum())
+        if mark in "_=" and before.isalnum() and following.isalnum():
+            return after
+        waiting = self._delimiters.setdefault(mark, [])
+        while closes and start < after and waiting:
+            count = min(after - start, waiting[-1].end - waiting[-1].start)
+            self._note(waiting[-1].end - count, waiting[-1].end)
+            self._note(start, start + count)
+            start += count
+            waiting[-1].end -= count
+            if waiting[-1].start == waiting[-1].end:
+                waiting.pop()
+        if opens and start < after:
+            waiting.append(_Delimiter(start, after))
+        return after
+
+    def _read_emoji(self, found: re.Match[str], end: int) -> int:
+        before = self.text[: found.start()][-1:] == " " and not self.text[found.end() : found.end() + 1].isalnum()
+        self._note(found.start() - before, found.end())
+        return found.end()
+
+    def _read_entity(self, found: re.Match[str], end: int) -> int:
+        words = html.unescape(found[0])
+        if words != found[0]:
+            self._note(*found.span(), words)
+        return found.end()
+
+    def _read_bar(self, found: re.Match[str], end: int) -> int:
+        if self._is_row:
+            self._note(*found.span(), CELL if self.text[found.end() : end].strip() else "")
+        return found.end()
+
+    def _read_anchor(self, found: re.Match[str], end: int) -> int:
+        self._note(*found.span())
+        return found.end()
+
+
+def _said(attribute: re.Match[str]) -> str:
+    return next((value for value in attribute.groups()[1:] if value is not None), "")
+
+
+def _spoken(tag: str) -> str:
+    """What a tag says in quotes: values that name what is shown, and sentences."""
+    found = _ATTRIBUTE.finditer(tag)
+    return " ".join(
+        _said(each) for each in found if (each[1] or "").lower() in _SPOKEN or (not each[1] and " " in _said(each))
+    )
+
+
+def opener(text: str, start: int, end: int) -> Span | None:
+    """The span of the title of a line that opens or ends an admonition, a tab or another container; None for others."""
+    found = _OPENER.fullmatch(text, start, end)
+    if found is None:
+        return None
+    name = next((name for name in ("title", "label", "rest") if found[name]), "")
+    return found.span(name) if name else (end, end)
+
+
+def scan_markup(text: str, code: Sequence[Span] = ()) -> MarkupScan:
+    """The markup of a Markdown text; nothing inside code is markup. Takes time linear in the text.
+
+    Links, emphasis and images show their text, wiki links their alias, shortcodes what they say in quotes. Comments and
+    struck text hide their words. Badges, tags, templates, ids, emoji codes, rules and the marks of lines show nothing.
+
+    Args:
+        text: Markdown.
+        code: Spans of indented code, ascending; fences are found.
+    """
+    return _Scanner(text, code).scan()
+
+
+def replaced(text: str, markup: Sequence[Markup], start: int = 0, end: int | None = None) -> str:
+    """A part of a text with what is read in place of its markup, which ascends."""
+    end = len(text) if end is None else end
+    kept: list[str] = []
+    for at in range(max(bisect_right(markup, (start,)) - 1, 0), len(markup)):
+        span = markup[at]
+        if span.end <= start:
+            continue
+        if span.start >= end:
+            break
+        kept += [text[start : span.start], span.words if start <= span.start else ""]
+        start = max(start, min(span.end, end))
+    return "".join((*kept, text[start:end]))
+
+
+def plain(text: str, *, images: bool = True) -> str:
     """The words of a Markdown or HTML text: linked, emphasised and alternative text stays, markup goes.
 
-    Images become their alternative text, links their text; comments, tags, link targets, emphasis, table rules and list
-    markers are dropped. Code keeps its characters. Takes time linear in the text.
+    What counts as markup says `scan_markup`; bars between cells become spaces, code keeps its characters.
+
+    Args:
+        text: Markdown.
+        images: False to drop the alternative texts of images as well.
     """
+    scan = scan_markup(text)
+    pictures = [Markup(*span) for span in scan.links if text[span[0]] in "!<"] if not images else []
+    markup = [*pictures, *scan.markup]
+    spans = sorted((span._replace(words=" ") if span.words == CELL else span for span in markup), key=_outermost_first)
     kept: list[str] = []
-    prose: list[str] = []
-    fenced = False
-    for line in without_comments(text).split("\n"):
-        if _FENCE.match(line):
-            fenced = not fenced
-            kept.append(_prose("\n".join(prose)))
-            prose = []
-        elif fenced:
-            kept.append(line.rstrip())
-        else:
-            prose.append(line)
-    kept.append(_prose("\n".join(prose)))
+    done = 0
+    for start, end in scan.code:
+        kept += [_tidied(replaced(text, spans, done, start)), "\n".join(_code_lines(replaced(text, spans, start, end)))]
+        done = end
+    kept.append(_tidied(replaced(text, spans, done)))
     return _BLANK_LINES.sub("\n\n", "\n".join(kept)).strip()
 
 
-def without_images(text: str) -> str:
-    """The text without images, with or without a link around them, and without their alternative text."""
-    return _PICTURE.sub("", text)
+def _outermost_first(span: Markup) -> tuple[int, int]:
+    return span.start, -span.end
+
+
+def _code_lines(code: str) -> Iterator[str]:
+    yield from (line.rstrip() for line in code.strip("\n").split("\n"))
+
+
+def _tidied(text: str) -> str:
+    return "\n".join(_SPACES.sub(" ", line).strip() for line in text.split("\n"))
 
 
 def without_rendering_marks(text: str) -> str:
@@ -97,46 +557,3 @@ def without_comments(text: str) -> str:
         start = closed + 3
     kept.append(text[start:])
     return "".join(kept)
-
-
-def _prose(text: str) -> str:
-    """Strip markup outside code fences; code spans are set aside so that nothing in them counts as markup."""
-    codes: list[str] = []
-
-    def aside(match: re.Match[str]) -> str:
-        codes.append(match[2])
-        return f"\x00{len(codes) - 1}\x00"
-
-    text = _CODE.sub(aside, text) if "`" in text else text
-    if "](" in text or "]:" in text or "][" in text or "[^" in text:
-        text = _LINK.sub(r"\1", _IMAGE.sub(r"\1", _FOOTNOTE.sub("", _DEFINITION.sub("", text))))
-    if "<" in text:
-        text = _TAG.sub(_tag_text, _AUTOLINK.sub(r"\1", text))
-    if "{" in text:
-        text = _TEMPLATE.sub("", text)
-    text = _STARS.sub("", text)
-    text = _UNDERSCORES.sub(r"\2", text) if "_" in text else text
-    text = "\n".join(_line(line) for line in text.split("\n"))
-    text = html.unescape(_ESCAPE.sub(r"\1", text))
-    return re.sub("\x00(\\d+)\x00", lambda match: codes[int(match[1])], text) if codes else text
-
-
-def _tag_text(match: re.Match[str]) -> str:
-    name = match[1].lower()
-    if name == "img":
-        alt = _ALT.search(match[0])
-        return (alt[1] or alt[2] or "") if alt else ""
-    return "" if name in INLINE_TAGS else " "
-
-
-def _line(line: str) -> str:
-    if _RULE.fullmatch(line):
-        return ""
-    marks = _LINE_MARKS.match(line)
-    if marks is not None:
-        line = line[marks.end() :]
-        if "#" in marks[0]:
-            line = line.rstrip().rstrip("#")
-    if "|" in line:
-        line = line.strip().strip("|").replace("|", " ")
-    return _SPACES.sub(" ", line).strip()

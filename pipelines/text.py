@@ -215,7 +215,7 @@ __all__ = [
     "token_number",
 ]
 
-SEARCHABLE_VERSION = 2
+SEARCHABLE_VERSION = 3
 
 _NEWLINES = re.compile("\r\n|[\r\x85\u2028\u2029]")
 _SPACES = re.compile("[\x0b\x0c\x1c-\x1f]")

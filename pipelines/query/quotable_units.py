@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Literal
 
 from pipelines.answers import Source
-from pipelines.markup import without_images
 from pipelines.text import Span, plain, sentences
 
 UnitKind = Literal["paragraph", "list", "table", "code"]
@@ -28,7 +27,6 @@ _CELL = re.compile(r"([^:;\n]{1,80}):[ \t]")
 _BAR = re.compile(r"(?<!\\)\|")  # one behind a backslash is a cell's own
 _LINK = re.compile(r"!?\[[^\[\]]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])")
 _ANCHOR = re.compile(r"\[[^\[\]]*\]\(#[^()\n]*\)")
-_TEMPLATE = re.compile(r"\{\{[^{}\n]{0,500}\}\}|\{%[^%\n]{0,500}%\}")
 _STOPS = ".!?;。！？"
 
 
@@ -223,7 +221,7 @@ def _heading_at(text: str, lines: Sequence[Span], at: int) -> tuple[int, str, in
 
 def _title(raw: str) -> str:
     """The words of a heading without its pictures."""
-    return _words(without_images(raw))
+    return " ".join(plain(raw, images=False).split())
 
 
 def _is_only_code(line: str) -> bool:
@@ -368,21 +366,19 @@ def _last_sentence(text: str, block: _Block) -> Part | None:
 
 def _quotable_words(raw: str, *, is_item: bool = False) -> str:
     """The words of a sentence or an item; empty if it is no more than pictures, links or template tags, or too long."""
-    without_pictures = without_images(raw)
-    text = _words(without_pictures)
+    text = " ".join(plain(raw, images=False).split())
     if not _has_letters(text) or len(text) > _LONGEST_PART:
         return ""
     if is_item:
         return text
-    bare = _LINK.sub("", without_pictures)
-    links_only = len(_LINK.findall(without_pictures)) > 1 and not _has_letters(_words(bare))
+    bare = _LINK.sub("", raw)
+    links_only = len(_LINK.findall(raw)) > 1 and not _has_letters(_words(bare))
     is_word = text.isalpha()  # `Apache-2.0` says something, `Huginn` does not
     return "" if links_only or is_word else text
 
 
 def _words(raw: str) -> str:
-    """The words of a piece of Markdown, without the tags of a site's templates."""
-    return " ".join(_TEMPLATE.sub("", plain(raw)).split())
+    return " ".join(plain(raw).split())
 
 
 def _has_letters(text: str) -> bool:

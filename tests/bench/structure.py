@@ -32,8 +32,8 @@ from zipfile import BadZipFile
 
 from pipelines.errors import FootnoteError, SourceError
 from pipelines.evaluation.parsing import read_document
+from pipelines.headings import MAX_TITLE
 from pipelines.ingestion.classify import classify
-from pipelines.ingestion.headings import MAX_TITLE
 from pipelines.ingestion.loaders.sniff import MARKDOWN
 from pipelines.ingestion.loaders.tables import is_default_sheet_name
 from pipelines.ingestion.parsers import parse

@@ -182,11 +182,12 @@ def test_fold_leaves_no_runs_of_space(text: str) -> None:
 @pytest.mark.parametrize(
     ("marked", "expected"),
     [
-        ("[![Build](https://ci/badge.svg)](https://ci)", "Build"),
+        ("[![Build](https://ci/badge.svg)](https://ci) Fast", "Fast"),
+        ("Click ![gear](gear.png) to open", "Click gear to open"),
         ("see [the docs](https://a.b/c_(d) 'title') now", "see the docs now"),
         ("see [the docs][1]\n\n[1]: https://a.b", "see the docs"),
         ("<!-- hidden\nlines -->shown", "shown"),
-        ("**bold**, _soft_, ~~gone~~ and *both*", "bold, soft, gone and both"),
+        ("**bold**, _soft_, ~~gone~~ ==seen== and *both*", "bold, soft, seen and both"),
         ("snake_case_name and 2 * 3 * 4", "snake_case_name and 2 * 3 * 4"),
         ("`List<String>` and `__init__`", "List<String> and __init__"),
         ("<p align='center'>a <b>word</b></p>", "a word"),

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pipelines.ingestion.headings import MAX_TITLE
+from pipelines.headings import MAX_TITLE
 from pipelines.ingestion.loaders.base import Content, parse_datetime
 from pipelines.ingestion.loaders.rendering import Cell, RenderedPart, Rendering, line_parts, table_parts
 from pipelines.text import canonical

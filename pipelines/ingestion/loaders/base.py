@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from pipelines.errors import LoadError
-from pipelines.ingestion.structure import title_of
+from pipelines.structure import title_of
 from pipelines.types import Block, Document, Furniture, LineBox, SourceItem
 
 YEARS = range(2, 9999)  # every year in which a datetime is valid in every time zone

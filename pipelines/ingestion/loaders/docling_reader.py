@@ -9,7 +9,7 @@ from itertools import dropwhile, takewhile
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import LoadError
-from pipelines.ingestion.headings import MAX_TITLE, is_mostly_capitals
+from pipelines.headings import MAX_TITLE, is_mostly_capitals
 from pipelines.ingestion.loaders.base import damaged_file
 from pipelines.ingestion.loaders.rendering import (
     Cell,

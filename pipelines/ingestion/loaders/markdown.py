@@ -9,8 +9,7 @@ from typing import Any
 
 from pipelines.ingestion.loaders.base import YEARS, Content, Limits, parse_datetime, title_from_name
 from pipelines.ingestion.loaders.text import decode
-from pipelines.ingestion.structure import markdown_blocks, title_of
-from pipelines.markup import without_images
+from pipelines.structure import markdown_blocks, title_of
 from pipelines.text import canonical, fold
 from pipelines.types import Block, SourceItem
 
@@ -67,8 +66,8 @@ def _headed(text: str, blocks: Sequence[Block]) -> str:
 
     A heading of images alone, as a row of badges, is passed over.
     """
-    headings = (without_images(text[block.start : block.end]) for block in blocks if block.kind == "heading")
-    title = next(filter(None, (title_of(heading, 0, len(heading)) for heading in headings)), "")
+    titles = (title_of(text, block.start, block.end) for block in blocks if block.kind == "heading")
+    title = next(filter(None, titles), "")
     return "" if fold(title) in _SECTIONS else title
 
 

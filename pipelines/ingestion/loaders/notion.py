@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import urljoin
 
 from pipelines.errors import LoadError
+from pipelines.headings import MAX_TITLE
 from pipelines.ingestion.envelope import Envelope, unpack
-from pipelines.ingestion.headings import MAX_TITLE
 from pipelines.ingestion.loaders.base import Content, Limits, as_document, parse_datetime
 from pipelines.ingestion.loaders.rendering import RenderedPart, Rendering, pipe_table
 from pipelines.ingestion.loaders.sniff import MARKDOWN

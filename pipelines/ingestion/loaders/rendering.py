@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from pipelines.ingestion.headings import is_capitals
+from pipelines.headings import is_capitals
 from pipelines.text import canonical
 from pipelines.types import Block, BlockKind
 

@@ -11,7 +11,7 @@ from pipelines.ingestion.loaders.html import load_html
 from pipelines.ingestion.loaders.markdown import load_markdown
 from pipelines.ingestion.loaders.sniff import HTML, MARKDOWN, PLAIN, sniff
 from pipelines.ingestion.loaders.text import is_restructured, load_restructured, load_text
-from pipelines.ingestion.structure import markdown_blocks
+from pipelines.structure import markdown_blocks
 from pipelines.types import Document, SourceItem
 
 _FACTS = ("name", "description", "language", "stars", "topics", "homepage", "licence", "pushed_at", "updated_at")

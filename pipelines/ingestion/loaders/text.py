@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pipelines.errors import LoadError
-from pipelines.ingestion.headings import MAX_TITLE, trim_span
+from pipelines.headings import MAX_TITLE, trim_span
 from pipelines.ingestion.loaders.base import Content, Limits
-from pipelines.ingestion.structure import text_blocks
+from pipelines.structure import text_blocks
 from pipelines.text import canonical
 from pipelines.types import Block, SourceItem
 

@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from pipelines.errors import LoadError
+from pipelines.headings import MAX_TITLE
 from pipelines.ingestion.envelope import unpack
-from pipelines.ingestion.headings import MAX_TITLE
 from pipelines.ingestion.loaders.article import extract_article
 from pipelines.ingestion.loaders.base import Content, Limits, Loader, as_document, check_size
 from pipelines.ingestion.loaders.html import LATIN_1, load_html

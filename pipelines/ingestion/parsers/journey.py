@@ -11,8 +11,8 @@ from pipelines.facts import JourneyFacts
 from pipelines.ingestion.parsers.markdown import is_tiny, last_words
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Packing, Piece, Span, count_words, join_tiny, pack, sections_of
-from pipelines.ingestion.structure import blocks_of, fill_gaps
 from pipelines.months import fiscal_year
+from pipelines.structure import blocks_of, fill_gaps
 from pipelines.text import count_tokens, sentences
 from pipelines.types import Block, Document
 

@@ -18,7 +18,7 @@ from pipelines.ingestion.parsers.pieces import (
     pack,
     sections_of,
 )
-from pipelines.ingestion.structure import blocks_of, markdown_blocks
+from pipelines.structure import blocks_of, markdown_blocks
 from pipelines.text import plain
 from pipelines.types import Block, Document
 

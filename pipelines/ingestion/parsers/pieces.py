@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
 from pipelines.facts import Facts
-from pipelines.ingestion.headings import trim_span
-from pipelines.ingestion.structure import fill_gaps, title_of
+from pipelines.headings import trim_span
+from pipelines.structure import fill_gaps, title_of
 from pipelines.text import fold, sentences
 from pipelines.types import Block
 

@@ -183,6 +183,6 @@ def test_another_embedding_model_of_a_parser_that_cuts_by_meaning_is_named() -> 
 
 
 def test_a_parser_that_is_no_more_is_named() -> None:
-    assert recipe_changes("poem@1() loaders@6 header@2 searchable@2", recipe("poem", 6, ParsingSettings())) == (
+    assert recipe_changes("poem@1() loaders@6 header@2 searchable@3", recipe("poem", 6, ParsingSettings())) == (
         "there is no parser poem any more"
     )

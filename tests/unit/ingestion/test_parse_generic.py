@@ -4,7 +4,7 @@ import itertools
 
 from pipelines.ingestion.parsers.generic import GenericParser
 from pipelines.ingestion.parsers.pieces import Piece
-from pipelines.ingestion.structure import markdown_blocks, text_blocks
+from pipelines.structure import markdown_blocks, text_blocks
 
 
 def test_paragraphs_are_packed_without_overlap() -> None:

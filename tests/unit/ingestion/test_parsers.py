@@ -26,7 +26,7 @@ from pipelines.ingestion.parsers.generic import GenericParser
 from pipelines.ingestion.parsers.markdown import MarkdownParser
 from pipelines.ingestion.parsers.nodes import CarriedDocument, make_nodes
 from pipelines.ingestion.parsers.pieces import Piece
-from pipelines.ingestion.structure import markdown_blocks, text_blocks
+from pipelines.structure import markdown_blocks, text_blocks
 from pipelines.text import canonical
 from pipelines.types import CATEGORIES, Block, Document, NodeMetadata
 from tests.linear import assert_linear

@@ -20,7 +20,7 @@ from pipelines.facts import (
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.resume import ResumeParser
 from pipelines.ingestion.parsers.resume.entries import supported_facts
-from pipelines.ingestion.structure import markdown_blocks, text_blocks
+from pipelines.structure import markdown_blocks, text_blocks
 from pipelines.text import canonical, count_tokens, plain
 from pipelines.types import Block, LineBox
 

@@ -9,7 +9,7 @@ from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.resume import ResumeParser
 from pipelines.ingestion.parsers.resume.job_candidates import place_likeness
 from pipelines.ingestion.parsers.resume.lines import label_role, split_label
-from pipelines.ingestion.structure import text_blocks
+from pipelines.structure import text_blocks
 
 ENGINEER = JobFacts(
     company="Fathom",

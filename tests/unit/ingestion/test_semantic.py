@@ -15,7 +15,7 @@ from pipelines.ingestion.change_detection import recipe
 from pipelines.ingestion.parsers import build_parser, parse
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.semantic import SemanticParser
-from pipelines.ingestion.structure import markdown_blocks
+from pipelines.structure import markdown_blocks
 from pipelines.text import canonical
 from pipelines.types import Block, Document
 

@@ -11,7 +11,7 @@ from pipelines.ingestion.parsers import parse, parser_for
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.sections import SectionsParser, sentence_spans
 from pipelines.ingestion.parsers.window import WindowParser
-from pipelines.ingestion.structure import markdown_blocks, text_blocks
+from pipelines.structure import markdown_blocks, text_blocks
 from pipelines.text import canonical, count_tokens
 from pipelines.types import Document
 

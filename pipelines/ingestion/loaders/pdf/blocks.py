@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from pipelines.ingestion.headings import is_capitals
+from pipelines.headings import is_capitals
 from pipelines.ingestion.loaders.pdf.lines import HEADING_SIZE, PdfLine, breaks_address, usual_size
 from pipelines.ingestion.loaders.pdf.rows import BULLET
 from pipelines.types import BlockKind

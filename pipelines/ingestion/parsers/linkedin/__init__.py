@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pydantic import Field
 
 from pipelines.facts import CareerRecord, CertificationFacts, EducationFacts, JobFacts, ProjectFacts
-from pipelines.ingestion.headings import trim_span
+from pipelines.headings import trim_span
 from pipelines.ingestion.parsers.careers.records import combined, supported_by
 from pipelines.ingestion.parsers.linkedin.entries import READERS
 from pipelines.ingestion.parsers.linkedin.export import (

@@ -15,7 +15,7 @@ from pipelines.ingestion.parsers.resume.entries import HEADING, split_entries
 from pipelines.ingestion.parsers.resume.lines import dated_lines
 from pipelines.ingestion.parsers.resume.readers import READERS, read_text
 from pipelines.ingestion.parsers.resume.sections import SectionPart, parts_of
-from pipelines.ingestion.structure import text_blocks
+from pipelines.structure import text_blocks
 from pipelines.text import count_tokens
 from pipelines.types import Block, Document, LineBox
 

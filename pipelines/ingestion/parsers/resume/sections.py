@@ -18,8 +18,8 @@ from pipelines.ingestion.parsers.careers.vocabulary import (
     language_names,
 )
 from pipelines.ingestion.parsers.resume.lines import ResumeLine, lines_of, unspaced
-from pipelines.ingestion.structure import title_of
 from pipelines.ingestion.words import word_lists
+from pipelines.structure import title_of
 from pipelines.text import fold
 from pipelines.types import Block, LineBox
 

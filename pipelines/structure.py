@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pipelines.ingestion.headings import MAX_TITLE, Span, headings, promote_headings, trim_span
+from pipelines.headings import MAX_TITLE, Span, headings, promote_headings, trim_span
 from pipelines.text import plain
 from pipelines.types import Block, BlockKind, Document
 
@@ -129,8 +129,8 @@ def fill_gaps(text: str, blocks: Sequence[Block]) -> list[Block]:
 
 
 def title_of(text: str, start: int, end: int) -> str:
-    """The words of a heading on one line, without marks and final colon; at most 200 characters."""
-    words = " ".join(plain(text[start:end]).split())[:MAX_TITLE].rstrip()
+    """The words of a heading on one line, without images, marks and final colon; at most 200 characters."""
+    words = " ".join(plain(text[start:end], images=False).split())[:MAX_TITLE].rstrip()
     wiki = words.startswith("=") and words.endswith("=") and words.strip("= ")
     return wiki or words.rstrip(":：").rstrip() or words
 
