@@ -51,10 +51,31 @@ class EducationFacts(_WithDates):
 
 
 class ProjectFacts(_WithDates):
-    """A project of a resume."""
+    """A project of a README, a resume or a profile.
+
+    Attributes:
+        purpose: What it is, in its own words: one sentence, or a tagline without a full stop.
+        languages: Programming languages and main technologies, by their usual names, the main one first.
+        topics: Topics of the repository, and the terms of `pipelines.topics` that its introduction uses.
+        link: Its repository or site.
+        bullets: The list items of a resume's entry, without their marks.
+    """
 
     type: Literal["project"] = "project"
     name: str
+    purpose: str = ""
+    languages: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    link: str = ""
+    bullets: tuple[str, ...] = ()
+
+
+class TalkFacts(_WithDates):
+    """A talk; `place` is the event, the city, or both as stated."""
+
+    type: Literal["talk"] = "talk"
+    title: str
+    place: str = ""
 
 
 class CertificationFacts(_WithDates):
@@ -82,7 +103,7 @@ class SkillsFacts(_WithSpan):
 
 
 class PersonFacts(_WithSpan):
-    """The person of a resume or profile."""
+    """The person of a resume, profile or "about me" page; `location` is where the person lives."""
 
     type: Literal["person"] = "person"
     name: str = ""
@@ -91,10 +112,26 @@ class PersonFacts(_WithSpan):
     email: str = ""
     phone: str = ""
     links: tuple[str, ...] = ()
+    pronouns: str = ""
+
+
+class SummaryFacts(_WithSpan):
+    """A person's summary in their own words, whole sentences, at most about 600 characters; one a document."""
+
+    type: Literal["summary"] = "summary"
+    text: str
 
 
 CareerRecord = Annotated[
-    JobFacts | EducationFacts | ProjectFacts | CertificationFacts | LanguageFacts | SkillsFacts | PersonFacts,
+    JobFacts
+    | EducationFacts
+    | ProjectFacts
+    | TalkFacts
+    | CertificationFacts
+    | LanguageFacts
+    | SkillsFacts
+    | PersonFacts
+    | SummaryFacts,
     Field(discriminator="type"),
 ]
 
@@ -118,7 +155,7 @@ class JourneyFacts(_Record):
 
 
 class RepositoryFacts(_Record):
-    """A repository as described by its host."""
+    """A repository as described by its host; `project` is what its README states, on the node that states it."""
 
     type: Literal["repository"] = "repository"
     name: str
@@ -130,16 +167,19 @@ class RepositoryFacts(_Record):
     licence: str = ""
     pushed_at: str = ""
     updated_at: str = ""
+    project: ProjectFacts | None = None
 
 
 Facts = Annotated[
     JobFacts
     | EducationFacts
     | ProjectFacts
+    | TalkFacts
     | CertificationFacts
     | LanguageFacts
     | SkillsFacts
     | PersonFacts
+    | SummaryFacts
     | SeveralFacts
     | JourneyFacts
     | RepositoryFacts,
@@ -155,8 +195,10 @@ def repository_of(metadata: Mapping[str, Any]) -> RepositoryFacts | None:
 def records_of(facts: Facts | None) -> tuple[CareerRecord, ...]:
     """The career records of a node's facts, in order; empty for other facts."""
     match facts:
-        case None | JourneyFacts() | RepositoryFacts():
+        case None | JourneyFacts():
             return ()
+        case RepositoryFacts():
+            return (facts.project,) if facts.project else ()
         case SeveralFacts():
             return facts.records
         case _:

@@ -6,7 +6,7 @@ from typing import Any
 from pipelines.facts import JobFacts
 from pipelines.months import duration_text, merge_ranges
 from pipelines.query.careers.computed_answer import skill_mention
-from pipelines.query.careers.people import Job, Person, describe_date_conflict, jobs_by_company
+from pipelines.query.careers.people import Job, Person, Project, describe_date_conflict, jobs_by_company
 from pipelines.store.facts import Fact
 from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import fold
@@ -29,8 +29,16 @@ def describe_person(person: Person) -> dict[str, Any]:
                     "used": _spans(named.fact for job in worked if (named := skill_mention(job, skill)))}
                    for skill, worked, stated in skills],
         **{name: [_entry(group) for group in getattr(person, name)]
-           for name in ("education", "certifications", "languages", "projects")},
+           for name in ("education", "certifications", "languages", "projects", "talks")},
+        "summaries": [_entry([fact]) for fact in person.summaries],
+        "profile": [_entry([fact]) for fact in person.stated],
     }  # fmt: skip
+
+
+def describe_project(project: Project) -> dict[str, Any]:
+    """A project as plain data, its languages and topics those of all that is stated of it."""
+    together = {"languages": list(project.languages), "topics": list(project.topics), "person": project.person}
+    return {**_entry(project.stated), **together}
 
 
 def _lasted(jobs: Sequence[Job]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`footnote facts`: careers as the documents state them, with computed durations."""
+"""`footnote facts`: careers and projects as the documents state them, with computed durations."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,19 +22,20 @@ class Careers:
     """Careers as plain data."""
 
     people: Sequence[dict[str, Any]]
+    projects: Sequence[dict[str, Any]] = ()
 
 
 @verbs.command()
 @filtered
 def facts(*, filters: "Filters", as_json: Json = False) -> None:
-    """Show the careers that documents state, with durations in total, by company, by word of a title and by skill.
+    """Show the careers, projects and talks that documents state, with durations by company, title and skill.
 
     Example: footnote facts --document resume.pdf --json
     """
     settings = settings_now()
-    from app.cli.careers import describe_person
+    from app.cli.careers import describe_person, describe_project
     from pipelines.models.identity import identity, is_model_configured
-    from pipelines.query.careers.people import group_people
+    from pipelines.query.careers.people import corpus_projects, group_people
     from pipelines.store.database import open_database
     from pipelines.store.embedding_models import model_to_use
     from pipelines.store.facts import read_facts
@@ -43,15 +44,19 @@ def facts(*, filters: "Filters", as_json: Json = False) -> None:
     database = open_database(settings)
     model = model_to_use(database.engine, identity(settings), stated=is_model_configured(settings))
     store = build_vector_store(settings, database, model)
-    people = group_people(read_facts(store, filters, "owner"), date.today())
-    emit(Careers([describe_person(person) for person in people]), as_json)
+    stated, today = read_facts(store, filters, "owner"), date.today()
+    people, projects = group_people(stated, today), corpus_projects(stated, today)
+    emit(Careers(list(map(describe_person, people)), list(map(describe_project, projects))), as_json)
 
 
 @render.register(Careers)
 def _render_careers(careers: Careers) -> None:
     for person in careers.people:
         _render_person(person)
-    if not careers.people:
+    rows = [[each["name"], each["purpose"], ", ".join(each["languages"]), ", ".join(each["topics"]),
+             _places(each["stated"])] for each in careers.projects]  # fmt: skip
+    _table("projects", ["project", "what it is", "languages", "topics", "where"], rows)
+    if not careers.people and not careers.projects:
         say("No document states a career yet: `footnote ingest` a resume or a LinkedIn export.")
 
 
@@ -73,6 +78,11 @@ def _render_person(person: dict[str, Any]) -> None:
     for kind, name, more in (("certifications", "name", "issuer"), ("languages", "language", "level")):
         rows = [[row[name], row[more], _places(row["stated"])] for row in person[kind]]
         _table(kind, [name, more, "where"], rows)
+    rows = [[row["title"], row["place"], row["date_range"], _places(row["stated"])] for row in person["talks"]]
+    _table("talks", ["title", "place", "date", "where"], rows)
+    for summary in person["summaries"]:
+        output.console.print()
+        say(f"{summary['text']}  ({_places(summary['stated'])})")
     for job in person["jobs"]:
         if job["disagreement"]:
             say(f"The documents disagree on {job['disagreement']}", "yellow")

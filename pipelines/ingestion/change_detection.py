@@ -9,6 +9,7 @@ from typing import Any
 from pipelines.facts import repository_of
 from pipelines.ingestion.context_header import HEADER_RULES_VERSION, repository_line
 from pipelines.ingestion.parsers import PARSERS
+from pipelines.ingestion.parsers.document_facts import document_records
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.store.documents import ADDED_RECIPE
 from pipelines.text import SEARCHABLE_VERSION
@@ -18,14 +19,15 @@ from pipelines.types import Document
 def content_sha(document: Document, parser: str) -> str:
     """SHA-256 of what is embedded and what the nodes depend on; a new value means parse and embed again.
 
-    The structure of the text counts: the same words under another heading or on another page make other nodes.
+    The structure of the text counts: the same words under another heading or on another page make other nodes. So do
+    the records that the nodes carry, part of which comes from the document's name and front matter.
     """
     structure = [[block.start, block.end, block.kind, block.level] for block in document.blocks]
     content = (document.text, structure, document.pages)
     repository = [repository_line(facts.model_dump())] if (facts := repository_of(document.metadata)) else []
-    return _sha(
-        *content, document.title, document.year, document.category, parser, _version(parser), _HEADERS, *repository
-    )
+    recipe_of = (parser, _version(parser), _HEADERS)
+    records = [record.model_dump(mode="json") for record in document_records(document)]
+    return _sha(*content, document.title, document.year, document.category, *recipe_of, *repository, *records)
 
 
 def meta_sha(document: Document) -> str:

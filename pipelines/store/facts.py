@@ -72,7 +72,7 @@ def _records(nodes: Sequence[BaseNode]) -> Iterator[CareerRecord]:
 
 def _row(record: CareerRecord) -> dict[str, Any]:
     stated = record.model_dump(mode="json")
-    names = ("company", "institution", "issuer"), ("position", "degree", "name", "language", "group")
+    names = ("company", "institution", "issuer"), ("position", "degree", "name", "title", "language", "group")
     organisation, title = (next((stated[name] for name in some if stated.get(name)), "") for some in names)
     return {
         "kind": record.type,

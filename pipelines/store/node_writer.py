@@ -258,7 +258,7 @@ class NodeWriter(NodeReader):
     def _facts_of(self, document: Document, first_line: int) -> ColumnElement[Any]:
         """The document's part of a node's metadata, as JSONB; `first_line` is that of the stored text.
 
-        The facts of a repository are its document's; those of other kinds are the node's own.
+        The facts of a repository are its document's, with the node's own project; those of other kinds are the node's.
         """
         facts = {name: getattr(document, name) for name in NODE_METADATA_OF_DOCUMENT}
         stored, moved = self._nodes.c.metadata_, document.first_line - first_line
@@ -266,7 +266,8 @@ class NodeWriter(NodeReader):
         patch = cast(facts, JSONB).op("||")(func.jsonb_build_object(*(part for pair in lines for part in pair)))
         if (repository := repository_of(document.metadata)) is None:
             return patch
-        whole = patch.op("||")(cast({"facts": repository.model_dump(mode="json")}, JSONB))
+        described = stored["facts"].op("||")(cast(repository.model_dump(mode="json", exclude={"project"}), JSONB))
+        whole = patch.op("||")(func.jsonb_build_object("facts", described))
         return case((stored["facts"]["type"].astext == repository.type, whole), else_=patch)
 
 

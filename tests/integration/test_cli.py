@@ -650,5 +650,5 @@ def test_the_module_does_what_the_command_does(folder: Path) -> None:
 
 
 def test_facts_are_told_as_one_json_document_and_in_words(shell: Shell, folder: Path) -> None:
-    assert shell.json("facts") == {"people": []}
+    assert shell.json("facts") == {"people": [], "projects": []}
     assert "No document states a career yet" in shell("facts")[1]

@@ -6,13 +6,21 @@ from typing import Any
 
 import pytest
 
-from app.cli.careers import describe_person
+from app.cli.careers import describe_person, describe_project
 from config.settings import AnswerSettings, LLMSettings, Settings
-from pipelines.facts import JobFacts, LanguageFacts, PersonFacts, ProjectFacts, SeveralFacts, SkillsFacts
+from pipelines.facts import (
+    JobFacts,
+    LanguageFacts,
+    PersonFacts,
+    ProjectFacts,
+    RepositoryFacts,
+    SeveralFacts,
+    SkillsFacts,
+)
 from pipelines.ingestion.parsers.nodes import make_nodes
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.models.embedding import build_embed_model, window_vectors
-from pipelines.query.careers.people import group_people
+from pipelines.query.careers.people import corpus_projects, group_people
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.facts import read_facts
@@ -257,3 +265,47 @@ def test_a_career_as_data_has_durations_and_where_each_entry_stands(engine: Quer
     assert (skill["skill"], skill["duration"], len(skill["used"])) == ("Python", "5 years 4 months", 1)
     stated = career["jobs"][0]["stated"][0]
     assert RESUME[stated["start"] : stated["end"]] == RECORDS[2][1]
+
+
+# Projects of READMEs
+
+
+def test_readmes_belong_to_the_only_person_and_make_no_person_of_their_own(engine: QueryEngine) -> None:
+    kelp = ProjectFacts(name="kelp", purpose="A map server", languages=("Rust",), topics=("map",))
+    put(engine, "kelp/README.md", "# kelp\n\nA map server", [(kelp, "# kelp\n\nA map server")], category="github")
+    facts = read_facts(engine.store, Filters(), "owner")
+    (ann,) = group_people(facts, TODAY)
+    assert (ann.name, ann.documents) == ("Ann Lee", ("resume.txt",))
+    assert [(each.name, each.languages, each.person) for each in corpus_projects(facts, TODAY)] == [
+        ("Kafkaesque", (), "Ann Lee"), ("kelp", ("Rust",), "Ann Lee")
+    ]  # fmt: skip
+    put(engine, "bo.txt", "Bo Ek", [(PersonFacts(name="Bo Ek"), "Bo Ek")])
+    facts = read_facts(engine.store, Filters(), "owner")
+    assert [person.name for person in group_people(facts, TODAY)] == ["Ann Lee", "Bo Ek"]
+    assert [each.person for each in corpus_projects(facts, TODAY)] == ["Ann Lee", ""]
+
+
+def test_a_project_of_a_resume_and_of_a_readme_is_one(engine: QueryEngine) -> None:
+    kelp = ProjectFacts(name="Kafkaesque", purpose="A queue", languages=("Go",))
+    put(engine, "q/README.md", "# Kafkaesque\n\nA queue", [(kelp, "# Kafkaesque\n\nA queue")], category="github")
+    (project,) = corpus_projects(read_facts(engine.store, Filters(), "owner"), TODAY)
+    assert [fact.document_name for fact in project.stated] == ["q/README.md", "resume.txt"]
+    assert (describe_project(project)["purpose"], project.languages) == ("A queue", ("Go",))
+
+
+def test_new_metadata_of_a_repository_leaves_its_project(engine: QueryEngine) -> None:
+    host, text = RepositoryFacts(name="kelp", stars=1), "# kelp\n\nA map server"
+    project = ProjectFacts(name="kelp", purpose="A map server", span=(0, len(text)))
+    made = make_document(
+        "kelp/README.md", text, "markdown", category="github", metadata={"repository": host.model_dump()}
+    )
+    nodes = make_nodes(made, [Piece(0, len(text), facts=project)], "markdown", 1)
+    vectors = window_vectors(build_embed_model(engine.settings), [text])
+    engine.store.replace([Replacement(made, nodes, vectors, NodeRecipe("markdown", "r"))])
+    starred = {"repository": host.model_copy(update={"stars": 2}).model_dump()}
+    engine.store.update_metadata(made.with_(metadata=starred, meta_sha="new"))
+    (node,) = engine.store.get_nodes([nodes[0].node_id])
+    assert RepositoryFacts.model_validate(node.metadata["facts"]) == host.model_copy(
+        update={"stars": 2, "project": project}
+    )
+    assert audit(engine.database.engine)["violations"] == []

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pipelines.errors import ParseError
-from pipelines.facts import repository_of
+from pipelines.facts import Facts, ProjectFacts, RepositoryFacts, repository_of
+from pipelines.ingestion.parsers.document_facts import with_document_records
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.text import count_tokens
 from pipelines.types import Document, NodeMetadata
@@ -69,7 +70,7 @@ def make_nodes(
             total=len(pieces),
             parser=parser,
             parser_version=parser_version,
-            facts=piece.facts or repository,
+            facts=_with_project(repository, piece.facts) if repository else piece.facts,
             extra=dict(extra),
         )
         source = RelatedNodeInfo(node_id=document.id, node_type=ObjectType.DOCUMENT, metadata={})
@@ -86,6 +87,13 @@ def make_nodes(
             )
         )
     return nodes
+
+
+def _with_project(repository: RepositoryFacts, facts: Facts | None) -> Facts:
+    """The facts of a piece of a repository's document: its own, or the repository with the project of its README."""
+    if facts is None or isinstance(facts, ProjectFacts):
+        return repository.model_copy(update={"project": facts})
+    return facts
 
 
 def _checked(piece: Piece, document: Document, parser: str) -> Piece:
@@ -220,7 +228,9 @@ class SpanParser(NodeParser):
 
     def _nodes_of(self, given: BaseNode) -> list[TextNode]:
         if isinstance(given, CarriedDocument) and isinstance(given.carried, Document):
-            return make_nodes(given.carried, self.split(given.carried), self.name, self.version)
+            document = given.carried
+            pieces = with_document_records(document, self.split(document))
+            return make_nodes(document, pieces, self.name, self.version)
         document, extra = plain_document(given), given.metadata if self.include_metadata else {}
         nodes = make_nodes(document, self.split(document), self.name, self.version, extra)
         source = given.source_node or given.as_related_node_info()

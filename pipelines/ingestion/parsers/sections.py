@@ -93,7 +93,7 @@ class SectionsParser(SpanParser):
     """
 
     name: str = "sections"
-    version: int = 2
+    version: int = 3
     characters: int = Field(default=400, ge=50)
     overlap: int = Field(default=100, ge=0)
 

@@ -64,7 +64,7 @@ class SemanticParser(SpanParser):
 
     embeds: ClassVar[bool] = True
     name: str = "semantic"
-    version: int = 2
+    version: int = 3
     group: int = Field(default=3, ge=1)
     percentile: float = Field(default=25.0, ge=0, le=100)
     min_characters: int = Field(default=200, ge=1)

@@ -74,7 +74,7 @@ class WindowParser(SpanParser):
     """
 
     name: str = "window"
-    version: int = 1
+    version: int = 2
     tokens: int = Field(default=450, ge=20)
     overlap: int = Field(default=75, ge=0)
 

@@ -14,6 +14,8 @@ from pipelines.facts import (
     PersonFacts,
     ProjectFacts,
     SkillsFacts,
+    SummaryFacts,
+    TalkFacts,
 )
 from pipelines.months import MonthRange, month_range, months_agree, overlap_share
 from pipelines.store.facts import Fact
@@ -199,7 +201,10 @@ class Person:
         name: As stated; empty if no document states it.
         documents: Names of the documents about the person.
         jobs: The latest first, undated ones last.
+        projects: Those of the person's documents, and of READMEs if there is no other person.
         stated: The facts that state the name, one a document.
+        summaries: The person's summaries in their own words, one a document, that of a resume first.
+        talks: The latest first, undated ones last.
     """
 
     name: str
@@ -211,12 +216,74 @@ class Person:
     projects: tuple[tuple[Fact, ...], ...]
     skills: tuple[tuple[str, tuple[Fact, ...]], ...]
     stated: tuple[Fact, ...] = ()
+    summaries: tuple[Fact, ...] = ()
+    talks: tuple[tuple[Fact, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project with what documents state of it, its README first; `person` is empty if it is not known whose it is."""
+
+    stated: tuple[Fact, ...]
+    person: str = ""
+
+    @property
+    def records(self) -> tuple[ProjectFacts, ...]:
+        """The records of the statements."""
+        return tuple(fact.record for fact in self.stated if isinstance(fact.record, ProjectFacts))
+
+    @property
+    def name(self) -> str:
+        """The name, as first stated."""
+        return self.records[0].name
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages and technologies of all statements, each once."""
+        return tuple(dict.fromkeys(name for record in self.records for name in record.languages))
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The topics of all statements, each once."""
+        return tuple(dict.fromkeys(topic for record in self.records for topic in record.topics))
+
+
+def corpus_projects(facts: Iterable[Fact], today: date) -> list[Project]:
+    """The projects of all documents: dated ones first, the latest first, then by name.
+
+    Those of a document without a person belong to the only person, if there is one.
+    """
+    held = [fact for fact in facts if isinstance(fact.record, ProjectFacts) or _names_somebody(fact)]
+    people = {name: person for person in group_people(held, today) for name in person.documents if person.name}
+    only = next(iter(people.values())).name if len({person.name for person in people.values()}) == 1 else ""
+    groups = _grouped(sorted(held, key=lambda fact: fact.category != "github"), ProjectFacts, _is_same_project)
+    owners = (next((people[fact.document_name].name for fact in group if fact.document_name in people), only)
+              for group in groups)  # fmt: skip
+    found = [Project(group, owner) for group, owner in zip(groups, owners, strict=True)]
+    by_name = sorted(found, key=lambda project: fold(project.name))
+    return sorted(by_name, key=lambda project: max(map(_end_of, project.records)), reverse=True)
+
+
+def _names_somebody(fact: Fact) -> bool:
+    return isinstance(fact.record, PersonFacts) and bool(fact.record.name)
+
+
+def _end_of(record: Any) -> str:
+    """The month of the end or the start, for sorting; "9999" if it still goes on, "" without dates."""
+    return "9999" if record.current else record.end_month or record.start_month
+
+
+def _is_same_project(one: ProjectFacts, other: ProjectFacts) -> bool:
+    """True if the names are equal, or one begins with the words of the other ("kelp", "kelp, a map server")."""
+    first, second = sorted((_words(one.name), _words(other.name)), key=len)
+    return bool(first) and second[: len(first)] == first
 
 
 def group_people(facts: Iterable[Fact], today: date) -> list[Person]:
     """The people of these facts, by name; a document without a name belongs to the only person, if there is one.
 
-    Two documents are about one person if the words of one name are a subset of the other's.
+    Two documents are about one person if the words of one name are a subset of the other's. A document that states
+    nothing but projects and talks (a README) makes no person of its own.
     """
     by_document: dict[str, list[Fact]] = {}
     for fact in facts:
@@ -235,6 +302,8 @@ def group_people(facts: Iterable[Fact], today: date) -> list[Person]:
             groups.append((words, name, list(held)))
         else:
             groups[place][2].extend(held)
+    if len(groups) != 1:
+        nameless = [held for held in nameless if not all(map(_is_work, held))]
     if nameless and len(groups) <= 1:
         words, name, known = groups[0] if groups else (frozenset[str](), "", [])
         rest = [fact for held in nameless for fact in held]
@@ -242,6 +311,11 @@ def group_people(facts: Iterable[Fact], today: date) -> list[Person]:
     else:
         groups += [(frozenset[str](), "", held) for held in nameless]
     return sorted((_person(name, held, today) for _, name, held in groups), key=lambda person: person.name)
+
+
+def _is_work(fact: Fact) -> bool:
+    """True for a record of a work, which does not say by itself whose it is."""
+    return isinstance(fact.record, (ProjectFacts, TalkFacts))
 
 
 def people_named(words: Sequence[str], known: Iterable[Person]) -> list[Person]:
@@ -266,20 +340,23 @@ def is_same_name(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _person(name: str, facts: Sequence[Fact], today: date) -> Person:
+    talks = _grouped(facts, TalkFacts, lambda one, other: fold(one.title) == fold(other.title))
     skills: dict[str, tuple[str, list[Fact]]] = {}
     for fact in facts:
         for skill in fact.record.skills if isinstance(fact.record, SkillsFacts) else ():
             skills.setdefault(fold(skill), (skill, []))[1].append(fact)
     return Person(
         name=name,
-        documents=tuple(dict.fromkeys(fact.document_name for fact in facts)),
+        documents=tuple(dict.fromkeys(fact.document_name for fact in facts if not _is_work(fact))),
         jobs=tuple(merged_jobs([fact for fact in facts if isinstance(fact.record, JobFacts)], today)),
         education=_grouped(facts, EducationFacts, _same_education),
         certifications=_grouped(facts, CertificationFacts, lambda one, other: fold(one.name) == fold(other.name)),
         languages=_grouped(facts, LanguageFacts, lambda one, other: fold(one.language) == fold(other.language)),
-        projects=_grouped(facts, ProjectFacts, lambda one, other: fold(one.name) == fold(other.name)),
+        projects=_grouped(facts, ProjectFacts, _is_same_project),
         skills=tuple((skill, tuple(stating)) for skill, stating in skills.values()),
-        stated=tuple(fact for fact in facts if isinstance(fact.record, PersonFacts) and fact.record.name),
+        stated=tuple(fact for fact in facts if _names_somebody(fact)),
+        summaries=tuple(fact for fact in facts if isinstance(fact.record, SummaryFacts)),
+        talks=tuple(sorted(talks, key=lambda group: _end_of(group[0].record), reverse=True)),
     )
 
 

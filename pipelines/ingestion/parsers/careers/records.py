@@ -7,18 +7,23 @@ from typing import Any
 
 from pipelines.facts import (
     CareerRecord,
-    CertificationFacts,
-    EducationFacts,
     Facts,
     JobFacts,
-    LanguageFacts,
     PersonFacts,
-    ProjectFacts,
     SeveralFacts,
-    SkillsFacts,
 )
 from pipelines.ingestion.parsers.careers.dates import DateRange
 from pipelines.text import plain
+
+_MAIN = {
+    "skills": "skills",
+    "language": "language",
+    "education": "institution",
+    "project": "name",
+    "certification": "name",
+    "talk": "title",
+    "summary": "text",
+}
 
 
 def supported_by(record: CareerRecord, passage: str) -> CareerRecord | None:
@@ -48,19 +53,11 @@ def _squeezed(passage: str) -> str:
 
 
 def _main_value(record: CareerRecord) -> object:
-    match record:
-        case PersonFacts():
-            return record.name or record.email or record.links or record.phone
-        case SkillsFacts():
-            return record.skills
-        case LanguageFacts():
-            return record.language
-        case EducationFacts():
-            return record.institution
-        case ProjectFacts() | CertificationFacts():
-            return record.name
-        case _:
-            return record.company or record.position
+    if isinstance(record, PersonFacts):
+        return record.name or record.email or record.links or record.phone
+    if isinstance(record, JobFacts):
+        return record.company or record.position
+    return getattr(record, _MAIN[record.type])
 
 
 def combined(records: Sequence[CareerRecord]) -> Facts | None:

@@ -1,0 +1,328 @@
+"""The project of a README: its name, what it is in its own words, languages and topics."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import urlsplit
+
+from pipelines.facts import ProjectFacts, repository_of
+from pipelines.ingestion.parsers.technologies import (
+    is_language,
+    language_of_command,
+    language_of_fence,
+    technologies_in,
+)
+from pipelines.ingestion.structure import blocks_of, title_of
+from pipelines.ingestion.words import word_lists
+from pipelines.markup import without_images
+from pipelines.text import fold, plain, sentences
+from pipelines.topics import terms_of
+from pipelines.types import Block, Document
+
+_FOLDERS = frozenset({"github", "readmes", "repositories"})
+_MAX_NAME = 80
+_MAX_NAME_WORDS = 5
+_MAX_PURPOSE = 500
+_MAX_BLOCKS = 60
+_MAX_PARAGRAPHS = 6
+_MAX_SENTENCES = 4
+_MAX_ASIDE = 20
+_MIN_SCORE, _TAGLINE_SCORE = 1.0, 2.9
+_MIN_CHARACTERS = 8
+_LATER_PARAGRAPH, _LATER_SENTENCE = 0.7, 0.5  # what a candidate loses for each one before it
+_SEPARATORS = (": ", " - ", " – ", " — ", " -- ")
+_CODE_HOSTS = ("git", "bitbucket", "codeberg", "sr.ht")
+_MAX_LINK_TEXT = 20_000
+_BRACKETS = str.maketrans(dict.fromkeys("()[]<>{}\"'`|", " "))
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """The title of a README; `block` is its heading, `names` are what its text may call the project."""
+
+    block: Block | None
+    name: str
+    names: tuple[str, ...]
+    heading: str = ""
+    tagline: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """A sentence that may say what a project is, with its span; the best score is 3."""
+
+    start: int
+    end: int
+    words: str
+    score: float
+
+
+def is_readme(document: Document) -> bool:
+    """True for a README, for the description of a repository without one, and for a file in a folder of READMEs."""
+    path = PurePosixPath(str(document.metadata.get("path") or document.name))
+    if "repository" in document.metadata and not document.metadata.get("path"):
+        return True
+    listed = document.category == "github" and "path" not in document.metadata and path.parent.name.lower() in _FOLDERS
+    return fold(path.stem).startswith("readme") or listed
+
+
+def project_of(document: Document) -> ProjectFacts | None:
+    """The project that a README describes; its span goes from the title to the purpose. None without a name."""
+    text, blocks = document.text, list(_with_glued_headings(document.text, blocks_of(document)))
+    repository = repository_of(document.metadata)
+    title = _title(document, blocks[:_MAX_BLOCKS], repository.name if repository else "")
+    candidates = list(_candidates(text, blocks[:_MAX_BLOCKS], title))
+    best = max(candidates, key=lambda one: one.score, default=None)
+    purpose = best if best and best.score >= _MIN_SCORE else None
+    places = [(place.start, place.end) for place in (title.block, purpose) if place]
+    if not title.name or not places:
+        return None
+    described = [title.heading, *(one.words for one in candidates if one.score >= _MIN_SCORE)]
+    introduction = " ".join(word for word in " ".join(described).split() if "://" not in word)
+    given = (*(repository.topics if repository else ()), *_tags(document.metadata))
+    return ProjectFacts(
+        span=(min(start for start, _ in places), max(end for _, end in places)),
+        name=title.name[:_MAX_NAME],
+        purpose=purpose.words if purpose else "",
+        languages=_languages(text, blocks, introduction, repository.language if repository else ""),
+        topics=tuple(dict.fromkeys([*given, *_fields_in(introduction)])),
+        link=_link(document, title.name, repository.homepage if repository else ""),
+    )
+
+
+def _title(document: Document, blocks: Sequence[Block], known: str) -> Title:
+    """The title of a README: its first heading, unless this is below other text or names a section ("Installation").
+
+    Args:
+        document: The README.
+        blocks: Its first blocks.
+        known: The name of its repository; empty if it is not known.
+    """
+    text = document.text
+    block = next((block for block in blocks if block.kind == "heading"), None)
+    if block and block.level > 1 and any(_is_prose(text, other) for other in blocks if other.end <= block.start):
+        block = None
+    heading = title_of(text, *_without_badges(text, block)) if block else ""
+    name, tagline = _name_and_tagline(heading)
+    if block and not _is_section(name):
+        return Title(block, known or name, (name, heading, known), heading, tagline)
+    name = known or _name_of_file(document)
+    is_readme = fold(heading).replace(" ", "").startswith("readme")
+    return Title(block if is_readme else None, name, (name,))
+
+
+def _with_glued_headings(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
+    """The blocks; a first line of a paragraph with number signs and no space after them ("##About") is a heading."""
+    for block in blocks:
+        line, newline, _ = text[block.start : block.end].partition("\n")
+        level = len(line) - len(line.lstrip("#"))
+        if block.kind != "paragraph" or not 0 < level <= 6 or not line[level : level + 1].isalpha():
+            yield block
+            continue
+        yield Block(block.start + level, block.start + len(line.rstrip()), "heading", level)
+        if newline:
+            yield replace(block, start=block.start + len(line) + 1)
+
+
+def _name_and_tagline(heading: str) -> tuple[str, str]:
+    """The name and the tagline of a title ("HanLP: Han Language Processing"); without a tagline, the title."""
+    for separator in _SEPARATORS:
+        name, found, tagline = heading.partition(separator)
+        if found and 0 < len(name.split()) <= _MAX_NAME_WORDS and len(tagline.split()) > 2:
+            return name.strip(), tagline.strip()
+    return heading, ""
+
+
+def _name_of_file(document: Document) -> str:
+    """The name of a README's folder, else that of the file."""
+    path = PurePosixPath(document.name)
+    stem = path.stem
+    if fold(stem).startswith("readme"):
+        return path.parent.name
+    return stem.rpartition(".")[2] or stem
+
+
+def _is_section(title: str) -> bool:
+    folded = fold(title)
+    return folded in word_lists("readme")["about"] or folded in word_lists("readme")["sections"]
+
+
+def _is_about(title: str, names: Sequence[str]) -> bool:
+    """True for the title of a section that says what the project is: "About", "What is CNTK?"."""
+    folded = fold(title).rstrip("?!.: ")
+    for name in filter(None, map(fold, names)):
+        folded = folded.replace(name, "it")
+    return folded in word_lists("readme")["about"]
+
+
+def _without_badges(text: str, block: Block) -> tuple[int, int]:
+    """The span of a heading up to the first badge on its line."""
+    at = text.find("[![", block.start, block.end)
+    at = at if at >= 0 else text.find("![", block.start, block.end)
+    kept = text[block.start : at] if at > block.start else ""
+    return (block.start, block.start + len(kept.rstrip())) if plain(kept) else (block.start, block.end)
+
+
+def _is_prose(text: str, block: Block) -> bool:
+    return block.kind == "paragraph" and len(plain(without_images(text[block.start : block.end])).split()) > 2
+
+
+def _candidates(text: str, blocks: Sequence[Block], title: Title) -> Iterator[Purpose]:
+    """The title's tagline, and sentences of the paragraphs below it and of sections that say what the project is."""
+    if title.block and title.tagline:
+        yield Purpose(title.block.start, title.block.end, title.tagline, _TAGLINE_SCORE)
+    reading, paragraph, is_name = True, 0, False
+    for block in blocks:
+        if block.kind == "heading":
+            heading = title_of(text, block.start, block.end)
+            reading = block == title.block or _is_about(heading, title.names)
+            paragraph, is_name = 0, fold(heading) == "name"
+        elif reading and paragraph < _MAX_PARAGRAPHS and _is_prose(text, block):
+            for number, (start, end) in enumerate(sentences(text[block.start : block.end])[:_MAX_SENTENCES]):
+                place = block.start + start, block.start + end
+                words = " ".join(plain(without_images(text[slice(*place)])).split()).rstrip(":")
+                if is_name and (tagline := _name_and_tagline(words)[1]):  # of a manual page
+                    yield Purpose(*place, tagline, _TAGLINE_SCORE)
+                elif words and len(words) <= _MAX_PURPOSE:
+                    score = _score(words, title.names, first=not paragraph and not number)
+                    yield Purpose(*place, words, score - _LATER_PARAGRAPH * paragraph - _LATER_SENTENCE * number)
+            paragraph += 1
+
+
+def _score(words: str, names: Sequence[str], *, first: bool) -> float:
+    """How well a sentence says what the project is: 3 if it is its subject, 2.5 for a tagline, 0 for a remark."""
+    folded = fold(words)
+    tokens = [token.strip("()[]{}\"'`*,;:!?.") for token in folded.split()]
+    if _is_remark(words, folded, tokens[0]):
+        return 0.0
+    lists = word_lists("readme")
+    if (length := _subject_length(tokens, names)) and length < len(tokens):
+        verb, following = tokens[length], [*tokens, ""][length + 1]
+        if verb in ("is", "are") and following not in lists["articles"]:
+            return 2.3
+        is_verb = verb in lists["verbs"] or _is_third_person(verb)
+        return 3.0 if is_verb or _has_verb_after_aside(folded.split()[length - 1 :]) else 1.5
+    has_verb = any(token in lists["finite"] for token in _before_clause(tokens))
+    if tokens[0] in ("a", "an") or (_is_third_person(tokens[0]) and not has_verb and len(tokens) > 2):
+        return 1.5 if has_verb else 2.5
+    if has_verb or (len(tokens) < 2 and words.isascii()):
+        return 1.2 if has_verb else 0.0
+    return 2.5 if first and len(tokens) > 3 else 1.7
+
+
+def _is_remark(words: str, folded: str, first: str) -> bool:
+    """True for a sentence that says something else: a question, a notice, links in a row, a line of code."""
+    lists = word_lists("readme")
+    said = words.endswith("?") or first in lists["remarks"] or any(folded.startswith(one) for one in lists["notices"])
+    return said or _is_menu(words) or len(folded) < _MIN_CHARACTERS or not any(map(str.isalpha, folded))
+
+
+def _subject_length(tokens: Sequence[str], names: Sequence[str]) -> int:
+    """The number of words of the sentence's subject if this is the project: its name, "this", "the library"; else 0."""
+    for name in filter(None, names):
+        own = fold(name).split()
+        if list(tokens[: len(own)]) == own:
+            return len(own)
+    lists = word_lists("readme")
+    if tokens[0] in ("this", "it", "our", "the", "here"):
+        kinds = [number for number, token in enumerate(tokens[1:5], 1) if token in lists["kinds"]]
+        if tokens[0] in ("the", "our") and not kinds:
+            return 0
+        return kinds[-1] + 1 if kinds else 1
+    return 0
+
+
+def _has_verb_after_aside(tokens: Sequence[str]) -> bool:
+    """True for "NAME (...), ..., is": words in brackets or between commas stand before the verb."""
+    return any(
+        token in ("is", "are") and before.endswith((",", ")")) for before, token in pairwise(tokens[:_MAX_ASIDE])
+    )
+
+
+def _before_clause(tokens: Sequence[str]) -> Sequence[str]:
+    """The words before the first relative clause."""
+    ends = [
+        number for number, token in enumerate(tokens) if token in ("that", "which", "who", "when", "where", "whose")
+    ]
+    return tokens[: ends[0]] if ends else tokens
+
+
+def _is_third_person(token: str) -> bool:
+    return len(token) > 3 and token.endswith("s") and not token.endswith(("ss", "us", "is", "ics", "'s"))
+
+
+def _is_menu(words: str) -> bool:
+    """True for links in a row, an address alone, and a line of code."""
+    return any(words.count(sign) > 1 for sign in ("|", "•", "·")) or words.startswith(
+        ("http://", "https://", "//", "$")
+    )
+
+
+def _languages(text: str, blocks: Sequence[Block], introduction: str, main: str) -> tuple[str, ...]:
+    """The languages and technologies of a project, the main language first.
+
+    They are those of its introduction, its badges, its code blocks, and the sections on what it needs or is built
+    with; the language of the commands that install it counts if none of these names a language.
+    """
+    found: dict[str, None] = dict.fromkeys([main] if main else [])
+    commands: dict[str, None] = {}
+    stack = False
+    stated = list(technologies_in(introduction))
+    for block in blocks:
+        raw = text[block.start : block.end]
+        if block.kind == "heading":
+            stack = any(
+                word in word_lists("readme")["stack"] for word in fold(title_of(text, block.start, block.end)).split()
+            )
+        elif block.kind == "code":
+            first, _, code = raw.partition("\n")
+            mark = first.strip("`~ \t")
+            if first[:3] in ("```", "~~~") and (language := language_of_fence(mark.split()[0] if mark else "")):
+                stated.append(language)
+            commands |= dict.fromkeys(filter(None, map(language_of_command, (code or raw).split("\n"))))
+        elif "![" in raw and not plain(without_images(raw)):
+            stated += [name for line in plain(raw).split("\n") for name in technologies_in(line, badge=True)]
+        elif stack:
+            stated += technologies_in(plain(raw))
+        else:
+            stated += _built_with(plain(raw))
+    found |= dict.fromkeys(stated)
+    if not any(map(is_language, found)):
+        found = {**commands, **found}
+    return tuple(sorted(found, key=lambda name: not is_language(name)))
+
+
+def _built_with(words: str) -> Iterator[str]:
+    """The technologies after "written in", "built with" and their like."""
+    folded = " ".join(words.split())
+    for phrase in word_lists("readme")["built_with"]:
+        _, found, after = folded.casefold().partition(f" {phrase} ")
+        if found:
+            rest = folded[len(folded) - len(after) :]
+            yield from technologies_in(f"in {rest.partition('. ')[0][:80]}")
+
+
+def _fields_in(words: str) -> Iterator[str]:
+    """The terms of fields of work that are no technologies, which `languages` holds."""
+    return (term for term in terms_of(words) if not technologies_in(term, badge=True))
+
+
+def _tags(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """The topics that a document's front matter states."""
+    stated = metadata.get("tags") or metadata.get("topics") or metadata.get("keywords") or ()
+    listed = stated.split(",") if isinstance(stated, str) else stated if isinstance(stated, (list, tuple)) else ()
+    return tuple(str(tag).strip() for tag in listed if str(tag).strip())
+
+
+def _link(document: Document, name: str, homepage: str) -> str:
+    """The address of the repository, else its homepage, else the first address of a repository of its name."""
+    uri = document.source_uri.partition("#")[0]
+    if address := uri if uri.startswith("https://") else homepage:
+        return address
+    for word in document.text[:_MAX_LINK_TEXT].translate(_BRACKETS).split():
+        stated = urlsplit(word.rstrip(".,;:/").removesuffix(".git")) if word.startswith("http") else None
+        if stated and stated.path.casefold().endswith(f"/{fold(name)}") and any(map(stated.netloc.count, _CODE_HOSTS)):
+            return stated.geturl()
+    return ""

@@ -1,0 +1,113 @@
+"""Programming languages and technologies that a text states, by their usual names."""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from pipelines.ingestion.words import word_lists
+from pipelines.text import fold
+
+_MAX_WORDS = 3
+_AROUND = "()[]{}<>,;:!?\"'`*_|“”‘’«»…→"
+_BEFORE_LETTER = ("in", "and", "or", "with", "for", "using", "pure", "modern", "plain", "")
+_ENDS = (".", ":", "!", "?")
+
+
+def technologies_in(text: str, *, badge: bool = False) -> tuple[str, ...]:
+    """The languages and technologies that a text states, in its order, each once.
+
+    Args:
+        text: Words without markup.
+        badge: True for the text of a badge, where a name counts whatever its case.
+    """
+    words = [part for word in text.split() for part in _parts(word)]
+    found: dict[str, None] = {}
+    at = 0
+    while at < len(words):
+        size, name = next(_names_at(words, at, badge=badge), (1, ""))
+        if name:
+            found[name] = None
+        at += size
+    return tuple(found)
+
+
+def language_of_fence(word: str) -> str:
+    """The language of a code block by the word after its fence; empty if it is no programming language."""
+    return _spellings("fences").get(fold(word), "")
+
+
+def language_of_command(code: str) -> str:
+    """The language of the package that a line of code installs; empty for other lines."""
+    line = code.strip().removeprefix("$").strip().removeprefix("sudo ").casefold()
+    commands = _spellings("commands").items()
+    return next((name for command, name in commands if line.startswith(command)), "")
+
+
+def is_language(name: str) -> bool:
+    """True for a programming language, False for another technology."""
+    return name in _languages()
+
+
+def _parts(word: str) -> Iterator[str]:
+    """The word, or its sides where a slash or a comma joins two ("C/C++", "HTML,CSS")."""
+    if "://" in word or "@" in word:
+        return
+    for part in word.replace(",", "/").split("/"):
+        if part.strip(_AROUND):
+            yield part
+    if word.endswith(",") or "," in word:
+        yield ","
+
+
+def _names_at(words: Sequence[str], at: int, *, badge: bool) -> Iterator[tuple[int, str]]:
+    """(number of words, name) of the names that begin at a word, the longest first."""
+    loose, exact = _loose(), _spellings("exact")
+    for size in range(min(_MAX_WORDS, len(words) - at), 0, -1):
+        phrase = " ".join(_bare(word) for word in words[at : at + size])
+        for spelt in dict.fromkeys((phrase, _without_version(phrase), phrase.partition("-")[0])):
+            name, common = loose.get(fold(spelt), ""), exact.get(fold(spelt), "")
+            if name or (common and (badge or (spelt == common and _is_meant(words, at, size)))):
+                yield size, name or common
+
+
+def _is_meant(words: Sequence[str], at: int, size: int) -> bool:
+    """True if a common word is a name here: a version or a kind of software follows, or it is inside a sentence."""
+    following = _bare(words[at + size]) if at + size < len(words) else ""
+    if following[:1].isdigit() or fold(following) in word_lists("technologies")["kinds"]:
+        return True
+    inside = at > 0 and not words[at - 1].endswith(_ENDS) and words[at - 1][:1] not in "-*•#|"
+    is_letter = len(words[at].strip(_AROUND)) == 1
+    return inside and (not is_letter or fold(_bare(words[at - 1])) in _BEFORE_LETTER)
+
+
+def _bare(word: str) -> str:
+    bare = word.strip(_AROUND)
+    return bare.rstrip(".") if not bare.startswith(".") else bare
+
+
+def _without_version(phrase: str) -> str:
+    """The phrase without the digits at its end: "C++17", "Python3.11+"."""
+    return (phrase if phrase.endswith("++") else phrase.removesuffix("+")).rstrip("0123456789.")
+
+
+@cache
+def _spellings(group: str) -> dict[str, str]:
+    """The name of each folded spelling of a group; the lines of a group are `name: spelling, spelling`."""
+    found: dict[str, str] = {}
+    for line in word_lists("technologies")[group]:
+        name, _, others = line.partition(":")
+        own = [] if group in ("commands", "fences") else [name]
+        found |= {fold(spelt): name for spelt in [*own, *others.split(",")] if spelt.strip()}
+    return found
+
+
+@cache
+def _loose() -> dict[str, str]:
+    """The name of each spelling that counts whatever its case."""
+    exact = {spelt: name for spelt, name in _spellings("exact").items() if spelt != fold(name)}
+    return {**_spellings("languages"), **_spellings("technologies"), **exact}
+
+
+@cache
+def _languages() -> frozenset[str]:
+    listed = (line.partition(":")[0] for line in word_lists("technologies")["languages"])
+    return frozenset([*listed, *_spellings("fences").values(), "SQL", "D", "Elm", "Nim", "Scheme", "Ada", "Crystal"])

@@ -1,0 +1,72 @@
+"""Fields of work and the words that belong to each, from `topics.toml`."""
+
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from pipelines.text import fold
+
+_MAX_PHRASE = 4
+_KEPT = "+#"  # letters of names: C++, F#
+
+
+def topics_of(text: str) -> tuple[str, ...]:
+    """The fields of work that a text names or uses a word of, in the order of its words, each once."""
+    fields = _fields_by_phrase()
+    return tuple(dict.fromkeys(field for phrase in _phrases_in(text) for field in fields[phrase]))
+
+
+def terms_of(text: str) -> tuple[str, ...]:
+    """The words and phrases of any field that a text uses, as `topics.toml` spells them, in their order, each once."""
+    spelt = _spelling()
+    return tuple(dict.fromkeys(spelt[phrase] for phrase in _phrases_in(text)))
+
+
+def words_of(topic: str) -> frozenset[str]:
+    """The folded words and phrases of a field, in the singular; empty if there is no such field."""
+    return frozenset(" ".join(_tokens(word)) for word in _fields().get(topic, ()))
+
+
+def _phrases_in(text: str) -> Iterator[str]:
+    """The longest known phrases of a text, in order; none overlaps another."""
+    known, tokens, at = _fields_by_phrase(), _tokens(text), 0
+    while at < len(tokens):
+        sizes = range(min(_MAX_PHRASE, len(tokens) - at), 0, -1)
+        size = next((size for size in sizes if " ".join(tokens[at : at + size]) in known), 0)
+        if size:
+            yield " ".join(tokens[at : at + size])
+        at += size or 1
+
+
+def _tokens(text: str) -> list[str]:
+    """The folded words of a text in the singular; hyphens and other signs separate words."""
+    letters = (char if char.isalnum() or char in _KEPT else " " for char in fold(text))
+    return [_singular(word) for word in "".join(letters).split()]
+
+
+def _singular(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return f"{word[:-3]}y"
+    plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return word[:-1] if plural else word
+
+
+@cache
+def _fields() -> dict[str, tuple[str, ...]]:
+    stated = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return {field: tuple(given["words"]) for field, given in stated.items()}
+
+
+@cache
+def _fields_by_phrase() -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for field, words in _fields().items():
+        for word in words:
+            found.setdefault(" ".join(_tokens(word)), []).append(field)
+    return {phrase: tuple(dict.fromkeys(fields)) for phrase, fields in found.items()}
+
+
+@cache
+def _spelling() -> dict[str, str]:
+    return {" ".join(_tokens(word)): word for words in _fields().values() for word in words}

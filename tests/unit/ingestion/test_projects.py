@@ -1,0 +1,100 @@
+"""The project of a README: name, purpose in its own words, languages and topics, each from what the text states."""
+
+import pytest
+
+from pipelines.facts import ProjectFacts, RepositoryFacts, records_of
+from pipelines.ingestion.classify import classify
+from pipelines.ingestion.parsers import parse
+from pipelines.ingestion.parsers.projects import project_of
+from pipelines.ingestion.parsers.technologies import technologies_in
+from pipelines.types import NodeMetadata
+
+BADGES = "[![build](https://ci.example/b.svg)](https://ci.example) ![go](https://img.example/go-1.22.svg)\n\n"
+
+
+def project(load_bytes, text: str, name: str = "tidewatch/README.md") -> ProjectFacts:
+    found = project_of(classify(load_bytes(text.encode(), name)))
+    assert found
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "purpose"),
+    [
+        ("# kelp\n\n**A map server for islands**\n\n## Install\n\nRun it.", "kelp", "A map server for islands"),
+        ("# kelp - a map server for islands\n\nIt is fast.", "kelp", "a map server for islands"),
+        (f"# kelp\n\n{BADGES}Islands drift. `kelp` draws them every night.\n", "kelp", "kelp draws them every night."),
+        ("kelp\n====\n\n> Did it rain?\n\nCounts the rain of an island.\n", "kelp", "Counts the rain of an island."),
+        ("# kelp\n\nPlease see the wiki.\n\n## What is kelp?\n\nkelp is a map server. It is old.\n", "kelp",
+         "kelp is a map server."),
+        ("#kelp\n\n##About\nkelp (by Ann Lee), a server, is what islands use.\n", "kelp",
+         "kelp (by Ann Lee), a server, is what islands use."),
+        ("# NAME\n\nMap::Kelp - draws maps of small islands\n", "tidewatch", "draws maps of small islands"),
+        ("# kelp\n\n## Install\n\nkelp is installed by hand.\n", "kelp", ""),
+    ],
+)  # fmt: skip
+def test_the_purpose_is_the_sentence_that_says_what_the_project_is(load_bytes, text, name, purpose) -> None:
+    found = project(load_bytes, text)
+    assert (found.name, found.purpose) == (name, purpose)
+
+
+def test_the_span_goes_from_the_title_to_the_purpose(load_bytes) -> None:
+    text = f"# kelp\n\n{BADGES}**A map server**\n\nMore.\n"
+    start, end = project(load_bytes, text).span
+    assert text[start:end] == f"# kelp\n\n{BADGES}**A map server**"
+
+
+def test_languages_are_those_that_are_stated_the_main_one_first(load_bytes) -> None:
+    text = (
+        "# kelp\n\nA map server on PostGIS, written in Rust. Go there by boat.\n\n## Requirements\n\n- Redis 7\n\n"
+        "## Usage\n\nPeople compare it with Django.\n\n```python\nimport kelp\n```\n\n```sh\nnpm install -g it\n```\n"
+    )
+    assert project(load_bytes, text).languages == ("Rust", "Python", "PostgreSQL", "Redis")
+    assert project(load_bytes, "# kelp\n\nA map server.\n\n    cargo install kelp\n").languages == ("Rust",)
+    assert project(load_bytes, f"# kelp\n\n{BADGES}A map server.\n").languages == ("Go",)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("A C++17 library for C and R", ("C++", "C", "R")),
+        ("Go to the shop; a go server", ()),
+        ("You need Go 1.22", ("Go",)),
+        ("React to events; built with React and Node.js", ("React", "Node.js")),
+        ("Python-based, HTML/JavaScript", ("Python", "JavaScript")),
+    ],
+)
+def test_common_words_are_technologies_only_where_they_are_names(text, names) -> None:
+    assert technologies_in(text) == names
+
+
+def test_topics_are_the_terms_of_the_introduction_and_the_tags_of_the_front_matter(load_bytes) -> None:
+    text = "---\ntags: [islands]\n---\n# kelp\n\nA map server with neural networks.\n\n## Usage\n\nNo video.\n"
+    assert project(load_bytes, text).topics == ("islands", "map", "neural network")
+
+
+def test_the_link_is_the_repository_of_its_name(load_bytes) -> None:
+    text = (
+        "# kelp\n\nA map server. [Docs](https://docs.example/kelp)\n\n    git clone https://github.com/ann/kelp.git\n"
+    )
+    assert project(load_bytes, text).link == "https://github.com/ann/kelp"
+
+
+def test_one_node_of_a_readme_carries_the_project_and_other_documents_have_none(load_bytes) -> None:
+    text = "# kelp\n\nA map server.\n\n## Usage\n\n" + "It draws islands. " * 20
+    readme = classify(load_bytes(text.encode(), "kelp/README.md"))
+    facts = [NodeMetadata.model_validate(node.metadata).facts for node in parse(readme)]
+    assert [record.name for fact in facts for record in records_of(fact)] == ["kelp"]
+    guide = classify(load_bytes(text.encode(), "kelp/docs/guide.md"))
+    assert not any(node.metadata["facts"] for node in parse(guide))
+
+
+def test_a_repository_keeps_its_facts_on_every_node_and_names_its_project_on_one(load_bytes) -> None:
+    text = "# Kelp\n\nA map server.\n\n## Usage\n\n" + "It draws islands. " * 20
+    host = RepositoryFacts(name="kelp", language="Rust", topics=("islands",))
+    readme = classify(load_bytes(text.encode(), "kelp/README.md"))
+    readme = readme.with_(metadata={**readme.metadata, "repository": host.model_dump(mode="json")})
+    facts = [NodeMetadata.model_validate(node.metadata).facts for node in parse(readme)]
+    assert [fact.model_copy(update={"project": None}) for fact in facts] == [host] * len(facts)
+    (found,) = [record for fact in facts for record in records_of(fact)]
+    assert (found.name, found.languages, found.topics) == ("kelp", ("Rust",), ("islands", "map"))
