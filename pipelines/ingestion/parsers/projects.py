@@ -14,9 +14,8 @@ from pipelines.ingestion.parsers.technologies import (
     language_of_fence,
     technologies_in,
 )
-from pipelines.ingestion.structure import blocks_of, title_of
 from pipelines.ingestion.words import word_lists
-from pipelines.markup import without_images
+from pipelines.structure import blocks_of, title_of
 from pipelines.text import fold, plain, sentences
 from pipelines.topics import terms_of
 from pipelines.types import Block, Document
@@ -104,7 +103,7 @@ def _title(document: Document, blocks: Sequence[Block], known: str) -> Title:
     block = next((block for block in blocks if block.kind == "heading"), None)
     if block and block.level > 1 and any(_is_prose(text, other) for other in blocks if other.end <= block.start):
         block = None
-    heading = title_of(text, *_without_badges(text, block)) if block else ""
+    heading = title_of(text, block.start, block.end) if block else ""
     name, tagline = _name_and_tagline(heading)
     if block and not _is_section(name):
         return Title(block, known or name, (name, heading, known), heading, tagline)
@@ -157,16 +156,8 @@ def _is_about(title: str, names: Sequence[str]) -> bool:
     return folded in word_lists("readme")["about"]
 
 
-def _without_badges(text: str, block: Block) -> tuple[int, int]:
-    """The span of a heading up to the first badge on its line."""
-    at = text.find("[![", block.start, block.end)
-    at = at if at >= 0 else text.find("![", block.start, block.end)
-    kept = text[block.start : at] if at > block.start else ""
-    return (block.start, block.start + len(kept.rstrip())) if plain(kept) else (block.start, block.end)
-
-
 def _is_prose(text: str, block: Block) -> bool:
-    return block.kind == "paragraph" and len(plain(without_images(text[block.start : block.end])).split()) > 2
+    return block.kind == "paragraph" and len(plain(text[block.start : block.end], images=False).split()) > 2
 
 
 def _candidates(text: str, blocks: Sequence[Block], title: Title) -> Iterator[Purpose]:
@@ -182,7 +173,7 @@ def _candidates(text: str, blocks: Sequence[Block], title: Title) -> Iterator[Pu
         elif reading and paragraph < _MAX_PARAGRAPHS and _is_prose(text, block):
             for number, (start, end) in enumerate(sentences(text[block.start : block.end])[:_MAX_SENTENCES]):
                 place = block.start + start, block.start + end
-                words = " ".join(plain(without_images(text[slice(*place)])).split()).rstrip(":")
+                words = " ".join(plain(text[slice(*place)], images=False).split()).rstrip(":")
                 if is_name and (tagline := _name_and_tagline(words)[1]):  # of a manual page
                     yield Purpose(*place, tagline, _TAGLINE_SCORE)
                 elif words and len(words) <= _MAX_PURPOSE:
@@ -282,7 +273,7 @@ def _languages(text: str, blocks: Sequence[Block], introduction: str, main: str)
             if first[:3] in ("```", "~~~") and (language := language_of_fence(mark.split()[0] if mark else "")):
                 stated.append(language)
             commands |= dict.fromkeys(filter(None, map(language_of_command, (code or raw).split("\n"))))
-        elif "![" in raw and not plain(without_images(raw)):
+        elif "![" in raw and not plain(raw, images=False):
             stated += [name for line in plain(raw).split("\n") for name in technologies_in(line, badge=True)]
         elif stack:
             stated += technologies_in(plain(raw))
