@@ -7,7 +7,7 @@ from typing import Literal
 
 from pipelines.types import CondensedBy
 
-ConflictKind = Literal["dates", "title", "employer", "number", "person", "place", "denial"]
+ConflictKind = Literal["dates", "title", "employer", "value"]
 VerdictName = Literal["supported", "partial", "misattributed", "unsupported", "uncited"]
 
 
@@ -47,6 +47,13 @@ class Source:
         first = self.line_start + self.snippet.count("\n", 0, start - self.start)
         last = first + self.snippet.count("\n", start - self.start, end - self.start)
         return self.page and self.page + bisect_right(self.page_breaks, start), first, last
+
+    def cite(self, start: int, end: int, verdict: VerdictName = "supported", support: float = 1.0) -> "Citation":
+        """A citation of `document.text[start:end]`, which is a part of this source."""
+        quote, (page, first, last) = self.snippet[start - self.start : end - self.start], self.place(start, end)
+        return Citation(
+            self.n, self.document_id, self.content_sha, start, end, quote, verdict, support, page, first, last
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from llama_index.core.tools import QueryEngineTool
 from sqlalchemy import Engine as SqlEngine
 
 from config.settings import Settings
-from pipelines.answers import Answer, Context, Sentence, Source
+from pipelines.answers import Answer, Sentence, Source
 from pipelines.errors import FootnoteError
 from pipelines.models.identity import llm_identity
 from pipelines.models.usage import Meter, answer_cost, metered, metering
@@ -27,15 +27,13 @@ from pipelines.query.answer import AnswerEvent, write_computed
 from pipelines.query.careers.computed_answer import ComputedAnswer, provenance_note
 from pipelines.query.careers.questions import compute_answer
 from pipelines.query.cited_documents import note_partial_documents, with_identical_documents
-from pipelines.query.conflict_evidence import career_disagreements_for
-from pipelines.query.conflicts.detect import is_about_career, with_conflicts
 from pipelines.query.context import Retrieved, documents_shown, retrieve_context
 from pipelines.query.corpus_questions import CorpusAnswer, answer_about_corpus, write_about_corpus
+from pipelines.query.disagreements import career_disagreements_for, with_conflicts
 from pipelines.query.escalate import find
 from pipelines.query.result_cache import NO_CACHE, ResultCache
 from pipelines.query.search import Request, Search, SearchOutcome, begin_search
 from pipelines.query.suggest import suggest_follow_ups
-from pipelines.query.trace import Ledger
 from pipelines.query.write import passage_count, write
 from pipelines.store.added_nodes import restored
 from pipelines.store.database import Database, open_database
@@ -216,10 +214,10 @@ class QueryEngine(BaseQueryEngine):
         else:
             with ledger.stage("write"):
                 draft = yield from metered(meter, write(evidence, search, previews=previews))
-        with metering(meter), ledger.stage("conflicts"):
+        with ledger.stage("conflicts"):
             if not isinstance(evidence, CorpusAnswer):
-                beside = self._beside_facts(draft, search) if isinstance(evidence, ComputedAnswer) else evidence.context
-                draft = with_conflicts(draft, career_disagreements_for(draft, search, evidence, beside))
+                careers = career_disagreements_for(draft, search, evidence)
+                draft = with_conflicts(draft, search.intent.wording, careers)
         with metering(meter):
             intent = search.intent
             draft = replace(draft, condensed=intent.condensed, condensed_by=intent.condensed_by)
@@ -241,16 +239,6 @@ class QueryEngine(BaseQueryEngine):
         if record:
             _log_query(self.database.engine, trace, answer, usage, answer.cost)
         return answer, trace
-
-    def _beside_facts(self, answer: Answer, search: Search) -> Context | None:
-        """The passages that may contradict an answer computed from career facts; None where none can."""
-        if not is_about_career(answer):
-            return None
-        try:
-            return retrieve_context(replace(search, ledger=Ledger(), escalates=False), self.cache).context
-        except FootnoteError as error:
-            log_failure("career facts were not compared with what else is said", error)
-            return None
 
     def finished(self, request: Request, *, record: bool = False) -> tuple[Answer, Trace]:
         """The Answer to a request, and its ledger.

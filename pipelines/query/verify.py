@@ -301,21 +301,7 @@ def _verbatim(sentence: str, snippet: str) -> tuple[int, int] | None:
 
 
 def _citation(source: Source, span: tuple[int, int], verdict: VerdictName, support: float) -> Citation:
-    start, end = span
-    page, first, last = source.place(source.start + start, source.start + end)
-    return Citation(
-        n=source.n,
-        document_id=source.document_id,
-        content_sha=source.content_sha,
-        start=source.start + start,
-        end=source.start + end,
-        quote=source.snippet[start:end],
-        verdict=verdict,
-        support=support,
-        page=page,
-        line_start=first,
-        line_end=last,
-    )
+    return source.cite(source.start + span[0], source.start + span[1], verdict, support)
 
 
 def _covering(claim: str, snippet: str, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:

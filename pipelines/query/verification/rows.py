@@ -1,7 +1,7 @@
-"""Detect claims that give one row of a table, or one labelled item of a list, the values of another."""
+"""The rows of tables and the labelled items of lists; claims that give one of them the values of another."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -22,6 +22,41 @@ class LabelledRow:
     key: frozenset[str]
     terms: frozenset[str]
     numbers: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedValue:
+    """A value on the line `text[start:end]`, and what names it: its label, or its row and its column.
+
+    In a table of two columns the row alone is the name.
+    """
+
+    names: tuple[str, ...]
+    value: str
+    start: int
+    end: int
+
+
+def named_values(text: str) -> Iterator[NamedValue]:
+    """The values of labelled lines, and of the rows of tables whose columns have names."""
+    columns: Sequence[str] = ()
+    above: Sequence[str] = ()
+    start = 0
+    for line in text.splitlines(keepends=True):
+        shown, cells = line.strip(), _cells(line.rstrip()) or []
+        first = start + line.index(shown)
+        span = first, first + len(shown)
+        if not shown.startswith("|"):
+            columns = ()
+            if cells:
+                yield NamedValue((cells[0],), cells[1], *span)
+        elif _RULE.fullmatch(shown):
+            columns = above
+        else:
+            named = zip(columns[1:], cells[1:], strict=False)
+            yield from (NamedValue((cells[0], column)[: len(columns) - 1], value, *span) for column, value in named)
+        above = cells
+        start += len(line)
 
 
 def is_of_other_row(claim: str, snippets: Sequence[str]) -> bool:
@@ -75,7 +110,7 @@ def _cells(line: str) -> list[str] | None:
     if row := _ROW.match(line):
         return [cell.strip() for cell in row[1].split("|")]
     item = _ITEM.match(line)
-    return [item[1], item[2]] if item and not item[1][0].isdigit() else None
+    return [item[1].strip("*_"), item[2]] if item and not item[1][0].isdigit() else None
 
 
 def _distinct(rows: Sequence[LabelledRow]) -> tuple[LabelledRow, ...]:

@@ -1,1 +1,0 @@
-"""Disagreements of sources, with both sides."""
