@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,11 +28,11 @@ _MAX_BLOCKS = 60
 _MAX_PARAGRAPHS = 6
 _MAX_SENTENCES = 4
 _MAX_ASIDE = 20
-_MIN_SCORE, _TAGLINE_SCORE = 1.0, 2.9
+_MIN_SCORE, _MIN_SCORE_ELSEWHERE, _TAGLINE_SCORE = 1.0, 3.0, 2.9
 _MIN_CHARACTERS = 8
 _LATER_PARAGRAPH, _LATER_SENTENCE = 0.7, 0.5  # what a candidate loses for each one before it
 _SEPARATORS = (": ", " - ", " – ", " — ", " -- ")
-_CODE_HOSTS = ("git", "bitbucket", "codeberg", "sr.ht")
+_CODE_HOSTS = ("github", "gitlab", "git.", "bitbucket", "codeberg", "sr.ht")
 _MAX_LINK_TEXT = 20_000
 _BRACKETS = str.maketrans(dict.fromkeys("()[]<>{}\"'`|", " "))
 
@@ -50,12 +50,16 @@ class Title:
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """A sentence that may say what a project is, with its span; the best score is 3."""
+    """A sentence that may say what a project is, with its span; the best score is 3.
+
+    `is_elsewhere` is True in a section that is not about what the project is.
+    """
 
     start: int
     end: int
     words: str
     score: float
+    is_elsewhere: bool = False
 
 
 def is_readme(document: Document) -> bool:
@@ -72,13 +76,14 @@ def project_of(document: Document) -> ProjectFacts | None:
     text, blocks = document.text, list(_with_glued_headings(document.text, blocks_of(document)))
     repository = repository_of(document.metadata)
     title = _title(document, blocks[:_MAX_BLOCKS], repository.name if repository else "")
-    candidates = list(_candidates(text, blocks[:_MAX_BLOCKS], title))
-    best = max(candidates, key=lambda one: one.score, default=None)
-    purpose = best if best and best.score >= _MIN_SCORE else None
+    sentences_read = list(_candidates(text, blocks[:_MAX_BLOCKS], title))
+    candidates = [one for one in sentences_read if not one.is_elsewhere and one.score >= _MIN_SCORE]
+    candidates = candidates or [one for one in sentences_read if one.score >= _MIN_SCORE_ELSEWHERE][:1]
+    purpose = max(candidates, key=lambda one: one.score, default=None)
     places = [(place.start, place.end) for place in (title.block, purpose) if place]
     if not title.name or not places:
         return None
-    described = [title.heading, *(one.words for one in candidates if one.score >= _MIN_SCORE)]
+    described = [title.heading, *(one.words for one in candidates)]
     introduction = " ".join(word for word in " ".join(described).split() if "://" not in word)
     given = (*(repository.topics if repository else ()), *_tags(document.metadata))
     return ProjectFacts(
@@ -100,10 +105,13 @@ def _title(document: Document, blocks: Sequence[Block], known: str) -> Title:
         known: The name of its repository; empty if it is not known.
     """
     text = document.text
-    block = next((block for block in blocks if block.kind == "heading"), None)
+    headings = [block for block in blocks if block.kind == "heading"]
+    block = next(iter(headings), None)
+    if block and block.level > 1 and fold(title_of(text, block.start, block.end)) in word_lists("readme")["status"]:
+        block = next((other for other in headings if other.level == 1), block)
     if block and block.level > 1 and any(_is_prose(text, other) for other in blocks if other.end <= block.start):
         block = None
-    heading = title_of(text, block.start, block.end) if block else ""
+    heading = title_of(text, block.start, block.end).lstrip("# ") if block else ""
     name, tagline = _name_and_tagline(heading)
     if block and not _is_section(name):
         return Title(block, known or name, (name, heading, known), heading, tagline)
@@ -126,7 +134,13 @@ def _with_glued_headings(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 def _name_and_tagline(heading: str) -> tuple[str, str]:
-    """The name and the tagline of a title ("HanLP: Han Language Processing"); without a tagline, the title."""
+    """The name and the tagline of a title ("HanLP: Han Language Processing"); without a tagline, the title.
+
+    The name in "What is HanLP?" is what it asks for.
+    """
+    for question in ("What is ", "What's "):
+        if heading.startswith(question):
+            return heading.removeprefix(question).rstrip("? "), ""
     for separator in _SEPARATORS:
         name, found, tagline = heading.partition(separator)
         if found and 0 < len(name.split()) <= _MAX_NAME_WORDS and len(tagline.split()) > 2:
@@ -145,7 +159,11 @@ def _name_of_file(document: Document) -> str:
 
 def _is_section(title: str) -> bool:
     folded = fold(title)
-    return folded in word_lists("readme")["about"] or folded in word_lists("readme")["sections"]
+    return (
+        folded.startswith(("what ", "why ", "how "))
+        or folded in word_lists("readme")["about"]
+        or folded in word_lists("readme")["sections"]
+    )
 
 
 def _is_about(title: str, names: Sequence[str]) -> bool:
@@ -156,21 +174,22 @@ def _is_about(title: str, names: Sequence[str]) -> bool:
     return folded in word_lists("readme")["about"]
 
 
-def _is_prose(text: str, block: Block) -> bool:
-    return block.kind == "paragraph" and len(plain(text[block.start : block.end], images=False).split()) > 2
+def _is_prose(text: str, block: Block, *, items: bool = False) -> bool:
+    is_read = block.kind == "paragraph" or (items and block.kind == "list")
+    return is_read and len(plain(text[block.start : block.end], images=False).split()) > 2
 
 
 def _candidates(text: str, blocks: Sequence[Block], title: Title) -> Iterator[Purpose]:
     """The title's tagline, and sentences of the paragraphs below it and of sections that say what the project is."""
     if title.block and title.tagline:
         yield Purpose(title.block.start, title.block.end, title.tagline, _TAGLINE_SCORE)
-    reading, paragraph, is_name = True, 0, False
+    paragraph, is_elsewhere, is_about, is_name = 0, False, False, False
     for block in blocks:
         if block.kind == "heading":
             heading = title_of(text, block.start, block.end)
-            reading = block == title.block or _is_about(heading, title.names)
-            paragraph, is_name = 0, fold(heading) == "name"
-        elif reading and paragraph < _MAX_PARAGRAPHS and _is_prose(text, block):
+            is_about, is_name = _is_about(heading, title.names), fold(heading) == "name"
+            paragraph, is_elsewhere = 0, not is_about and block != title.block
+        elif paragraph < _MAX_PARAGRAPHS and _is_prose(text, block, items=is_about):
             for number, (start, end) in enumerate(sentences(text[block.start : block.end])[:_MAX_SENTENCES]):
                 place = block.start + start, block.start + end
                 words = " ".join(plain(text[slice(*place)], images=False).split()).rstrip(":")
@@ -178,7 +197,8 @@ def _candidates(text: str, blocks: Sequence[Block], title: Title) -> Iterator[Pu
                     yield Purpose(*place, tagline, _TAGLINE_SCORE)
                 elif words and len(words) <= _MAX_PURPOSE:
                     score = _score(words, title.names, first=not paragraph and not number)
-                    yield Purpose(*place, words, score - _LATER_PARAGRAPH * paragraph - _LATER_SENTENCE * number)
+                    later = _LATER_PARAGRAPH * paragraph + _LATER_SENTENCE * number
+                    yield Purpose(*place, words, score - later, is_elsewhere)
             paragraph += 1
 
 
@@ -189,18 +209,28 @@ def _score(words: str, names: Sequence[str], *, first: bool) -> float:
     if _is_remark(words, folded, tokens[0]):
         return 0.0
     lists = word_lists("readme")
-    if (length := _subject_length(tokens, names)) and length < len(tokens):
-        verb, following = tokens[length], [*tokens, ""][length + 1]
-        if verb in ("is", "are") and following not in lists["articles"]:
-            return 2.3
-        is_verb = verb in lists["verbs"] or _is_third_person(verb)
-        return 3.0 if is_verb or _has_verb_after_aside(folded.split()[length - 1 :]) else 1.5
+    if defined := _defines(tokens, folded, names):
+        return defined
     has_verb = any(token in lists["finite"] for token in _before_clause(tokens))
+    if first and any(one == "is" and other in lists["articles"] for one, other in pairwise(tokens[1:5])):
+        return 2.2  # the name in a form that is not the title's
     if tokens[0] in ("a", "an") or (_is_third_person(tokens[0]) and not has_verb and len(tokens) > 2):
         return 1.5 if has_verb else 2.5
     if has_verb or (len(tokens) < 2 and words.isascii()):
         return 1.2 if has_verb else 0.0
     return 2.5 if first and len(tokens) > 3 else 1.7
+
+
+def _defines(tokens: Sequence[str], folded: str, names: Sequence[str]) -> float:
+    """The score of a sentence with the project as its subject; 0 for others."""
+    length, lists = _subject_length(tokens, names), word_lists("readme")
+    if not 0 < length < len(tokens):
+        return 0.0
+    verb, following = tokens[length], [*tokens, ""][length + 1]
+    if verb in ("is", "are"):
+        return 3.0 if following in lists["articles"] else 2.3
+    is_verb = verb in lists["verbs"] or _is_third_person(verb)
+    return 3.0 if is_verb or _has_verb_after_aside(folded.split()[length - 1 :]) else 0.0
 
 
 def _is_remark(words: str, folded: str, first: str) -> bool:
@@ -218,10 +248,11 @@ def _subject_length(tokens: Sequence[str], names: Sequence[str]) -> int:
             return len(own)
     lists = word_lists("readme")
     if tokens[0] in ("this", "it", "our", "the", "here"):
-        kinds = [number for number, token in enumerate(tokens[1:5], 1) if token in lists["kinds"]]
-        if tokens[0] in ("the", "our") and not kinds:
-            return 0
-        return kinds[-1] + 1 if kinds else 1
+        near = list(takewhile(lambda token: token not in lists["verbs"], tokens[1 : 3 if tokens[0] == "the" else 4]))
+        end = next((number for number, token in enumerate(near, 1) if token in lists["kinds"]), 0)
+        while end and [*tokens, ""][end + 1] in lists["kinds"]:
+            end += 1
+        return 0 if tokens[0] in ("the", "our") and not end else end + 1
     return 0
 
 
@@ -315,5 +346,5 @@ def _link(document: Document, name: str, homepage: str) -> str:
     for word in document.text[:_MAX_LINK_TEXT].translate(_BRACKETS).split():
         stated = urlsplit(word.rstrip(".,;:/").removesuffix(".git")) if word.startswith("http") else None
         if stated and stated.path.casefold().endswith(f"/{fold(name)}") and any(map(stated.netloc.count, _CODE_HOSTS)):
-            return stated.geturl()
+            return stated._replace(query="").geturl()
     return ""

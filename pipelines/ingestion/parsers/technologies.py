@@ -7,6 +7,7 @@ from pipelines.ingestion.words import word_lists
 from pipelines.text import fold
 
 _MAX_WORDS = 3
+_FIRST_CJK = "\u3040"  # scripts without spaces between words
 _AROUND = "()[]{}<>,;:!?\"'`*_|“”‘’«»…→"
 _BEFORE_LETTER = ("in", "and", "or", "with", "for", "using", "pure", "modern", "plain", "")
 _ENDS = (".", ":", "!", "?")
@@ -19,7 +20,8 @@ def technologies_in(text: str, *, badge: bool = False) -> tuple[str, ...]:
         text: Words without markup.
         badge: True for the text of a badge, where a name counts whatever its case.
     """
-    words = [part for word in text.split() for part in _parts(word)]
+    spaced = text if text.isascii() else "".join(f" {char} " if char >= _FIRST_CJK else char for char in text)
+    words = [part for word in spaced.split() for part in _parts(word)]
     found: dict[str, None] = {}
     at = 0
     while at < len(words):
