@@ -13,7 +13,7 @@ from pathlib import Path
 from pipelines.errors import FootnoteError, SourceError
 from pipelines.ingestion.loaders import load
 from pipelines.ingestion.sources.files import list_files, read_file
-from pipelines.text import sentences
+from pipelines.structure import sentences
 
 PARTS = 10  # folders side by side
 SHORTEST, LONGEST = 600, 1500  # characters of a document, one passage more or less

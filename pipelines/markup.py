@@ -4,7 +4,7 @@ import html
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 _TAGS = frozenset(
     "a abbr address article aside audio b big blockquote body br button caption center cite code col colgroup dd del"
@@ -33,12 +33,16 @@ class Markup(NamedTuple):
     hides: bool = False
 
 
+_Span = TypeVar("_Span", Markup, Span)
+
+
 class MarkupScan(NamedTuple):
-    """The markup of a text, ascending and apart; the contents of its code blocks; the texts of its links and images."""
+    """The markup of a text; the contents of its code blocks; its links and images. All ascend and are apart."""
 
     markup: list[Markup]
     code: list[Span]
     links: list[Span]
+    images: list[Span]
 
 
 _INLINE = re.compile(
@@ -65,24 +69,28 @@ _INLINE = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 _FENCE = re.compile(
-    r"(?P<quote>[ \t>]*)(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(?P<mark>`{3,}(?=[^`\n]*$)|~{3,})", re.MULTILINE
+    r"(?P<quote>[ \t>]*)(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(?P<mark>`{3,}(?=[^`\n]*$)|~{3,})"
+    r"[ \t{.]*(?P<language>[\w+#-]*)",
+    re.MULTILINE,
 )
 _RULE = re.compile(r"[ \t>]*[-=*_~|:+^#]+[-=*_~|:+^#\s]*")
 _COLUMN_RULE = re.compile(r"[ \t>]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+")
 _DEFINITION = re.compile(r" {0,3}\[(?!\^)([^\[\]\n]{1,200})\]:[ \t]*\S[^\n]*")
 _OPENER = re.compile(
-    r"[ \t]*(?:(?:!!!|\?\?\?\+?|===[+!]?)[ \t]+(?:[\w-]+[ \t]*)*(?:\"(?P<title>[^\"\n]*)\")?"
-    r"|:{3,}[ \t]*(?:\{?[\w-]+\}?)?(?:\[(?P<label>[^\[\]\n]*)\]|[ \t]+(?P<rest>[^\n{]*))?(?:\{[^{}\n]*\})?)[ \t]*"
+    r"[ \t]*(?:(?:!!!|\?\?\?\+?)[ \t]+[\w-]+(?:[ \t]+[\w-]+)*(?:[ \t]+\"(?P<title>[^\"\n]*)\")?"
+    r"|===[+!]?[ \t]+\"(?P<tab>[^\"\n]*)\""
+    r"|:{3,}[ \t]*(?:\{?[\w-]+\}?)?(?:\[(?P<label>[^\[\]\n]*)\]|[ \t]+(?P<rest>[^\n{]*))?(?:\{[^{}\n]*\})?"
+    r"|</?[A-Z]\w*(?:\s(?:[^<>\n]*?\s)?(?:(?:label|title)=[\"'](?P<shown>[^\"'\n]*)[\"'])?[^<>\n]*)?>)[ \t]*"
 )
 _LINE_MARKS = re.compile(
     r"[ \t]*(?P<quote>(?:>[ \t]?)*)[ \t]*"
     r"(?:(?P<heading>#{1,6})[ \t]+|[-*+•][ \t]+(?:\[[ xX]\][ \t]+)?|\[![\w -]{1,40}\][+-]?[ \t]*)?"
 )
-_COMPONENT = re.compile(r"[ \t]*</?[A-Z]\w*(?:\s[^<>\n]*)?>[ \t]*")
 _BREAK = re.compile(r"\n(?=[ \t>]*(?:\n|[-*+•][ \t]|\d{1,3}[.)][ \t]|#{1,6}[ \t]|\||```|~~~|\Z))")
 _TARGET = re.compile(r"\((?:[^()\n]|\([^()\n]{0,300}\)){0,2000}+\)|\[[^\[\]\n]{0,200}\]")
 _ATTRIBUTE = re.compile(r"""(?:\b([\w-]+)\s{0,3}=\s{0,3})?(?:"([^"]*)"|'([^']*)'|`([^`]*)`)""")
 _BAR = re.compile(r"(?<!\\)\|")
+_ROW_BAR = re.compile(r"\\(?=\|)|[ \t]*(?<!\\)\|[ \t]*")
 _TABLE_RULE = re.compile(r"\|(?: --- \|)+")
 _DASH = re.compile(r"^ *- (?=\S)")
 _SPACES = re.compile(r"[ \t\xa0]+")
@@ -107,6 +115,7 @@ class _Scanner:
         self.markup: list[Markup] = []
         self.code: list[Span] = []
         self.links: list[Span] = []
+        self.images: list[Span] = []
         self._indented = [start for start, _ in code]
         self._indented_ends = [end for _, end in code]
         self._defined: set[str] | None = None
@@ -122,13 +131,8 @@ class _Scanner:
         while start <= len(self.text):
             end = self.text.find("\n", start)
             start = self._line(start, len(self.text) if end < 0 else end)
-        kept: list[Markup] = []
-        done = 0
-        for span in sorted(self.markup, key=lambda span: (span.start, -span.end)):
-            if span.start >= done:
-                kept.append(span)
-                done = span.end
-        return MarkupScan(kept, self.code, self.links)
+        markup = outermost(self.markup)
+        return MarkupScan(markup, self.code, outermost([*self.links, *self.images]), outermost(self.images))
 
     def _line(self, start: int, end: int) -> int:
         """Read a line; returns where the next one begins, which may be further down."""
@@ -206,9 +210,6 @@ class _Scanner:
         text = self.text
         if _RULE.fullmatch(text, start, end) or _DEFINITION.fullmatch(text, start, end):
             self._note(start, end)
-            return True
-        if _COMPONENT.fullmatch(text, start, end):
-            self._note(start, end, _spoken(text[start:end]))
             return True
         if found := opener(text, start, end):
             self._note(start, found[0])
@@ -324,7 +325,7 @@ class _Scanner:
         words = "" if name in INLINE_TAGS else " "
         if name == "img":
             words = next((_said(each) for each in _ATTRIBUTE.finditer(whole) if (each[1] or "").lower() == "alt"), "")
-            self.links.append(found.span())
+            self.images.append(found.span())
         elif name in ("td", "th") and not whole.startswith("</"):
             words = CELL if self._cells else " "
             self._cells += 1
@@ -352,10 +353,10 @@ class _Scanner:
         elif found["alias"]:
             self._note(found.start(), found.start("alias"))
             self._note(found.end("alias"), found.end())
-            self.links.append(found.span("alias"))
+            self.links.append(found.span())
         else:
             self._note(*found.span(), " > ".join(part for part in found["target"].lstrip("#").split("#")))
-            self.links.append(found.span("target"))
+            self.links.append(found.span())
         return found.end()
 
     def _read_reference(self, found: re.Match[str], end: int) -> int:
@@ -382,7 +383,7 @@ class _Scanner:
         else:
             self._note(start, first)
             self._note(found.start(), after)
-        self.links.append((start, after))
+        (self.images if is_image else self.links).append((start, after))
         return after
 
     def _is_defined(self, label: str) -> bool:
@@ -442,6 +443,32 @@ class _Scanner:
         return found.end()
 
 
+def outermost(spans: Sequence[_Span]) -> list[_Span]:
+    """The spans that begin in no other one, ascending."""
+    kept: list[_Span] = []
+    done = 0
+    for span in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if span[0] >= done:
+            kept.append(span)
+            done = span[1]
+    return kept
+
+
+def fence_of(text: str, start: int, end: int) -> str | None:
+    """The language of a fenced block of code, maybe empty; None where no fence opens it."""
+    found = _FENCE.match(text, start, end)
+    return found["language"] if found else None
+
+
+def bars_of_row(text: str, start: int, end: int) -> Iterator[Markup]:
+    """The bars of a row between `start` and `end`, and the strokes before those that are a cell's own."""
+    for found in _ROW_BAR.finditer(text, start, end):
+        if found[0] == "\\":
+            yield Markup(*found.span())
+        else:
+            yield Markup(*found.span(), CELL if found.start() > start and found.end() < end else "")
+
+
 def _said(attribute: re.Match[str]) -> str:
     return next((value for value in attribute.groups()[1:] if value is not None), "")
 
@@ -459,8 +486,7 @@ def opener(text: str, start: int, end: int) -> Span | None:
     found = _OPENER.fullmatch(text, start, end)
     if found is None:
         return None
-    name = next((name for name in ("title", "label", "rest") if found[name]), "")
-    return found.span(name) if name else (end, end)
+    return next((found.span(name) for name in _OPENER.groupindex if found[name]), (end, end))
 
 
 def scan_markup(text: str, code: Sequence[Span] = ()) -> MarkupScan:
@@ -501,9 +527,8 @@ def plain(text: str, *, images: bool = True) -> str:
         images: False to drop the alternative texts of images as well.
     """
     scan = scan_markup(text)
-    pictures = [Markup(*span) for span in scan.links if text[span[0]] in "!<"] if not images else []
-    markup = [*pictures, *scan.markup]
-    spans = sorted((span._replace(words=" ") if span.words == CELL else span for span in markup), key=_outermost_first)
+    markup = scan.markup if images else outermost([*(Markup(*span) for span in scan.images), *scan.markup])
+    spans = [span._replace(words=" ") if span.words == CELL else span for span in markup]
     kept: list[str] = []
     done = 0
     for start, end in scan.code:
@@ -511,10 +536,6 @@ def plain(text: str, *, images: bool = True) -> str:
         done = end
     kept.append(_tidied(replaced(text, spans, done)))
     return _BLANK_LINES.sub("\n\n", "\n".join(kept)).strip()
-
-
-def _outermost_first(span: Markup) -> tuple[int, int]:
-    return span.start, -span.end
 
 
 def _code_lines(code: str) -> Iterator[str]:

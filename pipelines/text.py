@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pipelines.errors import ConfigError
 from pipelines.markup import plain, with_opening_fence, without_rendering_marks
@@ -25,17 +25,7 @@ _WORD_BEFORE = re.compile(r"[^\s\"'“”‘’«»()\[\]{}*_`~—–]+$")
 _WORD_AFTER = re.compile(r"[^\W\d_]+(?=[\s,'’]|$)")
 _DOTTED = re.compile(r"(?:[a-z]\.)+[a-z]{1,2}")
 
-_BULLET = re.compile(r"(?:[-*+•‣◦▪▫●○∙·➢➤►▶✓✔]|\(?\d{1,3}[.)]|\(?[a-z]\))(?=\s)")
-_DASH = re.compile(r"[–—](?=\s)")
-_FIRST_NUMBER = re.compile(r"\(?1[.)]")
-_QUOTE = re.compile(r"(?:>[ \t]?)+")
-_FENCE = re.compile(r"(?:```|~~~)")
-_HEADING = re.compile(r"#{1,6}\s")
 _ITEM_NUMBER = re.compile(r"[\s*_(\[]*\d{1,3}[\s*_)\]\\]*")
-_MAX_ROW = 200
-_NAMED_CELLS = re.compile(r"[^:;\n]{1,80}: [^;\n]*; [^:;\n]{1,80}: ")  # a row under the names of its columns
-_MAX_NAMED_ROW = 600
-_MARKS_ONLY = re.compile(r"[-=*_~`|:+#>^\s]+")
 
 # Followed by a name or a number, or inside a clause: never the end of a sentence.
 _NEVER = frozenset(
@@ -57,94 +47,11 @@ _STARTERS = frozenset(
 )
 
 
-class _Unit(NamedTuple):
-    """A run of text that holds whole sentences; a line of code, a table row or a heading is exactly one."""
-
-    start: int
-    end: int
-    single: bool
-
-
-def sentences(text: str) -> list[Span]:
-    """The spans of the sentences of `text`: ascending, apart, trimmed, none empty, none over 2,000 characters.
-
-    A list item, a heading, a table row and a line of code is a sentence of its own, a blank line ends one, and a
-    single newline inside a paragraph does not. What lies outside the spans is white space and markers (bullets,
-    item numbers, quote marks, rules, fences).
-    """
-    found: list[Span] = []
-    for unit in _units(text):
-        ends = [unit.end] if unit.single else _ends(text, unit.start, unit.end)
-        start = unit.start
-        for end in ends:
-            found.extend(_pieces(text, start, end))
-            start = end
-    return found
-
-
-def _units(text: str) -> Iterator[_Unit]:
-    """Cut at blank lines, and before and after everything that is a line of its own."""
-    opened = -1
-    closed = 0
-    numbered = fenced = quoted = False
-    for start, end in _lines(text):
-        quote = _QUOTE.match(text, start, end)
-        first = quote.end() if quote else start
-        while first < end and text[first].isspace():
-            first += 1
-        blank = first >= end
-        fence = not blank and _FENCE.match(text, first, end) is not None
-        marks = not blank and _MARKS_ONLY.fullmatch(text, first, end) is not None
-        bullet = None if blank or marks or fenced else _bullet(text, first, end, opened >= 0, numbered)
-        alone = not blank and (fence or fenced or marks or _is_own_line(text, first, end))
-        if opened >= 0 and (blank or alone or bullet is not None or (quote and not quoted)):
-            yield _Unit(opened, closed, False)
-            opened = -1
-        if alone and not marks:
-            yield _Unit(bullet if bullet is not None else first, end, True)
-        elif not blank and not alone and opened < 0:
-            opened = bullet if bullet is not None else first
-        numbered = bullet is not None or (numbered and not blank and not alone)
-        fenced ^= fence
-        quoted = quote is not None
-        closed = end
-    if opened >= 0:
-        yield _Unit(opened, closed, False)
-
-
-def _lines(text: str) -> Iterator[Span]:
-    start = 0
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        yield start, end
-        start = end + 1
-
-
-def _bullet(text: str, start: int, end: int, inside: bool, in_list: bool) -> int | None:
-    """The start of the item if the line opens one: a number inside a paragraph opens one only if it is 1."""
-    match = _BULLET.match(text, start, end) or (None if inside else _DASH.match(text, start, end))
-    if match is None:
-        return None
-    if inside and not in_list and match[0].strip("().").isdigit() and not _FIRST_NUMBER.fullmatch(match[0]):
-        return None
-    begin = match.end()
-    while begin < end and text[begin].isspace():
-        begin += 1
-    return begin if begin < end else None
-
-
-def _is_own_line(text: str, start: int, end: int) -> bool:
-    if _HEADING.match(text, start, end) or text[start] == "|":
-        return True
-    if end - start > 1_000:
-        return False
-    line = text[start:end].rstrip()
-    row = " | " in line and "{{" not in line and len(line) <= _MAX_ROW and line[-1] not in ".!?"
-    row |= len(line) <= _MAX_NAMED_ROW and _NAMED_CELLS.match(line) is not None
-    if row or (line[0] == "<" and line[-1] == ">"):
-        return True
-    return len(line) <= 80 and line.isupper() and sum(map(str.isalpha, line)) >= 4 and line[-1] not in ".,;!?"
+def prose_sentences(text: str, start: int, end: int) -> Iterator[Span]:
+    """The spans of the sentences of a stretch of prose: ascending, trimmed, none empty, none over 2,000 characters."""
+    for last in _ends(text, start, end):
+        yield from sentence_pieces(text, start, last)
+        start = last
 
 
 def _ends(text: str, start: int, end: int) -> Iterator[int]:
@@ -181,22 +88,19 @@ def _ends_here(text: str, match: re.Match[str], end: int) -> bool:
     return not following.islower() or (len(word) > 2 and word.isalnum())
 
 
-def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
-    """The trimmed span, cut at spaces where it is longer than a sentence may be."""
-    while True:
-        while start < end and text[start].isspace():
-            start += 1
-        quote = _QUOTE.match(text, start, end) if start and text[start - 1] == "\n" else None
-        if quote is None:
-            break
-        start = quote.end()
+def sentence_pieces(text: str, start: int, end: int) -> Iterator[Span]:
+    """The trimmed span without quote marks before it, cut at spaces where it is longer than a sentence may be."""
+    is_line = start > 0 and text[start - 1] == "\n"
+    while start < end and (text[start].isspace() or (is_line and text[start] == ">")):
+        is_line |= text[start] == "\n"
+        start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
     while end - start > MAX_CHARACTERS:
         limit = start + MAX_CHARACTERS
         cut = max(text.rfind(" ", start + 1, limit), text.rfind("\n", start + 1, limit))
         cut = cut if cut > start else limit
-        yield from _pieces(text, start, cut)
+        yield from sentence_pieces(text, start, cut)
         start = cut
         while text[start].isspace():
             start += 1
@@ -211,7 +115,6 @@ __all__ = [
     "fold",
     "plain",
     "searchable",
-    "sentences",
     "token_number",
 ]
 

@@ -20,7 +20,8 @@ from pipelines.query.layout import blocks_of
 from pipelines.store import documents as document_rows
 from pipelines.store.database import reading
 from pipelines.store.query_log import fingerprint
-from pipelines.text import Span, fold, sentences
+from pipelines.structure import sentences
+from pipelines.text import Span, fold
 from pipelines.types import Band, SearchResult
 
 RANKED = ("success@1", "success@5", "RR@10", "nDCG@10")

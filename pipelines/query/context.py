@@ -20,7 +20,8 @@ from pipelines.query.trace import Ledger, SpanKey
 from pipelines.store.database import reading
 from pipelines.store.documents import DocumentLinks, document_links, lines_uri, names_of_documents, passages
 from pipelines.store.lexical_index import LexicalIndex
-from pipelines.text import count_tokens, fold, sentences
+from pipelines.structure import sentences
+from pipelines.text import count_tokens, fold
 from pipelines.types import Audience
 
 _SAYS_MUCH = 40  # characters from which a text that stands in another document is a repetition

@@ -19,7 +19,7 @@ from pipelines.store.database import read_rows
 from pipelines.store.filters import seen_by
 from pipelines.store.schema import documents
 from pipelines.store.tokens import tokenise
-from pipelines.text import sentences
+from pipelines.structure import sentences
 from pipelines.types import Filters
 from pipelines.wording import format_count
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from pipelines.query.citation_markers import escape_markers, numbers_of, split_markers
-from pipelines.text import Span, sentences
+from pipelines.structure import sentences
+from pipelines.text import Span
 
 _HEADING = re.compile(r" {0,3}(?:#{1,6} .{1,120}|(?:\*\*|__)[^*_\n]{1,80}(?:\*\*|__):?)\s*")
 _FENCE = re.compile(r"[ \t]*(?:```+|~~~+)")

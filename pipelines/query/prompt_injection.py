@@ -8,7 +8,8 @@ from functools import lru_cache
 from llama_index.core.schema import NodeWithScore
 
 from pipelines.store.tokens import tokenise
-from pipelines.text import canonical, fold, sentences
+from pipelines.structure import sentences
+from pipelines.text import canonical, fold
 from pipelines.types import QueryIntent
 
 _LONGEST = 2_000  # characters of a sentence that are read

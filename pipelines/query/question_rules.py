@@ -6,7 +6,8 @@ from datetime import date
 
 from config.prompts import REPLIES
 from pipelines.store.tokens import tokenise
-from pipelines.text import fold, sentences
+from pipelines.structure import sentences
+from pipelines.text import fold
 
 # Words about the answer's form, not its matter: they are searched for, but evidence does not ask for them.
 _FORM = frozenset(

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from pipelines.answers import Source
 from pipelines.store.tokens import tokenise
-from pipelines.text import Span, base_verb_forms, fold, plain, sentences
+from pipelines.structure import sentences
+from pipelines.text import Span, base_verb_forms, fold, plain
 
 _RULE = re.compile(r"^[ \t]*\|?[ \t]*:?-[-:| \t]*$", re.MULTILINE)
 _CELL = re.compile(r"([^:;\n]{1,80}):[ \t]")

@@ -7,7 +7,8 @@ from itertools import pairwise
 from typing import Literal
 
 from pipelines.answers import Source
-from pipelines.text import Span, plain, sentences
+from pipelines.structure import sentences
+from pipelines.text import Span, plain
 
 UnitKind = Literal["paragraph", "list", "table", "code"]
 ExcludeSpan = Callable[[Source, int, int], bool]  # True if this span of a source's snippet must not be quoted

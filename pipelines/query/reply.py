@@ -11,7 +11,8 @@ from typing import Any
 from config.prompts import NO_ANSWER, QUESTION, REMINDER_PROSE
 from pipelines.answers import Source
 from pipelines.query.citation_markers import split_markers
-from pipelines.text import fold, sentences
+from pipelines.structure import sentences
+from pipelines.text import fold
 
 _LONGEST = 40_000  # characters of a reply that are read
 _ANSWER_KEYS = ("answer", "response", "text", "content", "reply", "result")

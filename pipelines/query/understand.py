@@ -20,7 +20,8 @@ from pipelines.query.question_rules import (
     wants_of,
     years_in,
 )
-from pipelines.text import canonical, fold, sentences
+from pipelines.structure import sentences
+from pipelines.text import canonical, fold
 from pipelines.types import MAX_QUESTION_CHARACTERS, CondensedBy, Filters, QueryIntent, Turn
 
 _QUOTED = re.compile(r"""(?<!\w)"(?=\S)([^"]*[^"\s])"(?!\w)|[“„‟](?=\S)([^“”„‟]*\S)[”“]|«\s*([^«»]*[^«»\s])\s*»""")

@@ -26,7 +26,7 @@ from pipelines.query.verification.support import (
     probability,
 )
 from pipelines.store.tokens import tokenise
-from pipelines.text import sentences
+from pipelines.structure import sentences
 
 VERDICT_RANK: dict[VerdictName, int] = {
     "unsupported": 0,

@@ -19,7 +19,7 @@ from config.prompts import NO_ANSWER
 from config.settings import AnswerSettings, EmbeddingSettings, EscalationSettings, LLMSettings, Settings
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
-from pipelines.text import sentences
+from pipelines.structure import sentences
 from tests.fake_openai import FakeOpenAI
 
 _OPENED = "<<source "

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.text import MAX_CHARACTERS, canonical, count_tokens, fold, plain, searchable, sentences
+from pipelines.structure import sentences
+from pipelines.text import MAX_CHARACTERS, canonical, count_tokens, fold, plain, searchable
 from tests.linear import assert_linear
 
 MARKERS = re.compile(r"[-*+•‣◦▪▫●○∙·➢➤►▶✓✔–—>=_~`|:#^()\d.a-z]")

@@ -64,7 +64,7 @@ REMOTE: dict[str, RemoteLoader] = {  # by source kind: how its envelopes are loa
 # Raised whenever a loader makes another document of the same bytes: the documents of its type are then read again.
 VERSIONS: dict[str, int] = {
     PLAIN: 6,
-    MARKDOWN: 7,
+    MARKDOWN: 8,
     HTML: 6,
     PDF: 6,
     DOCX: 6,

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from pipelines.blocks import title_of
 from pipelines.errors import LoadError
-from pipelines.structure import title_of
 from pipelines.types import Block, Document, Furniture, LineBox, SourceItem
 
 YEARS = range(2, 9999)  # every year in which a datetime is valid in every time zone

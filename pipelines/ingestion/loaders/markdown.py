@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from typing import Any
 
+from pipelines.blocks import markdown_blocks, title_of
 from pipelines.ingestion.loaders.base import YEARS, Content, Limits, parse_datetime, title_from_name
 from pipelines.ingestion.loaders.text import decode
-from pipelines.structure import markdown_blocks, title_of
 from pipelines.text import canonical, fold
 from pipelines.types import Block, SourceItem
 

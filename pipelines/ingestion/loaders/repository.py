@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from pipelines.blocks import markdown_blocks
 from pipelines.facts import RepositoryFacts
 from pipelines.ingestion.envelope import unpack
 from pipelines.ingestion.loaders.base import Content, Limits, as_document, check_size, parse_datetime
@@ -11,7 +12,6 @@ from pipelines.ingestion.loaders.html import load_html
 from pipelines.ingestion.loaders.markdown import load_markdown
 from pipelines.ingestion.loaders.sniff import HTML, MARKDOWN, PLAIN, sniff
 from pipelines.ingestion.loaders.text import is_restructured, load_restructured, load_text
-from pipelines.structure import markdown_blocks
 from pipelines.types import Document, SourceItem
 
 _FACTS = ("name", "description", "language", "stars", "topics", "homepage", "licence", "pushed_at", "updated_at")

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from pipelines.blocks import text_blocks
 from pipelines.errors import LoadError
 from pipelines.headings import MAX_TITLE, trim_span
 from pipelines.ingestion.loaders.base import Content, Limits
-from pipelines.structure import text_blocks
 from pipelines.text import canonical
 from pipelines.types import Block, SourceItem
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from pipelines.blocks import blocks_of
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Packing, Piece, has_only_headings, join_tiny, pack, sections_of
-from pipelines.structure import blocks_of
 from pipelines.types import Block, Document
 
 

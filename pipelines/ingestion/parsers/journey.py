@@ -7,13 +7,14 @@ from functools import partial
 
 from pydantic import Field
 
+from pipelines.blocks import blocks_of, fill_gaps
 from pipelines.facts import JourneyFacts
 from pipelines.ingestion.parsers.markdown import is_tiny, last_words
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Packing, Piece, Span, count_words, join_tiny, pack, sections_of
 from pipelines.months import fiscal_year
-from pipelines.structure import blocks_of, fill_gaps
-from pipelines.text import count_tokens, sentences
+from pipelines.structure import sentences
+from pipelines.text import count_tokens
 from pipelines.types import Block, Document
 
 _CHARACTERS_PER_WORD = 40

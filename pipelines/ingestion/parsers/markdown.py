@@ -6,6 +6,7 @@ from functools import partial
 
 from pydantic import Field
 
+from pipelines.blocks import blocks_of, markdown_blocks
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import (
     Packing,
@@ -18,7 +19,6 @@ from pipelines.ingestion.parsers.pieces import (
     pack,
     sections_of,
 )
-from pipelines.structure import blocks_of, markdown_blocks
 from pipelines.text import plain
 from pipelines.types import Block, Document
 

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
+from pipelines.blocks import fill_gaps, title_of
 from pipelines.facts import Facts
 from pipelines.headings import trim_span
-from pipelines.structure import fill_gaps, title_of
-from pipelines.text import fold, sentences
+from pipelines.structure import sentences
+from pipelines.text import fold
 from pipelines.types import Block
 
 ATOMIC = frozenset({"table", "code"})

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
+from pipelines.blocks import blocks_of, title_of
 from pipelines.facts import ProjectFacts, repository_of
 from pipelines.ingestion.parsers.technologies import (
     is_language,
@@ -15,8 +16,8 @@ from pipelines.ingestion.parsers.technologies import (
     technologies_in,
 )
 from pipelines.ingestion.words import word_lists
-from pipelines.structure import blocks_of, title_of
-from pipelines.text import fold, plain, sentences
+from pipelines.structure import sentences
+from pipelines.text import fold, plain
 from pipelines.topics import terms_of
 from pipelines.types import Block, Document
 

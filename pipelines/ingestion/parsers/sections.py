@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import Field
 
+from pipelines.blocks import blocks_of
 from pipelines.headings import trim_span
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, has_only_headings, join_tiny, sections_of
-from pipelines.structure import blocks_of
-from pipelines.text import sentences
+from pipelines.structure import sentences
 from pipelines.types import Block, Document
 
 _WORD = re.compile(r"(?<=\s)\S")

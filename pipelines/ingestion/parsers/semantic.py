@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from pipelines.blocks import blocks_of
 from pipelines.errors import ConfigError
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, cut_span
 from pipelines.ingestion.parsers.sections import SectionsParser, section_spans, sentence_spans
-from pipelines.structure import blocks_of
 from pipelines.types import Block, Document
 
 _MIN_SENTENCES = 5

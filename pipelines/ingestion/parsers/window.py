@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from pydantic import Field
 
+from pipelines.blocks import blocks_of
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, cut_span, sections_of
-from pipelines.structure import blocks_of
 from pipelines.text import count_tokens
 from pipelines.types import Block, Document
 

@@ -12,7 +12,8 @@ from pipelines.query.careers.people import Job, Person, differently_dated, is_si
 from pipelines.query.verification.normalise import contains_phrase
 from pipelines.store.facts import Fact
 from pipelines.store.tokens import tokenise
-from pipelines.text import fold, sentences
+from pipelines.structure import sentences
+from pipelines.text import fold
 
 CAREER_CATEGORIES = frozenset({"resume", "linkedin"})  # categories of documents that state career facts
 _MIN_OVERLAP = 0.25  # of the months of either that both have, for two jobs at one employer to be taken for one

@@ -23,7 +23,8 @@ from pipelines.query.verification.normalise import (
     units_differ,
 )
 from pipelines.store.tokens import STOP_WORDS, tokenise
-from pipelines.text import fold, sentences
+from pipelines.structure import sentences
+from pipelines.text import fold
 
 _ANY_WORD = re.compile(r"\w+")
 _CODE = re.compile(r"`([^`\n]{2,200})`")

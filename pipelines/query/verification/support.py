@@ -18,7 +18,8 @@ from pipelines.query.verification.normalise import (
     numbers_in,
 )
 from pipelines.store.tokens import tokenise
-from pipelines.text import sentences, token_number
+from pipelines.structure import sentences
+from pipelines.text import token_number
 
 Array = NDArray[np.float64]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from pipelines.blocks import text_blocks
 from pipelines.headings import promote_headings
-from pipelines.structure import text_blocks
 from pipelines.types import Block
 
 LONG = "It rained for the whole of that week, and nobody went to the field but me. " * 3

@@ -4,10 +4,10 @@ import itertools
 
 import pytest
 
+from pipelines.blocks import text_blocks
 from pipelines.ingestion.classify import classify
 from pipelines.ingestion.parsers import parse
 from pipelines.ingestion.parsers.journey import JourneyParser, last_sentences
-from pipelines.structure import text_blocks
 from pipelines.text import canonical, count_tokens
 from pipelines.types import Document
 

@@ -2,9 +2,9 @@
 
 import itertools
 
+from pipelines.blocks import markdown_blocks, text_blocks
 from pipelines.ingestion.parsers.generic import GenericParser
 from pipelines.ingestion.parsers.pieces import Piece
-from pipelines.structure import markdown_blocks, text_blocks
 
 
 def test_paragraphs_are_packed_without_overlap() -> None:

@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
+from pipelines.blocks import markdown_blocks
 from pipelines.ingestion.parsers.markdown import MarkdownParser
 from pipelines.ingestion.parsers.pieces import count_words
-from pipelines.structure import markdown_blocks
 from pipelines.text import searchable
 
 WORDS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"

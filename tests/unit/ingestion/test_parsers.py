@@ -17,6 +17,7 @@ from llama_index.core.schema import MetadataMode, NodeRelationship, TextNode
 from numpy.typing import NDArray
 
 from config.settings import ParsingSettings
+from pipelines.blocks import markdown_blocks, text_blocks
 from pipelines.errors import ConfigError, ParseError
 from pipelines.facts import records_of
 from pipelines.ingestion.context_header import ContextHeader
@@ -26,7 +27,6 @@ from pipelines.ingestion.parsers.generic import GenericParser
 from pipelines.ingestion.parsers.markdown import MarkdownParser
 from pipelines.ingestion.parsers.nodes import CarriedDocument, make_nodes
 from pipelines.ingestion.parsers.pieces import Piece
-from pipelines.structure import markdown_blocks, text_blocks
 from pipelines.text import canonical
 from pipelines.types import CATEGORIES, Block, Document, NodeMetadata
 from tests.linear import assert_linear

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipelines.blocks import markdown_blocks, text_blocks
 from pipelines.facts import (
     CertificationFacts,
     EducationFacts,
@@ -20,7 +21,6 @@ from pipelines.facts import (
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.resume import ResumeParser
 from pipelines.ingestion.parsers.resume.entries import supported_facts
-from pipelines.structure import markdown_blocks, text_blocks
 from pipelines.text import canonical, count_tokens, plain
 from pipelines.types import Block, LineBox
 

@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from pipelines.blocks import text_blocks
 from pipelines.facts import EducationFacts, JobFacts, records_of
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.resume import ResumeParser
 from pipelines.ingestion.parsers.resume.job_candidates import place_likeness
 from pipelines.ingestion.parsers.resume.lines import label_role, split_label
-from pipelines.structure import text_blocks
 
 ENGINEER = JobFacts(
     company="Fathom",

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from config.settings import ParsingSettings
+from pipelines.blocks import markdown_blocks
 from pipelines.errors import ConfigError
 from pipelines.ingestion.change_detection import recipe
 from pipelines.ingestion.parsers import build_parser, parse
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.semantic import SemanticParser
-from pipelines.structure import markdown_blocks
 from pipelines.text import canonical
 from pipelines.types import Block, Document
 

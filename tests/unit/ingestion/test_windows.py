@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipelines.blocks import markdown_blocks, text_blocks
 from pipelines.ingestion.loaders.sniff import MARKDOWN, PLAIN
 from pipelines.ingestion.parsers import parse, parser_for
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.sections import SectionsParser, sentence_spans
 from pipelines.ingestion.parsers.window import WindowParser
-from pipelines.structure import markdown_blocks, text_blocks
 from pipelines.text import canonical, count_tokens
 from pipelines.types import Document
 

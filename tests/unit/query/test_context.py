@@ -8,7 +8,8 @@ from pipelines.answers import Context
 from pipelines.query.context import Budget, Passage, assemble
 from pipelines.query.delimit import SEPARATOR
 from pipelines.query.trace import Ledger
-from pipelines.text import count_tokens, sentences
+from pipelines.structure import sentences
+from pipelines.text import count_tokens
 from tests.unit.query.builders import hit
 
 TEXT = "One is here. Two is there.\n\nThree follows now. Four comes last of all."

@@ -23,7 +23,7 @@ from pipelines.query.verification.support import (
     rarity,
 )
 from pipelines.query.verify import WORDS_ONLY, build_judge, check_source, verify
-from pipelines.text import sentences
+from pipelines.structure import sentences
 from tests.unit.query.builders import source
 from tests.unit.query.claim_pairs import RIGHT, WRONG
 

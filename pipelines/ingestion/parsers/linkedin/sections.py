@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
+from pipelines.blocks import text_blocks
 from pipelines.headings import trim_span
 from pipelines.ingestion.parsers.careers.dates import date_ranges, durations
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.words import word_lists
-from pipelines.structure import text_blocks
 from pipelines.text import fold, plain
 from pipelines.types import Block, Document
 

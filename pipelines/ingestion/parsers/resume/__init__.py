@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from pydantic import Field
 
+from pipelines.blocks import text_blocks
 from pipelines.facts import Facts, records_of
 from pipelines.ingestion.parsers.careers.records import combined, job_line
 from pipelines.ingestion.parsers.careers.vocabulary import has_title
@@ -15,7 +16,6 @@ from pipelines.ingestion.parsers.resume.entries import HEADING, split_entries
 from pipelines.ingestion.parsers.resume.lines import dated_lines
 from pipelines.ingestion.parsers.resume.readers import READERS, read_text
 from pipelines.ingestion.parsers.resume.sections import SectionPart, parts_of
-from pipelines.structure import text_blocks
 from pipelines.text import count_tokens
 from pipelines.types import Block, Document, LineBox
 

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from pipelines.blocks import fill_gaps
 from pipelines.headings import trim_span
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
 from pipelines.ingestion.parsers.careers.places import is_place
 from pipelines.ingestion.parsers.careers.vocabulary import cached_for_short_text, has_title, looks_named
 from pipelines.ingestion.words import word_lists
-from pipelines.structure import fill_gaps
 from pipelines.text import fold, plain
 from pipelines.types import Block
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from pipelines.blocks import title_of
 from pipelines.ingestion.parsers.careers.dates import date_ranges
 from pipelines.ingestion.parsers.careers.section_names import MAX_HEADING, MODIFIER_WORDS, section_of
 from pipelines.ingestion.parsers.careers.vocabulary import (
@@ -19,7 +20,6 @@ from pipelines.ingestion.parsers.careers.vocabulary import (
 )
 from pipelines.ingestion.parsers.resume.lines import ResumeLine, lines_of, unspaced
 from pipelines.ingestion.words import word_lists
-from pipelines.structure import title_of
 from pipelines.text import fold
 from pipelines.types import Block, LineBox
 
