@@ -7,9 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from app.typeset import literal
-from app.wording import FINDING, is_converted, page_or_lines
+from app.wording import FINDING, is_made, page_or_lines
+from pipelines.answers import Answer, Source
 from pipelines.errors import PackError
-from pipelines.query.pack import MAX_BYTES, Pack, PackedSource, pack_json, read_pack
+from pipelines.query.pack import MAX_BYTES, Pack, pack_json, read_pack
 from pipelines.store.originals import named_path
 
 _SUFFIXES = (".md", ".json")
@@ -104,38 +105,37 @@ def _unpacked(raw: bytes, named: str) -> bytes:
 def pack_markdown(pack: Pack) -> str:
     """A pack for people: the answer, each footnote with its words and verdict, then what it was made of and with."""
     answer = pack.answer
-    parts = [f"# {literal(pack.asked.question)}", _text(pack), _signature(pack)]
+    parts = [f"# {literal(pack.asked.question)}", _text(answer), _signature(answer)]
     parts += [f"Searched for: {literal(search)}" for search in answer.searched if not answer.answered]
-    parts += [f"The documents disagree: {literal(conflict)}" for conflict in answer.conflicts]
+    parts += [f"The documents disagree: {literal(conflict.said)}" for conflict in answer.conflicts]
     parts += [f"Note: {literal(note)}" for note in answer.notes]
-    cited = {n for sentence in answer.sentences for n in sentence.citations} | {side.n for side in answer.disputed}
-    footnotes = [source for source in answer.sources if source.n in cited]
+    cited = {n for sentence in answer.sentences for n in sentence.citations}
+    cited |= {side.n for conflict in answer.conflicts for side in conflict.sides}
     rest = [source for source in answer.sources if source.n not in cited]
-    if footnotes:
-        parts += ["## Footnotes", *(_footnote(pack, source) for source in footnotes)]
+    if cited:
+        parts += ["## Footnotes", *(_footnote(answer, source) for source in answer.sources if source.n in cited)]
     if rest:
-        parts += ["## Also read, not cited", _listed(pack, rest)]
+        parts += ["## Also read, not cited", _listed(rest)]
     if answer.nearest and not answer.answered:
-        parts += ["## Nearest passages", _listed(pack, answer.nearest)]
+        parts += ["## Nearest passages", _listed(answer.nearest)]
     parts += ["## Documents", _documents(pack)] if pack.documents else []
     parts += ["## How it was made", _table(("what", "value"), list(_made(pack)))]
     parts.append("`footnote replay` with the JSON file beside this one asks again, and says what changed and why.")
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _text(pack: Pack) -> str:
+def _text(answer: Answer) -> str:
     parts = [
         literal(sentence.text)
         + (" " if sentence.citations else "")
         + "".join(f"\\[{n}\\]" for n in sentence.citations)
         + ("" if sentence.verdict == "supported" else f" *({FINDING[sentence.verdict]})*")
-        for sentence in pack.answer.sentences
+        for sentence in answer.sentences
     ]
-    return " ".join(parts) or literal(pack.answer.text)
+    return " ".join(parts) or literal(answer.answer)
 
 
-def _signature(pack: Pack) -> str:
-    answer = pack.answer
+def _signature(answer: Answer) -> str:
     if answer.mode == "llm":
         who = f"Written by {literal(answer.model)}"
     else:
@@ -144,47 +144,50 @@ def _signature(pack: Pack) -> str:
         who if answer.answered else "No answer was found",
         *([f"confidence: {answer.confidence}"] * answer.answered),
     ]
-    parts += ["the language model failed"] * answer.failed + ["the answer was cut short"] * answer.truncated
+    parts += ["the language model failed"] * bool(answer.fallback_reason)
+    parts += ["the answer was cut short"] * answer.truncated
     return f"*{' · '.join(parts)}*"
 
 
-def _footnote(pack: Pack, source: PackedSource) -> str:
+def _footnote(answer: Answer, source: Source) -> str:
     """A source with the words that it is cited for, and what they support or dispute."""
-    citations = [c for sentence in pack.answer.sentences for c in sentence.evidence if c.n == source.n]
+    citations = [cited for sentence in answer.sentences for cited in sentence.evidence if cited.n == source.n]
     quoted = {(citation.quote, FINDING[citation.verdict].capitalize()): None for citation in citations}
-    quoted |= {(side.quote, _DISPUTED): None for side in pack.answer.disputed if side.n == source.n}
+    sides = (side for conflict in answer.conflicts for side in conflict.sides if side.n == source.n)
+    quoted |= {(side.quote, _DISPUTED): None for side in sides}
     lines = [f"> {literal(quote)}\n>\n> *{finding}.*" for quote, finding in quoted]
     words = "\n>\n".join(lines) or f"> {literal(source.snippet)}"
-    return f"**\\[{source.n}\\]** {_where(pack, source)}\n\n{words}"
+    return f"**\\[{source.n}\\]** {_where(source)}\n\n{words}"
 
 
-def _listed(pack: Pack, sources: Sequence[PackedSource]) -> str:
-    return "\n".join(f"- \\[{source.n}\\] {_where(pack, source)}" for source in sources)
+def _listed(sources: Sequence[Source]) -> str:
+    return "\n".join(f"- \\[{source.n}\\] {_where(source)}" for source in sources)
 
 
-def _where(pack: Pack, source: PackedSource) -> str:
-    document = next((each for each in pack.documents if each.id == source.document_id), None)
-    title, name = (document.title or document.name, document.name) if document else ("", source.document_id)
-    converted = document is not None and is_converted(document.name, document.uri)
-    place = page_or_lines(source.page, source.line_start, source.line_end, converted=converted)
+def _where(source: Source) -> str:
+    title, name = source.title or source.documentName, source.documentName
+    place = page_or_lines(source.page, source.line_start, source.line_end, converted=is_made(source))
     path = " › ".join(part for part in source.section_path if part != title)
     inside = ", ".join(filter(None, [name if name != title else "", place, path]))
-    return literal(f"{title or name} ({inside})")
+    return literal(f"{title} ({inside})")
 
 
 def _documents(pack: Pack) -> str:
-    rows = [(document.name, document.content_sha, document.file_sha or "not known") for document in pack.documents]
+    rows = [
+        (source.documentName, source.content_sha, pack.file_hashes.get(key) or "not known")
+        for key, source in pack.documents.items()
+    ]
     return _table(("document", "content hash", "file SHA-256"), rows)
 
 
 def _made(pack: Pack) -> Iterator[tuple[str, str]]:
-    asked = pack.asked
+    asked, searched_for = pack.asked, pack.trace.intent.search_text if pack.trace else ""
     yield "asked at", pack.made_at
     yield "asked by", asked.audience
     if asked.history:
         yield "after", "; ".join(turn.question for turn in asked.history)
-    if asked.searched_for and asked.searched_for != asked.question:
-        yield "searched for", asked.searched_for
+    if searched_for and searched_for != asked.question:
+        yield "searched for", searched_for
     narrowed = {name: value for name, value in asdict(asked.filters).items() if value}
     if narrowed:
         parts = (
@@ -195,7 +198,7 @@ def _made(pack: Pack) -> Iterator[tuple[str, str]]:
     yield "searched by", asked.mode
     yield "language model", pack.language_model or "none"
     yield "embedding model", pack.embedding_model
-    yield "settings", pack.settings.fingerprint
+    yield "settings", pack.fingerprint
     yield "corpus version", str(pack.corpus_version)
     yield "Footnote", pack.footnote
 

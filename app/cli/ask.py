@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pipelines.types import Filters
 
 verbs = typer.Typer()
-_MARKS = {"same": " ", "changed": "~", "gone": "-", "new": "+"}
 _STANDS = {
     "now": "still in the documents",
     "older": "only in an older version that is kept",
@@ -202,7 +201,7 @@ def replay(
 
     settings, kept = settings_now(), load_pack(pack)
     engine = build_query_engine(settings)
-    outputs = (settings.answer.output, kept.settings.values.get("answer.output"))
+    outputs = (settings.answer.output, kept.settings.get("answer.output"))
     if engine.llm is not None and outputs == ("auto", "json"):
         engine = engine.with_changes({"answer.output": "json"})  # as `ask --json` asked
     emit(Replayed(replay_pack(engine, kept)), as_json)
@@ -237,14 +236,13 @@ def _say_block(heading: str, lines: Iterable[str]) -> None:
 
 def _sentences(again: "Replay") -> Iterator[str]:
     for each in again.changes.sentences:
-        mark = _MARKS[each.change]
-        if each.before and each.change != "same":
-            yield f"  {'-' if mark == '~' else mark} {clip(each.before, _CLIP)}"
-        if each.after:
-            yield f"  {'+' if mark == '~' else mark} {clip(each.after, _CLIP)}"
-        if each.before and each.after and each.verdict_before != each.verdict_after:
+        if each.change != "same":
+            yield f"  {'-' if each.change == 'gone' else '+'} {clip(each.before or each.after, _CLIP)}"
+            continue
+        yield f"    {clip(each.after, _CLIP)}"
+        if each.verdict_before != each.verdict_after:
             yield f"    verdict: {each.verdict_before} -> {each.verdict_after}"
-        if each.change == "same" and each.cites:
+        if each.cites:
             yield "    stands on other words than before"
 
 

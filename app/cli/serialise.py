@@ -43,7 +43,7 @@ SHAPES = {
     "Replayed": "*replay",
     "Replay": "question=before.asked.question asked_at=before.made_at *changes quotations fingerprints=:fingerprints "
     "answer=after.answer",
-    "fingerprints": "before=before.settings.fingerprint after=after.settings.fingerprint",
+    "fingerprints": "before=before.fingerprint after=after.fingerprint",
     "StoredModel": "table label=identity.label *identity active documents of=stored complete nodes bytes "
     "added=added_at",
     "ModelList": "models=stored note",

@@ -145,4 +145,5 @@ def _consistent(answer: Answer) -> Answer:
     return answer
 
 
-_ANSWER: TypeAdapter[Answer] = TypeAdapter(Annotated[Answer, AfterValidator(_consistent)])
+ConsistentAnswer = Annotated[Answer, AfterValidator(_consistent)]
+_ANSWER: TypeAdapter[Answer] = TypeAdapter(ConsistentAnswer)

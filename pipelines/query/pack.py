@@ -3,160 +3,85 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, SecretStr, TypeAdapter, ValidationError
 
 from config.settings import Settings
-from pipelines.answers import Answer, Source, VerdictName
+from pipelines.answers import Answer, Source
 from pipelines.errors import PackError, RetrievalError
 from pipelines.query.ablation import TUNABLE
+from pipelines.query.answer import ConsistentAnswer
 from pipelines.store.database import reading
 from pipelines.store.query_log import jsonable, read_query
 from pipelines.store.versions import hashes_of
 from pipelines.types import Audience, Filters, Mode, Trace, Turn
 
-if TYPE_CHECKING:  # a pack is read without the libraries that a question needs
+if TYPE_CHECKING:
     from pipelines.query.engine import QueryEngine
     from pipelines.query.search import Request
 
 FORMAT: Literal["footnote-answer-pack"] = "footnote-answer-pack"
-SCHEMA_VERSION: Literal[1] = 1
+SCHEMA_VERSION: Literal[2] = 2
 MAX_BYTES = 20_000_000
 _HINT = "Name a file that `footnote ask --pack` or the chat wrote."
+_MODEL_FAILED = "The language model failed."
+_TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
 
 
-class _PackPart(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", from_attributes=True)
+class PackedRequest(BaseModel):
+    """The question with its history, filters, audience and mode."""
 
-
-class PackedRequest(_PackPart):
-    """The question with its filters, audience and mode; `searched_for` is the text that was searched."""
+    model_config = ConfigDict(frozen=True)
 
     question: str
     history: tuple[Turn, ...] = ()
     filters: Filters = Filters()
     audience: Audience = "owner"
     mode: Mode = "hybrid"
-    searched_for: str = ""
 
 
-class PackedCitation(_PackPart):
-    """A footnote: source `n`, and the words of the document that support the sentence."""
+class Pack(BaseModel):
+    """An answer pack.
 
-    n: int = Field(ge=1)
-    document_id: str
-    content_sha: str
-    start: int = Field(ge=0)
-    end: int = Field(ge=0)
-    quote: str
-    verdict: VerdictName
-
-
-class PackedSentence(_PackPart):
-    """A sentence, the numbers of its footnotes, and whether these support it."""
-
-    text: str
-    citations: tuple[int, ...]
-    verdict: VerdictName
-    evidence: tuple[PackedCitation, ...] = ()
-
-
-class PackedSource(_PackPart):
-    """A numbered source: where it stands, its words, and its best rank among all candidates; 0 where it had none."""
-
-    n: int = Field(ge=1)
-    document_id: str
-    page: int | None = None
-    line_start: int
-    line_end: int
-    section_path: tuple[str, ...] = ()
-    start: int = Field(ge=0)
-    end: int = Field(ge=0)
-    snippet: str
-    node_ids: tuple[str, ...] = ()
-    rank: int = Field(0, ge=0)
-
-
-class PackedAnswer(_PackPart):
-    """The answer: its sentences, and what it stands on; an abstention has what came nearest instead.
-
-    `disputed` are the sides of its conflicts. `failed` tells that a language model failed and sentences were quoted
-    instead.
+    `made_at` is the time of the answer (ISO 8601, UTC), `footnote` the version that wrote it. `trace` is the ledger
+    without prompts, None where the query log has none. `file_hashes` are the SHA-256 of the files by document id, where
+    the version is still stored. `settings` are those that an answer depends on, `fingerprint` is that of all.
     """
 
-    answered: bool
-    text: str
-    confidence: Literal["high", "medium", "low"]
-    mode: Literal["llm", "extractive"]
-    model: str = ""
-    sentences: tuple[PackedSentence, ...] = ()
-    sources: tuple[PackedSource, ...] = ()
-    nearest: tuple[PackedSource, ...] = ()
-    searched: tuple[str, ...] = ()
-    conflicts: tuple[str, ...] = ()
-    disputed: tuple[PackedCitation, ...] = ()
-    notes: tuple[str, ...] = ()
-    truncated: bool = False
-    failed: bool = False
-
-
-class PackedDocument(_PackPart):
-    """A document that the answer draws on, in the version that it had: hashes of its text and of its file.
-
-    `uri` is an address on the web; of a file there is only its name. `file_sha` is empty where it is not known.
-    """
-
-    id: str
-    name: str
-    title: str
-    category: str = ""
-    uri: str = ""
-    content_sha: str
-    file_sha: str = ""
-
-
-class PackedCandidate(_PackPart):
-    """A candidate: its rank from 1, its final score, and its outcome."""
-
-    node_id: str
-    document_id: str
-    rank: int = Field(ge=1)
-    score: float
-    fate: str
-
-
-class PackedSettings(_PackPart):
-    """The settings that an answer depends on, by dotted name, and the fingerprint of all; no key is among them."""
-
-    fingerprint: str
-    values: dict[str, Any]
-
-
-class Pack(_PackPart):
-    """An answer pack. `made_at` is the time of the answer (ISO 8601, UTC), `footnote` the version that wrote it."""
+    model_config = ConfigDict(frozen=True)
 
     format: Literal["footnote-answer-pack"] = FORMAT
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[2] = SCHEMA_VERSION
     footnote: str
     made_at: str
     asked: PackedRequest
-    answer: PackedAnswer
-    documents: tuple[PackedDocument, ...] = ()
-    ranking: tuple[PackedCandidate, ...] = ()
-    settings: PackedSettings
+    answer: ConsistentAnswer
+    trace: Trace | None = None
+    file_hashes: dict[str, str] = {}
+    settings: dict[str, Any]
+    fingerprint: str
     embedding_model: str
     language_model: str = ""
     corpus_version: int
-    trace_id: str = ""
 
-    def name_of(self, document_id: str) -> str:
-        """The name of a document; its id if the pack has none."""
-        return next((document.name for document in self.documents if document.id == document_id), document_id)
+    @property
+    def documents(self) -> dict[str, Source]:
+        """The first source of each document that the answer draws on, or that came nearest, by the document's id."""
+        first: dict[str, Source] = {}
+        for source in (*self.answer.sources, *self.answer.nearest):
+            first.setdefault(source.document_id, source)
+        return first
+
+    def fate_of(self, source: Source) -> tuple[int, str]:
+        """(best rank from 1, fate) of a source's nodes among the candidates; (0, "") without any."""
+        candidates = enumerate(self.trace.candidates if self.trace else (), start=1)
+        return next(((rank, each.fate) for rank, each in candidates if each.node_id in source.node_ids), (0, ""))
 
 
 def pack_json(pack: Pack) -> str:
@@ -179,29 +104,70 @@ def read_pack(raw: bytes, name: str) -> Pack:
         raise PackError(f"{name} is damaged or not an answer pack: it is not JSON.", hint=_HINT) from error
     if not isinstance(data, dict) or data.get("format") != FORMAT or b"\\u0000" in raw:
         raise PackError(f"{name} is not an answer pack.", hint=_HINT)
-    if data.get("schema_version") != SCHEMA_VERSION:
+    written = data.get("schema_version")
+    if written not in (1, SCHEMA_VERSION):
         raise PackError(
-            f"{name} is an answer pack of version {str(data.get('schema_version'))[:20]}, and this Footnote reads "
-            f"version {SCHEMA_VERSION}.",
+            f"{name} is an answer pack of version {str(written)[:20]}, and this Footnote reads "
+            f"versions 1 and {SCHEMA_VERSION}.",
             hint="Replay it with the version of Footnote that wrote it, or a newer one.",
         )
     try:
-        return Pack.model_validate(data)
+        return Pack.model_validate(_from_version_1(data) if written == 1 else data)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"][:6])
         raise PackError(f"{name} is damaged: {place}: {first['msg']}.", hint=_HINT) from error
+    except (LookupError, TypeError, AttributeError) as error:  # of version 1
+        raise PackError(f"{name} is damaged: a part of it is missing.", hint=_HINT) from error
 
 
-def web_address(uri: str) -> str:
-    """The address of a page on the web, without what may be secret in it; empty for files and the like."""
-    try:
-        parts = urlsplit(uri)
-        host = parts.hostname or ""
-        port = f":{parts.port}" if parts.port else ""
-    except ValueError:
-        return ""
-    return f"{parts.scheme}://{host}{port}{parts.path}" if parts.scheme in ("http", "https") and host else ""
+def _from_version_1(old: Mapping[str, Any]) -> dict[str, Any]:
+    """A pack of version 1 in the form of this one; what it does not hold is empty."""
+    asked, answer, settings = old["asked"], old["answer"], old["settings"]
+    documents = {document["id"]: document for document in old["documents"]}
+
+    def source(row: Mapping[str, Any]) -> dict[str, Any]:
+        document = documents[row["document_id"]]
+        of_document = {name: document[name] for name in ("title", "uri", "category", "content_sha")}
+        return {**row, **of_document, "documentName": document["name"]}
+
+    def cited(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        return [{**row, "support": 1.0} for row in rows]
+
+    sides = cited(answer["disputed"])
+    same = {name: old[name] for name in ("footnote", "made_at", "embedding_model", "language_model", "corpus_version")}
+    return same | {
+        "asked": {name: value for name, value in asked.items() if name != "searched_for"},
+        "answer": {
+            **answer,
+            "question": asked["question"],
+            "answer": answer["text"],
+            "sentences": [{**each, "evidence": cited(each["evidence"])} for each in answer["sentences"]],
+            "sources": [source(row) for row in answer["sources"]],
+            "nearest": [source(row) for row in answer["nearest"]],
+            "conflicts": [
+                {"kind": "value", "said": said, "sides": [side for side in sides if f"[{side['n']}]" in said]}
+                for said in answer["conflicts"]
+            ],
+            "fallback_reason": _MODEL_FAILED * answer["failed"],
+            "trace_id": old["trace_id"],
+        },
+        "trace": {
+            "id": old["trace_id"],
+            "intent": {"question": asked["question"], "search_text": asked["searched_for"]},
+            "candidates": [{**row, "title": "", "final": row["score"]} for row in old["ranking"]],
+            "settings": settings["fingerprint"],
+            "corpus_version": old["corpus_version"],
+            **{name: asked[name] for name in ("audience", "filters", "mode")},
+            **{"attempts": (), "tags": (), "notes": (), "timings_ms": {}},
+        },
+        "file_hashes": {key: document["file_sha"] for key, document in documents.items() if document["file_sha"]},
+        "settings": settings["values"],
+        "fingerprint": settings["fingerprint"],
+    }
+
+
+# Nothing private
 
 
 _SPARED = {"retrieval.cache_entries", "answer.follow_ups", "answer.follow_ups_by", "answer.follow_up_seconds"}
@@ -223,17 +189,10 @@ def pack_answer(engine: "QueryEngine", request: "Request", answer: Answer, trace
         ServiceUnavailable: If the database cannot be reached.
     """
     ledger, made_at = (jsonable(trace), datetime.now(UTC).isoformat()) if trace else _logged(engine, answer.trace_id)
-    ranking = [
-        PackedCandidate(
-            node_id=row["node_id"],
-            document_id=row["document_id"],
-            rank=rank,
-            score=round(row["final"], 6),
-            fate=row["fate"],
-        )
-        for rank, row in enumerate(ledger.get("candidates", ()), start=1)
-    ]
-    values = relevant_settings(engine.settings)
+    private = _private(engine.settings)
+    sources = {source.document_id: source for source in (*answer.nearest, *answer.sources)}
+    with reading(engine.database.engine, "reading the hashes of documents") as connection:
+        stored = hashes_of(connection, sources, request.audience)
     return Pack(
         footnote=footnote_version(),
         made_at=made_at,
@@ -243,43 +202,20 @@ def pack_answer(engine: "QueryEngine", request: "Request", answer: Answer, trace
             filters=request.filters,
             audience=request.audience,
             mode=request.mode,
-            searched_for=ledger.get("intent", {}).get("search_text", ""),
         ),
-        answer=_packed_answer(answer, {row.node_id: row.rank for row in ranking}, _private(engine.settings)),
-        documents=_documents(engine, request, [*answer.sources, *answer.nearest]),
-        ranking=tuple(ranking),
-        settings=PackedSettings(fingerprint=ledger.get("settings", engine.fingerprint), values=values),
+        answer=_public_answer(answer, private),
+        trace=_public_trace(ledger, private),
+        file_hashes={
+            key: stored[key].file_sha
+            for key, source in sources.items()
+            if key in stored and stored[key].content_sha == source.content_sha
+        },
+        settings=relevant_settings(engine.settings),
+        fingerprint=ledger.get("settings", engine.fingerprint),
         embedding_model=engine.identity.label,
         language_model=_last_part(engine.model_name),
         corpus_version=ledger.get("corpus_version") or engine.store.version(),
-        trace_id=answer.trace_id,
     )
-
-
-def relevant_settings(settings: Settings) -> dict[str, Any]:
-    """The settings that affect an answer, by dotted name; of a path only its last part."""
-    stages = {name: getattr(settings, name).model_dump(mode="json") for name in (*TUNABLE, "persona")}
-    stages["llm"] = {name: getattr(settings.llm, name) for name in _WRITER}
-    stages["embedding"] = {"precision": settings.embedding.precision}
-    values = {
-        f"{stage}.{name}": value for stage, stage_values in stages.items() for name, value in stage_values.items()
-    }
-    return {name: _last_part(value) for name, value in values.items() if name not in _SPARED}
-
-
-def footnote_version() -> str:
-    """Footnote's version; `unknown` where it was not installed."""
-    try:
-        return version("footnote")
-    except PackageNotFoundError:
-        return "unknown"
-
-
-def without_secrets(text: str, private: Sequence[str]) -> str:
-    """A text without keys and folders of this machine; of an address it has only the host."""
-    for secret in private:
-        text = text.replace(secret, "…")
-    return _ADDRESS.sub(r"\1\2", text)
 
 
 def _logged(engine: "QueryEngine", trace_id: str) -> tuple[Mapping[str, Any], str]:
@@ -291,63 +227,85 @@ def _logged(engine: "QueryEngine", trace_id: str) -> tuple[Mapping[str, Any], st
     return row["trace"], datetime.fromisoformat(row["asked_at"]).astimezone(UTC).isoformat()
 
 
-def _packed_answer(answer: Answer, ranks: Mapping[str, int], private: Sequence[str]) -> PackedAnswer:
-    return PackedAnswer(
-        answered=answer.answered,
-        text=answer.answer,
-        confidence=answer.confidence,
-        mode=answer.mode,
+def _public_answer(answer: Answer, private: Sequence[str]) -> Answer:
+    """The answer with its words as they are, and without addresses, keys, and names of documents that are not shown."""
+
+    def public(sources: Sequence[Source]) -> tuple[Source, ...]:
+        hidden: dict[str, Any] = {"lines_uri": "", "also_in": (), "near_copies": ()}
+        return tuple(replace(each, uri=web_address(each.lines_uri or each.uri), **hidden) for each in sources)
+
+    return replace(
+        answer,
         model=_last_part(answer.model),
-        sentences=tuple(map(PackedSentence.model_validate, answer.sentences)),
-        sources=tuple(_packed_source(source, ranks) for source in answer.sources),
-        nearest=tuple(_packed_source(source, ranks) for source in answer.nearest),
+        sources=public(answer.sources),
+        nearest=public(answer.nearest),
         searched=tuple(without_secrets(search, private) for search in answer.searched),
-        conflicts=tuple(conflict.said for conflict in answer.conflicts),
-        disputed=tuple(PackedCitation.model_validate(side) for conflict in answer.conflicts for side in conflict.sides),
         notes=tuple(without_secrets(note, private) for note in answer.notes),
-        truncated=answer.truncated,
-        failed=bool(answer.fallback_reason),
+        fallback_reason=_MODEL_FAILED if answer.fallback_reason else "",
     )
 
 
-def _packed_source(source: Source, ranks: Mapping[str, int]) -> PackedSource:
-    rank = min((ranks[node_id] for node_id in source.node_ids if node_id in ranks), default=0)
-    return PackedSource.model_validate(source).model_copy(update={"rank": rank})
+def _public_trace(ledger: Mapping[str, Any], private: Sequence[str]) -> Trace | None:
+    """The ledger without secrets, prompts, and titles of candidates; None where it is not a ledger of this Footnote."""
+    candidates = [{**row, "title": "", "also_in": ()} for row in ledger.get("candidates", ())]
+    try:
+        return _TRACE.validate_python(_cleaned({**ledger, "candidates": candidates, "readings": ()}, private))
+    except ValidationError:
+        return None
 
 
-def _documents(engine: "QueryEngine", request: "Request", sources: Sequence[Source]) -> tuple[PackedDocument, ...]:
-    """The documents of the sources; the hash of a file that was replaced since is not known."""
-    first = {source.document_id: source for source in reversed(sources)}
-    with reading(engine.database.engine, "reading the hashes of documents") as connection:
-        now = hashes_of(connection, first, request.audience)
-    return tuple(
-        PackedDocument(
-            id=source.document_id,
-            name=source.documentName,
-            title=source.title,
-            category=source.category,
-            uri=web_address(source.lines_uri or source.uri),
-            content_sha=source.content_sha,
-            file_sha=now[key].file_sha if key in now and now[key].content_sha == source.content_sha else "",
-        )
-        for key, source in sorted(first.items(), key=lambda pair: pair[1].n)
-    )
+def _cleaned(value: Any, private: Sequence[str]) -> Any:
+    if isinstance(value, str):
+        return without_secrets(value, private)
+    if isinstance(value, Mapping):
+        return {name: _cleaned(item, private) for name, item in value.items()}
+    return [_cleaned(item, private) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def without_secrets(text: str, private: Sequence[str]) -> str:
+    """A text without keys and folders of this machine; of an address it has only the host."""
+    for secret in private:
+        text = text.replace(secret, "…")
+    return _ADDRESS.sub(r"\1\2", text)
 
 
 def _private(settings: Settings) -> list[str]:
     """The keys and folders of this machine, which no pack may hold, the longest first."""
     keys = (getattr(settings, name) for name in type(settings).model_fields)
-    secrets_and_paths = [key.get_secret_value() for key in keys if isinstance(key, SecretStr)]
-    secrets_and_paths += [
-        str(settings.home.absolute()),
-        str(settings.home.resolve()),
-        str(Path.home()),
-        str(Path.cwd()),
-    ]
-    return sorted({text for text in secrets_and_paths if len(text) > 1}, key=len, reverse=True)
+    folders = settings.home.absolute(), settings.home.resolve(), Path.home(), Path.cwd()
+    secrets = {*map(str, folders), *(key.get_secret_value() for key in keys if isinstance(key, SecretStr))}
+    return sorted((text for text in secrets if len(text) > 1), key=len, reverse=True)
+
+
+def web_address(uri: str) -> str:
+    """The address of a page on the web, without what may be secret in it; empty for files and the like."""
+    try:
+        parts = urlsplit(uri)
+        host = parts.hostname or ""
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return ""
+    return f"{parts.scheme}://{host}{port}{parts.path}" if parts.scheme in ("http", "https") and host else ""
+
+
+def relevant_settings(settings: Settings) -> dict[str, Any]:
+    """The settings that affect an answer, by dotted name; of a path only its last part."""
+    stages = {name: getattr(settings, name).model_dump(mode="json") for name in (*TUNABLE, "persona")}
+    stages["llm"] = {name: getattr(settings.llm, name) for name in _WRITER}
+    stages["embedding"] = {"precision": settings.embedding.precision}
+    values = {f"{stage}.{name}": value for stage, of_stage in stages.items() for name, value in of_stage.items()}
+    return {name: _last_part(value) for name, value in values.items() if name not in _SPARED}
 
 
 def _last_part(value: Any) -> Any:
     if isinstance(value, str) and _PATH.match(value):
         return value.replace("\\", "/").rstrip("/").rpartition("/")[2]
     return value
+
+
+def footnote_version() -> str:
+    """Footnote's version; `unknown` where it was not installed."""
+    try:
+        return version("footnote")
+    except PackageNotFoundError:
+        return "unknown"

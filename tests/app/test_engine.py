@@ -103,6 +103,6 @@ def test_an_answer_is_handed_out_as_a_pack_with_what_it_was_asked_of(settings: S
     assert (pack.asked.question, pack.asked.history[0].question, pack.asked.filters.year) == (
         "Who built the anagama kiln?", "What is a kiln?", (2014,)
     )  # fmt: skip
-    assert pack.trace_id == answer.trace_id
-    assert [row.rank for row in pack.ranking] == [1]
+    assert pack.answer.trace_id == answer.trace_id
+    assert [pack.fate_of(source)[0] for source in pack.answer.sources] == [1]
     engine.close()

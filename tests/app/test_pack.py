@@ -7,10 +7,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from app.pack import files_of, load_pack, pack_archive, pack_markdown, write_pack
+from pipelines.answers import Conflict
 from pipelines.errors import PackError
 from pipelines.query.pack import PackedRequest, pack_json
 from pipelines.types import Filters, Turn
-from tests.unit.query.packs import document, pack, sentence, source
+from tests.unit.query.packs import pack, sentence, source, trace
 
 FORTY = sentence("The crane moved forty containers.", quote="moved forty containers")
 WHOLE = pack(FORTY)
@@ -83,8 +84,8 @@ def test_the_markdown_shows_the_answer_its_footnotes_with_their_words_and_verdic
 
 
 def test_the_markdown_of_an_abstention_shows_what_was_searched_and_what_came_nearest() -> None:
-    nothing = {"answered": False, "text": "I don't know.", "nearest": (source(1),), "searched": ("cranes (hybrid)",)}
-    markdown = shown(pack_markdown(pack(sources=(), said=nothing)))
+    nothing = {"answered": False, "answer": "I don't know.", "nearest": (source(1),), "searched": ("cranes (hybrid)",)}
+    markdown = shown(pack_markdown(pack(sources=(), told=nothing)))
     for part in (
         "I don't know.",
         "No answer was found",
@@ -97,25 +98,19 @@ def test_the_markdown_of_an_abstention_shows_what_was_searched_and_what_came_nea
 
 def test_the_markdown_says_for_whom_after_what_and_in_what_it_was_asked() -> None:
     asked = PackedRequest(
-        question="And then?", audience="visitor", mode="sparse", searched_for="And then? crane",
+        question="And then?", audience="visitor", mode="sparse",
         history=(Turn(question="What is a crane?", answer="A machine."),),
         filters=Filters(year=(2014, 2015)),
     )  # fmt: skip
-    markdown = shown(pack_markdown(pack(FORTY, asked=asked)))
+    markdown = shown(pack_markdown(pack(FORTY, asked=asked, trace=trace(searched_for="And then? crane"))))
     for part in ("visitor", "What is a crane?", "year: 2014, 2015", "And then? crane", "sparse"):
         assert part in markdown, part
 
 
 def test_each_side_of_a_conflict_is_a_footnote_with_its_words() -> None:
     sides = tuple(sentence(words, n=n).evidence[0] for n, words in ((1, "40 an hour"), (2, "46 an hour")))
-    markdown = shown(
-        pack_markdown(
-            pack(
-                sentence("40 an hour"), sources=(source(1), source(2)),
-                said={"conflicts": ("40 [1], 46 [2]",), "disputed": sides},
-            )
-        )
-    )  # fmt: skip
+    told = {"conflicts": (Conflict("value", "Speed: 40 [1], 46 [2]", sides),)}
+    markdown = shown(pack_markdown(pack(sentence("40 an hour"), sources=(source(1), source(2)), told=told)))
     assert "Also read" not in markdown
     assert "46 an hour" in markdown
     assert "One side of what the documents disagree about" in markdown
@@ -143,10 +138,10 @@ def everywhere(text: str) -> str:
     return pack_markdown(
         pack(
             sentence(text, quote=text),
-            sources=(source(1, snippet=text), source(2, snippet=text)),
-            documents=(document().model_copy(update={"name": text, "title": text}),),
-            asked=PackedRequest(question=text, searched_for=f"{text}!", history=(Turn(question=text, answer=text),)),
-            said={"notes": (text,), "conflicts": (text,)},
+            sources=tuple(source(n, snippet=text, documentName=text, title=text) for n in (1, 2)),
+            asked=PackedRequest(question=text, history=(Turn(question=text, answer=text),)),
+            trace=trace(searched_for=f"{text}!"),
+            told={"notes": (text,), "conflicts": (Conflict("value", text, sentence(text).evidence),)},
             language_model=text,
         )
     )

@@ -21,7 +21,7 @@ def ingested(shell: Shell, folder: Path) -> Path:
 def test_a_pack_is_written_beside_the_printed_answer_and_replays_as_the_same(shell: Shell, ingested: Path) -> None:
     answer = shell.json("ask", QUESTION, "--pack", "crane.json")
     pack = json.loads(Path("crane.json").read_text())
-    assert (pack["asked"]["question"], pack["trace_id"]) == (QUESTION, answer["trace_id"])
+    assert (pack["asked"]["question"], pack["answer"]["trace_id"]) == (QUESTION, answer["trace_id"])
     assert Path("crane.md").read_text().startswith(f"# {QUESTION}\n")
     told = shell.json("replay", "crane.json")
     assert (told["same"], told["question"], told["causes"]) == (True, QUESTION, [])

@@ -1,16 +1,18 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from config.settings import FactorSettings, LLMSettings, Settings
+from pipelines.answers import Conflict
 from pipelines.errors import PackError
 from pipelines.query.pack import pack_json, read_pack, relevant_settings, web_address, without_secrets
 from pipelines.query.replay import check_quotation
 from pipelines.store.versions import Hashes
 from pipelines.types import Filters
-from tests.unit.query.packs import document, pack, sentence, source
+from tests.unit.query.packs import pack, sentence, source
 
 FORTY = sentence("The crane moved „forty“ containers\n\tan hour. 🜁")
 
@@ -22,11 +24,11 @@ def changed(**changes: Any) -> bytes:
 
 
 def test_a_pack_is_read_as_it_was_written() -> None:
+    conflict = Conflict("value", "Speed: 40 [1], 50 [2]", (FORTY.evidence[0], replace(FORTY.evidence[0], n=2)))
     whole = pack(
         FORTY,
-        sources=(source(1), source(2, "other", rank=0)),
-        documents=(document(), document("other")),
-        said={"nearest": (source(3),), "notes": ("a note",), "conflicts": ("a conflict",), "truncated": True},
+        sources=(source(1), source(2, "other")),
+        told={"nearest": (source(3),), "notes": ("a note",), "conflicts": (conflict,), "truncated": True},
     )
     assert read_pack(pack_json(whole).encode(), "x.json") == whole
 
@@ -45,9 +47,11 @@ def test_a_pack_is_read_as_it_was_written() -> None:
         (changed(schema_version=None), "version None"),
         (changed(made_at=None), "made_at"),
         (changed(answer={"answered": "perhaps"}), "answer"),
-        (changed(unknown=1), "unknown"),
-        (changed(trace_id="\x00"), "not an answer pack"),
-        (changed(trace_id="\ud800"), "not JSON"),
+        (pack_json(pack(FORTY)).replace('"n": 1', '"n": 2', 1).encode(), "there is no source 2"),
+        (changed(schema_version=1), "a part of it is missing"),
+        (changed(settings=1), "settings"),
+        (changed(fingerprint="\x00"), "not an answer pack"),
+        (changed(fingerprint="\ud800"), "not JSON"),
         (b" " * 20_000_001, "larger"),
     ],
 )
@@ -58,13 +62,26 @@ def test_a_damaged_or_foreign_file_is_a_typed_error_that_names_it(raw: bytes, sa
     assert raised.value.hint
 
 
-def test_a_pack_that_an_earlier_release_wrote_is_read_and_written_as_it_was() -> None:
+def test_a_pack_of_version_1_is_read_with_all_that_it_holds() -> None:
     raw = (Path(__file__).parent / "answer_pack_v1.json").read_bytes()
-    read = read_pack(raw, "x.json")
-    assert json.loads(pack_json(read)) == json.loads(raw)
+    old, read = json.loads(raw), read_pack(raw, "x.json")
+    assert read == read_pack(pack_json(read).encode(), "x.json")
     assert read.asked.filters == Filters(category=("resume", "linkedin"), since="2000-01-01")
     assert [turn.sources for turn in read.asked.history] == [("Marit",)]
-    assert read.answer.sentences[0].evidence
+    assert (read.answer.answer, read.answer.trace_id) == (old["answer"]["text"], old["trace_id"])
+    assert [each.text for each in read.answer.sentences] == [each["text"] for each in old["answer"]["sentences"]]
+    assert [cited.quote for cited in read.answer.sentences[0].evidence] == [read.answer.sentences[0].text]
+    (document,) = old["documents"]
+    assert {each.documentName: each.content_sha for each in read.answer.sources} == {
+        document["name"]: document["content_sha"]
+    }
+    assert read.file_hashes == {document["id"]: document["file_sha"]}
+    assert [read.fate_of(each)[0] for each in read.answer.sources] == [
+        each["rank"] for each in old["answer"]["sources"]
+    ]
+    assert read.trace is not None
+    assert read.trace.intent.search_text == old["asked"]["searched_for"]
+    assert read.settings == old["settings"]["values"]
 
 
 @pytest.mark.parametrize(
@@ -119,10 +136,6 @@ def test_a_quotation_is_looked_for_in_todays_document_and_in_the_version_it_quot
     texts: dict[str, str], stored: str | None, stands: str
 ) -> None:
     start = texts.get("v1", "forty.").find("forty") if stands != "no" else 1
-    quoted = (
-        sentence("forty")
-        .evidence[0]
-        .model_copy(update={"content_sha": "v1", "start": start, "end": start + 5, "quote": "forty"})
-    )
+    quoted = replace(sentence("forty").evidence[0], content_sha="v1", start=start, end=start + 5)
     now = {"crane": Hashes("crane.md", stored, "", None)} if stored else {}
     assert check_quotation(quoted, now, lambda _, sha: texts.get(sha)) == stands

@@ -1,17 +1,18 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from pipelines.query.pack import Pack, PackedCandidate
-from pipelines.query.replay import compare_packs, sentence_changes
+from pipelines.query.pack import Pack
+from pipelines.query.replay import compare_packs
 from pipelines.store.versions import Hashes
-from tests.unit.query.packs import document, pack, sentence, source
+from tests.unit.query.packs import pack, sentence, source, trace
 
 FORTY = sentence("The crane moved forty containers an hour.")
 STORED = {"crane": Hashes("crane.md", "crane-1", "crane-file-1", None)}
 
 
-def told(before: Pack, after: Pack, now: dict[str, Hashes] | None = None) -> list[str]:
+def causes(before: Pack, after: Pack, now: dict[str, Hashes] | None = None) -> list[str]:
     return list(compare_packs(before, after, STORED if now is None else now).causes)
 
 
@@ -30,12 +31,12 @@ def test_the_same_answer_from_the_same_versions_is_the_same_and_needs_no_cause()
         pack(sentence("The crane moved forty containers an hour.", quote="forty containers")),
         pack(FORTY, sentence("It never stopped.")),
         pack(),
-        pack(FORTY, said={"confidence": "low"}),
-        pack(FORTY, said={"mode": "llm", "model": "m"}),
+        pack(FORTY, told={"confidence": "low"}),
+        pack(FORTY, told={"mode": "llm", "model": "m"}),
         pack(FORTY, sources=(source(1, snippet="Fifty."),)),
-        pack(FORTY, sources=()),
+        pack(sources=()),
         pack(FORTY, sources=(source(1), source(2))),
-        pack(FORTY, documents=(document(version=2),)),
+        pack(FORTY, sources=(source(1, version=2),)),
     ],
 )
 def test_another_sentence_verdict_quotation_confidence_writer_source_or_version_is_not_the_same(after: Pack) -> None:
@@ -43,46 +44,44 @@ def test_another_sentence_verdict_quotation_confidence_writer_source_or_version_
 
 
 def test_an_answer_whose_sources_only_have_other_ranks_is_the_same() -> None:
-    found = compare_packs(pack(FORTY, sources=(source(1, rank=1),)), pack(FORTY, sources=(source(1, rank=3),)), STORED)
+    later = pack(FORTY, trace=trace(("a", "cut: top_n"), ("b", "cut: quota"), ("crane/1", "kept")))
+    found = compare_packs(pack(FORTY), later, STORED)
     assert found.same
     assert [(one.change, one.rank_before, one.rank_after) for one in found.sources] == [("moved", 1, 3)]
 
 
-def test_sentences_are_paired_by_their_words_whatever_their_order() -> None:
-    before = [FORTY, sentence("It stood in Leith."), sentence("Nobody knows why.")]
-    after = [
-        sentence("It stood in Leith"),
-        sentence("THE CRANE MOVED FORTY  CONTAINERS AN HOUR."),
+def test_sentences_are_paired_by_their_words_whatever_their_order_and_case() -> None:
+    before = pack(FORTY, sentence("It stood in Leith."), sentence("It is red.", verdict="partial"))
+    after = pack(
         sentence("It is red."),
+        sentence("THE CRANE MOVED FORTY  CONTAINERS AN HOUR."),
+        sentence("It stood in Oslo."),
+    )
+    found = compare_packs(before, after, STORED).sentences
+    assert [(one.change, one.before, one.after, one.cites) for one in found] == [
+        ("same", FORTY.text, "THE CRANE MOVED FORTY  CONTAINERS AN HOUR.", True),
+        ("gone", "It stood in Leith.", "", False),
+        ("same", "It is red.", "It is red.", False),
+        ("new", "", "It stood in Oslo.", False),
     ]
-    assert [(one.change, one.before, one.after) for one in sentence_changes(before, after)] == [
-        ("same", FORTY.text, "THE CRANE MOVED FORTY  CONTAINERS AN HOUR."),
-        ("changed", "It stood in Leith.", "It stood in Leith"),
-        ("gone", "Nobody knows why.", ""),
-        ("new", "", "It is red."),
-    ]
-
-
-def test_sentences_that_share_less_than_half_of_their_terms_are_gone_and_new() -> None:
-    found = sentence_changes([sentence("The red crane moved sand")], [sentence("A crane lifted seven heavy barges")])
-    assert [one.change for one in found] == ["gone", "new"]
+    assert (found[2].verdict_before, found[2].verdict_after) == ("partial", "supported")
 
 
 def test_a_source_that_went_says_what_cut_it_and_one_that_came_what_had_cut_it() -> None:
-    kept, cut = PackedCandidate(node_id="crane/1", document_id="crane", rank=1, score=1, fate="kept"), "cut: top_n"
-    before = pack(FORTY, sources=(source(1, rank=1),), ranking=(
-        kept, PackedCandidate(node_id="crane/2", document_id="crane", rank=6, score=0.5, fate=cut)))  # fmt: skip
-    after = pack(FORTY, sources=(source(2, rank=1, snippet="Speed."),), ranking=(
-        PackedCandidate(node_id="crane/2", document_id="crane", rank=1, score=1, fate="kept"),
-        PackedCandidate(node_id="crane/1", document_id="crane", rank=4, score=0.5, fate="cut: quota")))  # fmt: skip
+    cut = "cut: top_n"
+    before = pack(FORTY, trace=trace(("crane/1", "kept"), *[("a", "cut")] * 4, ("crane/2", cut)))
+    after = pack(FORTY, sources=(replace(source(2, snippet="Speed."), n=1),),
+                 trace=trace(("crane/2", "kept"), *[("a", "cut")] * 2, ("crane/1", "cut: quota")))  # fmt: skip
     went, came = compare_packs(before, after, STORED).sources
     assert (went.change, went.rank_before, went.rank_after, went.why) == ("went", 1, 4, "cut: quota")
     assert (came.change, came.rank_before, came.rank_after, came.why) == ("came", 6, 1, f"before: {cut}")
 
 
 def test_documents_are_compared_by_their_hashes() -> None:
-    before = pack(FORTY, documents=tuple(map(document, ("crane", "edited", "saved", "gone"))))
-    after = pack(FORTY, documents=(document(), document("late"), document("old")))
+    before = pack(
+        FORTY, sources=tuple(source(n, name) for n, name in enumerate(("crane", "edited", "saved", "gone"), 1))
+    )
+    after = pack(FORTY, sources=tuple(source(n, name) for n, name in enumerate(("crane", "late", "old"), 1)))
     now = STORED | {
         "edited": Hashes("edited.md", "edited-2", "edited-file-2", None),
         "saved": Hashes("saved.md", "saved-1", "saved-file-2", None),
@@ -95,13 +94,13 @@ def test_documents_are_compared_by_their_hashes() -> None:
 
 
 def test_a_file_whose_hash_is_not_known_was_not_touched() -> None:
-    unknown = document().model_copy(update={"file_sha": ""})
-    assert compare_packs(pack(FORTY, documents=(unknown,)), pack(FORTY), STORED).documents == ()
+    now = {"crane": Hashes("crane.md", "crane-1", "crane-file-2", None)}
+    assert compare_packs(pack(FORTY, file_hashes={}), pack(FORTY), now).documents == ()
 
 
 def test_causes_name_the_document_the_setting_the_models_and_the_version() -> None:
     after = pack(settings={"retrieval.top_n": 3}, embedding_model="local/m@384", language_model="gpt", footnote="1.1")
-    assert told(pack(FORTY), after, {}) == [
+    assert causes(pack(FORTY), after, {}) == [
         "crane.md is gone, or hidden from this audience.",
         "The setting retrieval.top_n was 5 and is 3.",
         "The embedding model was hashed/hashed@256 and is local/m@384.",
@@ -111,14 +110,14 @@ def test_causes_name_the_document_the_setting_the_models_and_the_version() -> No
 
 
 def test_a_corpus_that_changed_elsewhere_is_a_cause() -> None:
-    assert told(pack(FORTY), pack(corpus_version=9)) == [
+    assert causes(pack(FORTY), pack(corpus_version=9)) == [
         "Other documents changed: the corpus was at version 7 and is at 9."
     ]
 
 
 def test_an_answer_that_changed_without_a_known_cause_says_so() -> None:
-    assert told(pack(FORTY), pack()) == ["Nothing that the pack tells of is another than before."]
-    another_day = pack(made_at="2026-04-01T10:00:00+00:00", said={"mode": "llm", "model": "m"})
-    assert [cause.split(":")[0] for cause in told(pack(FORTY), another_day)] == [
+    assert causes(pack(FORTY), pack()) == ["Nothing that the pack tells of is another than before."]
+    another_day = pack(made_at="2026-04-01T10:00:00+00:00", told={"mode": "llm", "model": "m"})
+    assert [cause.split(":")[0] for cause in causes(pack(FORTY), another_day)] == [
         "It is another day", "A language model does not word every answer alike."
     ]  # fmt: skip
