@@ -139,8 +139,8 @@ def _render_ranked(ranked: Ranked) -> None:
     done, measures, baseline = ranked.done, ranked.measures, ranked.baseline
     for dataset, systems in ranked.sets.items():
         _print_means(dataset, systems, measures)
-        for name in done.comparisons:
-            print_difference(name, baseline, measures[0], done.difference(dataset, baseline, name, measures[0]))
+        for name, found in done.differences(dataset, baseline, measures[0]).items():
+            print_difference(name, baseline, measures[0], found)
     _print_means(f"{done.dataset}, {done.topics} topics{', mean over the sets' * bool(ranked.sets)}", done.systems,
                  measures)  # fmt: skip
     for name, by_measure in done.comparisons.items():

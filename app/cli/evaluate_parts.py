@@ -106,16 +106,14 @@ def eval_grounding(
     claims: Annotated[Path, argument("A JSON Lines file: claim, label, evidence, supporting_sentences.")],
     limit: Limit = None,
     words: Annotated[bool, option("Use words only, without the embedding model.", "--words")] = False,
-    fit: Annotated[bool, option("Fit the weights again and print them.", "--fit")] = False,
     as_json: Json = False,
 ) -> None:
     """Measure how well verification separates supported claims from others, and whether it shows the right place.
 
-    Prints the AUROC of the committed weights, cross-validated, and of plain baselines.
-    Example: footnote eval grounding FILE --fit
+    Example: footnote eval grounding FILE
     """
     from pipelines.evaluation.datasets import load_claims
-    from pipelines.evaluation.grounding import refit, summary, verify_claims
+    from pipelines.evaluation.grounding import summary, verify_claims
     from pipelines.models.embedding import build_embed_model
     from pipelines.models.identity import identity
     from pipelines.query.verify import WORDS_ONLY, build_judge, cached_embedding
@@ -126,8 +124,7 @@ def eval_grounding(
     with output.progress(quiet=as_json) as advance:
         rows = verify_claims(read, judge, advance)
     dataset = f"{claims.resolve().parent.name} {claims.stem}"
-    scores = GroundingScores(dataset=dataset, model=model if judge.embed else "", **summary(rows))
-    emit(GroundingScores(scores, fit=refit(rows)) if fit else scores, as_json)
+    emit(GroundingScores(dataset=dataset, model=model if judge.embed else "", **summary(rows)), as_json)
 
 
 @render.register(GroundingScores)
@@ -138,16 +135,10 @@ def _render_grounding(report: GroundingScores) -> None:
         for label, given in report["verdicts"].items()
     ]
     output.table(f"{sum(report['claims'].values())} claims, and the verdicts on them", ["label", "", *verdicts], counts)
-    scores = [[name, *(f"{value:.3f}" for value in by.values())] for name, by in report["auroc"].items()]
-    columns = ["", "supported against the rest", "against not supported", "any support against none"]
-    output.table(f"AUROC ({report['model'] or 'by words alone'})", columns, scores)
+    say(f"AUROC ({report['model'] or 'by words alone'}): {_listed(report['auroc']['committed'])}")
     for verdict, found in report["bounds"].items():
-        what = "supported" if verdict == "supported" else "partial or better"
-        say(f"verdict {what}: precision {found['precision']:.3f}, recall {found['recall']:.3f}", "bold")
-    overlap = ", ".join(f"{verdict} {share:.3f}" for verdict, share in report["overlap"].items())
-    say(f"what is shown overlaps a gold sentence, by verdict: {overlap}")
-    if "fit" in report:
-        say(f"fitted: {report['fit']}", "bold")
+        say(f"verdict {verdict if verdict == 'supported' else 'partial or better'}: {_listed(found)}", "bold")
+    say(f"what is shown overlaps a gold sentence, by verdict: {_listed(report['overlap'])}")
 
 
 class AnswerabilityScores(dict[str, Any]):
@@ -159,56 +150,44 @@ def eval_answerability(
     paths: Annotated[
         list[Path], argument("Files of labelled conversations, or folders in BEIR's form.", metavar="FOLDER_OR_FILE...")
     ],
-    fit: Annotated[bool, option("Fit the parameters again and print them.", "--fit")] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure how well the evidence separates answerable from unanswerable questions, cross-validated.
+    """Measure how well the evidence separates answerable from unanswerable questions.
 
-    Example: footnote eval answerability FILE --fit
+    Example: footnote eval answerability FILE
     """
     settings = settings_now()
-    from pipelines.evaluation.answerability import judge_strengths, load_collection, measure_evidence, refit
+    from pipelines.evaluation.answerability import judge_strengths, load_collection, measure_evidence
     from pipelines.models.identity import identity
     from pipelines.query.evidence import calibration
 
     model = identity(settings).model
     parameters = calibration(model, dense=settings.retrieval.mode != "sparse")
-    measured = {}
     with output.progress(quiet=as_json) as advance:
-        for collection in [load_collection(path) for path in paths]:
-            measured[collection.dataset.name] = measure_evidence(settings, collection, advance)
+        measured = {
+            collection.dataset.name: measure_evidence(settings, collection, advance)
+            for collection in [load_collection(path) for path in paths]
+        }
     sets = {name: judge_strengths(rows, parameters) for name, rows in measured.items()}
-    scores = AnswerabilityScores(model=model, sets=sets)
-    emit(AnswerabilityScores(scores, fit=refit(measured, parameters)) if fit else scores, as_json)
+    emit(AnswerabilityScores(model=model, sets=sets), as_json)
 
 
 @render.register(AnswerabilityScores)
 def _render_answerability(report: AnswerabilityScores) -> None:
     for name, judged in report["sets"].items():
-        _print_answerability(name, judged)
-    if "fit" in report:
-        say(f"fitted: {report['fit']['parameters']}", "bold")
-        for name, by_label in report["fit"]["by_the_other_sets"].items():
-            say(f"fitted on the others, {name}: " + _listed(by_label))
-
-
-def _print_answerability(name: str, judged: Mapping[str, Any]) -> None:
-    rows = [
-        [
-            label,
-            str(count),
-            *(_share(judged[column].get(label)) for column in ("auroc", "held_out", "answered", "high")),
+        rows = [
+            [label, str(count), *(_share(judged[column].get(label)) for column in ("auroc", "answered", "high"))]
+            for label, count in judged["questions"].items()
         ]
-        for label, count in judged["questions"].items()
-    ]
-    output.table(name, ["label", "questions", "AUROC", "AUROC cross-validated", "answered", "called high"], rows)
-    say("left unanswered where 90 % of the answerable are answered: " + _listed(judged["abstained"]))
-    for row in judged["reliability"]:
-        say(
-            f"strength {row['from']:.1f} to {row['to']:.1f}: {row['count']:>5} questions, predicted "
-            f"{row['predicted']:.2f}, observed {row['observed']:.2f}",
-            "dim",
-        )
+        output.table(name, ["label", "questions", "AUROC", "answered", "called high"], rows)
+        abstained = judged["abstained"]["committed"]
+        say(f"left unanswered where 90 % of the answerable are answered: {abstained:.3f}")
+        for row in judged["reliability"]:
+            say(
+                f"strength {row['from']:.1f} to {row['to']:.1f}: {row['count']:>5} questions, predicted "
+                f"{row['predicted']:.2f}, observed {row['observed']:.2f}",
+                "dim",
+            )
 
 
 def _listed(values: Mapping[str, float]) -> str:

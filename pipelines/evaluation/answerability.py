@@ -1,11 +1,10 @@
-"""Labelled questions, some without an answer in the corpus: measure how evidence strength separates them, refit it."""
+"""Labelled questions, some without an answer in the corpus: measure how evidence strength separates them."""
 
 import hashlib
-import json
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +12,19 @@ import numpy as np
 
 from config.settings import Settings
 from pipelines.errors import RetrievalError, SourceError
-from pipelines.evaluation.corpus import QueryCache, document_id, index_dataset, with_caches
-from pipelines.evaluation.datasets import Dataset, Item, load_beir, unreadable
-from pipelines.evaluation.logistic import Array, auroc, balanced, fit_logistic, held_out, keeping, reliability
+from pipelines.evaluation.corpus import Progress, document_id, index_dataset, with_caches
+from pipelines.evaluation.datasets import Dataset, Item, json_lines, load_beir
+from pipelines.evaluation.measures import auroc
 from pipelines.query.engine import QueryEngine
-from pipelines.query.evidence import Calibration, Threshold, calibration, signals, strength, term_matches
+from pipelines.query.evidence import Calibration, calibration, signals, strength, term_matches
 from pipelines.types import MAX_QUESTION_CHARACTERS, Turn
 
 _HINT = "Name a JSON Lines file (task_id, answerability, turns, contexts), or a folder in BEIR's form."
 
 ANSWERABLE, UNANSWERABLE, WITHHELD = "ANSWERABLE", "UNANSWERABLE", "WITHHELD"
+ANSWERED = 0.9  # of the answerable questions, where abstention is reported
 _TOP_N = 20  # deep enough that passages are left when those that answer are withheld
-Progress = Callable[[str, int, int], None]
+_BINS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,40 +74,23 @@ def load_collection(path: Path) -> Collection:
         SourceError: If a file is missing or a line is broken.
     """
     if path.is_dir():
-        return _all_answerable(load_beir(path))
-    try:
-        raw = path.read_bytes()
-        lines = raw.decode("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise unreadable(path, error, _HINT) from error
+        dataset = load_beir(path)
+        answers = {
+            topic: tuple(item for item, grade in own.items() if grade > 0) for topic, own in dataset.qrels.items()
+        }
+        asked = dataset.topics.items()
+        return Collection(
+            dataset, tuple(LabelledQuestion(id, id, text, (), ANSWERABLE, answers[id]) for id, text in asked)
+        )
     items: dict[str, Item] = {}
     questions = []
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                question, contexts = _conversation(json.loads(line))
-            except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-                raise SourceError(
-                    f"Line {number} of {path} is not a labelled conversation: {error!r}.", hint=_HINT
-                ) from error
-            questions.append(question)
-            for item in contexts:
-                items.setdefault(item.id, item)
+    for question, contexts in json_lines(path, _conversation, _HINT):
+        questions.append(question)
+        for item in contexts:
+            items.setdefault(item.id, item)
+    sha = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     name = f"{path.resolve().parent.name} {path.stem}"
-    sha = hashlib.sha256(raw).hexdigest()[:12]
     return Collection(Dataset(name, sha, tuple(items.values()), {}, {}), tuple(questions))
-
-
-def _all_answerable(dataset: Dataset) -> Collection:
-    return Collection(
-        dataset,
-        tuple(
-            LabelledQuestion(
-                topic, topic, text, (), ANSWERABLE, tuple(item for item, grade in judged.items() if grade > 0)
-            )
-            for (topic, text), judged in zip(dataset.topics.items(), dataset.qrels.values(), strict=True)
-        ),
-    )
 
 
 def _conversation(row: Mapping[str, Any]) -> tuple[LabelledQuestion, list[Item]]:
@@ -135,16 +118,12 @@ def measure_evidence(settings: Settings, collection: Collection, on_progress: Pr
         ConfigError: If the server does not let a database be made.
     """
     name = collection.dataset.name
-    indexed = index_dataset(
-        settings, collection.dataset, lambda done, total: on_progress(f"indexing {name}", done, total)
-    )
+    indexed = index_dataset(settings, collection.dataset, on_progress)
     engine = with_caches(indexed, keep=True).with_changes({"escalation.mode": "off"})
     rows = []
     for done, question in enumerate(collection.questions, start=1):
         rows += _measured(engine, question)
         on_progress(name, done, len(collection.questions))
-    if isinstance(engine.embed_model, QueryCache):
-        engine.embed_model.save()
     return rows
 
 
@@ -164,116 +143,85 @@ def _measured(engine: QueryEngine, asked: LabelledQuestion) -> list[MeasuredQues
 
     rows = [weighed(asked.label, set())]
     if asked.label == ANSWERABLE and asked.answers:
-        rows.append(weighed(WITHHELD, {document_id(Item(item, "", "")) for item in asked.answers}))
+        rows.append(weighed(WITHHELD, set(map(document_id, asked.answers))))
     return rows
-
-
-ANSWERED = 0.9  # of the answerable questions, where abstention is reported
-KEPT = 0.95  # of the answerable questions that the floor lets through
-_HIGH_ERROR = 0.05  # of the unanswerable ones that may be called high
 
 
 def judge_strengths(rows: Sequence[MeasuredQuestion], parameters: Calibration) -> dict[str, Any]:
     """How well strengths tell the labels apart.
 
-    `auroc` and `held_out` are, by every other label, the share of pairs in which the ANSWERABLE question is the
-    stronger: under the committed parameters, and under parameters that were fitted without its conversation.
-    `abstained` is the share of UNANSWERABLE (else WITHHELD) questions left unanswered where 90 % of the ANSWERABLE
-    are answered, by the same two. `answered` is the share of each label that reaches the committed floor, and
-    `reliability` compares predicted with observed shares in five bins.
+    `auroc` is, by every other label, the share of pairs in which the ANSWERABLE question is the stronger. `abstained`
+    is the share of UNANSWERABLE (else WITHHELD) questions left unanswered where 90 % of the ANSWERABLE are answered.
+    `answered` is the share of each label that reaches the committed floor, `high` that reaches the bound of high
+    confidence, and `reliability` compares predicted with observed shares in five bins.
+
+    Raises:
+        SourceError: If the questions are all answerable, or none is.
     """
-    by_label = _by_label(rows, [row.strength for row in rows])
-    told = _told(rows)
-    answers, matrix = _answers(told), _matrix(told, parameters)
-    drawn = held_out(matrix, answers, [row.group for row in told])
-    unseen = _by_label(told, drawn.tolist())
+    clear = clear_rows(rows)
+    strengths = by_label(rows, [row.strength for row in rows])
     return {
         "questions": dict(Counter(row.label for row in rows)),
-        "auroc": _against(by_label),
-        "held_out": _against(unseen),
-        "abstained": {"committed": _abstained(by_label), "held_out": _abstained(unseen)},
-        "answered": {label: _share(values, parameters.floor.at) for label, values in by_label.items()},
-        "high": {label: _share(values, parameters.high.at) for label, values in by_label.items()},
-        "reliability": reliability(np.array([row.strength for row in told]), answers),
+        "auroc": against_answerable(strengths),
+        "abstained": {"committed": abstained(strengths)},
+        "answered": {label: share_from(values, parameters.floor.at) for label, values in strengths.items()},
+        "high": {label: share_from(values, parameters.high.at) for label, values in strengths.items()},
+        "reliability": reliability([row.strength for row in clear], [float(row.label == ANSWERABLE) for row in clear]),
     }
 
 
-def refit(sets: Mapping[str, Sequence[MeasuredQuestion]], parameters: Calibration) -> dict[str, Any]:
-    """Parameters fitted on all sets, each of equal weight, and by set the AUROC of a fit on the others.
+def clear_rows(rows: Sequence[MeasuredQuestion]) -> list[MeasuredQuestion]:
+    """The rows that are clearly one or the other.
 
-    `floor` keeps 95 % of the ANSWERABLE questions, `high` at most 5 % of the UNANSWERABLE (of a set without any, of the
-    WITHHELD); all are means over the sets. The scale of similarities stays as it is.
+    Raises:
+        SourceError: If there are none of one kind.
     """
-    fitted = _fit(list(sets.values()), parameters)
-    reached = [_by_label(rows, _reached(rows, fitted)) for rows in map(_told, sets.values())]
-    right = [by_label[ANSWERABLE] for by_label in reached]
-    wrong = [by_label.get(UNANSWERABLE) or by_label[WITHHELD] for by_label in reached]
-    floor = math.floor(1000 * _keeping(right, KEPT)) / 1000
-    rising = [floor, *(number / 1000 for number in range(math.ceil(1000 * floor), 1001))]
-    high = next((at for at in rising if _mean_share(wrong, at) <= _HIGH_ERROR), 1.0)
-    floor_bound, high_bound = (Threshold(at, _mean_share(right, at), _mean_share(wrong, at)) for at in (floor, high))
-    others = {
-        name: _against(_by_label(_told(given), _reached(_told(given), _fit(rest, parameters))))
-        for name, given in sets.items()
-        if (rest := [other for label, other in sets.items() if label != name])
-    }
-    return {"parameters": asdict(replace(fitted, floor=floor_bound, high=high_bound)), "by_the_other_sets": others}
-
-
-def _keeping(groups: Sequence[Sequence[float]], share: float) -> float:
-    """The highest value that keeps this share of each group's values, on average over the groups."""
-    weight = [1 / len(values) for values in groups for _ in values]
-    return keeping([value for values in groups for value in values], share, weight)
-
-
-def _mean_share(groups: Sequence[Sequence[float]], at: float) -> float:
-    return round(sum(_share(values, at) for values in groups) / len(groups), 4)
-
-
-def _reached(rows: Sequence[MeasuredQuestion], parameters: Calibration) -> list[float]:
-    return [strength(row.signals, parameters) for row in rows]
-
-
-def _fit(sets: Sequence[Sequence[MeasuredQuestion]], parameters: Calibration) -> Calibration:
-    told = [_told(rows) for rows in sets]
-    weight = np.concatenate([balanced(_answers(rows)) for rows in told])
-    matrix = np.vstack([_matrix(rows, parameters) for rows in told])
-    found = fit_logistic(matrix, np.concatenate([_answers(rows) for rows in told]), weight)
-    weights = {name: round(float(value), 3) for name, value in zip(parameters.weights, found.weights, strict=True)}
-    return replace(parameters, intercept=round(found.intercept, 3), weights=weights)
-
-
-def _told(rows: Sequence[MeasuredQuestion]) -> list[MeasuredQuestion]:
-    """The rows that are clearly one or the other."""
     kept = [row for row in rows if row.label in (ANSWERABLE, UNANSWERABLE, WITHHELD)]
     if len({row.label == ANSWERABLE for row in kept}) < 2:
         raise SourceError("Questions of both kinds are needed.", hint=f"Label some {ANSWERABLE}, some {UNANSWERABLE}.")
     return kept
 
 
-def _answers(rows: Sequence[MeasuredQuestion]) -> Array:
-    return np.array([float(row.label == ANSWERABLE) for row in rows])
-
-
-def _matrix(rows: Sequence[MeasuredQuestion], parameters: Calibration) -> Array:
-    return np.array([[row.signals.get(name, 0.0) for name in parameters.weights] for row in rows])
-
-
-def _by_label(rows: Sequence[MeasuredQuestion], values: Sequence[float]) -> dict[str, list[float]]:
-    grouped: dict[str, list[float]] = {}
+def by_label(rows: Sequence[MeasuredQuestion], values: Sequence[float]) -> dict[str, list[float]]:
+    """The values of the rows, in order."""
+    grouped: dict[str, list[float]] = defaultdict(list)
     for row, value in zip(rows, values, strict=True):
-        grouped.setdefault(row.label, []).append(value)
-    return grouped
+        grouped[row.label].append(value)
+    return dict(grouped)
 
 
-def _against(by_label: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    return {label: auroc(by_label[ANSWERABLE], own) for label, own in by_label.items() if label != ANSWERABLE}
+def against_answerable(strengths: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """By every other label, the AUROC of the ANSWERABLE against it."""
+    return {label: auroc(strengths[ANSWERABLE], own) for label, own in strengths.items() if label != ANSWERABLE}
 
 
-def _abstained(by_label: Mapping[str, Sequence[float]]) -> float:
-    wrong = by_label.get(UNANSWERABLE) or by_label.get(WITHHELD) or []
-    return 1 - _share(wrong, keeping(by_label[ANSWERABLE], ANSWERED))
+def abstained(strengths: Mapping[str, Sequence[float]]) -> float:
+    """The share of the UNANSWERABLE (else WITHHELD) below the strength that 90 % of the ANSWERABLE reach."""
+    kept = sorted(strengths[ANSWERABLE], reverse=True)[math.ceil(ANSWERED * len(strengths[ANSWERABLE])) - 1]
+    return 1 - share_from(strengths.get(UNANSWERABLE) or strengths.get(WITHHELD) or [], kept)
 
 
-def _share(values: Sequence[float], at: float) -> float:
+def share_from(values: Sequence[float], at: float) -> float:
+    """The share of the values that reach this one; 0 of none."""
     return round(sum(value >= at for value in values) / len(values), 4) if values else 0.0
+
+
+def reliability(probabilities: Sequence[float], answers: Sequence[float]) -> list[Mapping[str, float]]:
+    """By bin of equal width, lowest first: `from`, `to`, `count`, and the means `predicted` and `observed`.
+
+    The classes 0 and 1 weigh the same. Empty bins are left out.
+    """
+    given, right = np.asarray(probabilities), np.asarray(answers)
+    weight = np.where(right == 1, 1 / max(right.sum(), 1), 1 / max((1 - right).sum(), 1))
+    place = np.minimum((given * _BINS).astype(int), _BINS - 1)
+    return [
+        {
+            "from": number / _BINS,
+            "to": (number + 1) / _BINS,
+            "count": int(mine.sum()),
+            "predicted": float(np.average(given[mine], weights=weight[mine])),
+            "observed": float(np.average(right[mine], weights=weight[mine])),
+        }
+        for number in range(_BINS)
+        if (mine := place == number).any()
+    ]

@@ -1,6 +1,7 @@
 """Topics with quoted answers: success of the search, facts, precision and length of the answer, abstention."""
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +12,10 @@ import numpy as np
 from config.settings import Settings
 from pipelines.answers import Answer
 from pipelines.errors import SourceError
-from pipelines.evaluation.corpus import QueryCache, ingest_folder, with_caches
+from pipelines.evaluation.corpus import Progress, ingest_folder, no_progress, with_caches
 from pipelines.evaluation.datasets import Quote, Topic
-from pipelines.evaluation.experiment import Changes, Progress, no_progress, paired_scores
-from pipelines.evaluation.measures import Comparison, compare, means, per_topic
+from pipelines.evaluation.experiment import Changes, compare_systems
+from pipelines.evaluation.measures import Comparison, means, per_topic
 from pipelines.query.engine import QueryEngine
 from pipelines.query.layout import blocks_of
 from pipelines.store import documents as document_rows
@@ -78,38 +79,35 @@ def evaluate_answers(
         SourceError: If no quoted document is in the database.
         ConfigError: If a setting of a system does not exist.
     """
-    _assert_quotable(engine, topics)
-    if isinstance(engine.embed_model, QueryCache):
-        engine.embed_model.recall(topic.question for topic in topics)
-    rows = {
-        name: _judge_all(engine.with_changes(changes), topics, name, on_progress) for name, changes in systems.items()
-    }
-    if isinstance(engine.embed_model, QueryCache):
-        engine.embed_model.save()
-    measured = {name: _answerable(by_topic) for name, by_topic in rows.items()}
+    wanted = {quote.document for topic in topics for quote in topic.quotes}
+    with reading(engine.database.engine, "reading what is stored") as connection:
+        held = {document.name for document in document_rows.stored_documents(connection, engine.store.table)}
+    if wanted and not wanted & held:
+        raise SourceError(
+            f"None of the {len(wanted)} quoted documents is there: {', '.join(sorted(wanted)[:3])}.",
+            hint="Name the folder that holds them with --documents.",
+        )
+    rows: dict[str, dict[str, Row]] = {name: {} for name in systems}
+    for name, changes in systems.items():
+        changed = engine.with_changes(changes)
+        for done, topic in enumerate(topics, start=1):
+            rows[name][topic.id] = judge_topic(changed, topic)
+            on_progress(name, done, len(topics))
+    listed = {name: list(by_topic.values()) for name, by_topic in rows.items()}
     return AnswerReport(
         topics=len(topics),
-        systems={name: summary(list(by_topic.values())) for name, by_topic in rows.items()},
-        kinds={name: summary_by_kind(list(by_topic.values())) for name, by_topic in rows.items()},
+        systems={name: summary(judged) for name, judged in listed.items()},
+        kinds={name: summary_by_kind(judged) for name, judged in listed.items()},
         per_topic=rows,
-        misses={name: misses(list(by_topic.values())) for name, by_topic in rows.items()},
-        comparisons={
-            name: {
-                measure: compare(*paired_scores(measured[baseline], measured[name], measure)) for measure in COMPARED
-            }
-            for name in systems
-            if baseline and name != baseline
-        },
+        misses={name: misses(judged) for name, judged in listed.items()},
+        comparisons=compare_systems([{name: _measures(judged) for name, judged in listed.items()}], baseline, COMPARED),
         fingerprint=fingerprint({"settings": engine.fingerprint, "systems": dict(systems)}),
     )
 
 
-def _judge_all(engine: QueryEngine, topics: Sequence[Topic], label: str, on_progress: Progress) -> dict[str, Row]:
-    rows: dict[str, Row] = {}
-    for done, topic in enumerate(topics, start=1):
-        rows[topic.id] = judge_topic(engine, topic)
-        on_progress(label, done, len(topics))
-    return rows
+def _measures(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
+    """By answerable topic, the measures that systems are compared by."""
+    return {row["id"]: {name: float(row[name]) for name in COMPARED} for row in rows if row["answerable"]}
 
 
 def judge_topic(engine: QueryEngine, topic: Topic) -> Row:
@@ -151,8 +149,7 @@ def summary(rows: Sequence[Row]) -> dict[str, float]:
     silent = [row for row in rows if not row["answered"]]
     right = sum(not row["answerable"] for row in silent)
     unanswerable = len(rows) - len(answerable)
-    found = means({row["id"]: {name: float(row[name]) for name in COMPARED} for row in answerable})
-    precise = [row["precision"] for row in answers if row["answerable"]]
+    found = means(_measures(rows))
     return {
         **(found or dict.fromkeys(COMPARED, 0.0)),
         "abstention_precision": right / len(silent) if silent else 0.0,
@@ -160,7 +157,7 @@ def summary(rows: Sequence[Row]) -> dict[str, float]:
         "abstention_F1": 2 * right / (len(silent) + unanswerable) if silent or unanswerable else 0.0,
         **{f"right_{band}": _right(answers, band) for band in get_args(Band)},
         **{f"n_{band}": sum(row["confidence"] == band for row in answers) for band in get_args(Band)},
-        "precision": sum(precise) / len(precise) if precise else 0.0,
+        "precision": _mean([row["precision"] for row in answers if row["answerable"]]),
         **_percentiles(answers, "words"),
         **_percentiles(answers, "all_words"),
     }
@@ -168,21 +165,23 @@ def summary(rows: Sequence[Row]) -> dict[str, float]:
 
 def summary_by_kind(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
     """By kind of question, the most frequent first: how many are answerable and unanswerable, and `summary`."""
-    kinds: dict[str, list[Row]] = {}
+    kinds: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        kinds.setdefault(row["kind"], []).append(row)
-    ordered = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
-    return {kind: {**_counts(of_kind), **summary(of_kind)} for kind, of_kind in ordered}
-
-
-def _counts(rows: Sequence[Row]) -> dict[str, float]:
-    answerable = sum(row["answerable"] for row in rows)
-    return {"answerable": answerable, "unanswerable": len(rows) - answerable}
+        kinds[row["kind"]].append(row)
+    summaries = {}
+    for kind, of_kind in sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0])):
+        answerable = sum(row["answerable"] for row in of_kind)
+        counts = {"answerable": answerable, "unanswerable": len(of_kind) - answerable}
+        summaries[kind] = {**counts, **summary(of_kind)}
+    return summaries
 
 
 def _right(answers: Sequence[Row], band: str) -> float:
-    said = [bool(row.get("facts")) for row in answers if row["confidence"] == band]
-    return sum(said) / len(said) if said else 0.0
+    return _mean([bool(row.get("facts")) for row in answers if row["confidence"] == band])
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
 
 
 def _percentiles(answers: Sequence[Row], name: str) -> dict[str, float]:
@@ -192,8 +191,7 @@ def _percentiles(answers: Sequence[Row], name: str) -> dict[str, float]:
 
 def misses(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """The topics that went wrong: `id`, `question` and `why` (document@5, success@5, answered, facts)."""
-    wrong = {row["id"]: _wrong(row) for row in rows}
-    return [{"id": row["id"], "question": row["question"], "why": wrong[row["id"]]} for row in rows if wrong[row["id"]]]
+    return [{"id": row["id"], "question": row["question"], "why": why} for row in rows if (why := _wrong(row))]
 
 
 def _wrong(row: Row) -> list[str]:
@@ -274,11 +272,12 @@ def answer_precision(cited: Sequence[Sequence[CitedSpan]], places: Mapping[str, 
 
     A sentence that cites nothing lies nowhere; 0 for an answer without sentences.
     """
-    lies = [
-        any(span.start < end and start < span.end for span in spans for start, end in places.get(span.document, ()))
-        for spans in cited
-    ]
-    return sum(lies) / len(lies) if lies else 0.0
+    return _mean(
+        [
+            any(span.start < end and start < span.end for span in spans for start, end in places.get(span.document, ()))
+            for spans in cited
+        ]
+    )
 
 
 def quoted_places(engine: QueryEngine, topic: Topic, answer: Answer) -> dict[str, list[Span]]:
@@ -341,18 +340,3 @@ def answer_length(answer: Answer) -> tuple[int, int]:
         for kind in ("paragraph", "bullets", "numbers", "code")
     }
     return headings + lengths["paragraph"], headings + sum(lengths.values())
-
-
-def _answerable(rows: Mapping[str, Row]) -> dict[str, dict[str, float]]:
-    return {topic: {name: float(row[name]) for name in COMPARED} for topic, row in rows.items() if row["answerable"]}
-
-
-def _assert_quotable(engine: QueryEngine, topics: Sequence[Topic]) -> None:
-    wanted = {quote.document for topic in topics for quote in topic.quotes}
-    with reading(engine.database.engine, "reading what is stored") as connection:
-        held = {document.name for document in document_rows.stored_documents(connection, engine.store.table)}
-    if wanted and not wanted & held:
-        raise SourceError(
-            f"None of the {len(wanted)} quoted documents is there: {', '.join(sorted(wanted)[:3])}.",
-            hint="Name the folder that holds them with --documents.",
-        )

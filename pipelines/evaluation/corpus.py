@@ -1,10 +1,9 @@
 """Corpora of evaluations, each in its own database, and caches for repeated runs over them."""
 
 import hashlib
-import re
-import threading
+import string
 import uuid
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from pipelines.ingestion.context_header import HEADER_RULES_VERSION
 from pipelines.ingestion.parsers.nodes import make_nodes
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.pipeline import CachedEmbedder
-from pipelines.ingestion.run import Overrides, build_ingestion
+from pipelines.ingestion.run import build_ingestion
 from pipelines.models.identity import identity, with_identity
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.database import database_url
@@ -36,10 +35,15 @@ from pipelines.types import Audience, Document, EmbeddingIdentity, Filters
 
 RECIPE = f"whole@1 header@{HEADER_RULES_VERSION} searchable@{SEARCHABLE_VERSION}"
 _BATCH = 64
-Progress = Callable[[int, int], None]
+_NAME = frozenset(string.ascii_lowercase + string.digits)
+Progress = Callable[[str, int, int], None]
 
 
-def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress | None = None) -> QueryEngine:
+def no_progress(label: str, done: int, total: int) -> None:
+    """Ignore progress."""
+
+
+def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress = no_progress) -> QueryEngine:
     """An engine over the dataset's corpus: one document an item, one node a document, named by the item's id.
 
     Items that an earlier call has indexed stay; a call that was interrupted is gone on with.
@@ -47,66 +51,32 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress | 
     Raises:
         ConfigError: If the server does not let a database be made.
     """
-    own = evaluation_database(settings, f"{_slug(dataset.name)}_{dataset.sha}")
+    own = evaluation_database(settings, f"{dataset.name[:24]}_{dataset.sha}")
     ingestion = build_ingestion(own)
     embedder = CachedEmbedder(ingestion.embed_model, ingestion.database.engine, ingestion.identity)
     held = {document.id for document in ingestion.known() if document.recipe == RECIPE}
-    missing = [item for item in dataset.corpus if document_id(item) not in held]
-    done = len(dataset.corpus) - len(missing)
-    for batch in _batches(missing):
-        documents = [_document(item) for item in batch]
-        nodes = [make_nodes(d, [Piece(*_trimmed(d.text), lead=d.title)], "whole", 1)[0] for d in documents]
+    missing = [item for item in dataset.corpus if document_id(item.id) not in held]
+    for start in range(0, len(missing), _BATCH):
+        documents = [_document(item) for item in missing[start : start + _BATCH]]
+        nodes = [_node(document) for document in documents]
         vectors, _ = embedder(nodes)
         for document, node, windows in zip(documents, nodes, vectors, strict=True):
             ingestion.store.replace([Replacement(document, [node], [windows], NodeRecipe("whole", RECIPE))])
-        done += len(batch)
-        if on_progress:
-            on_progress(done, len(dataset.corpus))
+        done = len(dataset.corpus) - len(missing) + start + len(documents)
+        on_progress(f"indexing {dataset.name}", done, len(dataset.corpus))
     ingestion.indexes.refresh("owner")
     return build_query_engine(own)
 
 
-def ingest_folder(
-    settings: Settings, name: str, folder: Path, *, parser: str = "", on_progress: Callable[[str, int, int], None]
-) -> QueryEngine:
-    """An engine over a folder, ingested as a user would in its own database; unchanged documents are kept.
-
-    Args:
-        settings: Of the user's database, which stays as it is.
-        name: Of the database, see `own_database`.
-        folder: What is ingested; what is no longer in it is removed.
-        parser: How every document is cut; empty = as ingestion chooses.
-        on_progress: Told (what, how much is done, of how much).
-
-    Raises:
-        SourceError: If the folder cannot be read, or one of its documents cannot be ingested.
-        ConfigError: If the parser does not exist, or the server does not let a database be made.
-    """
-    own = evaluation_database(settings, name)
-    ingestion, overrides = build_ingestion(own), Overrides(parser=parser)
-    elsewhere = [held.id for held in ingestion.known() if held.source != folder.resolve().as_uri()]
-    if elsewhere:  # the same folder was evaluated at another place: its documents would stand there twice
-        ingestion.remove(elsewhere)
-    plan = ingestion.plan([str(folder)], overrides=overrides, allow_removals=True)
-    report = ingestion.run(
-        plan, overrides=overrides, on_progress=lambda done, total, _: on_progress("ingesting", done, total)
-    )
-    for item in report.items:
-        if item.outcome == "failed":
-            raise SourceError(f"{item.document} was not ingested: {item.message}", hint=item.hint)
-    return build_query_engine(own)
-
-
-def document_id(item: Item) -> str:
-    """The id of the item's document."""
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"eval|{item.id}"))
+def document_id(item_id: str) -> str:
+    """The id of an item's document."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"eval|{item_id}"))
 
 
 def _document(item: Item) -> Document:
     body = canonical(item.text) or canonical(item.title)
-    title = "" if body.startswith(item.title) else item.title
     document = Document(
-        id=document_id(item),
+        id=document_id(item.id),
         text=body,
         source_uri=f"eval:{item.id}",
         source="eval",
@@ -115,18 +85,41 @@ def _document(item: Item) -> Document:
         mime="text/plain",
         bytes=len(body),
         file_sha=hashlib.sha256(body.encode()).hexdigest(),
-        title=title,
+        title="" if body.startswith(item.title) else item.title,
     )
     return document.with_(content_sha=content_sha(document, "whole"), meta_sha=meta_sha(document))
 
 
-def _trimmed(body: str) -> tuple[int, int]:
-    return len(body) - len(body.lstrip()), len(body.rstrip())
+def _node(document: Document) -> TextNode:
+    body = document.text
+    whole = Piece(len(body) - len(body.lstrip()), len(body.rstrip()), lead=document.title)
+    return make_nodes(document, [whole], "whole", 1)[0]
 
 
-def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    for start in range(0, len(items), _BATCH):
-        yield items[start : start + _BATCH]
+def ingest_folder(settings: Settings, name: str, folder: Path, *, on_progress: Progress = no_progress) -> QueryEngine:
+    """An engine over a folder, ingested as a user would in its own database; unchanged documents are kept.
+
+    Args:
+        settings: Of the user's database, which stays as it is.
+        name: Of the database, see `evaluation_database`.
+        folder: What is ingested; what is no longer in it is removed.
+        on_progress: Told (what, how much is done, of how much).
+
+    Raises:
+        SourceError: If the folder cannot be read, or one of its documents cannot be ingested.
+        ConfigError: If the server does not let a database be made.
+    """
+    own = evaluation_database(settings, name)
+    ingestion = build_ingestion(own)
+    elsewhere = [held.id for held in ingestion.known() if held.source != folder.resolve().as_uri()]
+    if elsewhere:  # the same folder was evaluated at another place: its documents would stand there twice
+        ingestion.remove(elsewhere)
+    plan = ingestion.plan([str(folder)], allow_removals=True)
+    report = ingestion.run(plan, on_progress=lambda done, total, _: on_progress("ingesting", done, total))
+    for item in report.items:
+        if item.outcome == "failed":
+            raise SourceError(f"{item.document} was not ingested: {item.message}", hint=item.hint)
+    return build_query_engine(own)
 
 
 def evaluation_database(settings: Settings, name: str) -> Settings:
@@ -136,15 +129,15 @@ def evaluation_database(settings: Settings, name: str) -> Settings:
 
     Args:
         settings: Of the user's database, which stays as it is.
-        name: Of letters, digits and underscores.
+        name: What is no letter or digit in it becomes an underscore.
 
     Raises:
         ConfigError: If the server does not let a database be made.
     """
-    model = identity(settings)
-    named = name if model.provider == "local" else f"{name}_{hashlib.sha256(model.slug.encode()).hexdigest()[:8]}"
-    name, url = f"footnote_eval_{named}", database_url(settings)
-    assert re.fullmatch(r"[a-z0-9_]+", name)
+    model, url = identity(settings), database_url(settings)
+    name = "footnote_eval_" + "".join(char if char in _NAME else "_" for char in name.lower())
+    if model.provider != "local":
+        name += f"_{hashlib.sha256(model.slug.encode()).hexdigest()[:8]}"
     admin = create_engine(url, isolation_level="AUTOCOMMIT")
     try:
         with admin.connect() as connection:
@@ -160,10 +153,6 @@ def evaluation_database(settings: Settings, name: str) -> Settings:
         admin.dispose()
     own = url.set(database=name).render_as_string(hide_password=False)
     return with_identity(settings, model).model_copy(update={"database_url": SecretStr(own)})
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:24]
 
 
 def with_caches(engine: QueryEngine, *, keep: bool) -> QueryEngine:
@@ -183,18 +172,16 @@ def with_caches(engine: QueryEngine, *, keep: bool) -> QueryEngine:
 class QueryCache(BaseEmbedding):
     """An embedding model that embeds each question once per process, or once for all where a database keeps vectors.
 
-    Vectors are float32 from the first run on, so that a second run ranks as the first did. `save` keeps the new ones.
-    What is no question, such as the sentences of found passages, is embedded once in this process.
+    Vectors are float32 from the first run on, so that a second run ranks as the first did. What is no question, such as
+    the sentences of found passages, is embedded once in this process.
     """
 
     inner: BaseEmbedding
     dimension: int
     key: str
     _database: sqlalchemy.Engine | None = PrivateAttr(default=None)
-    _known: dict[str, list[float]] = PrivateAttr(default_factory=dict)
-    _new: dict[str, np.ndarray] = PrivateAttr(default_factory=dict)
+    _questions: dict[str, np.ndarray] = PrivateAttr(default_factory=dict)
     _texts: dict[str, np.ndarray] = PrivateAttr(default_factory=dict)
-    _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
     @classmethod
     def over(
@@ -214,28 +201,18 @@ class QueryCache(BaseEmbedding):
     def class_name(cls) -> str:
         return "QueryCache"
 
-    def recall(self, questions: Iterable[str]) -> None:
-        """Fetch the vectors that earlier runs kept, in one read."""
-        if self._database is not None:
-            keys = list({text_sha(question) for question in questions})
-            held = cached_vectors(self._database, self.key, keys, self.dimension)
-            self._known |= {key: vectors[0].tolist() for key, vectors in held.items()}
-
-    def save(self) -> None:
-        """Store the vectors that were embedded since the last call."""
-        with self._lock:
-            new, self._new = self._new, {}
-        if new and self._database is not None:
-            cache_vectors(self._database, self.key, new)
-
     def _get_query_embedding(self, query: str) -> list[float]:
-        key = text_sha(query)
-        if key not in self._known:
-            vector = np.asarray(self.inner.get_query_embedding(query), dtype=np.float32)
-            with self._lock:
-                self._new[key] = vector
-            self._known[key] = vector.tolist()
-        return self._known[key]
+        if query not in self._questions:
+            sha = text_sha(query)
+            stored = cached_vectors(self._database, self.key, [sha], self.dimension) if self._database else {}
+            if sha in stored:
+                self._questions[query] = stored[sha][0]
+            else:
+                self._questions[query] = np.asarray(self.inner.get_query_embedding(query), dtype=np.float32)
+                if self._database:
+                    cache_vectors(self._database, self.key, {sha: self._questions[query]})
+        vector: list[float] = self._questions[query].tolist()
+        return vector
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
         return self._get_query_embedding(query)
@@ -263,43 +240,46 @@ class ReadOnceStore(FootnoteVectorStore):
     def dense(
         self, vector: Sequence[float], k: int, *, look: int, filters: Filters, audience: Audience
     ) -> list[NodeWithScore]:
-        found = self._once(
-            ("dense", _key(vector), k, look, filters, audience),
-            lambda: [
-                (self._kept(hit.node), hit.score)
-                for hit in self._read.dense(vector, k, look=look, filters=filters, audience=audience)
-            ],
-        )
-        return [NodeWithScore(node=node, score=score) for node, score in found]
+        key = ("dense", _key(vector), k, look, filters, audience)
+        if key not in self._held:
+            hits = self._read.dense(vector, k, look=look, filters=filters, audience=audience)
+            self._held[key] = [(self._one(hit.node), hit.score) for hit in hits]
+        return [NodeWithScore(node=node, score=score) for node, score in self._held[key]]
 
     def similarities(self, vector: Sequence[float], node_ids: Sequence[str]) -> dict[str, float]:
-        held: dict[str, float] = self._once(("similarities", _key(vector)), dict)
-        if missing := [node_id for node_id in node_ids if node_id not in held]:
-            held |= self._read.similarities(vector, missing)
-        return {node_id: held[node_id] for node_id in node_ids if node_id in held}
+        return self._missing_only(
+            ("similarities", _key(vector)), node_ids, lambda missing: self._read.similarities(vector, missing)
+        )
 
     def fetch(self, node_ids: Iterable[str], *, filters: Filters, audience: Audience) -> dict[str, TextNode]:
-        wanted = list(node_ids)
-        held: dict[str, TextNode] = self._once(("fetch", filters, audience), dict)
-        if missing := [node_id for node_id in wanted if node_id not in held]:
+        def read(missing: list[str]) -> dict[str, TextNode]:
             found = self._read.fetch(missing, filters=filters, audience=audience)
-            held |= {node_id: self._kept(node) for node_id, node in found.items()}
-        return {node_id: held[node_id] for node_id in wanted if node_id in held}
+            return {node_id: self._one(node) for node_id, node in found.items()}
+
+        return self._missing_only(("fetch", filters, audience), list(node_ids), read)
 
     def matching_ids(self, filters: Filters, audience: Audience) -> set[str]:
-        held: set[str] = self._once(("matching", filters, audience), lambda: self._read.matching_ids(filters, audience))
+        key = ("matching", filters, audience)
+        if key not in self._held:
+            self._held[key] = self._read.matching_ids(filters, audience)
+        held: set[str] = self._held[key]
         return held
 
     def version(self) -> int:
-        version: int = self._once("version", self._read.version)
-        return version
+        if "version" not in self._held:
+            self._held["version"] = self._read.version()
+        return int(self._held["version"])
 
-    def _once(self, key: Hashable, read: Callable[[], Any]) -> Any:
-        if key not in self._held:
-            self._held[key] = read()
-        return self._held[key]
+    def _missing_only(
+        self, key: Hashable, node_ids: Sequence[str], read: Callable[[list[str]], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """What is known of these nodes; only those that are not known are read."""
+        held: dict[str, Any] = self._held.setdefault(key, {})
+        if missing := [node_id for node_id in node_ids if node_id not in held]:
+            held |= read(missing)
+        return {node_id: held[node_id] for node_id in node_ids if node_id in held}
 
-    def _kept(self, node: Any) -> Any:
+    def _one(self, node: Any) -> Any:
         """One object for each node, however often it is found."""
         return self._held.setdefault(("node", node.node_id), node)
 

@@ -2,12 +2,54 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pipelines.errors import SourceError
+
+_BEIR_HINT = "Name a folder in BEIR's form: corpus.jsonl, queries.jsonl and qrels/*.tsv."
+_CLAIMS_HINT = "Name a JSON Lines file of claims in WiCE's form: claim, label, evidence, supporting_sentences."
+_TOPICS_HINT = "Name a topics file; data/README.md describes its form."
+_Row = TypeVar("_Row")
+
+
+def json_lines(path: Path, read: Callable[[Mapping[str, Any]], _Row], hint: str) -> Iterator[_Row]:
+    """What `read` makes of each line of a JSON Lines file; blank lines are passed over.
+
+    Raises:
+        SourceError: If the file cannot be read, or a line is not what `read` takes.
+    """
+    number = 0
+    try:
+        with path.open(encoding="utf-8") as file:
+            for line in file:
+                number += 1
+                if line.strip():
+                    yield read(json.loads(line))
+    except (OSError, UnicodeDecodeError) as error:
+        raise unreadable(path, error, hint) from error
+    except KeyError as error:
+        raise SourceError(f"Line {number} of {path} lacks {error}.", hint=hint) from error
+    except (ValueError, TypeError, IndexError, AttributeError) as error:
+        raise SourceError(f"Line {number} of {path} cannot be read: {error}.", hint=hint) from error
+
+
+def unreadable(path: Path, error: Exception, hint: str) -> SourceError:
+    """The error for a data file that cannot be read, with the reason in words."""
+    match error:
+        case FileNotFoundError():
+            why = "does not exist"
+        case IsADirectoryError():
+            why = "is a folder, not a file"
+        case OSError():
+            why = f"cannot be read: {(error.strerror or str(error)).lower()}"
+        case UnicodeDecodeError():
+            why = "is not UTF-8 text"
+        case _:
+            why = f"cannot be read: {error}"
+    return SourceError(f"{path} {why}.", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +72,10 @@ class Topic:
     facts: tuple[str, ...]
 
 
-_BEIR_HINT = "Name a folder in BEIR's form: corpus.jsonl, queries.jsonl and qrels/*.tsv."
-_CLAIMS_HINT = "Name a JSON Lines file of claims in WiCE's form: claim, label, evidence, supporting_sentences."
-
-
-def unreadable(path: Path, error: Exception, hint: str) -> SourceError:
-    """The error for a data file that cannot be read, with the reason in words."""
-    match error:
-        case FileNotFoundError():
-            why = "does not exist"
-        case IsADirectoryError():
-            why = "is a folder, not a file"
-        case OSError():
-            why = f"cannot be read: {(error.strerror or str(error)).lower()}"
-        case UnicodeDecodeError():
-            why = "is not UTF-8 text"
-        case _:
-            why = f"cannot be read: {error}"
-    return SourceError(f"{path} {why}.", hint=hint)
+def read_topic(row: Mapping[str, Any]) -> Topic:
+    """The topic of a row: id, question, answerable, kind, quotes (document, text), facts."""
+    quotes = tuple(Quote(**quote) for quote in row["quotes"])
+    return Topic(row["id"], row["question"], row["answerable"], row["kind"], quotes, tuple(row["facts"]))
 
 
 def load_topics(path: Path) -> list[Topic]:
@@ -56,31 +84,7 @@ def load_topics(path: Path) -> list[Topic]:
     Raises:
         SourceError: If the file is missing or a line is not a topic.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise unreadable(path, error, "Name a topics file; data/README.md describes its form.") from error
-    topics = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            topics.append(
-                Topic(
-                    id=row["id"],
-                    question=row["question"],
-                    answerable=row["answerable"],
-                    kind=row["kind"],
-                    quotes=tuple(Quote(**quote) for quote in row["quotes"]),
-                    facts=tuple(row["facts"]),
-                )
-            )
-        except (ValueError, KeyError, TypeError) as error:
-            raise SourceError(
-                f"Line {number} of {path} is not a topic: {error}.", hint="See data/README.md."
-            ) from error
-    return topics
+    return list(json_lines(path, read_topic, _TOPICS_HINT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,21 +122,30 @@ def load_beir(folder: Path, *, limit: int | None = None) -> Dataset:
     if not splits:
         raise SourceError(f"{folder}/qrels holds no .tsv file.", hint=_BEIR_HINT)
     qrels = _qrels(splits.get("test") or next(iter(splits.values())))
-    questions = {
-        str(row["_id"]): str(row["text"]) for row in _rows(folder / "queries.jsonl", ("_id", "text"), _BEIR_HINT)
-    }
-    judged = [topic for topic in questions if any(grade > 0 for grade in qrels.get(topic, {}).values())][:limit]
-    corpus = tuple(
-        Item(str(row["_id"]), str(row.get("title") or "").strip(), str(row["text"] or "").strip())
-        for row in _rows(folder / "corpus.jsonl", ("_id", "text"), _BEIR_HINT)
-    )
-    return Dataset(
-        name=folder.resolve().name,
-        sha=hashlib.sha256((folder / "corpus.jsonl").read_bytes()).hexdigest()[:12],
-        corpus=tuple(item for item in corpus if item.title or item.text),
-        topics={topic: questions[topic] for topic in judged},
-        qrels={topic: qrels[topic] for topic in judged},
-    )
+    rows = json_lines(folder / "queries.jsonl", lambda row: (str(row["_id"]), str(row["text"])), _BEIR_HINT)
+    judged = [row for row in rows if any(grade > 0 for grade in qrels.get(row[0], {}).values())][:limit]
+    corpus = folder / "corpus.jsonl"
+    items = tuple(item for item in json_lines(corpus, _item, _BEIR_HINT) if item.title or item.text)
+    sha = hashlib.sha256(corpus.read_bytes()).hexdigest()[:12]
+    return Dataset(folder.resolve().name, sha, items, dict(judged), {topic: qrels[topic] for topic, _ in judged})
+
+
+def _item(row: Mapping[str, Any]) -> Item:
+    return Item(str(row["_id"]), str(row.get("title") or "").strip(), str(row["text"] or "").strip())
+
+
+def _qrels(path: Path) -> dict[str, dict[str, int]]:
+    qrels: dict[str, dict[str, int]] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        fields = line.split("\t")
+        if len(fields) < 3 or not fields[-1].strip().lstrip("-").isdigit():
+            if number == 1 or not line.strip():
+                continue  # the header
+            raise SourceError(
+                f"Line {number} of {path} is not a judgement.", hint="Write: topic TAB document TAB grade."
+            )
+        qrels.setdefault(fields[0], {})[fields[-2]] = int(fields[-1])
+    return qrels
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,44 +171,12 @@ def load_claims(path: Path) -> list[Claim]:
 
     Source: Kamoi, Goyal, Rodriguez, Durrett, EMNLP 2023, doi:10.18653/v1/2023.emnlp-main.470.
     """
-    claims: list[Claim] = []
-    for row in _rows(path, ("claim", "label", "evidence", "supporting_sentences"), _CLAIMS_HINT):
-        evidence, numbers = tuple(map(str, row["evidence"])), row["supporting_sentences"]
-        gold = tuple(frozenset(chosen) for chosen in numbers if chosen)
-        if any(not 0 <= number < len(evidence) for chosen in gold for number in chosen):
-            raise SourceError(f"Claim {len(claims) + 1} of {path} is supported by a sentence that is not there.")
-        claims.append(Claim(row["claim"], row["label"], evidence, gold))
-    return claims
+    return list(json_lines(path, _claim, _CLAIMS_HINT))
 
 
-def _rows(path: Path, needed: tuple[str, ...], hint: str) -> Iterator[dict[str, Any]]:
-    try:
-        file = path.open(encoding="utf-8")
-    except OSError as error:
-        raise unreadable(path, error, hint) from error
-    with file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-                missing = [name for name in needed if name not in row]
-            except (ValueError, TypeError) as error:
-                raise SourceError(f"Line {number} of {path} is not JSON: {error}.", hint=hint) from error
-            if missing:
-                raise SourceError(f"Line {number} of {path} lacks {', '.join(missing)}.", hint=hint)
-            yield row
-
-
-def _qrels(path: Path) -> dict[str, dict[str, int]]:
-    qrels: dict[str, dict[str, int]] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        fields = line.split("\t")
-        if len(fields) < 3 or not fields[-1].strip().lstrip("-").isdigit():
-            if number == 1 or not line.strip():
-                continue  # the header
-            raise SourceError(
-                f"Line {number} of {path} is not a judgement.", hint="Write: topic TAB document TAB grade."
-            )
-        qrels.setdefault(fields[0], {})[fields[-2]] = int(fields[-1])
-    return qrels
+def _claim(row: Mapping[str, Any]) -> Claim:
+    evidence = tuple(map(str, row["evidence"]))
+    gold = tuple(frozenset(chosen) for chosen in row["supporting_sentences"] if chosen)
+    if any(not 0 <= number < len(evidence) for chosen in gold for number in chosen):
+        raise ValueError("a sentence supports it that is not there")
+    return Claim(row["claim"], row["label"], evidence, gold)

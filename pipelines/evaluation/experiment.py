@@ -1,8 +1,8 @@
 """Compare retrieval systems on judged sets: systems, rankings, measures, and the ablation of each part."""
 
 import contextvars
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from typing import Any, Literal
 from config.parts import CUTS, PARTS
 from config.settings import Settings
 from pipelines.errors import ConfigError, RetrievalError
-from pipelines.evaluation.corpus import QueryCache, document_id, index_dataset, with_caches
+from pipelines.evaluation.corpus import Progress, document_id, index_dataset, no_progress, with_caches
 from pipelines.evaluation.datasets import Dataset, load_beir
 from pipelines.evaluation.measures import DEFAULT, Comparison, Run, compare_sets, means, parse_measure, per_topic
 from pipelines.query.ablation import TUNABLE, change_settings, settings_without
@@ -75,24 +75,19 @@ def choose_systems(names: Iterable[str], overrides: Changes, baseline: str = "")
     Raises:
         ConfigError: If a system does not exist.
     """
+
+    def system(name: str) -> Changes:
+        if name not in SYSTEMS:
+            raise ConfigError(f"There is no system {name!r}.", hint=f"Systems: {', '.join(SYSTEMS)}.")
+        return SYSTEMS[name]
+
     wanted = list(dict.fromkeys(names))
     if not wanted and overrides:
         found: dict[str, Changes] = {"default": {}, CUSTOM: dict(overrides)}
     else:
-        found = {name: {**system_changes(name), **overrides} for name in wanted or SYSTEMS}
-    first: dict[str, Changes] = {baseline: found.get(baseline) or system_changes(baseline)} if baseline else {}
+        found = {name: {**system(name), **overrides} for name in wanted or SYSTEMS}
+    first = {baseline: found[baseline] if baseline in found else system(baseline)} if baseline else {}
     return first | found
-
-
-def system_changes(name: str) -> Changes:
-    """The settings of a system.
-
-    Raises:
-        ConfigError: If it does not exist.
-    """
-    if name not in SYSTEMS:
-        raise ConfigError(f"There is no system {name!r}.", hint=f"Systems: {', '.join(SYSTEMS)}.")
-    return SYSTEMS[name]
 
 
 def parse_overrides(given: Iterable[str]) -> dict[str, str]:
@@ -102,24 +97,19 @@ def parse_overrides(given: Iterable[str]) -> dict[str, str]:
         ConfigError: If one is not NAME=VALUE.
     """
     overrides = {}
-    for said in given:
-        name, equals, value = said.partition("=")
-        if not (equals and name.strip()):
+    for text in given:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if "=" not in text or not name:
             raise ConfigError(
-                f"{said!r} does not assign a value to a setting.", hint="Write --set retrieval.dense_weight=0.5."
+                f"{text!r} does not assign a value to a setting.", hint="Write --set retrieval.dense_weight=0.5."
             )
-        overrides[name.strip()] = value.strip()
+        overrides[name] = value
     return overrides
 
 
 DEPTH = 100
 _WORKERS = 2
 _UNCUT = settings_without(CUTS)
-Progress = Callable[[str, int, int], None]
-
-
-def no_progress(label: str, done: int, total: int) -> None:
-    """Ignore progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,15 +146,17 @@ class JudgedSet:
         settings = change_settings(self.engine.settings, changes)
         key = f"{settings.model_dump_json(exclude={'home', 'database_url', 'log', 'chat'})} {cut}"
         if key not in self._runs:
-            self._runs[key] = self._rank(
-                self.engine.with_changes({**changes, **_depth(settings, cut=cut)}), cut, label, on_progress
-            )
-        else:
-            on_progress(label, len(self.dataset.topics), len(self.dataset.topics))
+            options = settings.retrieval
+            depth = {
+                "retrieval.leg_factor": 1,
+                "retrieval.ann_factor": max(1, options.ann_factor // options.leg_factor),
+            }
+            engine = self.engine.with_changes({**changes, **(depth if cut else _UNCUT)})
+            self._runs[key] = self._rank(engine, cut, label, on_progress)
         return self._runs[key]
 
     def _rank(self, engine: QueryEngine, cut: bool, label: str, on_progress: Progress) -> Run:
-        names = {document_id(item): item.id for item in self.dataset.corpus}
+        names = {document_id(item.id): item.id for item in self.dataset.corpus}
 
         def rank(question: str) -> dict[str, float]:
             best: dict[str, float] = {}
@@ -176,20 +168,13 @@ class JudgedSet:
                 best.setdefault(names[hit.node.metadata["document_id"]], float(hit.score or 0.0))
             return dict(list(best.items())[:DEPTH])
 
-        topics = self.dataset.topics
-        pool = ThreadPoolExecutor(_WORKERS)
-        try:
-            running = {
-                pool.submit(contextvars.copy_context().run, rank, question): topic for topic, question in topics.items()
-            }
-            for done, future in enumerate(as_completed(running), start=1):
-                future.result()
-                on_progress(label, done, len(topics))
-        finally:  # one that failed, or Ctrl-C, ends the rest; what was embedded stays
-            pool.shutdown(cancel_futures=True)
-            if isinstance(engine.embed_model, QueryCache):
-                engine.embed_model.save()
-        return {topic: future.result() for future, topic in running.items()}
+        context, run = contextvars.copy_context(), dict[str, dict[str, float]]()
+        with ThreadPoolExecutor(_WORKERS) as pool:  # one that failed, or Ctrl-C, cancels the rest
+            rankings = pool.map(lambda question: context.copy().run(rank, question), self.dataset.topics.values())
+            for topic, ranking in zip(self.dataset.topics, rankings, strict=True):
+                run[topic] = ranking
+                on_progress(label, len(run), len(self.dataset.topics))
+        return run
 
 
 def index_judged_set(settings: Settings, dataset: Dataset | Path, on_progress: Progress = no_progress) -> JudgedSet:
@@ -200,13 +185,7 @@ def index_judged_set(settings: Settings, dataset: Dataset | Path, on_progress: P
         ConfigError: If the server does not let a database be made.
     """
     loaded = dataset if isinstance(dataset, Dataset) else load_beir(dataset)
-    label = f"indexing {loaded.name}"
-    engine = with_caches(
-        index_dataset(settings, loaded, lambda done, total: on_progress(label, done, total)), keep=True
-    )
-    if isinstance(engine.embed_model, QueryCache):
-        engine.embed_model.recall(loaded.topics.values())
-    return JudgedSet(loaded, engine)
+    return JudgedSet(loaded, with_caches(index_dataset(settings, loaded, on_progress), keep=True))
 
 
 def index_judged_sets(
@@ -221,14 +200,6 @@ def index_judged_sets(
             one = JudgedSet(named, one.engine)
         sets.append(one)
     return sets
-
-
-def _depth(settings: Settings, *, cut: bool) -> dict[str, Any]:
-    """Settings under which 100 documents are left after the cuts; without cuts, settings that spare their work."""
-    if not cut:
-        return _UNCUT
-    options = settings.retrieval
-    return {"retrieval.leg_factor": 1, "retrieval.ann_factor": max(1, options.ann_factor // options.leg_factor)}
 
 
 Scores = Mapping[str, Mapping[str, float]]
@@ -258,9 +229,10 @@ class Experiment:
         """The means of each system on one of the sets."""
         return {name: means(scores) for name, scores in self.per_topic[dataset].items()}
 
-    def difference(self, dataset: str, baseline: str, name: str, measure: str) -> Comparison:
-        """A system against the baseline on one of the sets."""
-        return _difference({dataset: self.per_topic[dataset]}, baseline, name, measure)
+    def differences(self, dataset: str, baseline: str, measure: str) -> dict[str, Comparison]:
+        """Each other system against the baseline on one of the sets."""
+        compared = compare_systems([self.per_topic[dataset]], baseline, [measure])
+        return {name: by_measure[measure] for name, by_measure in compared.items()}
 
 
 def run_experiment(
@@ -324,11 +296,7 @@ def measure_systems(
         topics=sum(len(one.dataset.topics) for one in sets),
         systems={name: mean_over_sets([means(by[name]) for by in scores.values()]) for name in systems},
         per_topic=scores,
-        comparisons={
-            name: {measure: _difference(scores, baseline, name, measure) for measure in measures}
-            for name in systems
-            if baseline and name != baseline
-        },
+        comparisons=compare_systems(list(scores.values()), baseline, measures),
         fingerprint=_fingerprint(sets, systems),
     )
 
@@ -338,8 +306,18 @@ def mean_over_sets(sets: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: sum(one[name] for one in sets) / len(sets) for name in sets[0]}
 
 
-def _difference(scores: Mapping[str, Mapping[str, Scores]], baseline: str, name: str, measure: str) -> Comparison:
-    return compare_sets([paired_scores(by[baseline], by[name], measure) for by in scores.values()])
+def compare_systems(
+    sets: Sequence[Mapping[str, Scores]], baseline: str, measures: Sequence[str]
+) -> dict[str, dict[str, Comparison]]:
+    """By system, by measure, how it differs from the baseline on all sets; nothing without a baseline."""
+    return {
+        name: {
+            measure: compare_sets([paired_scores(scores[baseline], scores[name], measure) for scores in sets])
+            for measure in measures
+        }
+        for name in sets[0]
+        if baseline and name != baseline
+    }
 
 
 def paired_scores(baseline: Scores, other: Scores, measure: str) -> tuple[list[float], list[float]]:

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from config.settings import Settings
 from pipelines.errors import SourceError
 from pipelines.evaluation.answers import portfolio_engine, right_quote
+from pipelines.evaluation.corpus import Progress, no_progress
 from pipelines.evaluation.datasets import load_topics
-from pipelines.evaluation.experiment import Progress, index_judged_set, no_progress
+from pipelines.evaluation.experiment import index_judged_set
 from pipelines.evaluation.measures import Comparison, compare
 
 Scores = Mapping[str, float]

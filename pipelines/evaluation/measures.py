@@ -1,6 +1,5 @@
 """Measures of a run against qrels by ir-measures, and significance tests between two systems."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -35,10 +34,10 @@ def parse_measure(name: str) -> "Measure":
         ConfigError: If there is no such measure, or ir-measures is not installed.
     """
     kinds = _kinds()
-    match = re.fullmatch(r"([a-z]+)@([1-9]\d{0,3})", name.lower())
-    if match is None or match[1] not in kinds:
+    kind, _, cutoff = name.lower().partition("@")
+    if kind not in kinds or not (cutoff.isdecimal() and 0 < int(cutoff) < 10_000):
         raise ConfigError(f"There is no measure {name!r}.", hint="Use nDCG@k, recall@k, success@k or RR@k.")
-    return kinds[match[1]] @ int(match[2])
+    return kinds[kind] @ int(cutoff)
 
 
 def per_topic(qrels: Qrels, run: Run, names: Sequence[str] = DEFAULT) -> dict[str, dict[str, float]]:
@@ -62,6 +61,17 @@ def means(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
         return {}
     names = next(iter(scores.values()))
     return {name: sum(row[name] for row in scores.values()) / len(scores) for name in names}
+
+
+def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
+    """The share (0..1) of pairs in which the positive scores higher, ties half; 0.5 is chance, 0 without pairs.
+
+    Source: Hanley, McNeil, Radiology 1982, doi:10.1148/radiology.143.1.7063747.
+    """
+    ours, theirs = np.asarray(positive, dtype=float), np.asarray(negative, dtype=float)
+    if not len(ours) or not len(theirs):
+        return 0.0
+    return float((ours[:, None] > theirs).mean() + 0.5 * (ours[:, None] == theirs).mean())
 
 
 _TRIALS = 10_000

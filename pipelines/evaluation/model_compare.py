@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from pipelines.errors import RetrievalError, SourceError
 from pipelines.evaluation.answers import RANKED, ranking_measures, right_document
+from pipelines.evaluation.corpus import Progress, no_progress
 from pipelines.evaluation.datasets import Topic
-from pipelines.evaluation.experiment import Progress, no_progress, paired_scores
+from pipelines.evaluation.experiment import paired_scores
 from pipelines.evaluation.measures import Comparison, compare, means
 from pipelines.query.engine import QueryEngine
 from pipelines.store import documents as document_rows

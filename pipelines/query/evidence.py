@@ -47,7 +47,7 @@ class Calibration:
         return replace(self, far=far, near=near, floor=Threshold(self.floor.at), high=Threshold(self.high.at))
 
 
-# Fitted by `footnote eval answerability FILE anthropic_docs cacm cisi scifact --fit`: 202 questions of
+# Fitted by `python -m tests.bench.fit_weights evidence FILE anthropic_docs cacm cisi scifact`: 202 questions of
 # dialogues, and 1,037 that were asked with and without the passages that answer them. Rates are means over the sets.
 MINILM = Calibration(
     far=0.05,

@@ -295,7 +295,6 @@ def measure_chunking(
     name = f"chunking_{hashlib.sha256(facts.encode()).hexdigest()[:12]}"
     vectors = open_database(evaluation_database(settings, name)).engine
     questions = QueryCache.over(build_embed_model(settings), identity(settings), vectors)
-    questions.recall(topic.question for topic in topics)
 
     def measured(cut_name: str, cut: Cut) -> ChunkingResult:
         engine, nodes = index_chunks(settings, (name, cut_name), list(documents.values()), cut, vectors)
@@ -319,16 +318,14 @@ def measure_chunking(
             },
         )  # fmt: skip
 
-    results = {cut_name: measured(cut_name, cut) for cut_name, cut in cuts.items()}
-    questions.save()
-    return results
+    return {cut_name: measured(cut_name, cut) for cut_name, cut in cuts.items()}
 
 
 def index_chunks(
     settings: Settings, name: tuple[str, str], documents: Sequence[Document], cut: Cut, vectors: Any
 ) -> tuple[QueryEngine, list[TextNode]]:
     """An engine over these documents, cut in this way, in a database of their own; and the nodes."""
-    own = evaluation_database(settings, "_".join("".join(char if char.isalnum() else "_" for char in n) for n in name))
+    own = evaluation_database(settings, "_".join(name))
     ingestion = build_ingestion(own)
     embedder = CachedEmbedder(ingestion.embed_model, vectors, ingestion.identity)
     made: list[TextNode] = []

@@ -1,7 +1,6 @@
 """Judged dialogues: questions that stand alone are answered as they are alone, those that do not as if written out."""
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from config.settings import get_settings
 from pipelines.answers import Answer
 from pipelines.errors import SourceError
 from pipelines.evaluation.answers import has_facts, portfolio_engine
-from pipelines.evaluation.datasets import Quote, Topic
+from pipelines.evaluation.datasets import Topic, json_lines, read_topic
 from pipelines.query.engine import QueryEngine
 from tests.bench import show, silent
 
@@ -59,26 +58,13 @@ def load_dialogues(path: Path) -> list[Dialogue]:
     Raises:
         SourceError: If the file cannot be read or a line is no dialogue.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}.", hint="Name a file of dialogues.") from error
-    return [_dialogue(line, f"Line {number} of {path}") for number, line in enumerate(lines, start=1)]
+    return list(json_lines(path, _dialogue, "Name a file of dialogues; see data/README.md."))
 
 
-def _dialogue(line: str, where: str) -> Dialogue:
-    try:
-        row = json.loads(line)
-        topics = tuple(_topic(f"{row['id']}.{place}", turn) for place, turn in enumerate(row["turns"], start=1))
-        standalone = tuple(turn.get("standalone", turn["question"]) for turn in row["turns"])
-        return Dialogue(row["id"], row["set"], topics, standalone)
-    except (ValueError, KeyError, TypeError) as error:
-        raise SourceError(f"{where} is no dialogue: {error!r}.", hint="See data/README.md.") from error
-
-
-def _topic(name: str, turn: Mapping[str, Any]) -> Topic:
-    quotes = tuple(Quote(**quote) for quote in turn["quotes"])
-    return Topic(name, turn["question"], turn["answerable"], turn["kind"], quotes, tuple(turn["facts"]))
+def _dialogue(row: Mapping[str, Any]) -> Dialogue:
+    topics = tuple(read_topic({"id": f"{row['id']}.{n}", **turn}) for n, turn in enumerate(row["turns"], start=1))
+    standalone = tuple(turn.get("standalone", turn["question"]) for turn in row["turns"])
+    return Dialogue(row["id"], row["set"], topics, standalone)
 
 
 def measure_dialogues(

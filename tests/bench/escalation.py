@@ -1,7 +1,6 @@
 """Replay written replies of a language model to Auto-RAG: which good ones are kept, which bad ones are rejected."""
 
 import argparse
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,10 +9,9 @@ from typing import Any, Literal, get_args
 from llama_index.core.llms import CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
 
 from config.settings import get_settings
-from pipelines.errors import SourceError
 from pipelines.evaluation.answers import portfolio_engine, right_quote
-from pipelines.evaluation.datasets import Topic, load_topics
-from pipelines.evaluation.experiment import Progress, no_progress
+from pipelines.evaluation.corpus import Progress, no_progress
+from pipelines.evaluation.datasets import Topic, json_lines, load_topics
 from pipelines.query.engine import QueryEngine
 from pipelines.types import SearchReport
 from tests.bench import show
@@ -79,20 +77,14 @@ def load_replies(path: Path) -> list[Reply]:
     Raises:
         SourceError: If the file is missing or a line is no reply.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}.", hint="Name a file of replies.") from error
-    replies = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            reply = Reply(**json.loads(line))
-        except (ValueError, TypeError) as error:
-            raise SourceError(f"Line {number} of {path} is no reply: {error}.", hint="See data/README.md.") from error
-        if reply.kind not in KINDS:
-            raise SourceError(f"Line {number} of {path}: there is no kind {reply.kind!r}.", hint=f"{', '.join(KINDS)}.")
-        replies.append(reply)
-    return replies
+    return list(json_lines(path, _reply, "Name a file of replies; see data/README.md."))
+
+
+def _reply(row: Mapping[str, Any]) -> Reply:
+    reply = Reply(**row)
+    if reply.kind not in KINDS:
+        raise ValueError(f"there is no kind {reply.kind!r}")
+    return reply
 
 
 def evaluate_replies(

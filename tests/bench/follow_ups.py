@@ -1,7 +1,7 @@
 """Compare retrieval by the condensed question with retrieval by the last turn, on judged conversations."""
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,7 @@ from llama_index.core.llms import LLM
 from config.settings import Settings, get_settings
 from pipelines.errors import RetrievalError
 from pipelines.evaluation.answerability import ANSWERABLE, Collection, LabelledQuestion, load_collection
-from pipelines.evaluation.corpus import QueryCache, document_id, index_dataset, with_caches
-from pipelines.evaluation.datasets import Item
+from pipelines.evaluation.corpus import Progress, document_id, index_dataset, with_caches
 from pipelines.evaluation.measures import compare, means, per_topic
 from pipelines.models.llm import build_llm
 from pipelines.query.engine import QueryEngine
@@ -23,7 +22,6 @@ MEASURES = ("nDCG@10", "recall@5", "recall@10", "RR@10")
 LAST, CONDENSED = "last turn", "condensed"
 _ANSWERED = (ANSWERABLE, "PARTIAL")
 _TOP_N = 20
-Progress = Callable[[str, int, int], None]
 Ranks = dict[str, float]
 
 
@@ -48,7 +46,7 @@ def measure_follow_ups(
     """
     asked = [one for one in collection.questions if one.history and one.answers and one.label in _ANSWERED]
     name = collection.dataset.name
-    indexed = index_dataset(settings, collection.dataset, lambda n, of: on_progress(f"indexing {name}", n, of))
+    indexed = index_dataset(settings, collection.dataset, on_progress)
     engine = replace(with_caches(indexed, keep=True).with_changes({"escalation.mode": "off"}), llm=llm)
     runs: dict[str, dict[str, Ranks]] = {LAST: {}, CONDENSED: {}}
     made: dict[str, str] = {}
@@ -56,8 +54,6 @@ def measure_follow_ups(
         runs[LAST][question.id], _ = _ranked(engine, replace(question, history=()))
         runs[CONDENSED][question.id], made[question.id] = _ranked(engine, question)
         on_progress(name, done, len(asked))
-    if isinstance(engine.embed_model, QueryCache):
-        engine.embed_model.save()
     return {"questions": len(asked), "by": _counted(made.values()), "groups": _groups(asked, runs, made)}
 
 
@@ -74,7 +70,7 @@ def _ranked(engine: QueryEngine, question: LabelledQuestion) -> tuple[Ranks, str
 def _groups(
     asked: Sequence[LabelledQuestion], runs: Mapping[str, Mapping[str, Ranks]], made: Mapping[str, str]
 ) -> dict[str, Any]:
-    qrels = {one.id: {document_id(Item(item, "", "")): 1 for item in one.answers} for one in asked}
+    qrels = {one.id: {document_id(item): 1 for item in one.answers} for one in asked}
     scores = {name: per_topic(qrels, run, MEASURES) for name, run in runs.items()}
     conversations = sorted({one.group for one in asked})
     half = {group: ("even", "odd")[place % 2] for place, group in enumerate(conversations)}

@@ -45,7 +45,7 @@ def test_the_quotes_and_facts_of_the_dialogues_stand_in_the_sample() -> None:
 
 def test_a_broken_line_is_named(tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_text('{"id": "c1", "set": "sample", "turns": [{"question": "What?"}]}')
-    with pytest.raises(SourceError, match=r"Line 1 of .*d\.jsonl is no dialogue"):
+    with pytest.raises(SourceError, match=r"Line 1 of .*d\.jsonl lacks 'quotes'"):
         load_dialogues(tmp_path / "d.jsonl")
 
 

@@ -41,8 +41,8 @@ def test_a_dataset_is_indexed_once_beside_the_users_documents_and_ranked(setting
     assert found.comparisons["default"]["RR@1"].p == 1.0
     of_ones_own = run_experiment(settings, dataset, {"words": {"retrieval.mode": "sparse"}}, measures=["RR@1"])
     assert of_ones_own.systems == {"words": {"RR@1": 1.0}}
-    again: list[int] = []
-    index_dataset(settings, dataset, lambda done, _: again.append(done))
+    again: list[tuple[str, int, int]] = []
+    index_dataset(settings, dataset, lambda *done: again.append(done))
     assert again == []
 
 

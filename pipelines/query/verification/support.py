@@ -177,7 +177,7 @@ class SupportModel:
     partial: VerdictThreshold
 
 
-# Fitted by `footnote eval grounding FILE --fit` on 349 claims: 115 supported, 191 in part, 43 not. Precision
+# Fitted by `tests.bench.fit_weights grounding FILE` on 349 claims: 115 supported, 191 in part, 43 not. Precision
 # and recall are those of the verdicts, which also ask that the details agree. `--words` fits and measures the first.
 WORDS_MODEL = SupportModel(
     intercept=-2.339,

@@ -1,7 +1,5 @@
-from dataclasses import replace
-
 from pipelines.evaluation.datasets import Claim
-from pipelines.evaluation.grounding import VerifiedClaim, as_source, refit, summary, verify_claim
+from pipelines.evaluation.grounding import VerifiedClaim, as_source, summary, verify_claim
 
 PAGE = (
     "(meta data) TITLE: Harbour news",
@@ -63,42 +61,3 @@ def test_no_claims_give_no_measures_and_no_error() -> None:
     found = summary([])
     assert found["bounds"]["supported"] == {"precision": 0.0, "recall": 0.0}
     assert found["overlap"] == {"all": 0.0, "any place": 0.0}
-    assert refit([]) == {}
-
-
-def rows_of(count: int) -> list[VerifiedClaim]:
-    """Pages of which the supported have a feature of 1, the others of 0; the second feature says nothing."""
-    labels = ["supported", "partially_supported", "not_supported"]
-    return [
-        VerifiedClaim(
-            label=labels[n % 3],
-            verdict="partial",
-            support=0.5,
-            overlaps=None,
-            page=f"page {n}",
-            features={"told": float(n % 3 == 0), "noise": (n * 7 % 11) / 11},
-            plain={"coverage": 0.5, "numbers": 1.0, "cosine": float(n % 3 == 0)},
-        )
-        for n in range(count)
-    ]
-
-
-def test_the_features_and_the_baselines_are_told_apart_without_the_page_that_is_judged() -> None:
-    found = summary(rows_of(60))["auroc"]
-    assert found["committed"]["supported"] == found["coverage"]["supported"] == 0.5
-    assert found["cross-validated"]["supported"] == found["coverage + cosine + numbers"]["supported"] == 1.0
-
-
-def test_a_page_that_cannot_be_learnt_from_others_is_not_told_apart() -> None:
-    rows = [replace(row, page="one page") for row in rows_of(60)]
-    assert summary(rows)["auroc"]["cross-validated"]["supported"] == 0.5
-
-
-def test_a_fit_gives_weight_to_the_feature_that_tells() -> None:
-    fitted = refit(rows_of(60))
-    assert set(fitted["weights"]) == {"told", "noise"}
-    assert fitted["weights"]["told"] > 1 > abs(fitted["weights"]["noise"])
-
-
-def test_claims_of_one_label_cannot_be_fitted() -> None:
-    assert refit([row for row in rows_of(9) if row.label == "supported"]) == {}

@@ -5,7 +5,7 @@ import pytest
 
 from pipelines.errors import ConfigError
 from pipelines.evaluation import measures
-from pipelines.evaluation.measures import compare, compare_sets, means, parse_measure, per_topic
+from pipelines.evaluation.measures import auroc, compare, compare_sets, means, parse_measure, per_topic
 
 QRELS = {"q1": {"a": 1, "b": 1, "c": 0}, "q2": {"x": 1}}
 RUN = {"q1": {"c": 3.0, "a": 2.0, "z": 1.0}, "q2": {}}
@@ -79,6 +79,11 @@ def test_a_topic_that_no_system_ran_scores_nothing_in_every_default_measure() ->
 def test_a_measure_that_does_not_exist_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match="no measure"):
         parse_measure(name)
+
+
+def test_auroc_is_the_share_of_pairs_in_order_with_ties_half() -> None:
+    assert auroc([3, 2], [1, 2]) == (1 + 1 + 1 + 0.5) / 4
+    assert auroc([], [1]) == 0
 
 
 def test_equal_systems_do_not_differ() -> None:
