@@ -316,7 +316,7 @@ def add_rows(rendering: Rendering, rows: Iterable[Row], title: str = "", lines: 
     """Add a table: its title as a heading, captions above its header as paragraphs, each row as a sentence.
 
     Blank rows separate tables; one without a header keeps the last one's. `lines` holds the file's line of every row
-    read so far; with it, a row is placed on that line and keeps its line breaks.
+    read so far; with it, a row is placed on that line.
     """
     names: list[str] = []
     for number, (first, stretch) in enumerate(_row_groups(rows)):
@@ -330,7 +330,7 @@ def add_rows(rendering: Rendering, rows: Iterable[Row], title: str = "", lines: 
         found, heads = _head(body)
         names = found if heads or above else names
         for at, row in enumerate(body[heads:]):
-            sentence = _sentence(names, row, "\n" if lines else " ")
+            sentence = _sentence(names, row)
             rendering.add(sentence, "table", close=bool(at), line=places[above + heads + at])
 
 
@@ -391,11 +391,11 @@ def _cell_at(row: Row, column: int) -> CellValue:
     return row[column] if column < len(row) else EMPTY
 
 
-def _sentence(names: Sequence[str], row: Row, line_break: str) -> str:
-    """The values with their column names; line breaks in them become `line_break`."""
+def _sentence(names: Sequence[str], row: Row) -> str:
+    """The values with their column names, on one line, so that what a cell says stays with its row."""
     parts = []
     for column, value in enumerate(row):
-        text = line_break.join(" ".join(line.split()) for line in value.text.splitlines() if line.strip())
+        text = " ".join(value.text.split())
         name = " ".join(names[column].split()).rstrip(":") if column < len(names) else ""
         if text:
             parts.append(f"{name}: {text}" if name else text)
