@@ -63,17 +63,17 @@ REMOTE: dict[str, RemoteLoader] = {  # by source kind: how its envelopes are loa
 
 # Raised whenever a loader makes another document of the same bytes: the documents of its type are then read again.
 VERSIONS: dict[str, int] = {
-    PLAIN: 6,
-    MARKDOWN: 8,
-    HTML: 6,
-    PDF: 6,
+    PLAIN: 7,
+    MARKDOWN: 9,
+    HTML: 7,
+    PDF: 7,
     DOCX: 6,
     PPTX: 6,
     XLSX: 6,
     ODT: 6,
     ODP: 6,
     ODS: 6,
-    CSV: 6,
+    CSV: 7,
     **dict.fromkeys(IMAGES, 6),
     "github": 0,  # of the envelope, beside the version of what is in it
     "notion": 0,

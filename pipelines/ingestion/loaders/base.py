@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pipelines.blocks import title_of
 from pipelines.errors import LoadError
+from pipelines.ingestion.loaders.titles import heading_title
 from pipelines.types import Block, Document, Furniture, LineBox, SourceItem
 
 YEARS = range(2, 9999)  # every year in which a datetime is valid in every time zone
@@ -68,7 +69,7 @@ Loader = Callable[[bytes, SourceItem, Limits], Content]
 def as_document(content: Content, data: bytes, item: SourceItem, mime: str) -> Document:
     """Build the Document; its id is the URI until the ingestion run assigns one."""
     loaded = {part.name: getattr(content, part.name) for part in fields(content)}
-    loaded["title"] = content.title or first_heading(content.text, content.blocks) or title_from_name(item.name)
+    loaded["title"] = content.title or heading_title(content.text, content.blocks) or title_from_name(item.name)
     return Document(
         id=item.uri,
         source_uri=item.uri,

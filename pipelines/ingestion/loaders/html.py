@@ -4,12 +4,15 @@ import html
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
+from typing import Any
 
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders.base import Content, Limits, parse_datetime
 from pipelines.ingestion.loaders.docling_reader import HTML_SUFFIX, read_with_docling
 from pipelines.ingestion.loaders.rendering import Rendering
 from pipelines.ingestion.loaders.text import decode
+from pipelines.ingestion.loaders.titles import heading_title
 from pipelines.markup import INLINE_TAGS, without_comments
 from pipelines.text import canonical
 from pipelines.types import SourceItem
@@ -23,6 +26,11 @@ _META = re.compile(r"<meta\b[^<>]{0,5000}>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([a-zA-Z:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 _CHARSET = re.compile(rb"""<meta[^<>]{0,300}charset\s*=\s*["']?([\w.:-]{1,40})""", re.IGNORECASE)
 _HEAD = 4_096
+_CONSENT = ("cookie", "consent", "gdpr")
+_NOTICES = ("div", "section", "aside", "dialog", "form", "footer", "p")
+_ANSWERS = frozenset("accept agree allow ok okay reject decline deny dismiss got".split())
+_LONGEST_NOTICE, _SHORT_NOTICE = 5_000, 600  # characters; of one that is named so, and of another
+_MOST_SPEAKING, _NOTICE_DEPTH = 50, 6
 _MAX_DEPTH = 500
 _PUBLISHED = ("article:published_time", "date", "dc.date", "dcterms.date", "pubdate", "datepublished")
 _BOM = b"\xef\xbb\xbf"
@@ -51,21 +59,85 @@ _ENDS = {
 
 
 def load_html(data: bytes, item: SourceItem, limits: Limits) -> Content:
-    """The page's text; `<title>` is its title, `<meta>` gives author, date and description."""
-    source = _with_alternatives(without_comments(_decode(data, item.name)))
+    """The page's text; its only `<h1>` or its `<title>` is its title, `<meta>` gives author, date and description."""
+    source = _with_alternatives(without_consent(without_comments(_decode(data, item.name))))
     meta = dict(_meta(source))
     rendering = _render(_without(source, "nav", *_SKIPPED), item.name)
     if not rendering.text:
         rendering = _render(_without(source, *_SKIPPED), item.name)
-    title = _TITLE.search(source)
+    stated = _TITLE.search(source)
+    title = " ".join(canonical(html.unescape(stated[1])).split()) if stated else ""
     return Content(
         text=rendering.text,
         blocks=rendering.blocks,
-        title=" ".join(canonical(html.unescape(title[1])).split()) if title else "",
+        title=_only_heading(rendering) or title,
         author=meta.get("author", ""),
         published_at=next((found for key in _PUBLISHED if (found := parse_datetime(meta.get(key)))), None),
         metadata={"description": meta["description"]} if meta.get("description") else {},
     )
+
+
+def _only_heading(rendering: Rendering) -> str:
+    """The words of the only heading of level 1; empty if there are several, or none."""
+    first = [block for block in rendering.blocks if block.kind == "heading" and block.level == 1]
+    return heading_title(rendering.text, first) if len(first) == 1 else ""
+
+
+def without_consent(source: str) -> str:
+    """The page without its notices of cookies; as it is if it has none.
+
+    A notice is an element that is named so, or a short one outside the main part that speaks of cookies and has a word
+    to press.
+    """
+    if not any(word in source.lower() for word in _CONSENT) or (tree := parse_html(source)) is None:
+        return source
+    elements = [element for element in tree.iter() if isinstance(element.tag, str)]
+    named = [element for element in elements if _is_named_consent(element)]
+    speaking = [element for element in elements if "cookie" in f"{element.text} {element.tail}".lower()]
+    most = min(_LONGEST_NOTICE, len(" ".join(tree.text_content().split())) // 2)
+    notices = {
+        notice: None
+        for element in (*named, *speaking[:_MOST_SPEAKING])
+        for notice in (element, *islice(element.iterancestors(), _NOTICE_DEPTH))
+        if notice.tag in _NOTICES and _is_notice(notice, most)
+    }
+    for notice in notices:
+        if notice.getparent() is not None:
+            notice.drop_tree()
+    from lxml import etree
+
+    return str(etree.tostring(tree, encoding="unicode", method="html")) if notices else source
+
+
+def _is_named_consent(element: Any) -> bool:
+    names = " ".join(element.get(name, "") for name in ("id", "class", "aria-label")).lower()
+    return any(word in names for word in _CONSENT)
+
+
+def _is_notice(element: Any, most: int) -> bool:
+    if any(True for _ in element.iter("main", "article", "h1")):
+        return False
+    words = " ".join(element.text_content().lower().split())
+    if _is_named_consent(element):
+        return len(words) <= most and any(word in words for word in (*_CONSENT, "privacy", "tracking"))
+    is_inside = any(True for _ in element.iterancestors("main", "article"))
+    return (
+        not is_inside
+        and len(words) <= min(most, _SHORT_NOTICE)
+        and not _ANSWERS.isdisjoint(word.strip(".,;:!") for word in words.split())
+    )
+
+
+def parse_html(page: str) -> Any:
+    """The element tree of a page; None if it has no elements."""
+    from lxml import etree
+    from lxml import html as lxml_html
+
+    try:
+        parser = lxml_html.HTMLParser(encoding="utf-8", huge_tree=True)
+        return lxml_html.document_fromstring(page.encode(), parser=parser)
+    except (etree.LxmlError, ValueError):
+        return None
 
 
 def _decode(data: bytes, name: str) -> str:

@@ -2,24 +2,21 @@
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from typing import Any
 
-from pipelines.blocks import markdown_blocks, title_of
+from pipelines.blocks import markdown_blocks
 from pipelines.ingestion.loaders.base import YEARS, Content, Limits, parse_datetime, title_from_name
 from pipelines.ingestion.loaders.text import decode
-from pipelines.text import canonical, fold
-from pipelines.types import Block, SourceItem
+from pipelines.ingestion.loaders.titles import markdown_title
+from pipelines.markup import without_comments
+from pipelines.observe import log
+from pipelines.text import canonical
+from pipelines.types import SourceItem
 
 _FENCED = re.compile(r"(---|\+\+\+)[ \t]*\n(.*?)(?:^|\n)(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-# Sections of the standard-readme specification, of manual pages, and of contents: they title no document.
-_SECTIONS = frozenset({
-    "readme", "table of contents", "contents", "security", "background", "install", "installation", "usage", "api",
-    "maintainers", "thanks", "contributing", "license", "licence", "name", "synopsis", "description", "options",
-    "overview", "introduction", "getting started", "requirements", "features", "about",
-})  # fmt: skip
 _MAX_CHARACTERS = 65_536
 _MAX_VALUES = 5_000
 _MAX_DEPTH = 20
@@ -27,9 +24,13 @@ _PUBLISHED = ("date", "published_at", "published", "publishdate", "pubdate", "cr
 _MODIFIED = ("updated", "updated_at", "modified", "modified_at", "last_modified_at", "lastmod")
 
 
+class InvalidSyntax(ValueError):
+    """Raised when front matter is no YAML."""
+
+
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The parsed values, and where the text begins; `end` is 0 without front matter."""
+    """The parsed values, and where the text begins; `end` is 0 without front matter, `error` is what was invalid."""
 
     end: int = 0
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -42,6 +43,8 @@ def load_markdown(data: bytes, item: SourceItem, limits: Limits) -> Content:
     whole = canonical(raw)
     front = read_front_matter(whole)
     text = whole[front.end :]
+    if front.error:
+        log("warning", "invalid front matter", document=item.name, reason=front.error)
     metadata = _metadata(front)
     stated = {key.lower(): value for key, value in front.values.items()}.get("title")
     blocks = markdown_blocks(text)
@@ -51,7 +54,7 @@ def load_markdown(data: bytes, item: SourceItem, limits: Limits) -> Content:
         text=text,
         blocks=blocks,
         title=(" ".join(str(stated).split()) if isinstance(stated, str | int | float) else "")
-        or _headed(text, blocks)
+        or markdown_title(text, blocks)
         or title_from_name(item.name),
         author=", ".join(metadata.get("authors", ())),
         published_at=_first_date(front, _PUBLISHED),
@@ -61,39 +64,70 @@ def load_markdown(data: bytes, item: SourceItem, limits: Limits) -> Content:
     )
 
 
-def _headed(text: str, blocks: Sequence[Block]) -> str:
-    """The words of the first heading, without its images; empty if it names a section, as in a file without a title.
-
-    A heading of images alone, as a row of badges, is passed over.
-    """
-    titles = (title_of(text, block.start, block.end) for block in blocks if block.kind == "heading")
-    title = next(filter(None, titles), "")
-    return "" if fold(title) in _SECTIONS else title
-
-
 def read_front_matter(text: str) -> FrontMatter:
-    """Parse a YAML (`---`) or TOML (`+++`) mapping at the start; if broken it stays text, with `error` set."""
+    """Parse a YAML (`---`) or TOML (`+++`) mapping at the start.
+
+    Of one with an invalid entry, the others are kept, with `error` set; if it has no valid entry it stays text.
+    """
     match = _FENCED.match(text[: _MAX_CHARACTERS + 8])
     if match is None:
         return FrontMatter()
+    read = tomllib.loads if match[1] == "+++" else _yaml
     try:
-        loaded = tomllib.loads(match[2]) if match[1] == "+++" else _yaml(match[2])
+        loaded = read(match[2])
         if loaded is None:  # nothing between the marks, or comments
             return FrontMatter(match.end())
         if not isinstance(loaded, dict):
             return FrontMatter()
-        values = _plain_values(loaded)
+        return FrontMatter(match.end(), _plain_values(loaded))
     except (ValueError, RecursionError, OverflowError) as error:
-        return FrontMatter(error=" ".join(str(error).split())[:300] or type(error).__name__)
-    return FrontMatter(match.end(), values)
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+    values = _valid_entries(match[2], read, ":" if read is _yaml else "=")
+    return FrontMatter(match.end(), values, reason) if values else FrontMatter(error=reason)
+
+
+def is_front_matter_alone(text: str) -> bool:
+    """True if nothing but comments stands below the front matter."""
+    match = _FENCED.match(text)
+    return match is not None and not without_comments(text[match.end() :]).strip()
+
+
+def _valid_entries(source: str, read: Callable[[str], object], sign: str) -> dict[str, Any]:
+    """The values of the top-level entries that can be read, each by itself; empty if any line belongs to none.
+
+    A line whose value is no valid YAML or TOML, as one with a colon in a title, gives its words.
+    """
+    entries: list[str] = []
+    for line in source.split("\n"):
+        key = line.partition(sign)[0].strip()
+        is_opening = sign in line and line[0] not in " \t#-" and key.replace("-", "_").isidentifier()
+        if sign == "=" and line.startswith("["):  # what follows are the keys of a table
+            break
+        if is_opening:
+            entries.append(line)
+        elif entries and (not line.strip() or line[0] in " \t#-]})"):
+            entries[-1] += f"\n{line}"
+        elif line.strip() and not line.startswith("#"):
+            return {}
+    values: dict[str, Any] = {}
+    for entry in entries:
+        try:
+            loaded = read(entry)
+            values |= _plain_values(loaded) if isinstance(loaded, dict) else {}
+        except (InvalidSyntax, tomllib.TOMLDecodeError):
+            key, _, words = (part.strip() for part in entry.partition(sign))
+            if words and "\n" not in words and words[0] not in "[{&*|>\"'" and not words[0].isdigit():
+                values[key] = _readable(words)
+        except (ValueError, RecursionError, OverflowError):  # such as a day that does not exist
+            continue
+    return values
 
 
 def _metadata(front: FrontMatter) -> dict[str, Any]:
     """Document metadata: typed fields, and all values under `front_matter`."""
-    if front.error:
-        return {"front_matter_error": front.error}
+    stated = {"front_matter_error": front.error} if front.error else {}
     if not front.values:
-        return {}
+        return stated
     lowered = _lowered(front)
     fields: dict[str, Any] = {
         "description": _first_text(lowered, "description", "excerpt", "summary", "subtitle"),
@@ -106,7 +140,7 @@ def _metadata(front: FrontMatter) -> dict[str, Any]:
         "year": lowered["year"] if lowered.get("year") in YEARS else None,
     }
     kept = {key: value for key, value in fields.items() if value}
-    return {**kept, "front_matter": dict(front.values)}
+    return {**stated, **kept, "front_matter": dict(front.values)}
 
 
 def _yaml(text: str) -> object:
@@ -115,7 +149,7 @@ def _yaml(text: str) -> object:
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise ValueError(str(error)) from error
+        raise InvalidSyntax(str(error)) from error
 
 
 def _readable(value: str) -> str:

@@ -13,7 +13,7 @@ from pipelines.headings import MAX_TITLE
 from pipelines.ingestion.envelope import unpack
 from pipelines.ingestion.loaders.article import extract_article
 from pipelines.ingestion.loaders.base import Content, Limits, Loader, as_document, check_size
-from pipelines.ingestion.loaders.html import LATIN_1, load_html
+from pipelines.ingestion.loaders.html import LATIN_1, load_html, parse_html
 from pipelines.ingestion.loaders.rendering import Rendering
 from pipelines.ingestion.loaders.sniff import BINARY, HTML, PLAIN, sniff
 from pipelines.ingestion.loaders.text import decode
@@ -250,16 +250,6 @@ def is_deeper_than(tree: Any, most: int) -> bool:
         if depth > most:
             return True
     return False
-
-
-def parse_html(page: str) -> Any:
-    """The element tree of a page; None if it has no elements."""
-    from lxml import etree, html
-
-    try:
-        return html.document_fromstring(page.encode(), parser=html.HTMLParser(encoding="utf-8", huge_tree=True))
-    except (etree.LxmlError, ValueError):
-        return None
 
 
 def plain_page(page: str) -> tuple[Rendering, str]:

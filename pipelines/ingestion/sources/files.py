@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import stat
+from codecs import BOM_UTF8
 from contextlib import closing
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,9 +13,12 @@ from urllib.parse import unquote
 
 from pipelines.errors import SourceError
 from pipelines.ingestion.loaders import SUFFIXES
+from pipelines.ingestion.loaders.markdown import is_front_matter_alone
+from pipelines.ingestion.loaders.sniff import MARKDOWN, MIME_OF_SUFFIX
 from pipelines.ingestion.sources.base import Access, Listing, Read, Remark
 from pipelines.ingestion.sources.exports import Export, inner_uri, open_notion_export
 from pipelines.store.originals import keep_original, named_path, named_uri, path_of
+from pipelines.text import canonical
 from pipelines.types import SourceItem
 
 _IGNORED_FOLDERS = {"node_modules", "__pycache__", "venv"}  # beside every name that starts with a dot
@@ -23,6 +27,7 @@ _LEGAL = {"license", "licence", "copying"}  # the same text everywhere, about no
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://|[A-Za-z]{2,30}:(?!\s)")
 _LEAST_SIMILARITY = 0.8  # of 1: gihtub is meant for github, gitlab is not
 _LOCATION_HINT = "Name a file, a folder, github:OWNER, notion:ID or an address that begins with https://."
+_MAX_FRONT_MATTER = 8_192  # bytes
 _PERMISSIONS = "Check its permissions."
 
 Problem = tuple[str, SourceError]
@@ -77,8 +82,8 @@ def list_files(location: str) -> Listing:
     """List a file, or a folder with all below it.
 
     A folder lists the kinds of files that a loader reads; a file that is named itself is always listed. Hidden files,
-    hidden folders and licence texts are skipped. A folder that cannot be read makes the listing incomplete. A ZIP that
-    Notion exported is listed like a folder; another ZIP is not a document.
+    hidden folders, licence texts and Markdown files of front matter alone are skipped. A folder that cannot be read
+    makes the listing incomplete. A ZIP that Notion exported is listed like a folder; another ZIP is not a document.
     """
     shown = printable(location)
     try:
@@ -279,9 +284,19 @@ def _skip_reason(path: Path) -> str:
     if path.stem.lower() in _LEGAL:
         return "it is a licence text"
     if path.suffix.lower() in SUFFIXES:
-        return ""
+        return "it holds front matter alone" if _is_front_matter_alone(path) else ""
     is_zip = path.suffix.lower() == ".zip"
     return "only a ZIP that Notion exported is opened" if is_zip else "files of its kind are not read"
+
+
+def _is_front_matter_alone(path: Path) -> bool:
+    """True for a small Markdown file without text, as that which describes a section of a web site."""
+    if MIME_OF_SUFFIX[path.suffix.lower()] != MARKDOWN or path.stat().st_size > _MAX_FRONT_MATTER:
+        return False
+    with path.open("rb") as file:
+        data = file.read(_MAX_FRONT_MATTER)
+    is_likely = data.removeprefix(BOM_UTF8).startswith((b"---", b"+++"))
+    return is_likely and is_front_matter_alone(canonical(data.decode("utf-8", "replace")))
 
 
 def _source_uri(location: str) -> str:

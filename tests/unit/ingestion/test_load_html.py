@@ -38,10 +38,54 @@ def test_a_page_is_rendered_with_exact_blocks(load_bytes) -> None:
 
 def test_the_head_gives_title_author_date_and_description(load_bytes) -> None:
     document = load_bytes(PAGE, "bread.html")
-    assert (document.title, document.author) == ("Ann & Bob", "Ann Lee")
+    assert (document.title, document.author) == ("Bread", "Ann Lee")
     assert document.published_at is not None
     assert document.published_at.isoformat() == "2024-03-02T08:00:00+00:00"
     assert document.metadata["description"] == "Of bread."
+
+
+@pytest.mark.parametrize(
+    ("page", "title"),
+    [
+        ("<title>Mork | Stories</title><h1>How we roast</h1><p>Hot.</p><h2>Drum</h2><p>Big.</p>", "How we roast"),
+        ("<title>All tides</title><h1>May</h1><p>High.</p><h1>June</h1><p>Low.</p>", "All tides"),
+        ("<title>Tide table</title><p>High.</p>", "Tide table"),
+    ],
+)
+def test_the_only_heading_of_level_1_is_the_title_else_that_of_the_head(load_bytes, page: str, title: str) -> None:
+    assert load_bytes(page.encode(), "a.html").title == title
+
+
+ROAST = "<main><h1>Roast</h1><p>The drum is heated to 215 degrees before the beans go in, as every morning.</p></main>"
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        '<div class="cookie-banner">We use cookies to improve your experience. Accept all</div>',
+        '<div id="CybotCookiebotDialog"><h2>Privacy</h2><p>Cookies for statistics.</p><button>Deny</button></div>',
+        '<aside role="dialog"><p>This site sets cookies.</p><p><a href="/p">More</a> <button>OK</button></p></aside>',
+        '<section aria-label="Consent"><p>Your privacy</p><button>Reject</button></section>',
+    ],
+)
+def test_a_notice_of_cookies_is_no_part_of_a_page(load_bytes, notice: str) -> None:
+    for page in (f"<body>{notice}{ROAST}</body>", f"<body><div>{ROAST}{notice}</div></body>"):
+        assert load_bytes(page.encode(), "a.html").text.split("\n\n")[0] == "Roast"
+        assert "215" in load_bytes(page.encode(), "a.html").text
+        for word in ("ookie", "rivacy"):
+            assert word not in load_bytes(page.encode(), "a.html").text
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<article><h1>Cookies</h1><p>Mix flour; we accept no cookie that is flat.</p></article>",
+        '<div class="post-cookies"><h1>Oat cookies</h1><p>Bake the cookies for nine minutes.</p></div>',
+        "<p>Our cookie recipe: bake it. Did you like it? Accept our thanks.</p><p>More bread.</p>",
+    ],
+)
+def test_what_a_page_says_of_cookies_stays(load_bytes, page: str) -> None:
+    assert "ookie" in load_bytes(page.encode(), "a.html").text
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import pairwise
 
 import pytest
 
@@ -50,12 +51,8 @@ def test_toml_front_matter_is_read(load_bytes) -> None:
     [
         b"---\ntitle: [unclosed\n---\nText",
         b"---\ndate: 2020-13-45\n---\nText",
-        b"+++\ntitle = nothing\n+++\nText",
+        b"---\nA rule: with: words\nand a second line\n---\nText",
         b"---\na: &a [*a]\n---\nText",
-        b"---\n"
-        + b"a: &a [1,1,1,1,1,1,1,1,1]\n"
-        + b"".join(b"%c: &%c [%s]\n" % (97 + n, 97 + n, b",".join([b"*%c" % (96 + n)] * 9)) for n in range(1, 9))
-        + b"---\nText",
     ],
 )
 def test_broken_front_matter_stays_text_and_is_named(load_bytes, broken: bytes) -> None:
@@ -63,6 +60,33 @@ def test_broken_front_matter_stays_text_and_is_named(load_bytes, broken: bytes) 
     assert document.text == broken.decode()
     assert document.metadata["front_matter_error"]
     assert document.first_line == 1
+
+
+@pytest.mark.parametrize(
+    ("front", "kept"),
+    [
+        ("---\ntitle: Apiary log\ncreated: 2024-02-30\ntags: [bees]\n---\n", {"title": "Apiary log", "tags": ["bees"]}),
+        ("---\ntitle: Why I left: a story\ntags: ops\n---\n", {"title": "Why I left: a story", "tags": "ops"}),
+        ("---\ntitle: Tides\ntags: [unclosed\nby:\n- Ann\n- Bo\n---\n", {"title": "Tides", "by": ["Ann", "Bo"]}),
+        ("---\ntitle: @home\n---\n", {"title": "@home"}),
+        ("+++\ntitle = \"Tides\"\ndate = 2024-02-30\n[params]\nx = 1\n+++\n", {"title": "Tides"}),
+        ("+++\ntitle = Tides of May\n+++\n", {"title": "Tides of May"}),
+    ],
+)  # fmt: skip
+def test_an_invalid_front_matter_value_costs_only_its_own_key(load_bytes, front: str, kept: dict[str, object]) -> None:
+    document = load_bytes(f"{front}Text".encode(), "a.md")
+    assert document.text == "Text"
+    assert document.metadata["front_matter"] == kept
+    assert document.metadata["front_matter_error"]
+    assert document.title == kept["title"]
+
+
+def test_aliases_that_multiply_are_not_followed(load_bytes) -> None:
+    names = "abcdefghi"
+    lines = [f"{b}: &{b} [{','.join(['*' + a] * 9)}]" for a, b in pairwise(names)]
+    document = load_bytes("\n".join(["---", "a: &a [1,1]", *lines, "---", "Text"]).encode(), "a.md")
+    assert document.text == "Text"
+    assert document.metadata["front_matter"] == {"a": [1, 1]}
 
 
 @pytest.mark.parametrize("text", ["---\n\nText under a rule\n\n---\n", "---\nno end: here", "Text\n---\na: b\n---\n"])
@@ -135,6 +159,43 @@ def test_the_title_is_the_first_heading_without_marks(load_bytes) -> None:
 )  # fmt: skip
 def test_no_badge_and_no_section_titles_a_document(load_bytes, text: str, title: str) -> None:
     assert load_bytes(text.encode(), "tarn-maps.md").title == title
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ('<h1 >\n  <img src="l.svg" alt="logo"><br>\n  tarn\n</h1>\n\n<p>A server.</p>\n\n## Use\n', "tarn"),
+        ('<div>\n\n<h1><a href="x"><img src="l.png"></a> Tarn</h1>\n\n</div>\n\nText.\n\n## Use\n', "Tarn"),
+        ('<h1 align="center"><img src="l.png" alt="Tarn logo"></h1>\n\n## Use\n', "Tarn"),
+        ("<h3>A line</h3>\n\n# Tarn\n", "Tarn"),
+        ("```html\n<h1>No</h1>\n```\n\n# Tarn\n", "Tarn"),
+    ],
+)  # fmt: skip
+def test_a_heading_in_html_titles_a_document(load_bytes, text: str, title: str) -> None:
+    assert load_bytes(text.encode(), "a/README.md").title == title
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Notes kept at the kiln.\n\n## Firing 12\n\nCone 6 fell.\n\n## Firing 13\n\nThe damper stuck.\n",
+        "Notes kept at the kiln.\n\n## Glaze\n\nBlue.\n\n## Clay\n\nRed.\n",
+        "### Tuesday\n\nThe rye rose.\n\n### Thursday\n\nToo hot.\n", "# 2024-05-06\n\nOne.\n",
+        "## [1.4.0] - 2024-05-06\n\n- Fix\n", "## 3 March 2024\n\nOne.\n", "# Day 1: arrival\n\n# Day 2: rest\n",
+        "## 2024-03-01 Rollout\n\nA.\n\n## 2024-03-08 Rollback\n\nB.\n", "## Unreleased\n\nA.\n\n## v1.2\n",
+        "## März 2024\n\nA.\n", "# Friday, May 3rd\n\nA.\n",
+    ],
+)  # fmt: skip
+def test_an_entry_of_a_log_titles_no_document(load_bytes, text: str) -> None:
+    assert load_bytes(text.encode(), "Kiln log.md").title == "Kiln log"
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["Report of 14 March 2024", "1984", "May I go?", "Part 1", "Fog 3.0", "2024-05-06 Retrospective", "Sunday baking"],
+)
+def test_a_title_may_name_a_date_or_a_number(load_bytes, title: str) -> None:
+    assert load_bytes(f"# {title}\n\nText.\n\n# Sources\n\nNone.\n".encode(), "a.md").title == title
 
 
 def test_front_matter_values_that_no_database_accepts_are_cleaned_or_dropped(load_bytes) -> None:

@@ -1,8 +1,10 @@
 """PDF: text layer, pages, furniture, paragraphs, dated entries, and what is refused."""
 
+import io
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from reportlab.pdfgen.canvas import Canvas
 
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders import Limits
@@ -122,6 +124,31 @@ def test_a_page_number_line_is_furniture_on_any_page(load_bytes, make_pdf) -> No
     document = load_bytes(make_pdf([page]), "a.pdf")
     assert document.text == "Hello there."
     assert [piece.text for piece in document.furniture] == ["Page 1 of 1"]
+
+
+@pytest.mark.parametrize("way", ["slanted", "pale", "translucent"])
+def test_a_watermark_is_furniture_and_titles_no_document(load_bytes, way: str) -> None:
+    stream = io.BytesIO()
+    canvas = Canvas(stream)
+    canvas.setFont("Helvetica-Bold", 18)
+    canvas.drawString(60, 790, "Survey of the wall")
+    canvas.setFont("Helvetica", 11)
+    for number in range(4):
+        canvas.drawString(60, 760 - 16 * number, f"The wall is {number + 2} metres long and was built of stone.")
+    canvas.setFont("Helvetica-Bold", 80)
+    canvas.translate(150, 400)
+    if way == "slanted":
+        canvas.rotate(45)
+    elif way == "pale":
+        canvas.setFillGray(0.85)
+    else:
+        canvas.setFillAlpha(0.3)
+    canvas.drawString(0, 0, "DRAFT")
+    canvas.save()
+    document = load_bytes(stream.getvalue(), "wall.pdf")
+    assert document.title == "Survey of the wall"
+    assert "DRAFT" not in document.text
+    assert [piece.text for piece in document.furniture] == ["DRAFT"]
 
 
 def test_repeated_body_lines_are_not_furniture(load_bytes, make_pdf) -> None:

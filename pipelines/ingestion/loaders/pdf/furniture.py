@@ -13,6 +13,7 @@ _OUTER_ROWS = 2
 _SAME_ROW = 3.0
 _BAND = 8.0
 _GAP = 1.7
+_WATERMARK = 2.0  # least size, as a multiple of the usual one
 _NUMBER = re.compile(r"\d{1,6}")
 _PAGE_NUMBER = re.compile(
     r"(?:page|seite|página|pagina|p\.?)\s*\d+(?:\s*(?:of|/|von|sur|de|di)\s*\d+)?|\d+\s*/\s*\d+|[-–—]\s*\d+\s*[-–—]",
@@ -28,8 +29,9 @@ def split_furniture(pages: Sequence[Sequence[PdfLine]]) -> tuple[list[list[PdfLi
 
     Furniture is in the two outermost rows of its page, set apart by a gap, and either states its page number, or
     repeats the same words at the same height on at least three pages (two if it is in small type or beside a page
-    number). In the outermost row, in type no larger than the body's, numbers in it may count with the pages. A page
-    that would lose all its lines keeps them.
+    number). In the outermost row, in type no larger than the body's, numbers in it may count with the pages. A
+    watermark (much larger than the body, and faint) is furniture wherever it stands. A page that would lose all its
+    lines keeps them.
     """
     size = usual_size(list(chain.from_iterable(pages)))
     edges = [list(_edge(lines, size)) for lines in pages]
@@ -42,6 +44,7 @@ def split_furniture(pages: Sequence[Sequence[PdfLine]]) -> tuple[list[list[PdfLi
     for lines, edge in zip(pages, edges, strict=True):
         numbered = [line for line, _ in edge if _says_its_page(line, len(pages))]
         removed = [line for line, keys in edge if line in numbered or _repeats(line, keys, places, numbered, size)]
+        removed += [line for line in lines if line.faint and line.size > _WATERMARK * size and line not in removed]
         removed = numbered if len(removed) == len(lines) else removed
         kept.append([line for line in lines if not any(line is other for other in removed)])
         furniture += removed

@@ -44,6 +44,7 @@ class PdfLine:
         apart: True if it belongs with neither neighbour.
         chip: The small box that it is drawn in; 0 without one.
         drawn: Its size as drawn, where `size` is in half points.
+        faint: True if all of it is drawn as watermarks are, as in `Word`.
     """
 
     text: str
@@ -65,6 +66,7 @@ class PdfLine:
     apart: bool = False
     chip: int = 0
     drawn: float = 0.0
+    faint: bool = False
 
 
 def page_lines(words: Sequence[Word], page: int) -> list[PdfLine]:
@@ -185,6 +187,7 @@ def _line(words: Sequence[Word], page: int, order: int) -> PdfLine:
         turn=base.turn,
         chip=words[0].chip if words[0].chip == words[-1].chip else 0,
         drawn=base.drawn,
+        faint=all(word.faint for word in words),
     )
 
 

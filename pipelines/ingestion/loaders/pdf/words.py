@@ -36,6 +36,8 @@ _MOST_DRAWINGS = 2_000
 _LEAST_BOX, _MOST_BOX = 6.0, 40.0  # points
 _CHIP_HEIGHT, _CHIP_WIDTH = 2.6, 20.0  # type sizes
 _LETTER_GAP = 1.5
+_LEAST_SLANT = 10.0  # degrees
+_GREY, _PALE, _WHITE, _OPAQUE = 12, 170, 250, 110  # of 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class Word:
 
     `turn` counts the quarter turns to the left of its text; the lengths are those of the page turned back by as many.
     `hyphen` is True if it continues in the next line. `chip` is the number of the small box around it (a pill, a cell),
-    or 0. `size` is in half points; `drawn` is not rounded.
+    or 0. `size` is in half points; `drawn` is not rounded. `faint` is True if it is drawn at a slant or in a pale grey,
+    as watermarks are.
     """
 
     text: str
@@ -59,6 +62,7 @@ class Word:
     turn: int = 0
     chip: int = 0
     drawn: float = 0.0
+    faint: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ class GlyphStyle:
     turn: int
     font: str
     icons: bool
+    faint: bool
 
 
 class Glyphs:
@@ -150,7 +155,8 @@ class Glyphs:
         size = float(self._raw.FPDFText_GetFontSize(self._page, index))
         length = self._raw.FPDFText_GetFontInfo(self._page, index, self._name, len(self._name), self._flags)
         font = self._name.value.decode("utf-8", "replace") if 0 < length <= len(self._name) else ""
-        quarter = round(math.degrees(math.atan2(matrix.b, matrix.a)) / 90)
+        angle = math.degrees(math.atan2(matrix.b, matrix.a))
+        quarter = round(angle / 90)
         return GlyphStyle(
             round(size * scale * 2) / 2,
             round(size * scale, 2),
@@ -158,7 +164,16 @@ class Glyphs:
             (quarter - self._turned) % 4,
             font,
             bool(_ICONS.search(font)),
+            abs(angle - 90 * quarter) > _LEAST_SLANT or self._is_pale(index),
         )
+
+    def _is_pale(self, index: int) -> bool:
+        """True for a light grey, or a colour that lets most of the page through; white stands on dark boxes."""
+        channels = [ctypes.c_uint() for _ in range(4)]
+        self._raw.FPDFText_GetFillColor(self._page, index, *channels)
+        *colours, alpha = (channel.value for channel in channels)
+        is_grey = max(colours) - min(colours) <= _GREY
+        return alpha < _OPAQUE or (is_grey and _PALE <= min(colours) < _WHITE)
 
     def _is_bold(self, index: int, font: str) -> bool:
         """By the font's name; by its weight, often wrong, only if the name does not tell."""
@@ -277,6 +292,7 @@ def _word(drawn: str, span: tuple[int, int], glyphs: Glyphs, *, first: bool) -> 
         hyphen=raw[-1] == _LINE_END_HYPHEN,
         turn=style.turn,
         drawn=style.drawn,
+        faint=style.faint,
     )
 
 

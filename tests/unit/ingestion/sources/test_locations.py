@@ -271,3 +271,13 @@ def test_a_file_that_declares_nothing_does_not_bring_the_sample_in(tmp_path: Pat
 def test_a_file_that_is_missing_is_named() -> None:
     with pytest.raises(ConfigError, match=r"nowhere\.toml cannot be read"):
         declared_sources(of_file(Path("nowhere.toml")))
+
+
+def test_a_markdown_file_of_front_matter_alone_is_skipped_in_a_folder(tmp_path) -> None:
+    (tmp_path / "_index.md").write_text('+++\ntitle = "Notes"\n+++\n\n<!-- none -->\n')
+    (tmp_path / "lens.md").write_text("---\ntitle: Lens\n---\nThe lens weighs 3.1 tonnes.\n")
+    listing = list_files(str(tmp_path))
+    assert [item.name for item in listing.items] == ["lens.md"]
+    assert [(remark.name, remark.reason) for remark in listing.skipped] == [
+        ("_index.md", "it holds front matter alone")
+    ]
