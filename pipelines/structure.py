@@ -10,7 +10,7 @@ from pipelines.blocks import fill_gaps, frames, markdown_blocks, read_blocks, ti
 from pipelines.headings import trim_span
 from pipelines.markup import CELL, Markup, bars_of_row, fence_of, outermost, replaced, scan_markup
 from pipelines.text import Span, prose_sentences, sentence_pieces
-from pipelines.types import Block
+from pipelines.types import Block, Document
 
 STRUCTURE_VERSION = 1
 ElementKind = Literal["heading", "paragraph", "item", "head", "row", "code", "quote", "label", "links"]
@@ -118,6 +118,7 @@ class Structure:
         """The structure without its text, as JSON that `read_structure` reads."""
         return {
             "version": STRUCTURE_VERSION,
+            "characters": len(self.text),
             "elements": [[_KINDS.index(element.kind), *element[1:]] for element in self.elements],
             "sentences": [place for span in self.sentences for place in span],
             "markup": [list(span[: 4 if span.hides else 3 if span.words else 2]) for span in self.markup],
@@ -146,11 +147,6 @@ def _clipped(spans: Sequence[Span], start: int, end: int) -> Iterator[Span]:
             yield max(first, start) - start, min(last, end) - start
 
 
-def is_current(stored: Mapping[str, Any]) -> bool:
-    """True if what is stored is a structure of today's version."""
-    return stored.get("version") == STRUCTURE_VERSION
-
-
 def read_structure(stored: Mapping[str, Any], text: str = "") -> Structure:
     """A stored structure of a text; without the text, only its parts can be read (`Structure.between`)."""
     places = stored["sentences"]
@@ -177,6 +173,14 @@ def structure_of(text: str, blocks: Sequence[Block] = (), mime: str = "text/mark
     if is_markdown and not blocks:
         blocks = markdown_blocks(text)
     return _Reader(text, read_blocks(text, tuple(blocks), mime), is_markdown=is_markdown).read()
+
+
+def stored_structure(document: Document) -> Mapping[str, Any]:
+    """The structure of a document as it is stored: its own if it is of this text and of today's version."""
+    own = document.structure
+    if own.get("version") == STRUCTURE_VERSION and own.get("characters") == len(document.text):
+        return own
+    return structure_of(document.text, document.blocks, document.mime).stored()
 
 
 class _Reader:

@@ -113,6 +113,7 @@ class Document:
         text: Canonical text: NFC, `\\n` newlines, no control characters but tab and newline.
         pages: Start offset of each page, ascending, first 0; empty when the format has no pages.
         boxes: Where each line stands on its page, in the order of the text; empty when the format has no pages.
+        structure: As `pipelines.structure` stores it; empty where it was not made yet.
         first_line: Line number in the file of `text`'s first line (front matter comes before it).
         file_sha: SHA-256 of the raw bytes; decides *unchanged*.
         content_sha: SHA-256 of the text and all that is embedded with it; decides *content*.
@@ -147,6 +148,7 @@ class Document:
     pages_without_text: tuple[int, ...] = ()
     blocks: tuple[Block, ...] = ()
     boxes: tuple[LineBox, ...] = ()
+    structure: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def with_(self, **changes: Any) -> "Document":

@@ -23,6 +23,7 @@ from pipelines.ingestion.loaders import Limits, load, loader_version
 from pipelines.ingestion.parsers import PARSERS, parse, parser_for
 from pipelines.ingestion.sources.files import read_file
 from pipelines.store.originals import keep_original, original_path
+from pipelines.structure import stored_structure
 from pipelines.types import Document, IngestItem, SourceItem
 
 if TYPE_CHECKING:
@@ -315,6 +316,7 @@ def parse_document(document: Document, parser: str, options: PrepareOptions) -> 
         ConfigError: If there is no such parser.
     """
     made_by = options.recipe(parser, loader_version(document))
+    document = document.with_(structure=stored_structure(document))
     if parser in PARSERS and PARSERS[parser].embeds:
         return PreparedDocument(document, parser, made_by, None, embeds=True)
     nodes = require_nodes(document, parse(document, parser, options.sizes))

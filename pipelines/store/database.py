@@ -5,6 +5,7 @@ import json
 import re
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -50,11 +51,14 @@ from pipelines.observe import log
 from pipelines.store.embedded import EmbeddedServer
 from pipelines.store.originals import HINT, is_full
 from pipelines.store.read_snapshot import connected
+from pipelines.structure import STRUCTURE_VERSION, structure_of
+from pipelines.types import Block
 
-HEAD = "0005"  # the newest migration; a test holds it to the migrations folder
+HEAD = "0006"  # the newest migration; a test holds it to the migrations folder
 REVISIONS = tuple(f"{number:04d}" for number in range(1, int(HEAD) + 1))
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 0x466F6F746E6F7465
+_PROGRESS_SECONDS = 5
 _PATIENCE = "30s"  # that a migration waits for readers and writers of a table
 
 
@@ -203,6 +207,8 @@ class Database:
 def open_database(settings: Settings) -> Database:
     """A migrated database: `DATABASE_URL`, else the embedded server, started when it is not running.
 
+    What a migration left to be made of the stored documents is made here, and gone on with where it was stopped.
+
     Raises:
         ConfigError: If the URL is wrong, the server has no pgvector, or the database is newer than this program.
         ServiceUnavailable: If no server answers, or others keep it from being migrated.
@@ -212,6 +218,7 @@ def open_database(settings: Settings) -> Database:
     try:
         if version != HEAD:
             migrate(database.engine)
+        make_structures(database.engine)
     except BaseException:
         database.engine.dispose()
         raise
@@ -299,6 +306,56 @@ def migrate(engine: Engine, revision: str = HEAD) -> str | None:
     if before != revision:
         log("info", "database migrated", before=before, after=revision)
     return before
+
+
+_UNSTRUCTURED = text("SELECT id FROM documents WHERE structure_version <> :version ORDER BY id")
+_TO_STRUCTURE = text("SELECT text, blocks, mime, name FROM documents WHERE id = :id AND structure_version <> :version")
+_STRUCTURED = text("UPDATE documents SET structure = CAST(:made AS jsonb), structure_version = :version WHERE id = :id")
+
+
+def make_structures(engine: Engine) -> int:
+    """Make the structures that stored documents lack, or have of an older version, from their texts; returns how many.
+
+    Each document is a transaction of its own, under its lock, so that it can be stopped at any point; the next start
+    goes on. A document of which none can be made is logged and left: it is made whenever it is read.
+
+    Raises:
+        ServiceUnavailable, StoreError: If the database cannot be reached, or refuses.
+    """
+    version = {"version": STRUCTURE_VERSION}
+    with reading(engine, "looking for documents without a structure") as connection:
+        ids = connection.execute(_UNSTRUCTURED, version).scalars().all()
+    made, logged = 0, time.monotonic()
+    for done, document_id in enumerate(ids, start=1):
+        with writing(engine, "storing the structure of a document") as connection:
+            lock_documents(connection, (document_id,))
+            row = connection.execute(_TO_STRUCTURE, {**version, "id": document_id}).one_or_none()
+            if row is None:
+                continue
+            try:
+                # The blocks of Markdown are read again: older releases read less of its dialects.
+                blocks = () if row.mime == "text/markdown" else tuple(Block(*block) for block in row.blocks)
+                structure = json.dumps(structure_of(row.text, blocks, row.mime).stored())
+            except Exception as error:  # noqa: BLE001 - one document must not keep the program from starting
+                log("warning", "structure not made", document=row.name, error=f"{type(error).__name__}: {error}")
+                continue
+            connection.execute(
+                text(
+                    "UPDATE documents SET structure = CAST(:made AS jsonb), structure_version = :version WHERE id = :id"
+                ),
+                {**version, "id": document_id, "made": structure},
+            )
+            made += 1
+        if time.monotonic() - logged > _PROGRESS_SECONDS or done == len(ids):
+            logged = time.monotonic()
+            log("info", "structures of documents made", done=done, of=len(ids))
+    return made
+
+
+def lock_documents(connection: Connection, document_ids: Sequence[str]) -> None:
+    """Lock documents against other writers; sorted, so that two writers never wait for each other."""
+    lock = text("SELECT pg_advisory_xact_lock(hashtextextended(id, 0)) FROM unnest(CAST(:ids AS text[])) AS id")
+    connection.execute(lock, {"ids": sorted(document_ids)})
 
 
 def _unmigrated(error: DBAPIError, revision: str) -> Exception:

@@ -31,9 +31,10 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from pipelines.store.database import append_rows, writing
 from pipelines.store.filters import check, seen_by
 from pipelines.store.schema import document_indexes, document_versions, documents
+from pipelines.structure import STRUCTURE_VERSION, stored_structure
 from pipelines.types import Audience, Block, Document, Filters, Furniture, LineBox
 
-_STRUCTURED = {"furniture", "pages", "pages_without_text", "blocks", "boxes", "metadata"}
+_STRUCTURED = {"furniture", "pages", "pages_without_text", "blocks", "boxes", "metadata", "structure"}
 _PLAIN = {field.name for field in fields(Document)} - _STRUCTURED
 
 ADDED_NODES = "llamaindex"  # the source kind of a document whose text is made of added nodes
@@ -129,6 +130,8 @@ def _row(document: Document) -> dict[str, Any]:
         "pages_without_text": list(document.pages_without_text),
         "blocks": [[block.start, block.end, block.kind, block.level] for block in document.blocks],
         "boxes": [list(astuple(box)) for box in document.boxes],
+        "structure": dict(stored_structure(document)),
+        "structure_version": STRUCTURE_VERSION,
         "metadata": dict(document.metadata),
     }
 
@@ -257,6 +260,7 @@ def from_row(row: Mapping[Any, Any]) -> Document:
         pages_without_text=tuple(row["pages_without_text"]),
         blocks=tuple(Block(start, end, kind, level) for start, end, kind, level in row["blocks"]),
         boxes=tuple(LineBox(*box) for box in row["boxes"]),
+        structure=row.get("structure") or {},
         metadata=row["metadata"],
     )
 

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from llama_index.core.schema import BaseNode, TextNode
 from pydantic import PrivateAttr
-from sqlalchemy import ColumnElement, Connection, Integer, String, case, cast, delete, func, text, update
+from sqlalchemy import ColumnElement, Connection, Integer, String, case, cast, delete, func, update
 from sqlalchemy.dialects.postgresql import JSONB
 
 from pipelines.errors import StoreError
 from pipelines.facts import repository_of
 from pipelines.store import documents as document_rows
 from pipelines.store import schema as tables
-from pipelines.store.database import append_rows, writing
+from pipelines.store.database import append_rows, lock_documents, writing
 from pipelines.store.embedding_models import assert_active, assert_inactive, every_table, other_tables
 from pipelines.store.facts import write_facts
 from pipelines.store.model_caches import forget_headers
@@ -302,12 +302,6 @@ def covered_characters(document_text: str, nodes: Sequence[BaseNode]) -> int:
             covered += sum(map(len, document_text[begin:end].split()))
             done = end
     return covered
-
-
-def lock_documents(connection: Connection, document_ids: Sequence[str]) -> None:
-    """Lock documents against other writers; sorted, so that two writers never wait for each other."""
-    lock = text("SELECT pg_advisory_xact_lock(hashtextextended(id, 0)) FROM unnest(CAST(:ids AS text[])) AS id")
-    connection.execute(lock, {"ids": sorted(document_ids)})
 
 
 def raise_version(connection: Connection, document_ids: Sequence[str]) -> int:

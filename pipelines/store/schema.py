@@ -54,6 +54,8 @@ documents = Table(
     Column("first_line", Integer, nullable=False),
     Column("text", Text, nullable=False),
     *_required(JSONB, "furniture", "pages", "pages_without_text", "blocks", "boxes", "metadata"),
+    Column("structure", JSONB(none_as_null=True)),
+    Column("structure_version", Integer, nullable=False, server_default=text("0")),
     UniqueConstraint("collection", "source_uri", name="documents_uri"),
     Index("documents_file_sha", "file_sha"),
     Index("documents_source", "source"),

@@ -24,7 +24,7 @@ from config.settings import Settings
 from pipelines.errors import RetrievalError, StoreError
 from pipelines.store import documents as document_rows
 from pipelines.store.added_nodes import Embedded, embedded, replacement, restored
-from pipelines.store.database import Database, writing
+from pipelines.store.database import Database, lock_documents, writing
 from pipelines.store.embedding_models import active_since
 from pipelines.store.embedding_statistics import StatisticsCache
 from pipelines.store.filters import storable
@@ -33,7 +33,7 @@ from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.metadata_filters import metadata_condition
 from pipelines.store.node_reader import as_floats, read_node
 from pipelines.store.node_table import NodeTable, node_table, pooled
-from pipelines.store.node_writer import NodeWriter, Within, lock_documents
+from pipelines.store.node_writer import NodeWriter, Within
 from pipelines.store.runs import LoggedItem, finish_run, open_run, write_items
 from pipelines.store.schema import document_indexes, documents
 from pipelines.store.versions import last_visibility

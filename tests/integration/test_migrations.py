@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -31,19 +32,22 @@ from pipelines.store.database import (
     database_url,
     losses,
     make_engine,
+    make_structures,
     migrate,
     open_database,
 )
+from pipelines.store.documents import load_document
 from pipelines.store.health import examine
 from pipelines.store.query_log import Feedback, jsonable, latest_queries, read_query, save_feedback
 from pipelines.store.runs import list_runs, read_run
 from pipelines.store.status import coverage
+from pipelines.structure import Structure, read_structure, stored_structure
 from tests.conftest import MakeSettings
 from tests.integration.releases import KEPT, TABLE, contents, fill, rows, shape
 from tests.shell import Shell
 
 OLDER = REVISIONS[:-1]
-RELEASES = REVISIONS  # each with what its last release had stored, in tests/fixtures/upgrade
+RELEASES = REVISIONS[:-1]  # each with what its last release had stored, in tests/fixtures/upgrade
 DOCUMENTS = "SELECT id, name, text, content_sha, file_sha, blocks::text, pages::text FROM documents ORDER BY id"
 NODES = f"SELECT node_id, text, metadata_::text FROM data_{TABLE} ORDER BY node_id"
 FILES = {"crane.md", "crane-copy.md", "garden.md", "lock.pdf", "resume.md", "tram.md"}
@@ -155,7 +159,7 @@ def test_what_an_older_release_stored_can_be_searched_asked_and_read(
 def test_the_last_release_s_answers_and_rankings_are_given_again(
     settings: Settings, engine: Engine, folder: Path
 ) -> None:
-    fill(engine, HEAD, folder)
+    fill(engine, RELEASES[-1], folder)
     past = [read_query(engine, row["id"]) for row in latest_queries(engine, 10)]
     assert len(past) == 6
     query = build_query_engine(settings)
@@ -245,6 +249,82 @@ def test_a_run_of_an_older_release_is_undone_as_far_as_versions_are_kept(
     ((lifts,),) = rows(engine, "SELECT text FROM documents WHERE name = 'crane.md'")
     assert "twelve tonnes" in lifts
     assert audit(engine)["violations"] == []
+
+
+LACKING = "SELECT name FROM documents WHERE structure_version = 0 OR structure IS NULL ORDER BY name"
+
+
+@pytest.mark.parametrize("revision", RELEASES)
+def test_the_first_start_makes_the_structures_of_documents_that_an_older_release_stored(
+    settings: Settings, engine: Engine, folder: Path, revision: str
+) -> None:
+    fill(engine, revision, folder)
+    database = open_database(settings)
+    assert rows(engine, LACKING) == []
+    with database.engine.connect() as connection:
+        for (document_id,) in rows(engine, "SELECT id FROM documents"):
+            document = load_document(connection, document_id, "owner")
+            assert document is not None
+            own = read_structure(document.structure, document.text)
+            assert " ".join(own.words(*span) for span in own.sentences)
+            assert document.structure == stored_structure(document)
+    assert make_structures(database.engine) == 0
+    database.engine.dispose()
+
+
+def test_making_structures_goes_on_where_it_was_stopped(
+    settings: Settings, engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(engine, RELEASES[-1], folder)
+    migrate(engine)
+    whole, made = schema.structure_of, []
+
+    def stopped(*given: Any) -> Structure:
+        if len(made) == 2:
+            raise KeyboardInterrupt
+        made.append(given)
+        return whole(*given)
+
+    monkeypatch.setattr(schema, "structure_of", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        make_structures(engine)
+    (total,) = rows(engine, "SELECT count(*) FROM documents")[0]
+    assert len(rows(engine, LACKING)) == total - 2
+    monkeypatch.setattr(schema, "structure_of", whole)
+    assert make_structures(engine) == total - 2
+    assert rows(engine, LACKING) == []
+
+
+def test_a_document_without_a_structure_keeps_no_other_from_having_one(
+    engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(engine, RELEASES[-1], folder)
+    migrate(engine)
+    whole = schema.structure_of
+
+    def failing(text: str, *given: Any) -> Structure:
+        if "Kubernetes" in text:
+            raise RecursionError("too deep")
+        return whole(text, *given)
+
+    monkeypatch.setattr(schema, "structure_of", failing)
+    make_structures(engine)
+    left = rows(engine, LACKING)
+    assert 0 < len(left) < len(rows(engine, "SELECT id FROM documents"))
+
+
+def test_the_version_that_an_undone_run_brings_back_has_its_structure(
+    settings: Settings, engine: Engine, folder: Path
+) -> None:
+    shutil.copytree(KEPT, folder)
+    ingest(settings, [str(folder)])
+    (folder / "garden.md").write_text("# Garden\n\n- [ ] ~~roses~~ tulips\n")
+    report = ingest(settings, [str(folder)])
+    (now,) = rows(engine, "SELECT structure FROM documents WHERE name = 'garden.md'")
+    roll_back(build_ingestion(settings), plan_rollback(open_database(settings), report.run_id))
+    (back,) = rows(engine, "SELECT structure FROM documents WHERE name = 'garden.md'")
+    assert now != back
+    assert rows(engine, LACKING) == []
 
 
 # Down, for an older release, and up again
@@ -544,7 +624,7 @@ def test_on_the_way_below_0005_feedback_is_lost_and_nothing_else(engine: Engine,
     (asked,) = rows(engine, "SELECT id FROM queries WHERE answer IS NOT NULL ORDER BY asked_at LIMIT 1")
     save_feedback(engine, asked[0], Feedback("opened", source=1), session="s", audience="owner", limit=9)
     save_feedback(engine, asked[0], Feedback("thumb", 1), session="s", audience="owner", limit=9)
-    assert "thumbs" in losses(HEAD, "0004")[0]
+    assert "thumbs" in losses("0005", "0004")[0]
     migrate(engine, "0004")
     migrate(engine)
     assert contents(engine) == before
