@@ -115,6 +115,7 @@ class Document:
         boxes: Where each line stands on its page, in the order of the text; empty when the format has no pages.
         structure: As `pipelines.structure` stores it; empty where it was not made yet.
         first_line: Line number in the file of `text`'s first line (front matter comes before it).
+        published_at, modified_at: As the author's clock showed them, labelled UTC: a stated offset is not kept.
         file_sha: SHA-256 of the raw bytes; decides *unchanged*.
         content_sha: SHA-256 of the text and all that is embedded with it; decides *content*.
         meta_sha: SHA-256 of the other facts; decides *metadata only*.

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from llama_index.core.schema import QueryBundle
 from sqlalchemy import func, select
@@ -93,7 +93,7 @@ class Stored:
     @property
     def line(self) -> str:
         """`Late data (blog, 2019-05-14)`."""
-        return f"{self.title} ({self.category}{f', {self.dated.date()}' if self.dated else ''})"
+        return f"{self.title} ({self.category}{f', {self.dated.astimezone(UTC).date()}' if self.dated else ''})"
 
 
 @dataclass(frozen=True, slots=True)

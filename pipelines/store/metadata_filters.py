@@ -23,7 +23,7 @@ def metadata_condition(filters: MetadataFilters, stored: ColumnElement[Any]) -> 
     """The condition on the stored metadata of a node, never NULL; `NOT` holds if none of its filters does.
 
     A key is one of the caller's own, else a field of NodeMetadata, else a column of the document (`author`, `name`,
-    `source_uri`, `source_kind`, `bytes`, and as ISO 8601 text in UTC `published_at`, `modified_at`). Values compare as
+    `source_uri`, `source_kind`, `bytes`, and as ISO 8601 text `published_at`, `modified_at`). Values compare as
     LlamaIndex's in-memory store compares them, but values of different types are unequal and have no order, and ANY,
     ALL and CONTAINS look into lists only.
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
@@ -15,7 +16,8 @@ from pipelines.types import Block, Document, Furniture, LineBox, SourceItem
 
 YEARS = range(2, 9999)  # every year in which a datetime is valid in every time zone
 
-_DATE_FORMATS = ("%Y-%m-%d %H:%M:%S %z", "%Y/%m/%d", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d.%m.%Y")
+_DATE_FORMATS = ("%Y/%m/%d", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d.%m.%Y")
+_ISO_START = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?(?!\d)")
 _DATE_PREFIX = re.compile(r"\d{4}-\d{1,2}-\d{1,2}[-_ ]+(?=\S)")
 
 
@@ -131,13 +133,15 @@ def check_page_count(name: str, count: int, limits: Limits) -> None:
 
 
 def parse_datetime(value: object) -> datetime | None:
-    """Parse a date or time in text; UTC if no zone is given, None if it is not a valid date."""
+    """Parse a date or time in text, as its author's clock showed it; None if it is not a valid date.
+
+    The day that a document states is the day that it is shown with and filtered by, wherever the reader is: a stated
+    offset is dropped, and the result is labelled UTC.
+    """
     if not isinstance(value, str) or not value.strip():
         return None
     found = _parse(value.strip())
-    if found is None or found.year not in YEARS:
-        return None
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
+    return None if found is None or found.year not in YEARS else found.replace(tzinfo=UTC)
 
 
 def _parse(value: str) -> datetime | None:
@@ -150,4 +154,8 @@ def _parse(value: str) -> datetime | None:
             return datetime.strptime(value, form)
         except ValueError:
             continue
-    return None
+    stated = _ISO_START.match(value)  # before a zone in words
+    try:
+        return datetime.fromisoformat(stated[0]) if stated else parsedate_to_datetime(value)
+    except (ValueError, TypeError, IndexError):
+        return None

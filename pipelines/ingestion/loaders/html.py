@@ -3,7 +3,8 @@
 import html
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -22,6 +23,7 @@ TAG = re.compile(r"<[/!?]?([a-zA-Z][a-zA-Z0-9:]*)?[^<>]{0,10000}>")
 
 _SKIPPED = ("script", "style", "template", "noscript")
 _TITLE = re.compile(r"<title\b[^<>]*>([^<]*)</title", re.IGNORECASE)
+_TIME = re.compile(r"<time\b[^<>]{0,1000}>", re.IGNORECASE)
 _META = re.compile(r"<meta\b[^<>]{0,5000}>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([a-zA-Z:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 _CHARSET = re.compile(rb"""<meta[^<>]{0,300}charset\s*=\s*["']?([\w.:-]{1,40})""", re.IGNORECASE)
@@ -32,7 +34,11 @@ _ANSWERS = frozenset("accept agree allow ok okay reject decline deny dismiss got
 _LONGEST_NOTICE, _SHORT_NOTICE = 5_000, 600  # characters; of one that is named so, and of another
 _MOST_SPEAKING, _NOTICE_DEPTH = 50, 6
 _MAX_DEPTH = 500
-_PUBLISHED = ("article:published_time", "date", "dc.date", "dcterms.date", "pubdate", "datepublished")
+_PUBLISHED = (
+    "article:published_time", "date", "dc.date", "dcterms.date", "dcterms.created", "dc.date.issued", "pubdate",
+    "publish_date", "publish-date", "datepublished",
+)  # fmt: skip
+_MODIFIED = ("article:modified_time", "og:updated_time", "last-modified", "dcterms.modified", "datemodified")
 _BOM = b"\xef\xbb\xbf"
 _FIGURE = re.compile(r"<figure\b[^<>]{0,2000}>", re.IGNORECASE)
 _FIGURE_END = re.compile(r"</figure\s*>", re.IGNORECASE)
@@ -72,7 +78,8 @@ def load_html(data: bytes, item: SourceItem, limits: Limits) -> Content:
         blocks=rendering.blocks,
         title=_only_heading(rendering) or title,
         author=meta.get("author", ""),
-        published_at=next((found for key in _PUBLISHED if (found := parse_datetime(meta.get(key)))), None),
+        published_at=_first_date(meta, _PUBLISHED) or _time_of(source),
+        modified_at=_first_date(meta, _MODIFIED),
         metadata={"description": meta["description"]} if meta.get("description") else {},
     )
 
@@ -166,6 +173,19 @@ def _meta(source: str) -> Iterator[tuple[str, str]]:
         name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
         if name and attributes.get("content"):
             yield name.lower(), " ".join(html.unescape(attributes["content"]).split())
+
+
+def _first_date(meta: Mapping[str, str], names: Sequence[str]) -> datetime | None:
+    return next((found for name in names if (found := parse_datetime(meta.get(name)))), None)
+
+
+def _time_of(source: str) -> datetime | None:
+    """The date of the first `<time>` that is marked as that of publication, else of the first one."""
+    times = [_attributes(tag[0]) for tag in _TIME.finditer(source)]
+    marked = [
+        each for each in times if "pubdate" in each or "publ" in f"{each.get('itemprop')} {each.get('class')}".lower()
+    ]
+    return next((found for each in (*marked, *times) if (found := parse_datetime(each.get("datetime")))), None)
 
 
 def _attributes(tag: str) -> dict[str, str]:

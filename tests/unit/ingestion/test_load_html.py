@@ -45,6 +45,20 @@ def test_the_head_gives_title_author_date_and_description(load_bytes) -> None:
 
 
 @pytest.mark.parametrize(
+    "head",
+    [
+        '<meta property="article:published_time" content="2024-03-02T23:30:00-05:00">',
+        '<time datetime="2024-03-01">1 March</time><time class="dt-published" datetime="2024-03-02T00:10:00+09:00">',
+        '<p>On <time datetime="2024-03-02T23:30:00-05:00">2 March</time> it rained.</p>',
+    ],
+)
+def test_a_page_is_dated_by_the_day_that_it_states(load_bytes, head: str) -> None:
+    document = load_bytes(f"{head}<h1>Rain</h1><p>Much.</p>".encode(), "a.html")
+    assert document.published_at is not None
+    assert str(document.published_at.date()) == "2024-03-02"
+
+
+@pytest.mark.parametrize(
     ("page", "title"),
     [
         ("<title>Mork | Stories</title><h1>How we roast</h1><p>Hot.</p><h2>Drum</h2><p>Big.</p>", "How we roast"),

@@ -1,7 +1,7 @@
 """Markdown and its front matter."""
 
 import json
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
@@ -112,7 +112,11 @@ def test_a_toml_mark_does_not_close_a_yaml_one() -> None:
     ("value", "expected"),
     [
         ("2024-02-03", datetime(2024, 2, 3, tzinfo=UTC)),
-        ("2024-02-03T04:05:06+02:00", datetime(2024, 2, 3, 4, 5, 6, tzinfo=timezone(timedelta(hours=2)))),
+        ("2024-02-03T23:30:00-05:00", datetime(2024, 2, 3, 23, 30, tzinfo=UTC)),
+        ("2024-02-03 00:30:00 +0900", datetime(2024, 2, 3, 0, 30, tzinfo=UTC)),
+        ("2024-02-03 00:30 +0900", datetime(2024, 2, 3, 0, 30, tzinfo=UTC)),
+        ("2024-02-03 23:30:00 EST", datetime(2024, 2, 3, 23, 30, tzinfo=UTC)),
+        ("Sat, 03 Feb 2024 23:30:00 -0800", datetime(2024, 2, 3, 23, 30, tzinfo=UTC)),
         ("March 5, 2021", datetime(2021, 3, 5, tzinfo=UTC)),
         ("soon", None),
         (None, None),

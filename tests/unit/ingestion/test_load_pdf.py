@@ -1,7 +1,7 @@
 """PDF: text layer, pages, furniture, paragraphs, dated entries, and what is refused."""
 
 import io
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
@@ -215,7 +215,7 @@ def test_too_many_pages_name_the_setting(load_bytes, make_pdf) -> None:
 @pytest.mark.parametrize(
     ("stated", "expected"),
     [
-        ("D:20240203040506+02'00'", datetime(2024, 2, 3, 4, 5, 6, tzinfo=timezone(timedelta(hours=2)))),
+        ("D:20240203040506+02'00'", datetime(2024, 2, 3, 4, 5, 6, tzinfo=UTC)),
         ("D:2024", datetime(2024, 1, 1, tzinfo=UTC)),
         ("D:20249999", None),
         ("yesterday", None),

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import LoadError
@@ -31,7 +31,7 @@ _NO_TITLE = re.compile(
     r"untitled|\(?anonymous\)?|microsoft word.*|.*\.(?:docx?|indd|pdf|tex|rtf|odt|dvi)|\W*", re.IGNORECASE
 )
 _NO_AUTHOR = re.compile(r"\(?anonymous\)?|unknown|\W*", re.IGNORECASE)
-_PDF_DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:Z|([+-])(\d\d)'?(\d\d)?)?")
+_PDF_DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?")
 
 
 def load_pdf(data: bytes, item: SourceItem, limits: Limits) -> Content:
@@ -181,14 +181,12 @@ def _long_words(text: str) -> set[str]:
 
 
 def parse_pdf_date(value: str) -> datetime | None:
-    """Parse a PDF date such as `D:20240203040506+02'00'`; None if it is none."""
+    """Parse a PDF date such as `D:20240203040506+02'00'` as `parse_datetime` does; None if it is none."""
     match = _PDF_DATE.match(value)
     if match is None:
         return None
-    year, month, day, hour, minute, second = (int(part) if part else None for part in match.groups()[:6])
-    offset = timedelta(hours=int(match[8] or 0), minutes=int(match[9] or 0)) * (-1 if match[7] == "-" else 1)
+    year, month, day, hour, minute, second = (int(part) if part else None for part in match.groups())
     try:
-        zone = timezone(offset) if match[7] else UTC
-        return datetime(year or 1, month or 1, day or 1, hour or 0, minute or 0, second or 0, tzinfo=zone)
+        return datetime(year or 1, month or 1, day or 1, hour or 0, minute or 0, second or 0, tzinfo=UTC)
     except ValueError:
         return None
