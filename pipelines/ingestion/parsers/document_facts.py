@@ -1,23 +1,39 @@
-"""The records that a document states as a whole: the project of a README."""
+"""The records that a document states as a whole: the project of a README, the person of an "about me" page, talks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
 
-from pipelines.facts import CareerRecord
+from pipelines.blocks import blocks_of, title_of
+from pipelines.facts import CareerRecord, PersonFacts, TalkFacts
+from pipelines.ingestion.parsers.careers.people import name_in_title, self_introduction, stated_home, summary_of
 from pipelines.ingestion.parsers.careers.records import combined
+from pipelines.ingestion.parsers.careers.section_names import section_of
+from pipelines.ingestion.parsers.careers.talks import table_talks, talk_items
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.projects import is_readme, project_of
-from pipelines.types import Document
+from pipelines.ingestion.words import word_lists
+from pipelines.text import fold, plain
+from pipelines.types import Block, Document
 
 _OWN_READERS = frozenset({"resume", "linkedin", "journey"})  # categories whose parsers read their records themselves
+_INTRODUCING = frozenset({"web", "generic", "notion"})
+_MIN_WORDS = 6
+_NO_LEVEL = 7
+_MAX_PARAGRAPHS = 5
 
 
 def document_records(document: Document) -> tuple[CareerRecord, ...]:
     """The records of a document as a whole, in order; their spans are those of its text."""
-    if document.category in _OWN_READERS or not is_readme(document):
+    if document.category in _OWN_READERS:
         return ()
-    project = project_of(document)
-    return (project,) if project else ()
+    if is_readme(document):
+        project = project_of(document)
+        return (project,) if project else ()
+    blocks = blocks_of(document)
+    return (*_about_person(document, blocks), *_talks(document.text, document.title, blocks))
 
 
 def with_document_records(document: Document, pieces: Sequence[Piece]) -> list[Piece]:
@@ -34,3 +50,81 @@ def with_document_records(document: Document, pieces: Sequence[Piece]) -> list[P
         replace(piece, facts=combined(found[number])) if number in found else piece
         for number, piece in enumerate(pieces)
     ]
+
+
+def _about_person(document: Document, blocks: Sequence[Block]) -> Iterator[CareerRecord]:
+    """The person and the summary of a page about its author, or of a page that begins with "I am NAME"."""
+    text = document.text
+    prose = [block for block in blocks if block.kind == "paragraph" and _count_words(text, block) >= _MIN_WORDS]
+    headings = [title_of(text, block.start, block.end) for block in blocks[:3] if block.kind == "heading"]
+    titles = [*headings[:1], document.title]
+    is_page = _is_about_page(document, titles)
+    if not prose or not (is_page or document.category in _INTRODUCING):
+        return
+    title = next((title for title in titles if name_in_title(title)), "")
+    for block in prose[: _MAX_PARAGRAPHS if is_page else 1]:
+        if person := self_introduction(text, block.start, block.end, title if is_page else ""):
+            home = person.location or (_home(text, prose) if is_page else "")
+            yield person.model_copy(update={"location": home})
+            break
+    else:
+        name, opening = name_in_title(title), fold(plain(text[prose[0].start : prose[0].end]))
+        subjects = ("i ", "i'", *((f"{fold(name).partition(' ')[0]} ",) if name else ()))
+        if not is_page or not opening.startswith(subjects):
+            return
+        if name:
+            yield PersonFacts(span=(prose[0].start, prose[0].end), name=name, location=_home(text, prose))
+    following = takewhile(lambda block: block.kind == "paragraph", blocks[blocks.index(prose[0]) :])
+    if summary := summary_of(text, prose[0].start, [block.end for block in following][-1]):
+        yield summary
+
+
+def _home(text: str, prose: Sequence[Block]) -> str:
+    """The place where a paragraph says that somebody lives; empty if none does."""
+    return next(filter(None, (stated_home(plain(text[block.start : block.end])) for block in prose)), "")
+
+
+def _is_about_page(document: Document, titles: Sequence[str]) -> bool:
+    if document.category == "blog" and document.published_at:
+        return False
+    path = PurePosixPath(unquote(urlsplit(document.source_uri).path) or document.name)
+    names = [path.stem.replace("-", " ").replace("_", " "), *titles]
+    pages = word_lists("people")["pages"]
+    return any(fold(name).strip("!?.:") in pages or name_in_title(name) for name in names)
+
+
+def _count_words(text: str, block: Block) -> int:
+    return len(plain(text[block.start : block.end], images=False).split())
+
+
+def _talks(text: str, title: str, blocks: Sequence[Block]) -> Iterator[TalkFacts]:
+    """The talks of the lists and tables below headings that name talks, each title once."""
+    seen: set[str] = set()
+    # The level of the heading that names talks; 0 for the page's title.
+    level = 0 if section_of(title.partition("|")[0]) == "talks" else _NO_LEVEL
+    for block in blocks:
+        if block.kind == "heading":
+            if section_of(title_of(text, block.start, block.end)) == "talks":
+                level = min(level, block.level)
+            elif block.level <= level:
+                level = _NO_LEVEL
+        elif level < _NO_LEVEL and block.kind in ("list", "table"):
+            span = block.start, block.end
+            found = table_talks(text, *span) if block.kind == "table" else _listed_talk(text, _item(text, span))
+            yield from (talk for talk in found if fold(talk.title) not in seen)
+            seen.update(fold(talk.title) for talk in found)
+
+
+def _listed_talk(text: str, span: tuple[int, int]) -> list[TalkFacts]:
+    """The talk of a list item, which must have a date and be no sentence about its author."""
+    is_told = fold(text[slice(*span)]).startswith(("i ", "we ", "you ", "my "))
+    found = talk_items(text, [span], mixed=False)
+    return [talk for talk in found if talk.start_month and not is_told]
+
+
+def _item(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    """The span of a list item without its mark."""
+    start, end = span
+    mark = text[start:end].split(maxsplit=1)[0]
+    is_mark = mark in ("-", "*", "+", "•") or (mark.rstrip(".)").isdigit() and mark[-1] in ".)")
+    return (start + len(mark) + 1, end) if is_mark else span

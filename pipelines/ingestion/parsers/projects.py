@@ -14,11 +14,11 @@ from pipelines.ingestion.parsers.technologies import (
     language_of_command,
     language_of_fence,
     technologies_in,
+    topic_terms,
 )
 from pipelines.ingestion.words import word_lists
 from pipelines.structure import sentences
 from pipelines.text import fold, plain
-from pipelines.topics import terms_of
 from pipelines.types import Block, Document
 
 _FOLDERS = frozenset({"github", "readmes", "repositories"})
@@ -92,7 +92,7 @@ def project_of(document: Document) -> ProjectFacts | None:
         name=title.name[:_MAX_NAME],
         purpose=purpose.words if purpose else "",
         languages=_languages(text, blocks, introduction, repository.language if repository else ""),
-        topics=tuple(dict.fromkeys([*given, *_fields_in(introduction)])),
+        topics=tuple(dict.fromkeys([*given, *topic_terms(introduction)])),
         link=_link(document, title.name, repository.homepage if repository else ""),
     )
 
@@ -194,6 +194,7 @@ def _candidates(text: str, blocks: Sequence[Block], title: Title) -> Iterator[Pu
             for number, (start, end) in enumerate(sentences(text[block.start : block.end])[:_MAX_SENTENCES]):
                 place = block.start + start, block.start + end
                 words = " ".join(plain(text[slice(*place)], images=False).split()).rstrip(":")
+                words = words.rpartition("? ")[2]
                 if is_name and (tagline := _name_and_tagline(words)[1]):  # of a manual page
                     yield Purpose(*place, tagline, _TAGLINE_SCORE)
                 elif words and len(words) <= _MAX_PURPOSE:
@@ -325,11 +326,6 @@ def _built_with(words: str) -> Iterator[str]:
         if found:
             rest = folded[len(folded) - len(after) :]
             yield from technologies_in(f"in {rest.partition('. ')[0][:80]}")
-
-
-def _fields_in(words: str) -> Iterator[str]:
-    """The terms of fields of work that are no technologies, which `languages` holds."""
-    return (term for term in terms_of(words) if not technologies_in(term, badge=True))
 
 
 def _tags(metadata: Mapping[str, Any]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from functools import cache
 
 from pipelines.ingestion.words import word_lists
 from pipelines.text import fold
+from pipelines.topics import terms_of
 
 _MAX_WORDS = 3
 _FIRST_CJK = "\u3040"  # scripts without spaces between words
@@ -30,6 +31,11 @@ def technologies_in(text: str, *, badge: bool = False) -> tuple[str, ...]:
             found[name] = None
         at += size
     return tuple(found)
+
+
+def topic_terms(text: str) -> tuple[str, ...]:
+    """The terms of fields of work that a text uses, without those that are technologies."""
+    return tuple(term for term in terms_of(text) if not technologies_in(term, badge=True))
 
 
 def language_of_fence(word: str) -> str:
@@ -66,8 +72,8 @@ def _names_at(words: Sequence[str], at: int, *, badge: bool) -> Iterator[tuple[i
     for size in range(min(_MAX_WORDS, len(words) - at), 0, -1):
         phrase = " ".join(_bare(word) for word in words[at : at + size])
         for spelt in dict.fromkeys((phrase, _without_version(phrase), phrase.partition("-")[0])):
-            name, common = loose.get(fold(spelt), ""), exact.get(fold(spelt), "")
-            if name or (common and (badge or (spelt == common and _is_meant(words, at, size)))):
+            name, common = loose.get(fold(spelt), ""), exact.get(fold(phrase), "")
+            if name or (common and (badge or (phrase == common and _is_meant(words, at, size)))):
                 yield size, name or common
 
 

@@ -314,8 +314,8 @@ def group_people(facts: Iterable[Fact], today: date) -> list[Person]:
 
 
 def _is_work(fact: Fact) -> bool:
-    """True for a record of a work, which does not say by itself whose it is."""
-    return isinstance(fact.record, (ProjectFacts, TalkFacts))
+    """True for a record that does not say by itself whose it is: of a work, or a summary."""
+    return isinstance(fact.record, (ProjectFacts, TalkFacts, SummaryFacts))
 
 
 def people_named(words: Sequence[str], known: Iterable[Person]) -> list[Person]:

@@ -29,7 +29,8 @@ _MAIN = {
 def supported_by(record: CareerRecord, passage: str) -> CareerRecord | None:
     """Return the record without the values that do not occur in the passage; None if its main value does not.
 
-    White space does not count. A date range that does not occur takes its months with it.
+    White space does not count; languages and topics, which have names of ours, stay. A date range that does not occur
+    takes its months with it.
     """
     squeezed = _squeezed(passage)
     dropped: dict[str, object] = {}
@@ -37,7 +38,7 @@ def supported_by(record: CareerRecord, passage: str) -> CareerRecord | None:
         if isinstance(value, str) and name not in ("type", "start_month", "end_month"):
             if value and "".join(value.split()) not in squeezed:
                 dropped[name] = ""
-        elif isinstance(value, tuple) and name != "span":
+        elif isinstance(value, tuple) and name not in ("span", "languages", "topics"):
             kept = tuple(item for item in value if "".join(item.split()) in squeezed)
             dropped |= {name: kept} if kept != value else {}
     if dropped.get("date_range") == "":

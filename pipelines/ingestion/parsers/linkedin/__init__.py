@@ -25,7 +25,7 @@ from pipelines.text import count_tokens
 from pipelines.types import Document
 
 _TYPESET = {"person": typeset_person, "education": typeset_schools}
-_KINDS = {"summary": "summary", "experience": "job"}
+_KINDS = {"experience": "job"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class LinkedInParser(SpanParser):
     """
 
     name: str = "linkedin"
-    version: int = 2
+    version: int = 3
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pipelines.facts import CertificationFacts, EducationFacts, LanguageFacts, PersonFacts, ProjectFacts, SkillsFacts
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
+from pipelines.ingestion.parsers.careers.people import pronouns_in, summary_of
 from pipelines.ingestion.parsers.careers.records import date_fields
 from pipelines.ingestion.parsers.careers.vocabulary import (
     DEGREE_ENDINGS,
@@ -16,6 +17,8 @@ from pipelines.ingestion.parsers.careers.vocabulary import (
 )
 from pipelines.ingestion.parsers.linkedin.jobs import LinkedInEntry
 from pipelines.ingestion.parsers.linkedin.sections import ProfileSection, Row, location_of
+from pipelines.ingestion.parsers.technologies import technologies_in, topic_terms
+from pipelines.structure import sentences
 from pipelines.text import fold
 
 _EDGES = " \t\n·•|,;:–—-()"
@@ -148,6 +151,7 @@ def person(section: ProfileSection, text: str) -> list[LinkedInEntry]:
         email=email[0] if email else "",
         phone=phone[0].strip() if phone else "",
         links=links,
+        pronouns=pronouns_in(passage),
     )
     return [LinkedInEntry(*span, facts)]
 
@@ -238,6 +242,13 @@ def _with_issuer(record: CertificationFacts, row: Row, text: str) -> LinkedInEnt
     return LinkedInEntry(*span, record.model_copy(update={"span": span, "issuer": issuer if named else "", **dates}))
 
 
+def summary(section: ProfileSection, text: str) -> list[LinkedInEntry]:
+    """The person's summary, unless it is no prose."""
+    span = (section.rows[0].start, section.rows[-1].end) if section.rows else (0, 0)
+    facts = summary_of(text, *span)
+    return [LinkedInEntry(*span, facts)] if facts else []
+
+
 def projects(section: ProfileSection, text: str) -> list[LinkedInEntry]:
     """The projects in order: the name is the line above each line of dates."""
     found: list[LinkedInEntry] = []
@@ -248,16 +259,28 @@ def projects(section: ProfileSection, text: str) -> list[LinkedInEntry]:
     for at, following in zip(dated, [*dated[1:], len(section.rows) + 1], strict=False):
         rows = section.rows[at - 1 : following - 1]
         span = rows[0].start, rows[-1].end
-        found.append(
-            LinkedInEntry(
-                *span, ProjectFacts(span=span, name=rows[0].words[:200], **date_fields(trailing_dates(rows[1].words)))
-            )
+        words = " ".join(row.words for row in rows)
+        described = [row for row in rows[2:] if row.words]
+        record = ProjectFacts(
+            span=span,
+            name=rows[0].words[:200],
+            purpose=_first_sentence(described[0].words) if described else "",
+            languages=technologies_in(words),
+            topics=topic_terms(words),
+            bullets=tuple(row.words for row in described if row.bullet),
+            **date_fields(trailing_dates(rows[1].words)),
         )
+        found.append(LinkedInEntry(*span, record))
     return found
+
+
+def _first_sentence(words: str) -> str:
+    return next((words[start:end] for start, end in sentences(words)), "")
 
 
 READERS: dict[str, tuple[str, Reader]] = {
     "person": ("contact", person),
+    "summary": ("summary", summary),
     "contact": ("contact", person),
     "education": ("education", schools),
     "top_skills": ("skills", skills),

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from pipelines.facts import EducationFacts, JobFacts, PersonFacts
 from pipelines.ingestion.parsers.careers.dates import DateRange, months_named
+from pipelines.ingestion.parsers.careers.people import pronouns_in, without_pronouns
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.records import date_fields
 from pipelines.ingestion.parsers.linkedin.entries import is_degree
@@ -82,13 +83,20 @@ def _right_names(sections: Sequence[tuple[Row | None, list[Row]]]) -> list[str]:
 
 def typeset_person(section: ProfileSection) -> list[LinkedInEntry]:
     """The name, and below it the headline and the place."""
-    name, *about = section.rows
+    name, *about = (row for row in section.rows if without_pronouns(row.words))
     span = name.start, section.rows[-1].end
     place = about[-1].words if len(about) > 1 else ""
     headline = " ".join(row.words for row in (about[:-1] if place else about))
     return [
         LinkedInEntry(
-            *span, PersonFacts(span=span, name=name.words[:100], headline=headline[:400], location=place[:200])
+            *span,
+            PersonFacts(
+                span=span,
+                name=without_pronouns(name.words)[:100],
+                headline=headline[:400],
+                location=place[:200],
+                pronouns=pronouns_in(" ".join(row.words for row in section.rows)),
+            ),
         )
     ]
 

@@ -7,7 +7,9 @@ from pydantic import Field
 
 from pipelines.blocks import text_blocks
 from pipelines.facts import Facts, records_of
+from pipelines.ingestion.parsers.careers.dates import date_ranges
 from pipelines.ingestion.parsers.careers.records import combined, job_line
+from pipelines.ingestion.parsers.careers.talks import names_talks
 from pipelines.ingestion.parsers.careers.vocabulary import has_title
 from pipelines.ingestion.parsers.generic import GenericParser
 from pipelines.ingestion.parsers.nodes import SpanParser
@@ -27,6 +29,18 @@ def _with_experience(text: str, parts: Sequence[SectionPart]) -> list[SectionPar
     if any(part.section == "experience" for part in parts):
         return list(parts)
     return [replace(part, section="experience") if _lists_jobs(text, part) else part for part in parts]
+
+
+def _with_talks(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
+    """The parts; one called "Presentation" that has dates is no summary, but lists talks."""
+    return [
+        replace(part, section="talks")
+        if part.section == "summary"
+        and names_talks(part.title)
+        and any(date_ranges(text[line.start : line.end]) for line in part.lines)
+        else part
+        for part in parts
+    ]
 
 
 def _lists_jobs(text: str, part: SectionPart) -> bool:
@@ -128,7 +142,7 @@ class ResumeParser(SpanParser):
     """
 
     name: str = "resume"
-    version: int = 4
+    version: int = 5
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:
@@ -141,7 +155,7 @@ class ResumeParser(SpanParser):
 
     def pieces(self, text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[Piece]:
         """The pieces of a text with these blocks, and with the positions of its lines if they are known."""
-        parts = _with_experience(text, parts_of(text, blocks, boxes))
+        parts = _with_talks(text, _with_experience(text, parts_of(text, blocks, boxes)))
         if not any(part.section for part in parts if part.heading):
             pieces = GenericParser(characters=_FALLBACK_CHARACTERS).pieces(text, blocks)
         else:

@@ -13,10 +13,13 @@ from pipelines.facts import (
     PersonFacts,
     ProjectFacts,
     SkillsFacts,
+    TalkFacts,
 )
 from pipelines.ingestion.parsers.careers.dates import date_ranges
+from pipelines.ingestion.parsers.careers.people import pronouns_in, summary_of, without_pronouns
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.records import date_fields, end_year
+from pipelines.ingestion.parsers.careers.talks import names_talks, talk_items
 from pipelines.ingestion.parsers.careers.vocabulary import LEVELS, company_score, language_names, title_score
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.resume.education import education_records
@@ -40,9 +43,11 @@ from pipelines.ingestion.parsers.resume.lines import (
     words_of,
 )
 from pipelines.ingestion.parsers.resume.sections import SectionPart
-from pipelines.text import fold
+from pipelines.ingestion.parsers.technologies import technologies_in, topic_terms
+from pipelines.structure import sentences
+from pipelines.text import fold, plain
 
-_KINDS = {"summary": "summary", "languages": "language", "skills": "skills", "top_skills": "skills"}
+_KINDS = {"languages": "language", "skills": "skills", "top_skills": "skills"}
 _MAX_NAME = 200
 _ISSUER = re.compile(r"([^,]{3,}?)(?:,\s+|\s+[–—-]\s+)([^,]{2,60})")
 
@@ -80,6 +85,9 @@ _DOCUMENT_TITLES = frozenset(map(fold, ("resume", "cv", "curriculum vitae", "leb
 _MAX_PERSON_NAME = 60
 _MAX_HEADLINE = 200
 _FIRST_LINES = 15
+_NAME_LINES = 5
+_MAX_PHONE = 15  # digits, as in E.164
+_MIN_SENTENCE, _MIN_TAGLINE = 7, 3  # words
 
 
 def read_text(text: str, part: SectionPart) -> Piece:
@@ -94,17 +102,92 @@ def read_text(text: str, part: SectionPart) -> Piece:
     return Piece(start, end, part.path, kind, supported_facts(text, records, start, end))
 
 
+def read_summary(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
+    """The pieces of the summary parts; the first that is prose has the summary."""
+    found: PiecesByPart = {}
+    summary = None
+    for number, part in parts_of_section(parts, "summary"):
+        start, end = part.lines[0].start, part.lines[-1].end
+        known, summary = summary, summary or summary_of(text, start, end)
+        facts = supported_facts(text, [summary] if summary and not known else [], start, end)
+        found[number] = [Piece(start, end, part.path, "summary", facts)]
+    return found
+
+
+def read_talks(text: str, parts: Sequence[SectionPart], section: str) -> PiecesByPart:
+    """One piece per part, with the talks that it lists; of other works ("Publications and talks") only the talks."""
+    found: PiecesByPart = {}
+    title = ""
+    for number, part in parts_of_section(parts, section):
+        title = part.title or title
+        start, end = part.lines[0].start, part.lines[-1].end
+        mixed = section != "talks"
+        talks: Sequence[TalkFacts] = ()
+        if not mixed or names_talks(title):
+            talks = talk_items(text, _talk_spans(text, part.lines), mixed=mixed)
+        found[number] = [Piece(start, end, part.path, "text", supported_facts(text, talks, start, end))]
+    return found
+
+
+def _talk_spans(text: str, lines: Sequence[ResumeLine]) -> list[tuple[int, int]]:
+    """The spans of the entries of a list of talks.
+
+    They are the naming lines of entries that list items describe; else a list item with its lines, or lines up to a
+    date or an empty line.
+    """
+    dated_items = {line.kind == "bullet" for line in lines if date_ranges(text[line.start : line.end])}
+    if dated_items == {False} and any(line.kind == "bullet" for line in lines):
+        entries = split_entries(dated_lines(text, lines)).entries
+        named = [[one.line for one in (*entry.head, *entry.after) if one.line.kind != "bullet"] for entry in entries]
+        return [(min(line.body for line in part), max(line.end for line in part)) for part in named if part]
+    items: list[tuple[int, int]] = []
+    dated = True
+    for line in lines:
+        has_date = bool(date_ranges(text[line.start : line.end]))
+        apart = bool(items) and "\n\n" in text[items[-1][1] : line.start]
+        begins = line.kind != "more" and (
+            line.kind == "bullet" or apart or (dated and has_date) or (dated and not has_date)
+        )
+        if not items or begins:
+            items.append((line.body, line.end))
+            dated = has_date
+        else:
+            items[-1] = items[-1][0], line.end
+            dated = dated or has_date
+    if len(items) > 1 and not len(items) % 2:
+        with_date = [bool(date_ranges(text[slice(*item)])) for item in items]
+        if not any(with_date[::2]) and all(with_date[1::2]):  # the event and date below each title
+            return [(one[0], other[1]) for one, other in zip(items[::2], items[1::2], strict=True)]
+    return items
+
+
 def read_contact(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
-    """The pieces of the contact parts: the person's name, headline, location and addresses."""
+    """The pieces of the contact parts: the person's name, headline, location and addresses.
+
+    A sentence there is the summary, if the resume has no section for it.
+    """
     found: PiecesByPart = {}
     named = False
+    prose = None if any(part.section == "summary" for part in parts) else _first_prose(text, parts)
     for number, part in parts_of_section(parts, "contact"):
         start, end = part.lines[0].start, part.lines[-1].end
         record = person_facts(text, part.lines, named=not named, titled=not part.title)
         named = named or bool(record and record.name)
-        facts = supported_facts(text, [record] if record else [], start, end)
+        summary = summary_of(text, prose.body, prose.end) if prose in part.lines and prose else None
+        facts = supported_facts(text, [each for each in (record, summary) if each], start, end)
         found[number] = [Piece(start, end, part.path, "contact", facts)]
     return found
+
+
+def _first_prose(text: str, parts: Sequence[SectionPart]) -> ResumeLine | None:
+    """The first line of a contact part that is a sentence; None if there is none."""
+    for _, part in parts_of_section(parts, "contact"):
+        for line in part.lines:
+            words = text[line.body : line.end]
+            is_sentence = len(words.split()) >= _MIN_SENTENCE and _SENTENCE_END.search(words) is not None
+            if line.kind == "text" and is_sentence and not _EMAIL.search(words):
+                return line
+    return None
 
 
 def _read_entries(
@@ -131,11 +214,56 @@ def _read_entries(
 
 
 def _projects(text: str, entries: Sequence[ResumeEntry]) -> list[ProjectFacts | None]:
-    return [
-        ProjectFacts(span=(entry.start, entry.end), name=name[:_MAX_NAME], **date_fields(entry.dated)) if name else None
-        for entry in entries
-        for name in [_first_words(text, entry)]
-    ]
+    return [_project(text, entry) for entry in entries]
+
+
+def _project(text: str, entry: ResumeEntry) -> ProjectFacts | None:
+    name = _first_words(text, entry)
+    if not name:
+        return None
+    bullets = tuple(words_of(text[body:end]) for body, end in _bullets(entry))
+    words = " ".join(plain(text[entry.start : entry.end]).split())
+    link = next((match[0] for match in _LINK.finditer(_EMAIL.sub(" ", words)) if "/" in match[0]), "")
+    return ProjectFacts(
+        span=(entry.start, entry.end),
+        name=name[:_MAX_NAME],
+        purpose=_purpose(text, entry, name) or (bullets[0] if bullets else ""),
+        languages=technologies_in(words),
+        topics=topic_terms(words),
+        link=link.rstrip(".,;/"),
+        bullets=bullets,
+        **date_fields(entry.dated),
+    )
+
+
+def _bullets(entry: ResumeEntry) -> Iterator[tuple[int, int]]:
+    """The spans of the entry's list items, each with the lines that continue it."""
+    opened: tuple[int, int] | None = None
+    for one in (*entry.head, *entry.after, *entry.body):
+        if one.line.kind == "bullet":
+            if opened:
+                yield opened
+            opened = one.line.body, one.line.end
+        elif opened and one.line.kind == "more":
+            opened = opened[0], one.line.end
+    if opened:
+        yield opened
+
+
+def _purpose(text: str, entry: ResumeEntry, name: str) -> str:
+    """The first sentence below a project's name that is no list item, or the words beside its name; may be empty."""
+    for one in (*entry.head, *entry.after, *entry.body):
+        raw = text[one.line.body : one.line.end]
+        words = " ".join(plain(raw).split())
+        for separator in (": ", " – ", " — ", " - "):
+            beside = words.partition(f"{name}{separator}")[2]
+            if len(beside.split()) > _MIN_TAGLINE:
+                return beside
+        is_prose = one.line.kind == "text" and name not in words and not one.dates
+        if is_prose and len(words.split()) > _MIN_TAGLINE and not _LINK.fullmatch(words):
+            start, end = next(iter(sentences(raw)), (0, len(raw)))
+            return " ".join(plain(raw[start:end]).split())
+    return ""
 
 
 def read_certifications(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
@@ -342,6 +470,7 @@ def person_facts(text: str, lines: Sequence[ResumeLine], *, named: bool, titled:
         name=name,
         headline=headline,
         location=_location(text, lines[:_FIRST_LINES], name),
+        pronouns=pronouns_in(passage),
         email=email[0].rstrip(".") if email else "",
         phone=_phone(passage),
         links=links,
@@ -353,27 +482,30 @@ def _phone(passage: str) -> str:
     """The first phone number that is not a date."""
     for match in _PHONE.finditer(passage):
         digits = sum(map(str.isdigit, match[0]))
-        if digits >= 7 and not (digits <= 8 and date_ranges(match[0])):
+        if 7 <= digits <= _MAX_PHONE and not (digits <= 8 and date_ranges(match[0])):
             return match[0].strip()
     return ""
 
 
 def _name_and_headline(text: str, lines: Sequence[ResumeLine], links: Sequence[str], titled: bool) -> tuple[str, str]:
-    """The name (a heading if there is one) and the headline below or beside it."""
+    """The name (a heading if there is one, no position if there is a name) and the headline below, beside or above."""
     known = " ".join(links).casefold()
-    free = [line for line in lines if _name_phrases(text, line, known)]
-    chosen = next((line for line in free if line.kind == "heading"), next(iter(free), None))
-    if chosen is None:
+    phrases = {line: found for line in lines if (found := _name_phrases(text, line, known))}
+    first = next((line for line in phrases if line.kind == "heading"), next(iter(phrases), None))
+    if first is None:
         return "", ""
-    words = _name_phrases(text, chosen, known)
-    name = words[0]
-    if len(name) > _MAX_PERSON_NAME or any(map(str.isdigit, name)) or not (titled or _is_name(name)):
+    position = phrases[first][0] if title_score(phrases[first][0]) else ""
+    near = [line for line in list(phrases)[:_NAME_LINES] if line != first and position]
+    chosen = next((line for line in near if _is_name(without_pronouns(phrases[line][0]))), first)
+    name, *beside = phrases[chosen]
+    name = without_pronouns(name)
+    if not name or len(name) > _MAX_PERSON_NAME or any(map(str.isdigit, name)) or not (titled or _is_name(name)):
         return "", ""
-    beside = words[1] if len(words) > 1 else ""
-    below = next((line for line in free if line.start > chosen.start), None)
-    headline = beside or (words_of(text[below.body : below.end]) if below else "")
-    if below and not beside and len(_name_phrases(text, below, known)) < len(_phrases(text, below)):
-        headline = _name_phrases(text, below, known)[0]
+    headline = next(iter(beside), position if chosen != first else "")
+    below = next((line for line in phrases if line.start > chosen.start and fold(phrases[line][0]) != fold(name)), None)
+    if not headline and below:
+        is_whole = len(phrases[below]) == len(_phrases(text, below))
+        headline = words_of(text[below.body : below.end]) if is_whole else phrases[below][0]
     is_headline = titled and len(headline) <= _MAX_HEADLINE and not any(map(str.isdigit, headline))
     return name, headline if is_headline else ""
 
@@ -393,7 +525,8 @@ def _name_phrases(text: str, line: ResumeLine, known: str) -> list[str]:
         and words.casefold() not in known
         and not words.startswith("@")
         and not date_ranges(words)
-        and not (_EMAIL.search(words) or _phone(words) or _LINK.fullmatch(words) or place_score(words) >= 2)
+        and not (_EMAIL.search(words) or _phone(words) or _LINK.fullmatch(words) or _is_home(words))
+        and without_pronouns(words)
     ]
 
 
@@ -402,19 +535,20 @@ def _phrases(text: str, line: ResumeLine) -> list[str]:
     return [words for part in found for words in map(words_of, _DASH.split(part)) if words]
 
 
+def _is_home(words: str) -> bool:
+    """True for a place, also one that begins with an unknown district, and is no position or company."""
+    if place_score(words) >= 2:
+        return True
+    return place_score(words) == 1 and "," in words and not title_score(words) and not company_score(words)
+
+
 def _location(text: str, lines: Sequence[ResumeLine], name: str) -> str:
-    """The first phrase that is a place, else the place at the start of a line of addresses."""
-    for line in lines:
-        for words in _phrases(text, line):
-            if place_score(words) >= 2 and words != name:
-                return words
-    for line in lines:
-        raw = text[line.body : line.end]
-        marks = [match.start() for pattern in (_EMAIL, _LINK, _PHONE) if (match := pattern.search(raw))]
-        before = words_of(raw[: min(marks)]) if marks else ""
-        if before and place_score(before) >= 2:
-            return before
-    return ""
+    """The first phrase that is a place, else the place before an address for mail, else the end of a postal address."""
+    phrases = [words for line in lines for words in _phrases(text, line) if words != name]
+    before = [words_of(pattern.sub("\t", words).partition("\t")[0]) for words in phrases for pattern in (_EMAIL, _LINK)]
+    found = next((words for words in (*phrases, *before) if words != name and _is_home(words)), "")
+    ends = (words_of(words[at + 1 :]) for words in phrases for at, sign in enumerate(words) if sign == ",")
+    return found or next((words for words in ends if place_score(words) >= 2), "")
 
 
 READERS: dict[str, Callable[[str, Sequence[SectionPart]], PiecesByPart]] = {
@@ -429,4 +563,7 @@ READERS: dict[str, Callable[[str, Sequence[SectionPart]], PiecesByPart]] = {
         records_of=lambda text, entries: [None] * len(entries),
     ),
     "certifications": read_certifications,
+    "summary": read_summary,
+    "talks": partial(read_talks, section="talks"),
+    "publications": partial(read_talks, section="publications"),
 }

@@ -24,7 +24,9 @@ from pipelines.text import fold
 from pipelines.types import Block, LineBox
 
 _SHARED = 0.5
-ENTRY_SECTIONS = frozenset({"experience", "education", "projects", "volunteering", "certifications", "publications"})
+ENTRY_SECTIONS = frozenset(
+    {"experience", "education", "projects", "volunteering", "certifications", "publications", "talks"}
+)
 # Names that also occur inside a job or above a group of skills: they open one only in the style of other headings.
 WEAK_NAMES = frozenset(word_lists("section_words")["weak"])
 _BREAK = 3
@@ -186,7 +188,7 @@ class Headings:
             return True
         if date_ranges(words):
             return True
-        return self._lines_to_dates(number) < _NEAR_DATES or now.section in ("projects", "publications")
+        return self._lines_to_dates(number) < _NEAR_DATES or now.section in ("projects", "publications", "talks")
 
 
 def _section_name(text: str, line: ResumeLine) -> str:
