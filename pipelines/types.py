@@ -256,6 +256,8 @@ class QueryIntent:
         condensed_by: `rules` or `model`; empty if it was left as it is.
         greeting: True for a greeting or thanks, which asks nothing.
         corrected: The question with its misspelt words corrected; empty if none was certain.
+        owner: The words by which it names the person whose documents these are, folded: what belongs to that person
+            need not repeat the name.
     """
 
     question: str
@@ -274,6 +276,7 @@ class QueryIntent:
     condensed_by: CondensedBy = ""
     greeting: bool = False
     corrected: str = ""
+    owner: tuple[str, ...] = ()
 
     @property
     def wording(self) -> str:

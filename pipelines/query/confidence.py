@@ -3,14 +3,11 @@
 from collections.abc import Sequence
 
 from pipelines.answers import Sentence
-from pipelines.query.evidence import log_odds, logistic
 from pipelines.store.tokens import tokenise
 from pipelines.types import Band, Evidence
 
-# Of quotations: a logistic fit of which hold the facts of a topic, on 246 answers over READMEs, posts and a portfolio.
-# By ten folds of their documents, 92 % of the 36 answers from _HIGH on held them, and 67 % of the 138 down to _MEDIUM.
-_INTERCEPT, _SHARE, _COVERAGE, _ANSWERS = -0.311, 0.291, 0.595, 0.151
-_HIGH, _MEDIUM = 0.8, 0.6
+# Of quotations: probabilities of `unit_scoring.answer_probability`.
+_HIGH, _MEDIUM = 0.8, 0.55
 _SUPPORTED = 0.5  # share of the sentences below which an answer is hardly one
 _MOST_UNSUPPORTED = 1 / 3  # share of a model's sentences without a source from which on the rest is doubtful too
 _LEAST_HELD = 0.5  # share of the question's terms that one sentence must hold
@@ -38,25 +35,16 @@ def confidence(evidence: Evidence, sentences: Sequence[Sentence], terms: Sequenc
     return "medium" if band == "high" and _share_supported(sentences) < 1 else band
 
 
-def quotation_confidence(
-    sentences: Sequence[Sentence], *, share: float, coverage: float, answers: float, sure: bool = True
-) -> Band:
-    """The confidence of a quotation, by the probability that it holds what is asked.
+def quotation_confidence(sentences: Sequence[Sentence], answers: float) -> Band:
+    """The confidence of a quotation, by the probability (0..1) that it answers.
 
-    Args:
-        sentences: With their verdicts; low if less than half are supported, and never high unless all are.
-        share: Probability (0..1) of the best unit among all that could be quoted.
-        coverage: Share (0..1) of the question's term weight in one passage.
-        answers: Probability (0..1) that anything there answers.
-        sure: True if it holds the kind of value that is asked for; else it is never high.
+    It is low if less than half of its sentences are supported, and never high unless all are.
     """
     if _share_supported(sentences) < _SUPPORTED:
         return "low"
-    odds = _INTERCEPT + _SHARE * log_odds(share) + _COVERAGE * coverage + _ANSWERS * log_odds(answers)
-    probability = logistic(odds)
-    if probability >= _HIGH and sure and _share_supported(sentences) == 1:
+    if answers >= _HIGH and _share_supported(sentences) == 1:
         return "high"
-    return "medium" if probability >= _MEDIUM else "low"
+    return "medium" if answers >= _MEDIUM else "low"
 
 
 def _share_supported(sentences: Sequence[Sentence]) -> float:

@@ -15,36 +15,27 @@ from pipelines.query.confidence import quotation_confidence
 from pipelines.query.context import Retrieved
 from pipelines.query.evidence import assess
 from pipelines.query.layout import CitedText, joined
-from pipelines.query.line_scoring import (
-    Array,
-    LineScorer,
-    build_line_scorer,
-    lexical_line_scorer,
-    line_scores,
-    line_signals,
-    shortlist,
-)
 from pipelines.query.person_filter import quotable_sources
+from pipelines.query.postprocess.duplicates import jaccard
 from pipelines.query.prompt_injection import is_about_commands, is_command, supported_only_by_commands
 from pipelines.query.question_language import other_language
 from pipelines.query.question_type import QuestionType, classify_question, question_parts
-from pipelines.query.quotable_lines import ExcludeSpan, QuotableLine, QuotableSources, index_terms, quotable_lines
-from pipelines.query.quotable_units import Part, QuotableUnit, quotable_units
+from pipelines.query.quotable_units import ExcludeSpan, Part, QuotableSources, QuotableUnit, quotable_units
 from pipelines.query.search import Search
-from pipelines.query.sufficiency import (
-    ANSWER_FLOOR,
+from pipelines.query.unit_scoring import (
+    Array,
+    ScoredUnits,
+    UnitScorer,
     answer_probability,
-    denies,
-    is_reliable,
-    repeats,
-    sufficiency_signals,
+    asks_for_code,
+    build_unit_scorer,
+    score_units,
 )
-from pipelines.query.unit_scoring import asks_for_code, unit_scores, unit_signals
+from pipelines.query.verification.normalise import count_negations
 from pipelines.query.verify import verify
+from pipelines.store.tokens import index_terms
 from pipelines.types import Evidence, QueryIntent
 
-_MOST_MEASURED = 28  # lines that are embedded
-_MOST_UNITS = 10  # units that are embedded
 _MOST_QUOTED = 3  # units of an answer
 _LEAST_SHARE = 0.12  # of the best unit's probability, from which another one is quoted as well
 _ENOUGH = 50  # words up to which a segment of a paragraph grows
@@ -53,8 +44,9 @@ _MOST_ITEMS, _MOST_CODE = 12, 16  # items of a list and lines of code that are q
 _FEW_ITEMS = 6  # items up to which a list is quoted whole, and the most of a longer one unless all are asked for
 _LONGEST_HEADING = 80  # characters of a heading that is shown above a list or code
 _ITEM_MARGIN = 1.0  # an item that scores this much below the best of its list is left out
-# For a part of the question: the weight of the score for the whole question.
-_WHOLE_WEIGHT = 0.5
+_WHOLE_WEIGHT = 0.5  # for a part of the question, of the score for the whole question
+_REPEATED = 0.6  # shared index terms from which a part repeats another
+ANSWER_FLOOR = 0.35  # probability from which the units count as an answer
 NO_SENTENCE, NAMES_NOTHING = "no sentence of the nearest passages says it", "it names nothing to look for"
 
 
@@ -79,18 +71,14 @@ class Extraction:
     Attributes:
         question: What the question asks for.
         quotations: The units that answer best, best first.
-        answers: Probability (0..1) that they answer.
-        sure: True if they can be relied on; see `is_reliable`.
-        share: Probability (0..1) of the best unit, given that one of those there answers.
-        candidates: The units that were scored, and their signals (n, len(SIGNALS)).
+        answers: Probability (0..1) that the best of them answers.
+        scored: The units that were scored.
     """
 
     question: QuestionType
     quotations: tuple[Quotation, ...]
     answers: float
-    sure: bool = True
-    share: float = 0.0
-    candidates: tuple[Sequence[QuotableUnit], Array] | None = field(default=None, compare=False, repr=False)
+    scored: ScoredUnits | None = field(default=None, compare=False, repr=False)
 
     @property
     def picks(self) -> tuple[Part, ...]:
@@ -112,7 +100,7 @@ def extract(
     intent: QueryIntent,
     quotable: QuotableSources,
     ranking: Sequence[NodeWithScore],
-    scorer: LineScorer,
+    scorer: UnitScorer,
     *,
     strength: float,
     max_sentences: int,
@@ -126,39 +114,28 @@ def extract(
         intent: The question as understood.
         quotable: The sources, and the spans of them that must not be quoted.
         ranking: The retrieved passages, best first.
-        scorer: Term weights and vectors.
+        scorer: Term weights and word pieces.
         strength: Strength of the evidence, 0..1.
         max_sentences: Maximum number of sentences of paragraphs.
     """
     question = classify_question(intent)
-    excluded = _exclusion(intent, quotable)
-    lines = shortlist(quotable_lines(quotable.sources, excluded), question, ranking, scorer, _MOST_MEASURED)
-    units = quotable_units(quotable.sources, excluded)
-    if not lines or not units or question.is_vague:
+    every = quotable_units(quotable.sources, _exclusion(intent, quotable))
+    if not every or question.is_vague:
         return Extraction(question, (), 0.0)
+    scored = score_units(every, question, ranking, scorer)
     parts = question_parts(intent, question)
-    signals, _ = line_signals(lines, intent.search_text, question, ranking, scorer)
-    marks = _Marks(lines, line_scores(lines, signals, question), signals["alike"])
-    every = units
-    units = shortlist_units(units, question, ranking, marks, scorer)
-    measured = marks.signals(units, question, intent.search_text, ranking, scorer)
-    score = unit_scores(measured)
-    of_parts = [(part, line_signals(lines, part.text, part, ranking, scorer)[0]) for part in parts]
-    first: dict[int, _Marks] = {}
-    for part, own in of_parts:
-        best = unit_scores(marks.signals(units, part, part.text, ranking, scorer)) + _WHOLE_WEIGHT * score
-        first.setdefault(int(np.argmax(best)), _Marks(lines, line_scores(lines, own, part), own["alike"]))
-    answers = answer_probability(sufficiency_signals(signals, question), strength)
+    of_parts = [score_units(scored.units, part, ranking, scorer) for part in parts]
+    first: dict[int, ScoredUnits] = {}
+    for own in of_parts:
+        first.setdefault(int(np.argmax(own.scores + _WHOLE_WEIGHT * scored.scores)), own)
+    answers = answer_probability(scored, strength)
     if question.kind == "comparison" and parts:
-        weakest = min(answer_probability(sufficiency_signals(own, part), strength) for part, own in of_parts)
+        weakest = min(answer_probability(own, strength) for own in of_parts)
         answers = weakest if question.asks_nothing else max(answers, weakest)
-    quotations = _chosen(units, score, marks, first=first, question=question, most=max_sentences)
+    quotations = _chosen(scored, first, question, max_sentences)
     if asks_for_code(intent.search_text):
         quotations = _with_code(quotations, every)
-    chosen = [at for at, line in enumerate(lines) if any(_overlaps(line, quotation) for quotation in quotations)]
-    sure = is_reliable(question, lines, chosen, signals, scorer.weight)
-    share = float(1 / np.exp(score - score.max()).sum())
-    return Extraction(question, tuple(quotations), answers, sure, share, (units, measured))
+    return Extraction(question, tuple(quotations), answers, scored)
 
 
 def is_answer(extraction: Extraction, evidence: Evidence, settings: EvidenceSettings) -> bool:
@@ -181,86 +158,44 @@ def _exclusion(intent: QueryIntent, quotable: QuotableSources) -> ExcludeSpan:
     return is_excluded
 
 
-class _Marks:
-    """The scores and likenesses of lines, looked up for parts of units."""
-
-    def __init__(self, lines: Sequence[QuotableLine], score: Array, alike: Array) -> None:
-        self._lines: dict[int, list[tuple[int, int, float, float, QuotableLine]]] = {}
-        self._least = float(score.min())
-        for line, own, likeness in zip(lines, score.tolist(), alike.tolist(), strict=True):
-            self._lines.setdefault(line.source.n, []).append((line.start, line.end, own, likeness, line))
-
-    def _within(self, n: int, start: int, end: int) -> list[tuple[int, int, float, float, QuotableLine]]:
-        return [held for held in self._lines.get(n, ()) if held[0] < end and start < held[1]]
-
-    def score(self, unit: QuotableUnit, part: Part) -> float:
-        """The best score of the lines in a part; the least of all where it has none."""
-        return max((held[2] for held in self._within(unit.source.n, part.start, part.end)), default=self._least)
-
-    def lines(self, unit: QuotableUnit) -> list[QuotableLine]:
-        """The lines in a unit."""
-        return [held[4] for held in self._within(unit.source.n, unit.parts[0].start, unit.parts[-1].end)]
-
-    def signals(
-        self,
-        units: Sequence[QuotableUnit],
-        wanted: QuestionType,
-        question: str,
-        ranking: Sequence[NodeWithScore],
-        scorer: LineScorer,
-    ) -> Array:
-        """The signals of units, with the best likeness of their lines; 0 for one that has none."""
-        spans = ((unit.source.n, unit.parts[0].start, unit.parts[-1].end) for unit in units)
-        likenesses = [max((held[3] for held in self._within(*span)), default=0.0) for span in spans]
-        return unit_signals(units, wanted, question, ranking, likenesses=likenesses, scorer=scorer)
-
-
-def shortlist_units(
-    units: Sequence[QuotableUnit],
-    wanted: QuestionType,
-    ranking: Sequence[NodeWithScore],
-    marks: _Marks,
-    scorer: LineScorer,
-) -> list[QuotableUnit]:
-    """At most 10 units in their order, chosen without embedding them: by the signals that need no vectors of theirs."""
-    if len(units) <= _MOST_UNITS:
-        return list(units)
-    rough = unit_scores(marks.signals(units, wanted, wanted.text, ranking, lexical_line_scorer(scorer.weight)))
-    kept = set(np.argsort(-rough, kind="stable")[:_MOST_UNITS].tolist())
-    return [unit for at, unit in enumerate(units) if at in kept]
-
-
 def _chosen(
-    units: Sequence[QuotableUnit],
-    score: Array,
-    marks: _Marks,
-    *,
-    first: Mapping[int, _Marks],
-    question: QuestionType,
-    most: int,
+    scored: ScoredUnits, first: Mapping[int, ScoredUnits], question: QuestionType, most: int
 ) -> list[Quotation]:
-    """The quotations, best first: the units of `first` by the marks of their parts, the best, and the nearly as good.
+    """The quotations, best first: the units of `first` by the scores of their parts, the best, and the nearly as good.
 
     A unit that repeats a chosen one is left out, unless it denies it.
     """
+    units, score = scored.units, scored.scores
     order = list(dict.fromkeys((*first, *np.argsort(-score, kind="stable").tolist())))
     best = float(score.max())
     found: list[Quotation] = []
     left = most
     for at in order:
         is_wanted = at in first or score[at] >= best + np.log(_LEAST_SHARE)
-        told = [line for quotation in found for line in marks.lines(quotation.unit)]
-        own = marks.lines(units[at])
-        copies = [(line, other) for line in own for other in told if repeats(line, other)]
-        is_denial = any(denies(*pair) for pair in copies)
+        told = [(quotation.unit, part) for quotation in found for part in quotation.unit.parts]
+        own = [(units[at], part) for part in units[at].parts]
+        copies = [(one, other) for one in own for other in told if _repeats(one[1], other[1])]
+        is_denial = any(_denies(*pair) for pair in copies)
         is_long = sum(quotation.words for quotation in found) >= _MANY_WORDS
         is_full = len(found) >= max(_MOST_QUOTED, len(first)) or not left or is_long
-        if is_denial or (is_wanted and not is_full and len({id(line) for line, _ in copies}) < max(len(own), 1)):
+        if is_denial or (is_wanted and not is_full and len({one[1].start for one, _ in copies}) < len(own)):
             share = left // (len(first) - len(found)) if len(found) < len(first) else left
-            quotation = _quoted(units[at], first.get(at, marks), max(share, 1), question)
+            quotation = _quoted(units[at], first.get(at, scored).parts[at], max(share, 1), question)
             found.append(quotation)
             left = max(left - (len(quotation.parts) if units[at].kind == "paragraph" else 1), 0)
     return found
+
+
+def _repeats(one: Part, other: Part) -> bool:
+    """True if two parts share most of their index terms."""
+    return jaccard(index_terms(one.text), index_terms(other.text)) >= _REPEATED
+
+
+def _denies(one: tuple[QuotableUnit, Part], other: tuple[QuotableUnit, Part]) -> bool:
+    """True if one of two parts of different documents denies what the other says."""
+    apart = one[0].source.document_id != other[0].source.document_id
+    said, told = one[1].text, other[1].text
+    return apart and bool(count_negations(said, told)) != bool(count_negations(told, said))
 
 
 def _with_code(quotations: Sequence[Quotation], units: Sequence[QuotableUnit]) -> list[Quotation]:
@@ -281,12 +216,12 @@ def _is_beside(one: QuotableUnit, other: QuotableUnit) -> bool:
     return one.source.n == other.source.n and one.headings == other.headings
 
 
-def _quoted(unit: QuotableUnit, marks: _Marks, most: int, question: QuestionType) -> Quotation:
+def _quoted(unit: QuotableUnit, score: Array, most: int, question: QuestionType) -> Quotation:
     """The quoted parts: up to `most` sentences, a few rows, or a whole list or block of code within limits."""
-    scores = [marks.score(unit, part) for part in unit.parts]
+    scores = score.tolist()
     best = max(scores)
     if unit.kind == "paragraph":
-        return Quotation(unit, _grown(unit, marks, most))
+        return Quotation(unit, _grown(unit, scores, most))
     if unit.kind == "code":
         return Quotation(unit, _window(unit.parts, scores, _MOST_CODE))
     if unit.kind == "table":
@@ -313,16 +248,17 @@ def _asked_rows(rows: Sequence[Part], asked: frozenset[str]) -> tuple[Part, ...]
     return tuple(row for row, held in zip(rows, told, strict=True) if not any(held < other for other in told))
 
 
-def _grown(unit: QuotableUnit, marks: _Marks, most: int) -> tuple[Part, ...]:
-    """A segment of a paragraph with the sentences beside it, the better one first, up to 50 words; at most `most`."""
-    chosen = list(_window(unit.parts, [marks.score(unit, part) for part in unit.parts], most))
+def _grown(unit: QuotableUnit, scores: Sequence[float], most: int) -> tuple[Part, ...]:
+    """A segment of a paragraph with the sentences beside it, those after it first, up to 50 words; at most `most`."""
+    chosen = list(_window(unit.parts, scores, most))
     while len(chosen) < most and sum(len(part.text.split()) for part in chosen) < _ENOUGH:
         first, last = unit.around.index(chosen[0]), unit.around.index(chosen[-1])
-        beside = [place for place in (first - 1, last + 1) if 0 <= place < len(unit.around)]
-        if not beside:
+        if last + 1 < len(unit.around):
+            chosen.append(unit.around[last + 1])
+        elif first:
+            chosen.insert(0, unit.around[first - 1])
+        else:
             break
-        place = max(beside, key=lambda at: marks.score(unit, unit.around[at]))
-        chosen.insert(0 if place < first else len(chosen), unit.around[place])
     return tuple(chosen)
 
 
@@ -332,11 +268,6 @@ def _window(parts: Sequence[Part], scores: Sequence[float], size: int) -> tuple[
         return tuple(parts)
     start = max(range(len(parts) - size + 1), key=lambda at: (sum(scores[at : at + size]), -at))
     return tuple(parts[start : start + size])
-
-
-def _overlaps(line: QuotableLine, quotation: Quotation) -> bool:
-    is_same = line.source.n == quotation.unit.source.n
-    return is_same and any(part.start < line.end and line.start < part.end for part in quotation.parts)
 
 
 def extract_from(retrieved: Retrieved, search: Search, strength: float) -> Extraction:
@@ -350,7 +281,7 @@ def extract_from(retrieved: Retrieved, search: Search, strength: float) -> Extra
         intent,
         quotable_sources(intent, retrieved.context, search.store, search.request.audience),
         retrieved.found.ranking,
-        build_line_scorer(search.embed_model, search.model, retrieved.index.idf),
+        build_unit_scorer(search.embed_model, retrieved.index.idf),
         strength=strength,
         max_sentences=search.settings.answer.max_sentences,
     )
@@ -399,13 +330,7 @@ def write_extraction(task: WriterInput, extraction: Extraction, fallback_reason:
     return Answer(
         question=task.intent.question,
         answered=True,
-        confidence=quotation_confidence(
-            sentences,
-            share=extraction.share,
-            coverage=task.evidence.coverage,
-            answers=extraction.answers,
-            sure=extraction.sure,
-        ),
+        confidence=quotation_confidence(sentences, extraction.answers),
         mode="extractive",
         model="",
         answer=joined(written),

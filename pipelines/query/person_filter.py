@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from pipelines.answers import Context, Source
 from pipelines.query.careers.disagreements import CAREER_CATEGORIES
-from pipelines.query.careers.people import is_same_name, name_words, organisation_words
+from pipelines.query.careers.people import organisation_words
 from pipelines.query.careers.questions import SPEAKING
 from pipelines.query.proper_names import OWNER, Name, names_in
-from pipelines.query.quotable_lines import ExcludeSpan, QuotableSources
+from pipelines.query.quotable_units import ExcludeSpan, QuotableSources
 from pipelines.store.facts import stated_people
-from pipelines.store.known_names import NameIndex
+from pipelines.store.known_names import NameIndex, is_same_name, name_words
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import fold

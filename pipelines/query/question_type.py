@@ -1,7 +1,7 @@
 """QUESTION TYPE: what kind of answer a question asks for, and whether a sentence holds a value of that kind."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -145,6 +145,11 @@ class QuestionType:
         return not self.names and is_open and _UNSPECIFIC.issuperset(self.focus)
 
     @property
+    def asked(self) -> tuple[str, ...]:
+        """Index terms of what it names and of what it asks about that, each once."""
+        return tuple(dict.fromkeys((*self.names, *self.focus)))
+
+    @property
     def asks_nothing(self) -> bool:
         """True if the question asks nothing about the named things except how they compare."""
         return _COMPARING.issuperset(self.focus)
@@ -153,13 +158,20 @@ class QuestionType:
 def classify_question(intent: QueryIntent) -> QuestionType:
     """The type of a question; a follow-up takes names and focus from its standalone form."""
     text = intent.wording
-    wanted = _classify(text, _known_terms(intent))
+    wanted = _without_owner(_classify(text, _known_terms(intent)), intent.owner)
     if not intent.follow_up:
         return wanted
     asked, typed = fold(intent.corrected or intent.question), frozenset(tokenise(intent.corrected or intent.question))
     return replace(
         wanted, kind=_kind_of(asked), listed=bool(_LIST.search(asked)), carried=frozenset(wanted.names) - typed
     )
+
+
+def _without_owner(wanted: QuestionType, owner: Sequence[str]) -> QuestionType:
+    """The type without the terms of its owner's name, unless it asks for nothing else."""
+    terms = {term for word in owner for term in tokenise(word)}
+    names, focus = (tuple(term for term in own if term not in terms) for own in (wanted.names, wanted.focus))
+    return replace(wanted, names=names, focus=focus, terms=wanted.terms - terms) if names or focus else wanted
 
 
 def question_parts(intent: QueryIntent, whole: QuestionType) -> list[QuestionType]:

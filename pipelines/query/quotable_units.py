@@ -32,6 +32,14 @@ _STOPS = ".!?;。！？"
 
 
 @dataclass(frozen=True, slots=True)
+class QuotableSources:
+    """The sources from which units may be quoted, and a test for spans that must not be; None excludes nothing."""
+
+    sources: Sequence[Source]
+    excluded: ExcludeSpan | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """A sentence, list item, table row or line of code: its span in the source's snippet, and its words."""
 

@@ -261,7 +261,7 @@ def begin_search(
             right,
             options,
             history=request.history,
-            named=known.find,
+            known=known,
             stand_alone=partial(stand_alone, weight=lexical.idf, rewrite=rewrite),
         )
     if right != asked:

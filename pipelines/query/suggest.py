@@ -13,12 +13,12 @@ from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.query.context import Passage, Retrieved, source_of, span_of
 from pipelines.query.extract import extract, is_answer
-from pipelines.query.line_scoring import lexical_line_scorer
 from pipelines.query.postprocess.duplicates import jaccard
 from pipelines.query.proposals import Proposal, cited_spans, from_documents, from_model, is_cited
 from pipelines.query.question_rules import terms_of
-from pipelines.query.quotable_lines import QuotableSources
+from pipelines.query.quotable_units import QuotableSources
 from pipelines.query.search import Search, SearchOutcome, begin_search
+from pipelines.query.unit_scoring import lexical_unit_scorer
 from pipelines.store.tokens import tokenise
 
 _CHECKED = 6  # proposals at most
@@ -206,6 +206,6 @@ def is_quotable(found: SearchOutcome, settings: Settings, weight: Callable[[str]
         passage = Passage(hit.node.get_content(), "", meta["title"], "", "", meta["category"])
         sources.append(source_of(n, span_of(hit), passage))
     strength, most = found.evidence.strength, settings.answer.max_sentences
-    quotable, scorer = QuotableSources(sources), lexical_line_scorer(weight)
+    quotable, scorer = QuotableSources(sources), lexical_unit_scorer(weight)
     extraction = extract(found.intent, quotable, found.ranking, scorer, strength=strength, max_sentences=most)
     return is_answer(extraction, found.evidence, settings.evidence)

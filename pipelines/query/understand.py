@@ -20,6 +20,8 @@ from pipelines.query.question_rules import (
     wants_of,
     years_in,
 )
+from pipelines.store.known_names import NO_NAMES, NameIndex, name_words
+from pipelines.store.tokens import tokenise
 from pipelines.structure import sentences
 from pipelines.text import canonical, fold
 from pipelines.types import MAX_QUESTION_CHARACTERS, CondensedBy, Filters, QueryIntent, Turn
@@ -30,7 +32,6 @@ _MAX_PHRASE = 200
 _REQUEST_WORDS = 15  # with a second sentence, more are a long request
 _LONG_SENTENCE = 30
 
-Named = Callable[[str], Sequence[tuple[str, Sequence[str]]]]
 StandAlone = Callable[[str, Sequence[Turn], str], tuple[str, CondensedBy]]
 _DEFAULTS = AnalysisSettings()
 
@@ -41,7 +42,7 @@ def analyse(
     *,
     history: Sequence[Turn] = (),
     today: date | None = None,
-    named: Named = lambda _: (),
+    known: NameIndex = NO_NAMES,
     stand_alone: StandAlone = stand_alone,
 ) -> QueryIntent:
     """The intent of a question: the text to search for, its subject, and the words that tell where it is answered.
@@ -51,7 +52,7 @@ def analyse(
         settings: Which of its parts are read, and how long it may be.
         history: The turns before it, oldest first, from which a follow-up is completed.
         today: What "last year" is counted from; None = today.
-        named: The (name, document ids) of stored documents that stand in a text.
+        known: The names of stored documents, and of the person whose documents they are.
         stand_alone: (question without request phrases, history, question as typed) -> (the question as it stands
             alone, what made it so).
 
@@ -67,12 +68,13 @@ def analyse(
     condensed, by = stand_alone(asked, turns, cleaned)
     whole = trim(condensed) if settings.trim and by == "model" else condensed
     search_text = whole[:MAX_QUESTION_CHARACTERS]
-    found = named(search_text)
+    found = known.find(search_text)
     now = today or date.today()
+    owner = tuple(sorted(name_words(known.owner) & name_words(search_text)))
     return QueryIntent(
         question=cleaned,
         search_text=search_text,
-        terms=tuple(dict.fromkeys(terms_of(search_text))),
+        terms=_terms_without(search_text, owner),
         categories=categories_of(search_text) if settings.categories != "off" else (),
         sections=sections_of(search_text),
         years=(years_in(asked, now) or years_in(search_text, now)) if settings.years != "off" else (),
@@ -84,7 +86,15 @@ def analyse(
         follow_up=bool(by),
         condensed=condensed[:MAX_QUESTION_CHARACTERS] if by else "",
         condensed_by=by,
+        owner=owner,
     )
+
+
+def _terms_without(text: str, owner: Sequence[str]) -> tuple[str, ...]:
+    """The index terms of a question, each once, without those of its owner's name, unless there are no others."""
+    terms = dict.fromkeys(terms_of(text))
+    of_owner = {term for word in owner for term in tokenise(word)}
+    return tuple(term for term in terms if term not in of_owner) or tuple(terms)
 
 
 def _shortened(turn: Turn, limit: int) -> Turn:

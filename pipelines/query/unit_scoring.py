@@ -1,126 +1,251 @@
-"""Score how well each unit of quotation answers a question, by a fitted linear model over a dozen signals."""
+"""Score how well each unit of quotation answers a question, and how likely the best one is right, by fitted models."""
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.schema import NodeWithScore
+from numpy.typing import NDArray
 
-from pipelines.query.line_scoring import Array, LineScorer
-from pipelines.query.question_type import QuestionType, kind_fit
-from pipelines.query.quotable_lines import index_terms
-from pipelines.query.quotable_units import QuotableUnit
-from pipelines.store.tokens import tokenise
+from pipelines.errors import FootnoteError
+from pipelines.models.embedding import piece_vectors
+from pipelines.models.minilm import Pieces
+from pipelines.observe import log_failure
+from pipelines.query.evidence import log_odds, logistic
+from pipelines.query.late_interaction import normalised, piece_weights, softmax
+from pipelines.query.question_type import EXACT_KINDS, QuestionType, kind_fit
+from pipelines.query.quotable_units import Part, QuotableUnit
+from pipelines.store.tokens import index_terms, tokenise
 from pipelines.text import fold
 
+Array = NDArray[np.float32]
 SIGNALS = (
-    "interaction", "line", "focus_heading", "coverage", "passage", "code_asked", "code_unasked", "list_asked",
-    "list_unasked", "early_definition", "fit", "subject", "document", "short",
+    "interaction", "focus_heading", "alike", "coverage", "passage", "document", "code_asked", "code_unasked",
+    "list_asked", "list_unasked", "early_definition", "fit", "subject", "short",
 )  # fmt: skip
+ANSWER_SIGNALS = ("share", "interaction", "fitting", "focused")
 WEIGHTS_FILE = Path(__file__).with_name("unit_weights.json")
 
 _ASKS_FOR_CODE = re.compile(
     r"\b(?:commands?|code|run|install\w*|flags?|options?|syntax|calls?|called|functions?|imports?|api|examples?|usages?"
     r"|uses?|used|using|config\w*|set|build|built|compile|launch|type|invoke|start|write|query|queries)\b"
 )
+_MOST_UNITS = 10  # units that are embedded
 _EMBEDDED = 500  # characters of a unit that are read
 _EARLY = 1_000  # characters from the beginning of a document at which a definition counts half
 _SHORT = 5  # words
+_OPEN_LIKENESS = 0.8  # likeness for a question that asks nothing of what it names but whether it is there
+_FITS = 0.5  # of `kind_fit`
+_DOCUMENT_SHARE = 0.6  # of a name that only another place of the document holds
+_LEAST_NAMED = 0.5  # share of what a question names below which the units are about something else
+_LEAST_VALUED = 1 / 3  # of what is told: less, and the parts that hold such a value are about something else
+_LEAST_STRENGTH = 0.05  # of the evidence, below which nothing was found
+_NOT_WORDS = re.compile(r"[-_./]")
+
+
+@dataclass(frozen=True, slots=True)
+class UnitScorer:
+    """Term weights, and the word pieces of texts for late interaction.
+
+    Attributes:
+        weight: Inverse document frequency of a term.
+        pieces: The pieces of texts, in order; empty ones without a model.
+    """
+
+    weight: Callable[[str], float]
+    pieces: Callable[[Sequence[str]], list[Pieces]]
+
+    def share(self, terms: Sequence[str] | frozenset[str], held: frozenset[str]) -> float:
+        """The share (0..1) of the terms' weight that is held; 1 without terms."""
+        weights = {term: self.weight(term) for term in terms}
+        total = sum(weights.values())
+        return sum(weight for term, weight in weights.items() if term in held) / total if total else 1.0
+
+
+NO_PIECES = Pieces(np.zeros((0, 384), np.float32), np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def build_unit_scorer(embed_model: BaseEmbedding, weight: Callable[[str], float]) -> UnitScorer:
+    """A scorer by terms and late interaction, which reads no text twice; by terms alone if the model fails.
+
+    Args:
+        embed_model: The local model, if it is one, gives the pieces; else the packaged one does.
+        weight: The idf of a term.
+    """
+    known: dict[str, Pieces] = {}
+
+    def pieces(texts: Sequence[str]) -> list[Pieces]:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        try:
+            known.update(zip(new, piece_vectors(embed_model, new), strict=True))
+        except FootnoteError as error:
+            log_failure("units are ranked without late interaction", error)
+            return [NO_PIECES for _ in texts]
+        return [known[text] for text in texts]
+
+    return UnitScorer(weight, pieces)
+
+
+def lexical_unit_scorer(weight: Callable[[str], float]) -> UnitScorer:
+    """A scorer by terms alone."""
+    return UnitScorer(weight, lambda texts: [NO_PIECES for _ in texts])
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredUnits:
+    """Units with their signals for a question.
+
+    Attributes:
+        units: In order.
+        signals: (n, len(SIGNALS)).
+        scores: (n,): log-odds, up to a constant of the question, that a unit is the one that answers.
+        parts: For each unit the scores of its sentences, items, rows or lines, which compare within one unit.
+        named: (n,): the share of what is named in the unit and around it, at the best of its parts.
+        told, fitting: (n,): see `answer_signals`.
+        focused: How many terms say what is asked, four at most; four where none does.
+        is_exact: True if a value is asked for that a part either holds or does not.
+    """
+
+    units: tuple[QuotableUnit, ...]
+    signals: Array
+    scores: Array
+    parts: tuple[Array, ...]
+    named: Array
+    told: Array
+    fitting: Array
+    focused: float
+    is_exact: bool
+
+    @property
+    def best(self) -> int:
+        """The index of the unit that scores best."""
+        return int(np.argmax(self.scores))
+
+    @property
+    def share(self) -> float:
+        """Probability (0..1) of the best unit, given that one of those there answers."""
+        return float(1 / np.exp(self.scores - self.scores.max()).sum())
 
 
 @dataclass(frozen=True, slots=True)
 class UnitWeights:
-    """A linear model over SIGNALS: the sum of weight * (signal - mean) / deviation."""
+    """A linear model over signals: the intercept and the sum of weight * (signal - mean) / deviation."""
 
     mean: Array
     deviation: Array
     weight: Array
+    intercept: float = 0.0
 
 
 @cache
 def unit_weights() -> UnitWeights:
-    """The fitted weights; made by `python -m tests.bench.fit_units --fit`."""
-    held = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["signals"]
-    rows = np.array([[held[name][key] for name in SIGNALS] for key in ("mean", "deviation", "weight")], np.float32)
-    return UnitWeights(*rows)
+    """The fitted weights of SIGNALS; made by `python -m tests.bench.fit_units --fit`."""
+    return _weights("signals", SIGNALS)
 
 
-def unit_signals(
-    units: Sequence[QuotableUnit],
-    wanted: QuestionType,
-    question: str,
-    ranking: Sequence[NodeWithScore],
-    *,
-    likenesses: Sequence[float],
-    scorer: LineScorer,
-) -> Array:
-    """(n, len(SIGNALS)) for n units, in 0..1 but for likenesses on the model's scale and the interaction in -1..1.
+@cache
+def answer_weights() -> UnitWeights:
+    """The fitted weights of ANSWER_SIGNALS; made by the same command."""
+    return _weights("answers", ANSWER_SIGNALS)
+
+
+def _weights(name: str, signals: Sequence[str]) -> UnitWeights:
+    model = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))[name]
+    mean, deviation, weight = (
+        np.array([model[signal][key] for signal in signals], np.float32) for key in ("mean", "deviation", "weight")
+    )
+    return UnitWeights(mean, deviation, weight, model.get("intercept", 0.0))
+
+
+def score_units(
+    units: Sequence[QuotableUnit], wanted: QuestionType, ranking: Sequence[NodeWithScore], scorer: UnitScorer
+) -> ScoredUnits:
+    """At most ten of the units, chosen by their words, with the signals that rank them.
 
     What a question asks about a document's subject is told by the words of its title; the rest of its words is its
     focus, by document.
 
-    - `interaction`: the late interaction of the question with the unit under its headings.
-    - `line`: likeness of its best line to the question.
-    - `focus_heading`: likeness of what stands right above it to the focus.
-    - `coverage`: the share of the focus's term weight in the unit, its headings and its lead-in.
+    - `interaction`: the late interaction of the question with the unit under its headings, -1..1.
+    - `focus_heading`: the same of the focus with what stands above the unit.
+    - `alike`: the best cosine of the question to one of its parts.
+    - `coverage`: the share of the question's term weight in the unit, its headings, its lead-in and its title.
     - `passage`: the score of its passage by the best one's.
+    - `document`: 1 / place of its document in the ranking.
     - `code_asked`, `list_asked`: 1 for code and lists where the question asks for such; `..._unasked`: where it does
       not.
     - `early_definition`: of a question "what is", 1 at the beginning of a document and half after 1,000 characters.
     - `fit`: whether a part holds the kind of value that is asked for.
     - `subject`: the share of the question's term weight in the title of its document.
-    - `document`: 1 / place of its document in the ranking.
     - `short`: 1 for less than five words.
 
     Args:
         units: That can be quoted.
         wanted: What the question asks for.
-        question: Its text.
         ranking: The passages, best first.
-        likenesses: Of the best line of each unit to the question.
-        scorer: Term weights and vectors.
+        scorer: Term weights and pieces.
     """
-    titles = [index_terms(re.sub(r"[-_./]", " ", f"{unit.source.title} {unit.source.documentName}")) for unit in units]
-    focuses = [_without(question, title) for title in titles]
-    asked = list(dict.fromkeys(focuses))
-    under = [_heading(unit) for unit in units]
-    texts = [f"{heading}: {unit.lead_text} {unit.text[:_EMBEDDED]}" for heading, unit in zip(under, units, strict=True)]
-    above = [" ".join((*unit.headings[-1:], unit.lead_text)).strip() or unit.source.title or "-" for unit in units]
-    distinct = list(dict.fromkeys(above))
-    ours, theirs = scorer.vectors(asked, distinct)
-    interaction = scorer.interaction(question, texts)
-    row_of = {text: row for row, text in enumerate(asked)}
-    place_of = {text: row for row, text in enumerate(distinct)}
-    best = max((hit.score or 0.0 for hit in ranking), default=0.0) or 1.0
-    documents = {name: place for place, name in enumerate(dict.fromkeys(_document(hit) for hit in ranking), start=1)}
-    wants_code = asks_for_code(question)
-    found = []
-    for at, unit in enumerate(units):
-        focus = [term for term in wanted.terms if term not in titles[at]] or list(wanted.terms)
-        held = index_terms(" ".join((unit.text, unit.lead_text, *unit.headings)))
-        vector = ours[row_of[focuses[at]]]
-        is_code, is_list = unit.kind == "code", unit.kind in ("list", "table")
-        found.append((
-            interaction[at],
-            likenesses[at],
-            scorer.likeness(theirs[place_of[above[at]]] @ vector) if ours.size else 0.0,
-            _share(focus, held, scorer),
-            _passage_score(unit, ranking) / best,
-            is_code and wants_code,
-            is_code and not wants_code,
-            is_list and wanted.listed,
-            is_list and not wanted.listed,
-            (wanted.kind == "what") / (1 + unit.start / _EARLY),
-            max(kind_fit(wanted, part.text) for part in unit.parts),
-            _share(list(wanted.terms), titles[at], scorer),
-            1 / documents.get(unit.source.document_id, len(documents) + 1),
-            len(unit.text.split()) < _SHORT,
-        ))  # fmt: skip
-    return np.array(found, dtype=np.float32).reshape(-1, len(SIGNALS))
+    read = [_Read(unit, wanted) for unit in units]
+    lexical = _lexical_signals(read, wanted, ranking, scorer)
+    if len(units) > _MOST_UNITS:
+        rough = _rough(lexical, read, wanted, scorer)
+        kept = sorted(np.argsort(-rough, kind="stable")[:_MOST_UNITS].tolist())
+        read, lexical = [read[at] for at in kept], lexical[kept]
+    asked, *texts = scorer.pieces([wanted.text, *(each.text for each in read)])
+    question = _Question(wanted.text, asked)
+    found = [question.interaction(own, each) for own, each in zip(texts, read, strict=True)]
+    learned = np.array([each[:3] for each in found], np.float32).reshape(-1, 3)
+    signals = np.concatenate([learned, lexical], axis=1)
+    model = unit_weights()
+    parts = tuple(
+        _part_scores(each, likenesses, wanted, scorer) for each, (*_, likenesses) in zip(read, found, strict=True)
+    )
+    told = [_Told(each, likenesses, wanted, scorer) for each, (*_, likenesses) in zip(read, found, strict=True)]
+    return ScoredUnits(
+        units=tuple(each.unit for each in read),
+        signals=signals,
+        scores=np.asarray(((signals - model.mean) / model.deviation) @ model.weight, np.float32),
+        parts=parts,
+        named=np.array([each.named for each in told], np.float32),
+        told=np.array([each.told for each in told], np.float32),
+        fitting=np.array([each.fitting for each in told], np.float32),
+        focused=float(min(len(wanted.focus), 4) or 4),
+        is_exact=wanted.kind in EXACT_KINDS and bool(wanted.focus),
+    )
+
+
+def answer_signals(scored: ScoredUnits) -> Array:
+    """(len(ANSWER_SIGNALS),) of units: how far any of them states what is asked about the things that are named.
+
+    - `share`: log-odds of the best unit among all.
+    - `interaction`: of the best unit, as `score_units` has it.
+    - `fitting` (0..2): the most that one part which holds the kind of value that is asked for has of the root of the
+      share of the focus in it and beside it, and its likeness to the question, times the square of the share of the
+      names around it. `told` is the same over all parts.
+    - `focused`: how many terms say what is asked.
+    """
+    interaction = float(scored.signals[scored.best][SIGNALS.index("interaction")])
+    return np.array((log_odds(scored.share), interaction, float(scored.fitting.max()), scored.focused), np.float32)
+
+
+def answer_probability(scored: ScoredUnits, strength: float) -> float:
+    """The probability (0..1) that the best unit answers.
+
+    It is 0 if half of what the question names stands near no unit, if no unit about it holds the kind of value that is
+    asked for, or if there is almost no evidence (`strength`, 0..1).
+
+    Source: Platt, Advances in Large Margin Classifiers, 1999 (a logistic model over scores).
+    """
+    lacks_value = scored.is_exact and scored.fitting.max() < _LEAST_VALUED * scored.told.max()
+    if scored.named.max() < _LEAST_NAMED or lacks_value or strength < _LEAST_STRENGTH:
+        return 0.0
+    model = answer_weights()
+    scaled = (answer_signals(scored) - model.mean) / model.deviation
+    return logistic(model.intercept + float(scaled @ model.weight))
 
 
 def asks_for_code(question: str) -> bool:
@@ -128,28 +253,140 @@ def asks_for_code(question: str) -> bool:
     return bool(_ASKS_FOR_CODE.search(fold(question)))
 
 
-def unit_scores(signals: Array) -> Array:
-    """The score (n,) of each unit: log-odds, up to a constant of the question, that it is the one that answers."""
-    weights = unit_weights()
-    return np.asarray(((signals - weights.mean) / weights.deviation) @ weights.weight, dtype=np.float32)
+class _Read:
+    """A unit with the terms of its parts and of what stands above it, and the text that is embedded."""
+
+    def __init__(self, unit: QuotableUnit, wanted: QuestionType) -> None:
+        source = unit.source
+        self.unit = unit
+        self.title = index_terms(_NOT_WORDS.sub(" ", f"{source.title} {source.documentName}"))
+        self.above = index_terms(" ".join((unit.lead_text, *unit.headings)))
+        self.near = index_terms(" ".join((unit.lead_text, *unit.headings[-1:])))
+        self.parts = [index_terms(part.text) for part in unit.parts]
+        self.body = frozenset[str]().union(*self.parts)
+        heading = " > ".join(dict.fromkeys((*unit.headings[:1], *unit.headings[-1:])))
+        self.front = f"{heading}: {unit.lead_text} "
+        self.text = self.front + unit.text[:_EMBEDDED]
+        self.fit = max(kind_fit(wanted, part.text) for part in unit.parts)
+
+    def spans(self) -> Iterator[tuple[int, int]]:
+        """Where each part stands in the embedded text."""
+        at = len(self.front)
+        for part in self.unit.parts:
+            yield at, at + len(part.text)
+            at += len(part.text) + 1
 
 
-def _heading(unit: QuotableUnit) -> str:
-    """The outermost and the innermost heading of a unit."""
-    return " > ".join(dict.fromkeys((*unit.headings[:1], *unit.headings[-1:])))
+class _Question:
+    """The pieces of a question with their weights, and of which word each is a part."""
+
+    def __init__(self, text: str, pieces: Pieces) -> None:
+        self._vectors = normalised(pieces.vectors)
+        self._weights = softmax(pieces.vectors @ piece_weights()) if len(pieces.vectors) else np.zeros(0, np.float32)
+        mean = pieces.vectors.mean(axis=0) if len(pieces.vectors) else np.zeros(0, np.float32)
+        self._mean = mean / max(float(np.linalg.norm(mean)), 1e-9)
+        self._words: list[tuple[Array, frozenset[str]]] = []
+        at = 0
+        for word in text.split():
+            start = text.index(word, at)
+            at = start + len(word)
+            inside = (pieces.starts >= start) & (pieces.starts < at)
+            self._words.append((inside.astype(np.float32), frozenset(tokenise(word))))
+
+    def interaction(self, text: Pieces, read: _Read) -> tuple[float, float, float, list[float]]:
+        """(interaction, focus_heading, alike, the likeness of each part), 0 without pieces.
+
+        Source: Khattab and Zaharia 2020, ColBERT, doi:10.1145/3397271.3401075, with a weighted mean for the sum.
+        """
+        spans = list(read.spans())
+        if not len(text.vectors) or not len(self._vectors):
+            return 0.0, 0.0, 0.0, [0.0] * len(spans)
+        cosines = self._vectors @ normalised(text.vectors).T
+        weights = self._focus(read.title)
+        front = text.starts < len(read.front)
+        heading = float(weights @ cosines[:, front].max(axis=1)) if front.any() else 0.0
+        inside = [(text.starts >= start) & (text.starts < end) for start, end in spans]
+        alike = [self._likeness(text.vectors[held]) for held in inside]
+        near = [float(self._weights @ cosines[:, held].max(axis=1)) if held.any() else 0.0 for held in inside]
+        return float(self._weights @ cosines.max(axis=1)), heading, max(alike, default=0.0), near
+
+    def _likeness(self, vectors: Array) -> float:
+        if not len(vectors):
+            return 0.0
+        mean = vectors.mean(axis=0)
+        return float(mean @ self._mean) / max(float(np.linalg.norm(mean)), 1e-9)
+
+    def _focus(self, title: frozenset[str]) -> Array:
+        """The pieces' weights without the words of a title; all of them if nothing is left."""
+        kept = np.ones(len(self._weights), np.float32)
+        for inside, terms in self._words:
+            if terms and terms <= title:
+                kept -= inside
+        weights = self._weights * kept
+        return weights / weights.sum() if weights.sum() > 0 else self._weights
 
 
-def _without(question: str, terms: frozenset[str]) -> str:
-    """The question without the words whose terms are all among these; the question itself if nothing is left."""
-    kept = (word for word in question.split() if not (own := set(tokenise(word))) or not own <= terms)
-    return " ".join(kept) or question
+def _lexical_signals(
+    read: Sequence[_Read], wanted: QuestionType, ranking: Sequence[NodeWithScore], scorer: UnitScorer
+) -> Array:
+    """(n, len(SIGNALS) - 3): the signals that need no pieces."""
+    best = max((hit.score or 0.0 for hit in ranking), default=0.0) or 1.0
+    documents = {name: place for place, name in enumerate(dict.fromkeys(_document(hit) for hit in ranking), start=1)}
+    terms, wants_code, found = wanted.asked, asks_for_code(wanted.text), []
+    for each in read:
+        unit = each.unit
+        is_code, is_list = unit.kind == "code", unit.kind in ("list", "table")
+        found.append((
+            scorer.share(terms, each.body | each.above | each.title),
+            _passage_score(unit, ranking) / best,
+            1 / documents.get(unit.source.document_id, len(documents) + 1),
+            is_code and wants_code,
+            is_code and not wants_code,
+            is_list and wanted.listed,
+            is_list and not wanted.listed,
+            (wanted.kind == "what") / (1 + unit.start / _EARLY),
+            each.fit,
+            scorer.share(terms, each.title) if terms else 0.0,
+            len(unit.text.split()) < _SHORT,
+        ))  # fmt: skip
+    return np.array(found, np.float32).reshape(-1, len(SIGNALS) - 3)
 
 
-def _share(terms: Sequence[str], held: frozenset[str], scorer: LineScorer) -> float:
-    """The share (0..1) of the terms' weight that is held; 0 without terms."""
-    weights = {term: scorer.weight(term) for term in terms}
-    total = sum(weights.values())
-    return sum(weight for term, weight in weights.items() if term in held) / total if total else 0.0
+def _rough(lexical: Array, read: Sequence[_Read], wanted: QuestionType, scorer: UnitScorer) -> Array:
+    """The score (n,) by which units are chosen to be embedded."""
+    named = dict(zip(SIGNALS[3:], lexical.T, strict=True))
+    told = np.array([_told(each, wanted, scorer) for each in read], np.float32)
+    rough = named["coverage"] + told + named["passage"] + 0.5 * named["fit"] + 0.5 * named["document"]
+    return np.asarray(rough, np.float32)
+
+
+def _part_scores(each: _Read, near: Sequence[float], wanted: QuestionType, scorer: UnitScorer) -> Array:
+    """The scores of a unit's parts: their interaction, the asked terms that they hold, and whether their kind fits."""
+    parts: Sequence[Part] = each.unit.parts
+    held = [scorer.share(wanted.asked, own) for own in each.parts]
+    fits = [kind_fit(wanted, part.text) for part in parts]
+    return np.array([a + b + 0.5 * c for a, b, c in zip(near, held, fits, strict=True)], np.float32)
+
+
+class _Told:
+    """How far the parts of a unit state what is asked about what is named: all of them, and those of the right kind."""
+
+    def __init__(self, each: _Read, likenesses: Sequence[float], wanted: QuestionType, scorer: UnitScorer) -> None:
+        told, fitting, self.named = [0.0], [0.0], 0.0
+        for at, (part, likeness) in enumerate(zip(each.parts, likenesses, strict=True)):
+            beside = part.union(*each.parts[max(at - 1, 0) : at + 2])
+            near = scorer.share(wanted.names, beside | each.above)
+            named = max(near, _DOCUMENT_SHARE * scorer.share(wanted.names, each.body | each.above | each.title))
+            focus = scorer.share(wanted.focus, beside | each.near)
+            self.named = max(self.named, named)
+            told.append(named**2 * (focus**0.5 + (likeness if wanted.focus else _OPEN_LIKENESS)))
+            if kind_fit(wanted, each.unit.parts[at].text) >= _FITS:
+                fitting.append(told[-1])
+        self.told, self.fitting = max(told), max(fitting)
+
+
+def _told(each: _Read, wanted: QuestionType, scorer: UnitScorer) -> float:
+    return max(scorer.share(wanted.asked, part | each.near) for part in each.parts)
 
 
 def _document(hit: NodeWithScore) -> str:

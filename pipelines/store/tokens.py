@@ -9,7 +9,7 @@ from importlib.resources import files
 from string import ascii_lowercase
 from typing import Any
 
-from pipelines.text import count_tokens, without_accents
+from pipelines.text import base_verb_forms, count_tokens, without_accents
 
 TOKENISER_VERSION = 3
 # A word, with inner joints (node.js, GPT-4, snake_case) and trailing signs (C++, C#), or a leading dot (.NET); words
@@ -59,6 +59,11 @@ def tokenise(text: str, *, aliases: bool = True) -> list[str]:
     c++`); a single letter only beside `/`. A known short form also counts as its long one (`k8s` -> `k8s kubernet`).
     """
     return [term for raw in _RAW.findall(without_accents(text)) for term in _terms(raw, aliases)]
+
+
+def index_terms(text: str) -> frozenset[str]:
+    """The index terms of a text, and those of the base forms of its irregular verbs."""
+    return frozenset(tokenise(text)) | frozenset(tokenise(base_verb_forms(text)))
 
 
 def _terms(raw: str, aliases: bool) -> tuple[str, ...]:

@@ -1,11 +1,14 @@
-"""Fit the weights of units of quotation on judged questions, with ten folds by document; `--fit` writes them."""
+"""Fit which unit of quotation answers a question, and whether the best one does, with ten folds by document.
+
+`--fit` writes the weights.
+"""
 
 import argparse
 import hashlib
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +21,7 @@ from pipelines.query.context import retrieve_context
 from pipelines.query.engine import QueryEngine
 from pipelines.query.extract import extract_from
 from pipelines.query.quotable_units import QuotableUnit
-from pipelines.query.unit_scoring import SIGNALS, WEIGHTS_FILE
+from pipelines.query.unit_scoring import ANSWER_SIGNALS, SIGNALS, WEIGHTS_FILE, ScoredUnits, UnitWeights, answer_signals
 from pipelines.text import fold, plain
 from tests.bench import show
 
@@ -32,27 +35,25 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The units that were scored for a question: signals (n, s), and which of them hold a quoted place (n,)."""
+    """The units that were scored for a question, and which of them hold a quoted place (n,); none if unanswerable."""
 
     group: str
-    signals: Array
+    scored: ScoredUnits
     right: NDArray[np.bool_]
 
 
 def judged(engine: QueryEngine, topics: Sequence[Topic]) -> list[Judged]:
-    """The answerable topics of which a unit holds a quoted place."""
+    """The topics of which units were scored."""
     found = []
-    for topic in (topic for topic in topics if topic.answerable):
+    for topic in topics:
         for attempt in engine.active.attempts():
             with attempt as index:
                 search = engine._begin(engine._request(topic.question, top_n=engine.passages), index)
-                extraction = extract_from(retrieve_context(search), search, 1.0)
-        if extraction.candidates is None:
-            continue
-        units, signals = extraction.candidates
-        right = [any(holds(unit, quote) for quote in topic.quotes) for unit in units]
-        if any(right):
-            found.append(Judged(topic.quotes[0].document, signals.astype(np.float64), np.array(right)))
+                scored = extract_from(retrieve_context(search), search, 1.0).scored
+        if scored is not None:
+            right = [any(holds(unit, quote) for quote in topic.quotes) for unit in scored.units]
+            group = topic.quotes[0].document if topic.quotes else topic.id
+            found.append(Judged(group, scored, np.array(right)))
     return found
 
 
@@ -69,23 +70,55 @@ def _words(text: str) -> str:
     return fold(" ".join(plain(text).split()))
 
 
-def fit(questions: Sequence[Judged]) -> tuple[Array, Array, Array]:
-    """(means, deviations, weights) that maximise the probability of the right units among those of each question.
+def fit(questions: Sequence[Judged]) -> UnitWeights:
+    """The weights that maximise the probability of the right units among those of each question that has one.
 
     Source: McFadden 1974, conditional logit; gradient steps with momentum, L2 penalty over the number of questions.
     """
-    rows = np.concatenate([question.signals for question in questions])
+    known = [question for question in questions if question.right.any()]
+    rows = np.concatenate([question.scored.signals for question in known]).astype(np.float64)
     mean, deviation = rows.mean(axis=0), rows.std(axis=0) + 1e-6
-    scaled = [(question.signals - mean) / deviation for question in questions]
+    scaled = [(question.scored.signals - mean) / deviation for question in known]
     weight, momentum = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
     for _ in range(STEPS):
-        slope = -PENALTY * weight / len(questions)
-        for own, question in zip(scaled, questions, strict=True):
+        slope = -PENALTY * weight / len(known)
+        for own, question in zip(scaled, known, strict=True):
             odds = np.exp(own @ weight - (own @ weight).max())
-            slope += (odds * question.right / (odds * question.right).sum() - odds / odds.sum()) @ own / len(questions)
+            slope += (odds * question.right / (odds * question.right).sum() - odds / odds.sum()) @ own / len(known)
         momentum = 0.9 * momentum + slope
         weight = weight + RATE * momentum
-    return mean, deviation, weight
+    return UnitWeights(mean, deviation, weight)
+
+
+def rescored(question: Judged, weights: UnitWeights) -> Judged:
+    """The question with its units scored by other weights."""
+    scores = ((question.scored.signals - weights.mean) / weights.deviation) @ weights.weight
+    return replace(question, scored=replace(question.scored, scores=np.asarray(scores)))
+
+
+Row = tuple[Array, bool]  # signals of the best unit, whether one of the best two is right
+
+
+def answer_rows(questions: Sequence[Judged], weights: UnitWeights) -> list[Row]:
+    """A row for each question, its units scored by these weights."""
+    rows: list[Row] = []
+    for question in (rescored(each, weights) for each in questions):
+        best = np.argsort(-question.scored.scores, kind="stable")[:2]
+        rows.append((answer_signals(question.scored).astype(np.float64), bool(question.right[best].any())))
+    return rows
+
+
+def fit_answers(rows: Sequence[Row]) -> UnitWeights:
+    """A logistic model of whether one of the best two units is right; gradient steps with momentum, L2 penalty."""
+    signals, right = np.array([row[0] for row in rows]), np.array([float(row[1]) for row in rows])
+    mean, deviation = signals.mean(axis=0), signals.std(axis=0) + 1e-6
+    scaled = np.concatenate([(signals - mean) / deviation, np.ones((len(rows), 1))], axis=1)
+    weight, momentum = np.zeros(scaled.shape[1]), np.zeros(scaled.shape[1])
+    for _ in range(10 * STEPS):
+        missed = right - 1 / (1 + np.exp(-scaled @ weight))
+        momentum = 0.9 * momentum + missed @ scaled / len(rows) - np.append(weight[:-1], 0.0) / len(rows)
+        weight = weight + RATE * momentum
+    return UnitWeights(mean, deviation, weight[:-1], float(weight[-1]))
 
 
 def fold_of(group: str) -> int:
@@ -93,15 +126,32 @@ def fold_of(group: str) -> int:
     return int(hashlib.md5(group.encode(), usedforsecurity=False).hexdigest(), 16) % FOLDS
 
 
-def held_out(questions: Sequence[Judged]) -> list[tuple[float, float, float]]:
-    """By question, whether a right unit is first, among two and among three, by a fit without its fold."""
-    fits = {n: fit([each for each in questions if fold_of(each.group) != n]) for n in range(FOLDS)}
-    found = []
-    for question in questions:
-        mean, deviation, weight = fits[fold_of(question.group)]
-        order = np.argsort(-((question.signals - mean) / deviation) @ weight, kind="stable")
-        found.append(tuple(float(question.right[order[:depth]].any()) for depth in (1, 2, 3)))
-    return found
+def held_out(questions: Sequence[Judged]) -> dict[str, float]:
+    """The measures of fits without the fold of each question's document.
+
+    first, among two, among three: where a right unit stands, of the questions that have one. auc: of the probability
+    that it answers, between questions of which one of the best two is right and all others.
+    """
+    places: list[tuple[float, ...]] = []
+    told: list[tuple[float, bool]] = []
+    for number in range(FOLDS):
+        known = [each for each in questions if fold_of(each.group) != number]
+        others = [each for each in questions if fold_of(each.group) == number]
+        weights = fit(known)
+        model = fit_answers(answer_rows(known, weights))
+        for question in (rescored(each, weights) for each in others if each.right.any()):
+            order = np.argsort(-question.scored.scores, kind="stable")
+            places.append(tuple(float(question.right[order[:depth]].any()) for depth in (1, 2, 3)))
+        for signals, right in answer_rows(others, weights):
+            told.append((model.intercept + float((signals - model.mean) / model.deviation @ model.weight), right))
+    first, second, third = np.mean(places, axis=0)
+    return {"first": first, "among two": second, "among three": third, "auc": _auc(told)}
+
+
+def _auc(told: Sequence[tuple[float, bool]]) -> float:
+    """Probability that a right one has the higher odds than a wrong one."""
+    right, wrong = ([odds for odds, is_right in told if is_right is wanted] for wanted in (True, False))
+    return float(np.mean([(a > b) + 0.5 * (a == b) for a in right for b in wrong]))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -114,17 +164,22 @@ def main(arguments: Sequence[str]) -> int:
     for place, (topics, documents) in enumerate((*OWN, *chosen.also)):
         engine = portfolio_engine(get_settings(), documents, name=f"units{place}")
         questions += judged(engine, load_topics(topics))
-    first, second, third = np.mean(held_out(questions), axis=0)
-    show({"questions": len(questions), "first": first, "among two": second, "among three": third})
+    show({"questions": len(questions), **held_out(questions)})
     if chosen.fit:
-        columns = zip(SIGNALS, *fit(questions), strict=True)
+        weights = fit(questions)
+        answers = fit_answers(answer_rows(questions, weights))
         held = {
-            name: dict(zip(("mean", "deviation", "weight"), map(_rounded, row), strict=True)) for name, *row in columns
+            "questions": len(questions),
+            "signals": _named(SIGNALS, weights),
+            "answers": {**_named(ANSWER_SIGNALS, answers), "intercept": _rounded(answers.intercept)},
         }
-        WEIGHTS_FILE.write_text(
-            json.dumps({"questions": len(questions), "signals": held}, indent=1) + "\n", encoding="utf-8"
-        )
+        WEIGHTS_FILE.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
     return 0
+
+
+def _named(names: Sequence[str], model: UnitWeights) -> dict[str, dict[str, float]]:
+    columns = zip(names, model.mean, model.deviation, model.weight, strict=True)
+    return {name: dict(zip(("mean", "deviation", "weight"), map(_rounded, row), strict=True)) for name, *row in columns}
 
 
 def _rounded(value: float) -> float:

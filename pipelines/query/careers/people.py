@@ -19,6 +19,7 @@ from pipelines.facts import (
 )
 from pipelines.months import MonthRange, month_range, months_agree, overlap_share
 from pipelines.store.facts import Fact
+from pipelines.store.known_names import is_same_name, name_words
 from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import fold
 
@@ -190,7 +191,6 @@ def _common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 _CATEGORY_ORDER = {"resume": 0, "linkedin": 1}  # of documents that state the same job, the first is counted
-_TITLES = frozenset("dr dipl ing mr mrs ms msc mba phd prof bsc md jr sr".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,16 +327,6 @@ def people_named(words: Sequence[str], known: Iterable[Person]) -> list[Person]:
 
 def _fact_order(fact: Fact) -> tuple[int, str, str]:
     return _CATEGORY_ORDER.get(fact.category, len(_CATEGORY_ORDER)), fact.document_name, fact.document_id
-
-
-def name_words(name: str) -> frozenset[str]:
-    """The folded words of a name, without initials and titles."""
-    return frozenset(word for word in _WORD.findall(fold(name)) if len(word) > 1 and word not in _TITLES)
-
-
-def is_same_name(one: frozenset[str], other: frozenset[str]) -> bool:
-    """True if the words of one name, two at least, are among those of the other."""
-    return bool(one) and (one == other or (min(len(one), len(other)) > 1 and (one <= other or other <= one)))
 
 
 def _person(name: str, facts: Sequence[Fact], today: date) -> Person:

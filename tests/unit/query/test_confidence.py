@@ -39,30 +39,11 @@ def test_a_model_s_answer_is_not_high_when_no_sentence_holds_half_of_the_terms()
     assert confidence(evidence(0.9), [GOOD], ()) == "medium"
 
 
-def quotation(share: float, coverage: float = 0.9, answers: float = 0.95, **changes: bool) -> Band:
-    return quotation_confidence([GOOD], share=share, coverage=coverage, answers=answers, **changes)
-
-
-def test_a_quotation_is_as_sure_as_its_unit_stands_out() -> None:
-    assert [quotation(share) for share in (0.95, 0.5, 0.02)] == ["high", "medium", "low"]
-
-
-def test_a_quotation_is_surer_where_more_of_the_question_is_told_and_something_answers() -> None:
-    assert [quotation(0.3, coverage) for coverage in (1.0, 0.0)] == ["medium", "low"]
-    assert [quotation(0.95, answers=answers) for answers in (0.95, 0.5)] == ["high", "medium"]
-
-
-@pytest.mark.parametrize("bound", [0.0, 1.0])
-def test_a_probability_at_its_bounds_is_still_weighed(bound: float) -> None:
-    assert quotation(bound, 1.0, bound) == ("high" if bound else "low")
+def test_a_quotation_is_as_sure_as_its_best_unit_is_likely_to_answer() -> None:
+    assert [quotation_confidence([GOOD], answers) for answers in (0.95, 0.6, 0.3)] == ["high", "medium", "low"]
 
 
 def test_a_quotation_without_support_is_never_high() -> None:
-    said = {"share": 0.99, "coverage": 1.0, "answers": 0.99}
-    assert quotation_confidence([GOOD, BAD], **said) == "medium"
-    assert quotation_confidence([BAD], **said) == "low"
-    assert quotation_confidence([], **said) == "low"
-
-
-def test_a_quotation_that_may_not_hold_what_is_asked_is_never_high() -> None:
-    assert (quotation(0.95, sure=False), quotation(0.02, sure=False)) == ("medium", "low")
+    assert quotation_confidence([GOOD, BAD], 0.99) == "medium"
+    assert quotation_confidence([BAD], 0.99) == "low"
+    assert quotation_confidence([], 0.99) == "low"

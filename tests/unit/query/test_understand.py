@@ -9,6 +9,7 @@ from pipelines.errors import RetrievalError
 from pipelines.query.followup import stand_alone
 from pipelines.query.question_rules import is_greeting, reply_to_courtesy
 from pipelines.query.understand import Narrowing, analyse, narrowings, outside
+from pipelines.store.known_names import NameIndex
 from pipelines.types import Filters, QueryIntent, Turn
 from tests.unit.query.builders import hit
 
@@ -242,10 +243,8 @@ def test_a_question_without_request_phrases_or_nothing_else_is_searched_whole(qu
 
 
 def test_names_that_the_database_knows_give_their_documents() -> None:
-    known = {"latemark": ["d1", "d2"], "manualgrep": ["d2"]}
-    intent = analyse(
-        "latemark or manualgrep", named=lambda text: [(name, ids) for name, ids in known.items() if name in text]
-    )
+    known = NameIndex([("latemark", "d1"), ("latemark", "d2"), ("manualgrep", "d2")])
+    intent = analyse("latemark or manualgrep", known=known)
     assert (intent.names, intent.documents) == (("latemark", "manualgrep"), ("d1", "d2"))
 
 
