@@ -59,6 +59,8 @@ SHAPES = {
     "Baseline": "means written verdicts",
     "AnswerScores": "dataset *done per_topic",
     "ParsingScores": "*report",
+    "ParsedFile": "name category theme f1 jobs stated_jobs twice order seconds error missed=comparison.missed "
+    "wrong=comparison.wrong",
 }
 
 

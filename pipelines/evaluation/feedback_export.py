@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,23 @@ from pipelines.types import Audience
 
 @dataclass(slots=True)
 class _Topic:
-    """A question and what sessions made of it: votes for each (document, words), and whether silence was right."""
+    """A question and what sessions made of it: votes for each passage (document id, words), and for silence.
+
+    `relevant` and `wrong` are the passages that still stand in a document: (its id, its name, words).
+    """
 
     id: str
     question: str
     votes: Counter[tuple[str, str]] = field(default_factory=Counter)
     silence: int = 0
     comments: list[dict[str, Any]] = field(default_factory=list)
+    relevant: list[tuple[str, str, str]] = field(default_factory=list)
+    wrong: list[tuple[str, str, str]] = field(default_factory=list)
+
+    @property
+    def silent(self) -> bool:
+        """True if readers were content with no answer."""
+        return self.silence > 0 and not self.votes
 
 
 def export(engine: Engine, folder: Path, audience: Audience, *, with_text: bool = False) -> dict[str, Any]:
@@ -40,11 +50,9 @@ def export(engine: Engine, folder: Path, audience: Audience, *, with_text: bool 
     Raises:
         SourceError: If the folder holds anything already, or cannot be written.
     """
-    held = Counter[str]()
-    with reading(engine, "reading documents") as connection:
-        stored = {row.id: row.name for row in connection.execute(_documents(audience, "name"))}
-    topics = _topics(answers_with_feedback(engine, audience), held)
-    kept = list(_judged(engine, topics, stored, audience, held))
+    left_out = Counter[str]()
+    topics = _topics(answers_with_feedback(engine, audience), left_out)
+    kept = [topic for topic in topics if _is_judged(engine, topic, audience, left_out)]
     try:
         if folder.exists() and any(folder.iterdir()):
             raise SourceError(f"{folder} is not empty.", hint="Name a new folder.")
@@ -62,27 +70,16 @@ def export(engine: Engine, folder: Path, audience: Audience, *, with_text: bool 
         "not_relevant": sum(len(topic.wrong) for topic in kept),
         "unanswerable": sum(topic.silent for topic in kept),
         "documents": count,
-        "left_out": dict(held),
+        "left_out": dict(left_out),
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """A topic as it is written: passages as (document id, its name, words); `silent` when there is no answer."""
-
-    id: str
-    question: str
-    silent: bool
-    relevant: tuple[tuple[str, str, str], ...]
-    wrong: tuple[tuple[str, str, str], ...]
-
-
-def _topics(answers: Iterable[AnswerFeedback], held: Counter[str]) -> list[_Topic]:
+def _topics(answers: Iterable[AnswerFeedback], left_out: Counter[str]) -> list[_Topic]:
     """The questions that were judged, oldest first; one that was asked again is one topic with the votes of all."""
     topics: dict[str, _Topic] = {}
     for said in answers:
         if said.filtered:
-            held["asked within filters"] += 1
+            left_out["asked within filters"] += 1
             continue
         topic = topics.setdefault(fold(said.alone).casefold(), _Topic(said.query_id, said.alone))
         for session in dict.fromkeys(given["session"] for given in said.given):
@@ -121,66 +118,56 @@ def _passages(said: AnswerFeedback, n: int) -> list[tuple[str, str]]:
     return [(source["document_id"], words) for words in said.quotes.get(n) or (source["snippet"],)]
 
 
-def _judged(
-    engine: Engine, topics: Iterable[_Topic], stored: Mapping[str, str], audience: Audience, held: Counter[str]
-) -> Iterator[_Kept]:
-    """The topics that something is known of, with those passages that still stand in a document."""
-    for topic in topics:
-        there: dict[int, list[tuple[str, str, str]]] = {1: [], -1: []}
-        for (document, words), votes in topic.votes.items():
-            if not votes:
-                held["readers disagree"] += 1
-            elif not _stands(engine, document, words, audience):
-                held["the document is gone or changed"] += 1
-            else:
-                there[1 if votes > 0 else -1].append((document, stored[document], words))
-        is_silent = topic.silence > 0 and not topic.votes
-        if there[1] or there[-1] or is_silent:
-            yield _Kept(topic.id, topic.question, is_silent, tuple(there[1]), tuple(there[-1]))
+def _is_judged(engine: Engine, topic: _Topic, audience: Audience, left_out: Counter[str]) -> bool:
+    """Sort the passages of a topic that still stand in a document; True if something is known of it."""
+    for (document, words), votes in topic.votes.items():
+        name = _name_of(engine, document, words, audience)
+        if not votes:
+            left_out["readers disagree"] += 1
+        elif name is None:
+            left_out["the document is gone or changed"] += 1
         else:
-            held["nothing is known of what is relevant"] += 1
+            (topic.relevant if votes > 0 else topic.wrong).append((document, name, words))
+    known = bool(topic.relevant or topic.wrong or topic.silent)
+    if not known:
+        left_out["nothing is known of what is relevant"] += 1
+    return known
 
 
-def _stands(engine: Engine, document_id: str, words: str, audience: Audience) -> bool:
+def _name_of(engine: Engine, document_id: str, words: str, audience: Audience) -> str | None:
+    """The name of a document, if these words stand in it."""
+    held = documents.c.text.contains(words, autoescape=True)
+    statement = select(documents.c.name).where(documents.c.id == document_id, seen_by(audience), held)
     with reading(engine, "reading a document") as connection:
-        held = documents.c.text.contains(words, autoescape=True)
-        found = select(documents.c.id).where(documents.c.id == document_id, seen_by(audience), held)
-        return connection.execute(found).first() is not None
+        name: str | None = connection.execute(statement).scalar()
+        return name
 
 
-def _write_topics(folder: Path, kept: list[_Kept]) -> None:
-    asked = (_portfolio_row(topic) for topic in kept if topic.relevant or topic.silent)
+def _write_topics(folder: Path, kept: list[_Topic]) -> None:
+    asked = (
+        {"id": topic.id, "question": topic.question, "answerable": not topic.silent, "kind": "feedback",
+         "quotes": [{"document": name, "text": words} for _, name, words in topic.relevant], "facts": []}
+        for topic in kept if topic.relevant or topic.silent
+    )  # fmt: skip
     _write_lines(folder / "topics.jsonl", asked)
     judged = [topic for topic in kept if not topic.silent]
     _write_lines(folder / "queries.jsonl", ({"_id": topic.id, "text": topic.question} for topic in judged))
-    rows = ["query-id\tcorpus-id\tscore"]
-    told: list[dict[str, Any]] = []
+    grades = []
     for topic in judged:
         right = dict.fromkeys(document for document, _, _ in topic.relevant)
         wrong = dict.fromkeys(document for document, _, _ in topic.wrong if document not in right)
-        rows += [f"{topic.id}\t{document}\t1" for document in right]
-        rows += [f"{topic.id}\t{document}\t0" for document in wrong]
-        for good, held in ((True, right), (False, wrong)):
-            told += [{"question": topic.question, "document": document, "good": good} for document in held]
-    (folder / "qrels" / "test.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+        grades += [(topic, document, True) for document in right] + [(topic, document, False) for document in wrong]
+    rows = [f"{topic.id}\t{document}\t{good:d}\n" for topic, document, good in grades]
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + "".join(rows), encoding="utf-8")
+    told = ({"question": topic.question, "document": document, "good": good} for topic, document, good in grades)
     _write_lines(folder / "feedback.jsonl", told)
 
 
-def _portfolio_row(topic: _Kept) -> dict[str, Any]:
-    quotes = [{"document": name, "text": words} for _, name, words in topic.relevant]
-    return {"id": topic.id, "question": topic.question, "answerable": not topic.silent, "kind": "feedback",
-            "quotes": quotes, "facts": []}  # fmt: skip
-
-
 def _write_corpus(engine: Engine, path: Path, audience: Audience) -> int:
+    wanted = select(documents.c.id, documents.c.title, documents.c.text).where(seen_by(audience))
     with reading(engine, "reading documents") as connection:
-        rows = connection.execute(_documents(audience, "title", "text").execution_options(yield_per=100))
+        rows = connection.execute(wanted.order_by(documents.c.id).execution_options(yield_per=100))
         return _write_lines(path, ({"_id": row.id, "title": row.title, "text": row.text} for row in rows))
-
-
-def _documents(audience: Audience, *columns: str) -> Any:
-    wanted = [documents.c[name] for name in ("id", *columns)]
-    return select(*wanted).where(seen_by(audience)).order_by(documents.c.id)
 
 
 def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:

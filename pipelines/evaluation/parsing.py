@@ -1,10 +1,10 @@
 """Measure how much of what documents state is found in their nodes, field by field, and the reading order of PDFs."""
 
 import hashlib
-import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ from rapidfuzz.distance import Indel
 from rapidfuzz.fuzz import ratio
 
 from pipelines.errors import FootnoteError, SourceError
+from pipelines.evaluation.corpus import Progress, no_progress
 from pipelines.evaluation.truth import Truth, read_truth, truth_of
 from pipelines.facts import (
     CareerRecord,
@@ -32,14 +33,24 @@ from pipelines.ingestion.parsers import parse
 from pipelines.text import fold
 from pipelines.types import Document, SourceItem
 
+CORE = ("company", "position", "dates", "institution", "skills")
+BESIDE = ("degree", "location", "bullets", "project", "certification", "language")
+_ALWAYS_STATED = ("company", "position", "institution")
+_FILLING = frozenset({"in", "of", "en", "de", "des", "di", "em", "the", "der"})
+_IN_STUDY = frozenset("_.+#&-")
 _SAME_BULLET = 97
 _PRESENT = "present"
-_FILLING = frozenset({"in", "of", "en", "de", "des", "di", "em", "the", "der"})
+_MIN_SPELT = 3  # letters
+_FACTS: TypeAdapter[Facts | None] = TypeAdapter(Facts | None)
+_JUDGED, _TWINS = (".pdf", ".docx"), (".txt", ".docx")
+_Kind = TypeVar("_Kind")
+_Dated = TypeVar("_Dated", JobFacts, EducationFacts)
+Same = Callable[[str, str], bool]
 
 
 def normal(value: str) -> str:
     """A value for comparing: case, spaces, accents and typographic variants folded, no sign at its ends."""
-    return re.sub(r"\s*-\s*", "-", fold(value)).strip(" .,;:|-'\"")
+    return "-".join(part.strip() for part in fold(value).split("-")).strip(" .,;:|-'\"")
 
 
 def alike(stated: str, found: str) -> bool:
@@ -53,6 +64,22 @@ def same_month(stated: str, found: str) -> bool:
     return shorter > 0 and stated[:shorter] == found[:shorter]
 
 
+def same_bullet(stated: str, found: str) -> bool:
+    """True if two sentences are equal but for a joined hyphen or a space."""
+    return ratio(normal(stated), normal(found)) >= _SAME_BULLET
+
+
+def same_study(stated: str, found: str) -> bool:
+    """Degree and subject as one, since a page may write them so: "M.Sc. in Physics", "M.Sc., Physics"."""
+    one, other = ([word for word in _words(each, _IN_STUDY) if word not in _FILLING] for each in (stated, found))
+    return one == other
+
+
+def _words(text: str, signs: frozenset[str] = frozenset()) -> list[str]:
+    """The runs of letters, digits and these signs, folded."""
+    return "".join(char if char.isalnum() or char in signs else " " for char in fold(text)).split()
+
+
 def ends(said: JobFacts | EducationFacts, heard: JobFacts | EducationFacts) -> tuple[str, str]:
     """The two ends; where one side has a single date only, the other's end is none if it is that date as well."""
     last, ended = (_PRESENT if each.current else each.end_month or "" for each in (said, heard))
@@ -63,59 +90,24 @@ def ends(said: JobFacts | EducationFacts, heard: JobFacts | EducationFacts) -> t
     return last, ended
 
 
-def same_bullet(stated: str, found: str) -> bool:
-    """True if two sentences are equal but for a joined hyphen or a space."""
-    return ratio(normal(stated), normal(found)) >= _SAME_BULLET
-
-
-def same_study(stated: str, found: str) -> bool:
-    """Degree and subject as one, since a page may write them so: "M.Sc. in Physics", "M.Sc., Physics"."""
-    return _study(stated) == _study(found)
-
-
-def _study(text: str) -> list[str]:
-    return [word for word in re.findall(r"[\w.+#&-]+", fold(text)) if word not in _FILLING]
-
-
-_SPACED = 3
-
-
 def reading_order(text: str, twin: str) -> float:
     """2 LCS / (words of the one + words of the other), from 0 to 1; 1 when the words are the same in the same order.
 
     LCS is the longest common subsequence. Words are runs of letters and digits, case and accents folded; a word that
     is set letter by letter ("S K I L L S") is one word.
     """
-    return float(Indel.normalized_similarity(words_of(text), words_of(twin)))
+    return float(Indel.normalized_similarity(_ordered_words(text), _ordered_words(twin)))
 
 
-def words_of(text: str) -> list[str]:
-    """The words of a text in order, folded."""
-    return list(_joined(re.findall(r"[^\W_]+", fold(text))))
+def _ordered_words(text: str) -> list[str]:
+    words: list[str] = []
+    for single, group in groupby(_words(text), key=lambda word: len(word) == 1 and word.isalpha()):
+        run = list(group)
+        words += ["".join(run)] if single and len(run) >= _MIN_SPELT else run
+    return words
 
 
-def _joined(words: Iterable[str]) -> Iterator[str]:
-    letters: list[str] = []
-    for word in words:
-        if len(word) == 1 and word.isalpha():
-            letters.append(word)
-            continue
-        yield from _spelt(letters)
-        letters = []
-        yield word
-    yield from _spelt(letters)
-
-
-def _spelt(letters: list[str]) -> list[str]:
-    return ["".join(letters)] if len(letters) >= _SPACED else letters
-
-
-CORE = ("company", "position", "dates", "institution", "skills")
-BESIDE = ("degree", "location", "bullets", "project", "certification", "language")
-_Kind = TypeVar("_Kind")
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Tally:
     """How many values of a field are stated, found, and right."""
 
@@ -123,11 +115,8 @@ class Tally:
     found: int = 0
     right: int = 0
 
-    def add(self, other: "Tally") -> None:
-        """Count the other's values with these."""
-        self.stated += other.stated
-        self.found += other.found
-        self.right += other.right
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(self.stated + other.stated, self.found + other.found, self.right + other.right)
 
     @property
     def f1(self) -> float | None:
@@ -140,48 +129,50 @@ class Tally:
 class ParsingComparison:
     """The tallies by field; the values that are stated and not found, and those that are found and not stated."""
 
-    tallies: dict[str, Tally] = field(default_factory=lambda: {name: Tally() for name in CORE + BESIDE})
+    tallies: dict[str, Tally] = field(default_factory=lambda: dict.fromkeys(CORE + BESIDE, Tally()))
     missed: list[tuple[str, str]] = field(default_factory=list)
     wrong: list[tuple[str, str]] = field(default_factory=list)
 
-    def judge(self, name: str, stated: str, found: str, same: Callable[[str, str], bool] | None = None) -> None:
+    def judge(self, name: str, stated: str, found: str, same: Same = alike) -> None:
         """Count one value on each side; an empty one is no value."""
-        right = bool(stated and found and (same or alike)(stated, found))
-        self.tallies[name].add(Tally(bool(stated), bool(found), right))
+        right = bool(stated and found and same(stated, found))
+        self.tallies[name] += Tally(bool(stated), bool(found), right)
         if stated and not right:
             self.missed.append((name, stated))
         if found and not right:
             self.wrong.append((name, found))
 
+    def judge_lists(self, name: str, stated: Sequence[str], found: Sequence[str], same: Same = alike) -> None:
+        """Count the values of two lists in whatever order."""
+        for one, other in match_entries(stated, found, lambda a, b: float(same(a, b))):
+            self.judge(name, one or "", other or "", same)
+
 
 def compare(truth: Truth, found: Sequence[CareerRecord]) -> ParsingComparison:
     """Compare the found records with the truth; kinds that the truth does not cover are skipped."""
     made = ParsingComparison()
+    stated = truth.records
     if "job" in truth.kinds:
-        _compare_jobs(made, _of(JobFacts, truth.records), _of(JobFacts, found))
+        _compare_dated(made, _of(JobFacts, stated), _of(JobFacts, found), JobFacts(company=""))
     if "education" in truth.kinds:
-        _compare_schools(made, _of(EducationFacts, truth.records), _of(EducationFacts, found))
+        _compare_dated(made, _of(EducationFacts, stated), _of(EducationFacts, found), EducationFacts(institution=""))
     if "skills" in truth.kinds:
-        _compare_skills(made, _of(SkillsFacts, truth.records), _of(SkillsFacts, found))
-    named: tuple[tuple[str, type[ProjectFacts | CertificationFacts | LanguageFacts], str], ...] = (
-        ("project", ProjectFacts, "name"),
-        ("certification", CertificationFacts, "name"),
-        ("language", LanguageFacts, "language"),
-    )
-    for name, kind, attribute in named:
-        if name in truth.kinds:
-            stated, heard = (
-                [getattr(record, attribute) for record in _of(kind, side)] for side in (truth.records, found)
+        _compare_skills(made, _of(SkillsFacts, stated), _of(SkillsFacts, found))
+    named = (("project", ProjectFacts, "name"), ("certification", CertificationFacts, "name"),
+             ("language", LanguageFacts, "language"))  # fmt: skip
+    for kind, of, attribute in named:
+        if kind in truth.kinds:
+            one, other = (
+                [getattr(each, attribute) for each in side if isinstance(each, of)] for side in (stated, found)
             )
-            _compare_lists(made, name, stated, heard)
+            made.judge_lists(kind, one, other)
     return made
 
 
 def duplicates(found: Iterable[CareerRecord]) -> int:
     """How many jobs say the same company, position and dates as one before them."""
-    keys = Counter((normal(job.company), normal(job.position), job.start_month, job.end_month)
-                   for job in _of(JobFacts, found))  # fmt: skip
-    return keys.total() - len(keys)
+    keys = [(normal(job.company), normal(job.position), job.start_month, job.end_month) for job in _of(JobFacts, found)]
+    return len(keys) - len(set(keys))
 
 
 def _of(kind: type[_Kind], records: Iterable[object]) -> list[_Kind]:
@@ -206,51 +197,36 @@ def match_entries(
     return pairs + [(None, found[m]) for m in sorted(right)]
 
 
-def _compare_jobs(made: ParsingComparison, stated: list[JobFacts], found: list[JobFacts]) -> None:
-    located, detailed = any(job.location for job in stated), any(job.bullets for job in stated)
-    nothing = JobFacts(company="")
-    for one, other in match_entries(stated, found, _job_likeness):
+def _compare_dated(made: ParsingComparison, stated: list[_Dated], found: list[_Dated], nothing: _Dated) -> None:
+    """Compare jobs, or degrees, with their dates; a field that no entry of the truth has is not judged."""
+    judged = [name for name in _fields(nothing) if name in _ALWAYS_STATED or any(_fields(one)[name] for one in stated)]
+    detailed = any(_bullets(one) for one in stated)
+    for one, other in match_entries(stated, found, _likeness):
         said, heard = one or nothing, other or nothing
-        made.judge("company", said.company, heard.company)
-        made.judge("position", said.position, heard.position)
-        _judge_dates(made, said, heard)
-        if located:
-            made.judge("location", said.location, heard.location)
+        for name in judged:
+            same = same_study if name == "degree" else alike
+            made.judge(name, _fields(said)[name], _fields(heard)[name], same)
+        made.judge("dates", said.start_month, heard.start_month, same_month)
+        made.judge("dates", *ends(said, heard), same_month)
         if detailed:
-            _compare_lists(made, "bullets", said.bullets, heard.bullets, same_bullet)
+            made.judge_lists("bullets", _bullets(said), _bullets(heard), same_bullet)
 
 
-def _job_likeness(one: JobFacts, other: JobFacts) -> float:
+def _fields(entry: JobFacts | EducationFacts) -> dict[str, str]:
+    """The named values of an entry; it is recognised by the first two."""
+    if isinstance(entry, JobFacts):
+        return {"company": entry.company, "position": entry.position, "location": entry.location}
+    return {"institution": entry.institution, "degree": f"{entry.degree} {entry.area}".strip()}
+
+
+def _bullets(entry: JobFacts | EducationFacts) -> tuple[str, ...]:
+    return entry.bullets if isinstance(entry, JobFacts) else ()
+
+
+def _likeness(one: _Dated, other: _Dated) -> float:
     dates = same_month(one.start_month, other.start_month) + same_month(*ends(one, other))
-    names = ratio(normal(one.company), normal(other.company)) + ratio(normal(one.position), normal(other.position))
-    return dates + names / 50
-
-
-def _compare_schools(made: ParsingComparison, stated: list[EducationFacts], found: list[EducationFacts]) -> None:
-    studied = any(school.degree or school.area for school in stated)
-    nothing = EducationFacts(institution="")
-    for one, other in match_entries(stated, found, _school_likeness):
-        said, heard = one or nothing, other or nothing
-        made.judge("institution", said.institution, heard.institution)
-        _judge_dates(made, said, heard)
-        if studied:
-            made.judge("degree", _studied(said), _studied(heard), same_study)
-
-
-def _school_likeness(one: EducationFacts, other: EducationFacts) -> float:
-    dates = same_month(one.start_month, other.start_month) + same_month(*ends(one, other))
-    degrees = ratio(normal(_studied(one)), normal(_studied(other)))
-    return dates + (ratio(normal(one.institution), normal(other.institution)) + degrees) / 50
-
-
-def _studied(school: EducationFacts) -> str:
-    return f"{school.degree} {school.area}".strip()
-
-
-def _judge_dates(made: ParsingComparison, said: JobFacts | EducationFacts, heard: JobFacts | EducationFacts) -> None:
-    made.judge("dates", said.start_month, heard.start_month, same_month)
-    last, ended = ends(said, heard)
-    made.judge("dates", last, ended, same_month)
+    named = zip(list(_fields(one).values())[:2], list(_fields(other).values())[:2], strict=True)
+    return dates + sum(ratio(normal(stated), normal(found)) for stated, found in named) / 50
 
 
 def _compare_skills(made: ParsingComparison, stated: list[SkillsFacts], found: list[SkillsFacts]) -> None:
@@ -258,28 +234,8 @@ def _compare_skills(made: ParsingComparison, stated: list[SkillsFacts], found: l
     groups = {normal(each.group) for each in stated if each.group}
     said = {normal(skill): skill for each in stated for skill in each.skills}
     heard = {normal(skill): skill for each in found for skill in each.skills}
-    for key, skill in said.items():
-        made.judge("skills", skill, heard.get(key, ""))
-    for key, skill in heard.items():
-        if key not in said and key not in groups:
-            made.judge("skills", "", skill)
-
-
-def _compare_lists(
-    made: ParsingComparison,
-    name: str,
-    stated: Sequence[str],
-    found: Sequence[str],
-    same: Callable[[str, str], bool] | None = None,
-) -> None:
-    for one, other in match_entries(stated, found, lambda a, b: float((same or alike)(a, b))):
-        made.judge(name, one or "", other or "", same)
-
-
-Progress = Callable[[str, int, int], None]
-_FACTS: TypeAdapter[Facts | None] = TypeAdapter(Facts | None)
-_JUDGED = (".pdf", ".docx")
-_TWINS = (".txt", ".docx")
+    for key in [*said, *(key for key in heard if key not in said and key not in groups)]:
+        made.judge("skills", said.get(key, ""), heard.get(key, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +256,7 @@ class ParsedFile:
     category: str
     theme: str
     truth: Truth | None
-    comparison: ParsingComparison = field(default_factory=ParsingComparison)
+    comparison: ParsingComparison
     jobs: int = 0
     twice: int = 0
     order: float | None = None
@@ -310,17 +266,20 @@ class ParsedFile:
     @property
     def stated_jobs(self) -> int | None:
         """How many jobs the truth has; None without truth."""
-        if self.truth is None:
-            return None
-        return sum(isinstance(record, JobFacts) for record in self.truth.records)
+        return len(_of(JobFacts, self.truth.records)) if self.truth else None
 
     @property
     def expected(self) -> str:
         """The category that its truth names, else the one that was found."""
         return (self.truth.category if self.truth else "") or self.category
 
+    @property
+    def f1(self) -> dict[str, float | None] | None:
+        """F1 by field; None without truth."""
+        return field_scores([self]) if self.truth else None
 
-def parse_folder(folder: Path, *, limit: int | None = None, on_progress: Progress | None = None) -> list[ParsedFile]:
+
+def parse_folder(folder: Path, *, limit: int | None = None, on_progress: Progress = no_progress) -> list[ParsedFile]:
     """Load, classify and parse the PDF and DOCX files below a folder, by name, and compare each with its truth.
 
     Nothing is stored or embedded. A document that cannot be read has its whole truth missed.
@@ -332,10 +291,9 @@ def parse_folder(folder: Path, *, limit: int | None = None, on_progress: Progres
     if not files:
         raise SourceError(f"{folder} holds no PDF or DOCX file.", hint="Name a folder of documents and their truth.")
     done: list[ParsedFile] = []
-    for number, path in enumerate(files, start=1):
+    for path in files:
         done.append(parse_file(path, folder))
-        if on_progress:
-            on_progress("parsing", number, len(files))
+        on_progress("parsing", len(done), len(files))
     return done
 
 
@@ -348,24 +306,28 @@ def parse_file(path: Path, folder: Path) -> ParsedFile:
     stated = truth_of(path)
     truth = read_truth(stated) if stated else None
     theme = ((truth.theme if truth else "") or path.parent.name) + (" (docx)" if path.suffix.lower() == ".docx" else "")
-    name, started = path.relative_to(folder).as_posix(), perf_counter()
+    started, category, error = perf_counter(), "", ""
+    found: list[CareerRecord] = []
+    order = None
     try:
         document = classify(read_document(path))
-        found = facts_of(document)
-        order = _order(path, document.text)
-    except FootnoteError as error:
-        missed = compare(truth, []) if truth else ParsingComparison()
-        return ParsedFile(name, "", theme, truth, missed, seconds=perf_counter() - started, error=error.message)
+        category, found = document.category, facts_of(document)
+        twin = next((path.with_suffix(suffix) for suffix in _TWINS if path.with_suffix(suffix).is_file()), None)
+        if twin and path.suffix.lower() == ".pdf":
+            order = reading_order(document.text, read_document(twin).text)
+    except FootnoteError as caught:
+        category, found, error = "", [], caught.message
     return ParsedFile(
-        name=name,
-        category=document.category,
+        name=path.relative_to(folder).as_posix(),
+        category=category,
         theme=theme,
         truth=truth,
         comparison=compare(truth, found) if truth else ParsingComparison(),
-        jobs=sum(isinstance(record, JobFacts) for record in found),
+        jobs=len(_of(JobFacts, found)),
         twice=duplicates(found),
         order=order,
-        seconds=perf_counter() - started,
+        seconds=round(perf_counter() - started, 3),
+        error=error,
     )
 
 
@@ -388,17 +350,6 @@ def facts_of(document: Document) -> list[CareerRecord]:
     return list(records)
 
 
-def _order(path: Path, text: str) -> float | None:
-    """The likeness of a PDF's text to its twin; None where there is none."""
-    if path.suffix.lower() != ".pdf":
-        return None
-    for suffix in _TWINS:
-        twin = path.with_suffix(suffix)
-        if twin.is_file():
-            return reading_order(text, read_document(twin).text)
-    return None
-
-
 def group_files(done: Iterable[ParsedFile], key: Callable[[ParsedFile], str]) -> dict[str, list[ParsedFile]]:
     """The documents with truth by what `key` says of them, in the order of that."""
     groups: dict[str, list[ParsedFile]] = defaultdict(list)
@@ -410,45 +361,20 @@ def group_files(done: Iterable[ParsedFile], key: Callable[[ParsedFile], str]) ->
 
 def field_scores(done: Sequence[ParsedFile]) -> dict[str, float | None]:
     """F1 by field over all these documents together, and `all` over the five fields that are asked for."""
-    tallies = {name: _total(each.comparison.tallies[name] for each in done) for name in CORE + BESIDE}
-    return {"all": _total(tallies[name] for name in CORE).f1} | {name: tally.f1 for name, tally in tallies.items()}
+    tallies = {name: sum((each.comparison.tallies[name] for each in done), Tally()) for name in CORE + BESIDE}
+    return {"all": sum((tallies[name] for name in CORE), Tally()).f1} | {name: own.f1 for name, own in tallies.items()}
 
 
 def parsing_json(done: Sequence[ParsedFile]) -> dict[str, Any]:
-    """The scores over all documents, by category and by layout, and each document with its missed values."""
+    """The scores over all documents, by category and by layout, the reading order, and each document."""
     orders = [each.order for each in done if each.order is not None]
+    categories, themes = (group_files(done, key) for key in (lambda each: each.expected, lambda each: each.theme))
     return {
         "documents": len(done),
         "f1": field_scores([each for each in done if each.truth]),
-        "categories": {
-            name: field_scores(held) for name, held in group_files(done, lambda each: each.expected).items()
-        },
-        "themes": {name: field_scores(held) for name, held in group_files(done, lambda each: each.theme).items()},
+        "categories": {name: field_scores(held) for name, held in categories.items()},
+        "themes": {name: field_scores(held) for name, held in themes.items()},
         "order": {"twins": len(orders), "mean": sum(orders) / len(orders), "worst": min(orders)} if orders else None,
         "twice": sum(each.twice for each in done),
-        "files": [_file_json(each) for each in done],
+        "files": list(done),
     }
-
-
-def _file_json(each: ParsedFile) -> dict[str, Any]:
-    return {
-        "name": each.name,
-        "category": each.category,
-        "theme": each.theme,
-        "f1": field_scores([each]) if each.truth else None,
-        "jobs": each.jobs,
-        "stated_jobs": each.stated_jobs,
-        "twice": each.twice,
-        "order": each.order,
-        "seconds": round(each.seconds, 3),
-        "error": each.error,
-        "missed": [list(pair) for pair in each.comparison.missed],
-        "wrong": [list(pair) for pair in each.comparison.wrong],
-    }
-
-
-def _total(tallies: Iterator[Tally] | Iterable[Tally]) -> Tally:
-    total = Tally()
-    for tally in tallies:
-        total.add(tally)
-    return total

@@ -1,7 +1,6 @@
 """Read truth files (our JSON, rendercv YAML, JSON Resume, Reactive Resume) as career records."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,8 @@ from pipelines.facts import (
     SkillsFacts,
 )
 from pipelines.ingestion.parsers.careers.dates import date_ranges
-from pipelines.text import fold, plain
+from pipelines.markup import plain
+from pipelines.text import fold
 
 # What a field is called, without capitals and signs; the first that an entry has is taken.
 _KEYS = {
@@ -41,149 +41,7 @@ _KEYS = {
     "keywords": "keywords details skills items values",
     "positions": "positions roles titles",
 }
-_ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-\d\d.*)?")
-_TAG = re.compile(r"<[^<>]{0,200}>")
-
-
-class TruthEntry:
-    """An entry of a truth file, asked by the names of `_KEYS`."""
-
-    def __init__(self, held: Mapping[str, Any]) -> None:
-        self._held = {re.sub(r"[\W_]", "", str(key)).lower(): value for key, value in held.items()}
-
-    def get(self, name: str) -> Any:
-        """The value of the first of the field's keys that has one; None if none has."""
-        values = (self._held.get(key) for key in _KEYS[name].split())
-        return next((value for value in values if value not in (None, "", [], {})), None)
-
-    def has(self, key: str) -> bool:
-        """True if it has exactly this key, case and signs apart."""
-        return key in self._held
-
-    def text(self, name: str) -> str:
-        """The value of a field as plain text, without markup; empty if it is not text."""
-        value = self.get(name)
-        return worded(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
-
-    def dated(self) -> dict[str, Any]:
-        """`start_month`, `end_month` and `current` as a record has them; a start without an end lasts until today."""
-        given = self.get("range")
-        if isinstance(given, Mapping):
-            return TruthEntry(given).dated()
-        start, end = _month(self.get("start")), _month(self.get("end"))
-        if start:
-            open_end = not end and (self.get("current") is not False or bool(self.get("end")))
-            return {"start_month": start, "end_month": end or None, "current": open_end}
-        ranges = date_ranges(f"{given or ''}")
-        if not ranges:
-            return {"end_month": end or None}
-        return {"start_month": ranges[0].start_month, "end_month": ranges[0].end_month, "current": ranges[0].current}
-
-
-def worded(value: object) -> str:
-    """The words of a value, Markdown and HTML taken out."""
-    return " ".join(plain(_TAG.sub(" ", str(value))).split())
-
-
-def records_in(kind: str, entries: Any) -> list[CareerRecord]:
-    """The records of a section of that kind, in order; entries that name nothing are passed over."""
-    if kind == "skills":
-        return list(_skills(entries))
-    listed = entries if isinstance(entries, list) else [entries]
-    records: list[CareerRecord] = []
-    for each in listed:
-        entry = TruthEntry(each if isinstance(each, Mapping) else {"name": each})
-        if kind == "job":
-            records += _jobs(entry)
-        elif kind == "education" and (institution := entry.text("institution")):
-            degree, area = entry.text("degree"), entry.text("area")
-            made = {"institution": institution, "degree": degree, "area": area, "location": entry.text("location")}
-            records.append(EducationFacts(**made, **entry.dated()))
-        elif kind == "project" and (name := entry.text("name")):
-            records.append(ProjectFacts(name=name))
-        elif kind == "certification" and (name := entry.text("name")):
-            records.append(CertificationFacts(name=name, issuer=entry.text("issuer")))
-        elif kind == "language" and (name := entry.text("name")):
-            records.append(_language(name, entry))
-    return records
-
-
-def _jobs(entry: TruthEntry) -> Iterator[JobFacts]:
-    """The jobs of an entry: itself, or each of the positions under its company."""
-    company = entry.text("company") or entry.text("name")
-    under = entry.get("positions")
-    if company and isinstance(under, list):
-        for each in under:
-            if isinstance(each, Mapping):
-                yield from _jobs(TruthEntry({"location": entry.text("location"), "company": company, **each}))
-        return
-    if not company:
-        return
-    bullets = entry.get("bullets")
-    lines = bullets if isinstance(bullets, list) else str(bullets or "").splitlines()
-    if entry.has("highlights"):  # rendercv sets what follows " - " as an item of its own
-        lines = [item for line in lines for item in str(line).split(" - ")]
-    said = tuple(words for words in map(worded, lines) if words)
-    yield JobFacts(
-        company=company, position=entry.text("position"), location=entry.text("location"), bullets=said, **entry.dated()
-    )
-
-
-def _language(name: str, entry: TruthEntry) -> LanguageFacts:
-    level = entry.text("level") or entry.text("keywords")
-    if not level and (match := re.fullmatch(r"([^(:]+)[(:]\s*([^()]*)\)?", name)):
-        name, level = match[1].strip(), match[2].strip()
-    return LanguageFacts(language=name, level=level)
-
-
-def _skills(entries: Any) -> Iterator[SkillsFacts]:
-    """Lists of skills with what they are called: of plain words, of named groups, or of names with keywords."""
-    if isinstance(entries, Mapping):
-        entries = [{"name": name, "keywords": listed} for name, listed in entries.items()]
-    for each in [entries] if isinstance(entries, str) else entries:
-        group, given = "", each
-        if isinstance(each, Mapping):
-            entry = TruthEntry(each)
-            group, given = entry.text("name"), entry.get("keywords") or entry.text("name")
-            group = "" if given == group else group
-        elif ": " in str(each):
-            group, given = str(each).split(": ", 1)
-        skills = tuple(filter(None, map(worded, given if isinstance(given, list) else apart(str(given)))))
-        if skills:
-            yield SkillsFacts(skills=skills, group=worded(group))
-
-
-def apart(text: str) -> list[str]:
-    """The items of a list in one line; a comma in brackets parts nothing."""
-    items, depth = [""], 0
-    for part in re.split(r"([(),;•·|])", text):
-        depth += {"(": 1, ")": -1}.get(part, 0)
-        if part in (",", ";", "•", "·", "|") and depth <= 0:
-            items.append("")
-        else:
-            items[-1] += part
-    return [item.strip() for item in items if item.strip()]
-
-
-def _month(value: Any) -> str:
-    """A date as ISO to its precision, `2023-04` or `2023`; empty for none and for what is open."""
-    if isinstance(value, Mapping):
-        year, month = value.get("year"), value.get("month")
-        return f"{year}-{month:02d}" if year and isinstance(month, int) else str(year or "")
-    if value is None or isinstance(value, bool):
-        return ""
-    if match := _ISO.fullmatch(str(value).strip()):
-        return f"{match[1]}-{match[2]}" if match[2] else match[1]
-    ranges = date_ranges(str(value))
-    return ranges[0].start_month if ranges else ""
-
-
-SUFFIXES = (".json", ".yaml", ".yml")
-_STEMS = ("{}", "{}_expected", "{}.expected", "{}.truth", "{}_truth", "{}-expected")
-_FOLDERS = (".", "expected", "truth", "../expected", "../truth")
-_WRAPPERS = 2
-
-# What a section is called, folded, without spaces and signs; in the order in which an entry's section is looked up.
+# What a section is called, likewise; in the order in which an entry's section is looked up.
 SECTIONS = {
     "job": "jobs job work experience experiences workexperience professionalexperience employment positions career",
     "education": "education educations schools studies degrees academicbackground",
@@ -195,6 +53,11 @@ SECTIONS = {
 }
 _OTHERS = ("volunteer", "award", "honor", "publication", "organization", "course", "reference", "patent")
 _KIND_OF = {name: kind for kind, names in SECTIONS.items() for name in names.split()}
+_SUFFIXES = (".json", ".yaml", ".yml")
+_STEMS = ("{}", "{}_expected", "{}.expected", "{}.truth", "{}_truth", "{}-expected")
+_FOLDERS = (".", "expected", "truth", "../expected", "../truth")
+_WRAPPERS = 2
+_HINT = "See the formats in data/README.md."
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +79,7 @@ class Truth:
 def truth_of(document: Path) -> Path | None:
     """The truth file of a document: its stem (or that with `_expected`, `.truth`) beside it or in `expected/`."""
     names = [pattern.format(stem) + suffix for stem in (document.stem, document.name) for pattern in _STEMS
-             for suffix in SUFFIXES]  # fmt: skip
+             for suffix in _SUFFIXES]  # fmt: skip
     places = (document.parent / folder / name for folder in _FOLDERS for name in names)
     return next((place.resolve() for place in places if place.is_file()), None)
 
@@ -227,45 +90,42 @@ def read_truth(path: Path) -> Truth:
     Raises:
         SourceError: If the file cannot be read, or holds no section of a career that is known.
     """
-    hint = "See the formats in data/README.md."
     try:
         read: Callable[[str], Any] = json.loads if path.suffix == ".json" else yaml.safe_load
         held = read(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise SourceError(f"{path} cannot be read as truth: {error}.", hint=hint) from error
-    sections = dict(_sections(held, 0))
-    kinds = frozenset(kind for kind, _ in sections.values())
-    if not kinds:
-        raise SourceError(f"{path} has no known section (such as jobs, education, skills).", hint=hint)
-    records = [record for kind, entries in sections.values() for record in records_in(kind, entries)]
-    theme = _said(held, "theme", "layout", "template") or _said(held.get("design"), "theme")
-    return Truth(tuple(records), kinds, _said(held, "category", "kind"), theme)
+        raise SourceError(f"{path} cannot be read as truth: {error}.", hint=_HINT) from error
+    sections = _sections(held, 0).values()
+    if not sections:
+        raise SourceError(f"{path} has no known section (such as jobs, education, skills).", hint=_HINT)
+    records = tuple(record for kind, entries in sections for record in _records(kind, entries))
+    theme = _text_at(held, "theme", "layout", "template") or _text_at(held.get("design"), "theme")
+    return Truth(records, frozenset(kind for kind, _ in sections), _text_at(held, "category", "kind"), theme)
 
 
-def _said(held: Any, *names: str) -> str:
+def _text_at(held: Any, *names: str) -> str:
+    values = [held.get(name) for name in names] if isinstance(held, Mapping) else []
+    return next((value for value in values if isinstance(value, str)), "")
+
+
+def _sections(held: Any, depth: int) -> dict[str, tuple[str, Any]]:
+    """By name, (kind, entries) of every known section, looked for in what wraps it when it is not at the top."""
+    found: dict[str, tuple[str, Any]] = {}
     if not isinstance(held, Mapping):
-        return ""
-    return next((str(held[name]) for name in names if isinstance(held.get(name), str)), "")
-
-
-def _sections(held: Any, depth: int) -> Iterator[tuple[str, tuple[str, Any]]]:
-    """(name, (kind, entries)) of every section that is known, looked for in what wraps it when it is not at the top."""
-    if not isinstance(held, Mapping):
-        return
-    found = False
+        return found
     for name, value in held.items():
         entries = value.get("items") if isinstance(value, Mapping) and "items" in value else value
         if kind := _kind(str(name), entries):
-            found = True
-            yield str(name), (kind, entries)
+            found[str(name)] = kind, entries
     if not found and depth < _WRAPPERS:
         for value in held.values():
-            yield from _sections(value, depth + 1)
+            found |= _sections(value, depth + 1)
+    return found
 
 
 def _kind(name: str, entries: Any) -> str:
     """The kind of a section, by its name, else by the keys of its entries; empty for one that is not judged."""
-    bare = re.sub(r"[\W_]", "", fold(name))
+    bare = _bare(fold(name))
     if not isinstance(entries, (list, Mapping)) and not (isinstance(entries, str) and _KIND_OF.get(bare) == "skills"):
         return ""
     if bare in _KIND_OF or not isinstance(entries, list) or bare.startswith(_OTHERS):
@@ -274,3 +134,132 @@ def _kind(name: str, entries: Any) -> str:
     if first.text("company") and first.text("position"):
         return "job"
     return "education" if first.text("institution") and (first.text("area") or first.text("degree")) else ""
+
+
+def _bare(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).lower()
+
+
+class TruthEntry:
+    """An entry of a truth file, asked by the names of `_KEYS`."""
+
+    def __init__(self, held: Mapping[str, Any]) -> None:
+        self.held = {_bare(str(key)): value for key, value in held.items()}
+
+    def get(self, name: str) -> Any:
+        """The value of the first of the field's keys that has one; None if none has."""
+        values = (self.held.get(key) for key in _KEYS[name].split())
+        return next((value for value in values if value not in (None, "", [], {})), None)
+
+    def text(self, name: str) -> str:
+        """The value of a field as plain text, without markup; empty if it is not text."""
+        value = self.get(name)
+        return _worded(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+
+    def dated(self) -> dict[str, Any]:
+        """`start_month`, `end_month` and `current` as a record has them; a start without an end lasts until today."""
+        given = self.get("range")
+        if isinstance(given, Mapping):
+            return TruthEntry(given).dated()
+        start, end = _month(self.get("start")), _month(self.get("end"))
+        if start:
+            open_end = not end and (self.get("current") is not False or bool(self.get("end")))
+            return {"start_month": start, "end_month": end or None, "current": open_end}
+        ranges = date_ranges(f"{given or ''}")
+        if not ranges:
+            return {"end_month": end or None}
+        return {"start_month": ranges[0].start_month, "end_month": ranges[0].end_month, "current": ranges[0].current}
+
+
+def _worded(value: object) -> str:
+    """The words of a value, Markdown and HTML taken out."""
+    return " ".join(plain(str(value)).split())
+
+
+def _records(kind: str, entries: Any) -> Iterator[CareerRecord]:
+    """The records of a section of that kind, in order; entries that name nothing are passed over."""
+    if kind == "skills":
+        yield from _skills(entries)
+        return
+    for each in entries if isinstance(entries, list) else [entries]:
+        entry = TruthEntry(each if isinstance(each, Mapping) else {"name": each})
+        name = entry.text("institution" if kind == "education" else "name")
+        if kind == "job":
+            yield from _jobs(entry)
+        elif name and kind == "education":
+            texts = {field: entry.text(field) for field in ("degree", "area", "location")}
+            yield EducationFacts(institution=name, **texts, **entry.dated())
+        elif name and kind == "project":
+            yield ProjectFacts(name=name)
+        elif name and kind == "certification":
+            yield CertificationFacts(name=name, issuer=entry.text("issuer"))
+        elif name and kind == "language":
+            level = entry.text("level") or entry.text("keywords")
+            if not level:  # "German (fluent)", "German: fluent"
+                name, _, level = (part.strip(" )") for part in name.replace(":", "(", 1).partition("("))
+            yield LanguageFacts(language=name, level=level)
+
+
+def _jobs(entry: TruthEntry) -> Iterator[JobFacts]:
+    """The jobs of an entry: itself, or each of the positions under its company."""
+    company = entry.text("company") or entry.text("name")
+    under = entry.get("positions")
+    if company and isinstance(under, list):
+        for each in under:
+            if isinstance(each, Mapping):
+                yield from _jobs(TruthEntry({"location": entry.text("location"), "company": company, **each}))
+    elif company:
+        bullets = entry.get("bullets")
+        lines = bullets if isinstance(bullets, list) else str(bullets or "").splitlines()
+        if "highlights" in entry.held:  # rendercv sets what follows " - " as an item of its own
+            lines = [item for line in lines for item in str(line).split(" - ")]
+        yield JobFacts(
+            company=company,
+            position=entry.text("position"),
+            location=entry.text("location"),
+            bullets=tuple(filter(None, map(_worded, lines))),
+            **entry.dated(),
+        )
+
+
+def _skills(entries: Any) -> Iterator[SkillsFacts]:
+    """Lists of skills with what they are called: of plain words, of named groups, or of names with keywords."""
+    if isinstance(entries, Mapping):
+        entries = [{"name": name, "keywords": listed} for name, listed in entries.items()]
+    for each in [entries] if isinstance(entries, str) else entries:
+        group, given = "", each
+        if isinstance(each, Mapping):
+            entry = TruthEntry(each)
+            group, given = entry.text("name"), entry.get("keywords") or entry.text("name")
+            group = "" if given == group else group
+        elif ": " in str(each):
+            group, given = str(each).split(": ", 1)
+        skills = tuple(filter(None, map(_worded, given if isinstance(given, list) else _apart(str(given)))))
+        if skills:
+            yield SkillsFacts(skills=skills, group=_worded(group))
+
+
+def _apart(text: str) -> list[str]:
+    """The items of a list in one line; a comma in brackets parts nothing."""
+    items, depth = [""], 0
+    for char in text:
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if char in ",;•·|" and depth <= 0:
+            items.append("")
+        else:
+            items[-1] += char
+    return [item.strip() for item in items if item.strip()]
+
+
+def _month(value: Any) -> str:
+    """A date as ISO to its precision, `2023-04` or `2023`; empty for none and for what is open."""
+    if isinstance(value, Mapping):
+        year, month = value.get("year"), value.get("month")
+        return f"{year}-{month:02d}" if year and isinstance(month, int) else str(year or "")
+    if value is None or isinstance(value, bool):
+        return ""
+    year, month, *_ = (*str(value).strip().split("-", 2), "", "")
+    if year.isdecimal() and len(year) == 4 and len(month) in (0, 2) and month.isdecimal() == bool(month):
+        return f"{year}-{month}" if month else year
+    ranges = date_ranges(str(value))
+    return ranges[0].start_month if ranges else ""
