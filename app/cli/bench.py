@@ -1,11 +1,12 @@
 """`footnote bench`: measure speed and memory, and print the figures."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from app.cli import output
-from app.cli.options import Json, argument, settings_now
+from app.cli.options import Json, argument, option, settings_now
 from app.cli.output import emit, render, say
 
 group = typer.Typer(help="Measure speed and memory. Example: footnote bench parsing ~/portfolio", no_args_is_help=True)
@@ -40,6 +41,38 @@ def _render_ingest(report: IngestBench) -> None:
         ["peak memory", f"{report['peak_memory_mb']:.0f} MB, workers and Postgres apart"],
     ]  # fmt: skip
     output.table("ingest", ["measure", "value"], rows)
+
+
+class AskBench(dict[str, Any]):
+    """The figures of `bench_ask`."""
+
+
+@group.command("ask")
+def ask_speed(
+    topics: Annotated[Path | None, argument("A topics file; default: that of the sample.")] = None,
+    limit: Annotated[int, option("At most this many questions, from the first.", min=1)] = 40,
+    as_json: Json = False,
+) -> None:
+    """Measure how long a warm search and a warm ask take over the ingested documents; nothing is logged.
+
+    Example: footnote bench ask --limit 10
+    """
+    settings = settings_now()
+    from app.settings import SAMPLE
+    from pipelines.evaluation.bench import bench_ask
+    from pipelines.evaluation.datasets import load_topics
+    from pipelines.query.engine import build_query_engine
+
+    questions = [topic.question for topic in load_topics(topics or SAMPLE.parent / "eval" / "topics.jsonl")][:limit]
+    with output.progress(quiet=as_json) as advance:
+        emit(AskBench(bench_ask(build_query_engine(settings), questions, advance)), as_json)
+
+
+@render.register(AskBench)
+def _render_ask(report: AskBench) -> None:
+    rows = [[name, times["p50"], times["p95"]] for name, times in report["milliseconds"].items()]
+    output.table(f"{report['questions']} questions, milliseconds", ["", "p50", "p95"], rows)
+    say(f"an ask takes {report['ratio']} times a search", "bold")
 
 
 class ParsingBench(dict[str, Any]):

@@ -272,12 +272,11 @@ def answer_precision(cited: Sequence[Sequence[CitedSpan]], places: Mapping[str, 
 
     A sentence that cites nothing lies nowhere; 0 for an answer without sentences.
     """
-    return _mean(
-        [
-            any(span.start < end and start < span.end for span in spans for start, end in places.get(span.document, ()))
-            for spans in cited
-        ]
-    )
+
+    def lies(span: CitedSpan) -> bool:
+        return any(span.start < end and start < span.end for start, end in places.get(span.document, ()))
+
+    return _mean([any(map(lies, spans)) for spans in cited])
 
 
 def quoted_places(engine: QueryEngine, topic: Topic, answer: Answer) -> dict[str, list[Span]]:
@@ -333,10 +332,6 @@ def answer_length(answer: Answer) -> tuple[int, int]:
     texts = [sentence.text for sentence in answer.sentences]
     blocks = blocks_of(answer.answer, texts)
     headings = sum(len(block.text.split()) for block in blocks)
-    lengths = {
-        kind: sum(
-            len(texts[at].split()) for block in blocks if block.kind == kind for line in block.lines for at in line
-        )
-        for kind in ("paragraph", "bullets", "numbers", "code")
-    }
-    return headings + lengths["paragraph"], headings + sum(lengths.values())
+    lengths = [(block.kind, sum(len(texts[at].split()) for line in block.lines for at in line)) for block in blocks]
+    prose = sum(words for kind, words in lengths if kind == "paragraph")
+    return headings + prose, headings + sum(words for _, words in lengths)

@@ -1,4 +1,4 @@
-"""Benchmarks: speed of loading and parsing with the exactness of the nodes, and speed of ingestion."""
+"""Benchmarks: loading and parsing with the exactness of the nodes, ingestion, searching and asking."""
 
 import resource
 import shutil
@@ -12,16 +12,18 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from llama_index.core.schema import TextNode
 
 from config.settings import Settings
-from pipelines.errors import ConfigError, FootnoteError
+from pipelines.errors import ConfigError, FootnoteError, SourceError
 from pipelines.ingestion.change_detection import content_sha
 from pipelines.ingestion.classify import classify
 from pipelines.ingestion.loaders import Limits, load
 from pipelines.ingestion.parsers import build_parser, parse, parser_for
 from pipelines.ingestion.run import build_ingestion
 from pipelines.ingestion.sources.files import list_files, read_file
+from pipelines.query.engine import QueryEngine
 from pipelines.store.database import embedded_server
 from pipelines.store.node_writer import covered_characters
 from pipelines.text import canonical
@@ -209,6 +211,33 @@ def bench_ingest(settings: Settings, locations: Sequence[str], on_progress: OnPr
         "unchanged": {"seconds": round(unchanged.seconds, 2), "embedded": unchanged.embedded},
         "peak_memory_mb": _peak_memory(),
     }
+
+
+def bench_ask(engine: QueryEngine, questions: Sequence[str], on_progress: OnProgress) -> dict[str, Any]:
+    """Time a search and an ask of each question, both warm: each was searched and asked once before.
+
+    `ratio` is the median time of an ask over that of a search. Nothing is logged, and no result comes from a cache.
+
+    Raises:
+        SourceError: If there is no question.
+        RetrievalError: If a question cannot be searched.
+    """
+    if not questions:
+        raise SourceError("There is no question to ask.", hint="Name a topics file.")
+    still = engine.with_changes({"retrieval.cache_entries": 0})
+    seconds: dict[str, list[float]] = {"search": [], "ask": []}
+    for done, question in enumerate((*questions, *questions), start=1):
+        for name, call in (("search", still.search), ("ask", still.ask)):
+            began = time.perf_counter()
+            call(question, record=False)
+            seconds[name].append(time.perf_counter() - began)
+        on_progress("asking", done, 2 * len(questions))
+    times = {
+        name: {f"p{share}": round(1000 * float(np.percentile(spent[len(questions) :], share)), 1) for share in (50, 95)}
+        for name, spent in seconds.items()
+    }
+    ratio = times["ask"]["p50"] / times["search"]["p50"]
+    return {"questions": len(questions), "milliseconds": times, "ratio": round(ratio, 2)}
 
 
 def _peak_memory() -> float:

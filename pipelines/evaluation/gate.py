@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import NamedTuple
 
 from config.settings import Settings
@@ -52,12 +53,18 @@ def measure_gate(settings: Settings, data: Path, on_progress: Progress = no_prog
         SourceError: If a file of `data` is missing, or a document of a set cannot be ingested.
         ConfigError: If the server does not let a database be made.
     """
+    scores: dict[str, dict[str, float]] = {}
+    for name, quoted in QUOTED.items():
+        engine = portfolio_engine(settings, data / quoted.documents, name=name, on_progress=on_progress)
+        topics = [topic for topic in load_topics(data / quoted.topics) if topic.answerable]
+        scores[name] = {}
+        for done, topic in enumerate(topics, start=1):
+            results = engine.search(topic.question, top_n=5, record=False).results
+            scores[name][topic.id] = float(right_quote(topic, results))
+            on_progress(name, done, len(topics))
     small = index_judged_set(settings, data / "eval" / "small", on_progress)
     ranked = small.scores({}, [MEASURES["small"]], label="small", on_progress=on_progress)
-    return {
-        **{name: _success(settings, name, data, on_progress) for name in QUOTED},
-        "small": {topic: round(row[MEASURES["small"]], 4) for topic, row in ranked.items()},
-    }
+    return scores | {"small": {topic: round(row[MEASURES["small"]], 4) for topic, row in ranked.items()}}
 
 
 def compare_gate(baseline: Mapping[str, Scores], now: Mapping[str, Scores]) -> list[GateVerdict]:
@@ -76,7 +83,7 @@ def compare_gate(baseline: Mapping[str, Scores], now: Mapping[str, Scores]) -> l
                 hint="Run `footnote eval baseline --write` and commit the file.",
             )
         change = compare([then[topic] for topic in then], [now[name][topic] for topic in then])
-        verdicts.append(GateVerdict(name, MEASURES[name], _mean(then), _mean(now[name]), change))
+        verdicts.append(GateVerdict(name, MEASURES[name], fmean(then.values()), fmean(now[name].values()), change))
     return verdicts
 
 
@@ -97,19 +104,3 @@ def write_baseline(path: Path, scores: Mapping[str, Scores]) -> None:
     """Put these scores in the place of the gate's baseline; the rest of the file stays."""
     held = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps({**held, "gate": scores}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def _success(settings: Settings, name: str, data: Path, on_progress: Progress) -> dict[str, float]:
-    """By answerable topic of a quoted set, 1 if one of the first five results overlaps a quote, else 0."""
-    held = QUOTED[name]
-    engine = portfolio_engine(settings, data / held.documents, name=name, on_progress=on_progress)
-    topics = [topic for topic in load_topics(data / held.topics) if topic.answerable]
-    scores = {}
-    for done, topic in enumerate(topics, start=1):
-        scores[topic.id] = float(right_quote(topic, engine.search(topic.question, top_n=5, record=False).results))
-        on_progress(name, done, len(topics))
-    return scores
-
-
-def _mean(scores: Scores) -> float:
-    return sum(scores.values()) / len(scores) if scores else 0.0

@@ -7,9 +7,11 @@ from llama_index.core.schema import TextNode
 
 from config.settings import ParsingSettings, Settings
 from pipelines.errors import SourceError
-from pipelines.evaluation.bench import bench_ingest, bench_parsing, check_nodes
+from pipelines.evaluation.bench import bench_ask, bench_ingest, bench_parsing, check_nodes
 from pipelines.ingestion.loaders import Limits
+from pipelines.ingestion.run import ingest
 from pipelines.query.engine import build_query_engine
+from pipelines.store.query_log import latest_queries
 from pipelines.types import Document
 
 TEXT = "# Top\n\n" + "Some words of a note. " * 20
@@ -74,3 +76,20 @@ def test_ingestion_is_timed_in_a_home_of_its_own(settings: Settings, tmp_path: P
     assert report["unchanged"]["embedded"] == 0
     assert report["documents_per_second"] > 0
     assert build_query_engine(settings).store.count() == 0
+
+
+def test_searches_and_asks_are_timed_warm_and_leave_no_log(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "crane.md").write_text("# Crane\n\nMarit built the harbour crane in 2014.\n")
+    ingest(settings, [str(tmp_path)])
+    engine = build_query_engine(settings)
+    report = bench_ask(engine, ["Who built the harbour crane?"], lambda *_: None)
+    assert report["questions"] == 1
+    assert report["milliseconds"].keys() == {"search", "ask"}
+    assert 0 < report["milliseconds"]["ask"]["p50"] <= report["milliseconds"]["ask"]["p95"]
+    assert report["ratio"] > 0
+    assert latest_queries(engine.database.engine, 9) == []
+
+
+def test_without_a_question_nothing_is_timed(settings: Settings) -> None:
+    with pytest.raises(SourceError, match="no question"):
+        bench_ask(build_query_engine(settings), [], lambda *_: None)
