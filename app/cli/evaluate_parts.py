@@ -1,9 +1,9 @@
 """`footnote eval parsing`, `grounding` and `answerability`: documents, verdicts and evidence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,25 +12,15 @@ from app.cli.evaluate import Limit
 from app.cli.options import Json, argument, option, settings_now
 from app.cli.output import emit, render, say
 
-if TYPE_CHECKING:
-    from pipelines.evaluation.parsing import ParsedFile
-
 verbs = typer.Typer()
 
 
 @dataclass(frozen=True, slots=True)
 class ParsingScores:
-    """Parsed documents with what of their truth is found; `verbose` shows every value missed or wrong."""
+    """The report on parsed documents; `verbose` shows every value missed or wrong."""
 
-    files: "Sequence[ParsedFile]"
+    report: Mapping[str, Any]
     verbose: bool
-
-    @property
-    def report(self) -> dict[str, Any]:
-        """The scores over all documents, by category and by layout, and each document with its missed values."""
-        from pipelines.evaluation.parsing import parsing_json
-
-        return parsing_json(self.files)
 
 
 @verbs.command("parsing")
@@ -46,51 +36,40 @@ def eval_parsing(
 
     A TXT or DOCX file beside a PDF is its reading order. Example: footnote eval parsing var/corpus/dev --verbose
     """
-    from pipelines.evaluation.parsing import parse_folder
+    from pipelines.evaluation.parsing import parse_folder, parsing_json
 
     with output.progress(quiet=as_json) as advance:
-        emit(ParsingScores(parse_folder(folder, limit=limit, on_progress=advance), verbose), as_json)
+        files = parse_folder(folder, limit=limit, on_progress=advance)
+    emit(ParsingScores(parsing_json(files), verbose), as_json)
 
 
 @render.register(ParsingScores)
 def _render_parsing(result: ParsingScores) -> None:
-    from pipelines.evaluation.parsing import BESIDE, CORE, field_scores, group_files
+    from pipelines.evaluation.parsing import BESIDE, CORE
 
-    done = result.files
-    judged = [each for each in done if each.truth]
-    groups = {
-        "all": judged,
-        **group_files(done, lambda each: each.expected),
-        **group_files(done, lambda each: each.theme),
-    }
-    for title, shown in ((f"F1 over {len(judged)} documents with truth", ("all", *CORE)), ("F1 beside that", BESIDE)):
-        rows = [[name, str(len(files)), *(_share(field_scores(files)[column]) for column in shown)]
-                for name, files in groups.items() if files]  # fmt: skip
-        output.table(title, ["kind or layout", "files", *shown], rows)
-    columns = ["document", "read as", "F1", "jobs found", "stated", "twice", "order", "s"]
-    output.table("", columns, [_parsed_row(each) for each in done])
-    for each in done:
+    report, files = result.report, result.report["files"]
+    judged = [each for each in files if each.truth]
+    groups = {f"all {len(judged)} with truth": report["f1"], **report["categories"], **report["themes"]}
+    for shown in (("all", *CORE), BESIDE):
+        rows = [[name, *(_share(f1[column]) for column in shown)] for name, f1 in groups.items()]
+        output.table("F1", ["kind or layout", *shown], rows)
+    rows = [
+        [each.name, each.category or "failed", _share(each.f1["all"]) if each.f1 else "", each.jobs, each.stated_jobs,
+         each.twice or "", _share(each.order), f"{each.seconds:.1f}"]
+        for each in files
+    ]  # fmt: skip
+    output.table("", ["document", "read as", "F1", "jobs found", "stated", "twice", "order", "s"], rows)
+    for each in files:
         if each.error:
             say(f"{each.name}: {each.error}", "red")
-        for what, values in (
-            (("missed", each.comparison.missed), ("wrong", each.comparison.wrong)) if result.verbose else ()
-        ):
-            for name, value in values:
-                say(f"{each.name}: {what} {name}: {value}", "dim")
-    orders = [each.order for each in done if each.order is not None]
-    if orders:
-        say(f"reading order over {len(orders)} twins: mean {sum(orders) / len(orders):.4f}, worst {min(orders):.4f}")
+        values = [("missed", *pair) for pair in each.comparison.missed]
+        values += [("wrong", *pair) for pair in each.comparison.wrong]
+        for what, name, value in values if result.verbose else ():
+            say(f"{each.name}: {what} {name}: {value}", "dim")
+    if order := report["order"]:
+        say(f"reading order over {order['twins']} twins: mean {order['mean']:.4f}, worst {order['worst']:.4f}")
     misread = sum(each.category != each.expected for each in judged)
-    say(f"{sum(each.twice for each in done)} jobs found twice, {misread} documents taken for another kind", "bold")
-
-
-def _parsed_row(each: "ParsedFile") -> list[str]:
-    from pipelines.evaluation.parsing import field_scores
-
-    stated = "" if each.stated_jobs is None else str(each.stated_jobs)
-    f1 = _share(field_scores([each])["all"]) if each.truth else ""
-    counts = [str(each.jobs), stated, str(each.twice or "")]
-    return [each.name, each.category or "failed", f1, *counts, _share(each.order), f"{each.seconds:.1f}"]
+    say(f"{report['twice']} jobs found twice, {misread} documents taken for another kind", "bold")
 
 
 def _share(value: float | None) -> str:

@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -43,25 +43,6 @@ class _Parsed:
     seconds: Sequence[float]
 
 
-@dataclass
-class _Tally:
-    """The counts of a run."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    seconds: list[float] = field(default_factory=lambda: [0.0] * len(STAGES))
-    least: tuple[float, str] = (1.0, "")
-    parsers: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
-    failed: list[str] = field(default_factory=list)
-
-    def add(self, parsed: _Parsed, checks: Counter[str]) -> None:
-        """Count a document."""
-        self.counts += checks + Counter(documents=1, nodes=len(parsed.nodes))
-        self.seconds = [spent + more for spent, more in zip(self.seconds, parsed.seconds, strict=True)]
-        self.parsers[parsed.parser] += 1
-        self.least = min(self.least, (_share(checks["covered"], checks["characters"], 1.0), parsed.document.name))
-
-
 def bench_parsing(
     locations: Sequence[str],
     *,
@@ -93,31 +74,36 @@ def bench_parsing(
     began = time.perf_counter()
     for item in items:
         canonical(read_file(item, most.most_bytes).decode("utf-8", "replace"))
-    floor, tally = time.perf_counter() - began, _Tally()
+    floor = time.perf_counter() - began
+    failed: list[tuple[str, str]] = []
+    parsers, counts, stages, least = Counter[str](), Counter[str](), [0.0] * len(STAGES), (1.0, "")
     for number, item in enumerate(items, 1):
         parsed = _parse(item, sizes, most)
         if isinstance(parsed, str):
-            tally.reasons[parsed] += 1
-            tally.failed.append(item.name)
+            failed.append((item.name, parsed))
         else:
-            tally.add(parsed, check_nodes(parsed.document, parsed.nodes, build_parser(parsed.parser, sizes).fits))
+            checks = check_nodes(parsed.document, parsed.nodes, build_parser(parsed.parser, sizes).fits)
+            counts += checks + Counter(documents=1, nodes=len(parsed.nodes))
+            parsers[parsed.parser] += 1
+            stages = [spent + more for spent, more in zip(stages, parsed.seconds, strict=True)]
+            least = min(least, (_share(checks["covered"], checks["characters"], 1.0), parsed.document.name))
         on_progress("parsing", number, len(items))
-    counts, seconds = tally.counts, sum(tally.seconds)
+    seconds = sum(stages)
     return {
         "files": len(items),
         "documents": counts["documents"],
         "nodes": counts["nodes"],
-        "parsers": dict(tally.parsers.most_common()),
+        "parsers": dict(parsers.most_common()),
         "documents_per_second": round(counts["documents"] / seconds, 1) if seconds else None,
-        "seconds": {stage: round(spent, 3) for stage, spent in zip(STAGES, tally.seconds, strict=True)},
+        "seconds": {stage: round(spent, 3) for stage, spent in zip(STAGES, stages, strict=True)},
         "floor_seconds": round(floor, 3),
         "floor_ratio": round(seconds / floor, 1) if floor else None,
         "coverage": _share(counts["covered"], counts["characters"]),
-        "least_coverage": {"document": tally.least[1], "coverage": tally.least[0]},
+        "least_coverage": {"document": least[1], "coverage": least[0]},
         "span_violations": counts["span_violations"],
         "over_limit": counts["over_limit"],
-        "failures": dict(tally.reasons.most_common()),
-        "failed": tally.failed,
+        "failures": dict(Counter(reason for _, reason in failed).most_common()),
+        "failed": [name for name, _ in failed],
         "peak_memory_mb": _peak_memory(),
     }
 

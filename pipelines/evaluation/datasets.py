@@ -38,17 +38,12 @@ def json_lines(path: Path, read: Callable[[Mapping[str, Any]], _Row], hint: str)
 
 def unreadable(path: Path, error: Exception, hint: str) -> SourceError:
     """The error for a data file that cannot be read, with the reason in words."""
-    match error:
-        case FileNotFoundError():
-            why = "does not exist"
-        case IsADirectoryError():
-            why = "is a folder, not a file"
-        case OSError():
-            why = f"cannot be read: {(error.strerror or str(error)).lower()}"
-        case UnicodeDecodeError():
-            why = "is not UTF-8 text"
-        case _:
-            why = f"cannot be read: {error}"
+    reasons: dict[type[Exception], str] = {
+        FileNotFoundError: "does not exist",
+        IsADirectoryError: "is a folder, not a file",
+        UnicodeDecodeError: "is not UTF-8 text",
+    }
+    why = reasons.get(type(error)) or f"cannot be read: {getattr(error, 'strerror', None) or error}"
     return SourceError(f"{path} {why}.", hint=hint)
 
 

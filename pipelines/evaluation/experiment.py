@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal
 
 from config.parts import CUTS, PARTS
@@ -291,19 +292,18 @@ def measure_systems(
         }
         for one in sets
     }
+    stated = sets[0].engine.settings.model_dump(mode="json", include={*TUNABLE, "embedding"})
     return Experiment(
         dataset=" + ".join(scores),
         topics=sum(len(one.dataset.topics) for one in sets),
-        systems={name: mean_over_sets([means(by[name]) for by in scores.values()]) for name in systems},
+        systems={
+            name: {m: fmean(by_set[m] for by_set in [means(by[name]) for by in scores.values()]) for m in measures}
+            for name in systems
+        },
         per_topic=scores,
         comparisons=compare_systems(list(scores.values()), baseline, measures),
-        fingerprint=_fingerprint(sets, systems),
+        fingerprint=fingerprint({**stated, "corpora": [one.dataset.sha for one in sets], "systems": dict(systems)}),
     )
-
-
-def mean_over_sets(sets: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The mean of each measure, every set of equal weight."""
-    return {name: sum(one[name] for one in sets) / len(sets) for name in sets[0]}
 
 
 def compare_systems(
@@ -323,11 +323,6 @@ def compare_systems(
 def paired_scores(baseline: Scores, other: Scores, measure: str) -> tuple[list[float], list[float]]:
     """A measure's values of two systems, topic by topic."""
     return [row[measure] for row in baseline.values()], [other[topic][measure] for topic in baseline]
-
-
-def _fingerprint(sets: Sequence[JudgedSet], systems: Mapping[str, Changes]) -> str:
-    stated: dict[str, Any] = sets[0].engine.settings.model_dump(mode="json", include={*TUNABLE, "embedding"})
-    return fingerprint({**stated, "corpora": [one.dataset.sha for one in sets], "systems": dict(systems)})
 
 
 Status = Literal["off", "no effect", "measured"]
@@ -364,23 +359,21 @@ def ablate(
 
 
 def _effect(sets: Sequence[JudgedSet], full: Changes, part: str, measure: str, on_progress: Progress) -> PartEffect:
-    lesser, cut = {**full, **PARTS[part]}, part in CUTS
-    is_off = all(
-        change_settings(one.engine.settings, lesser) == change_settings(one.engine.settings, full) for one in sets
+    lesser, cut, settings = {**full, **PARTS[part]}, part in CUTS, sets[0].engine.settings
+    is_off = change_settings(settings, lesser) == change_settings(settings, full)
+    whole, left = (
+        [one.scores(changes, [measure], cut=cut, label=label, on_progress=on_progress) for one in sets]
+        for changes, label in ((full, "full"), (lesser, f"no {part}"))
     )
-    whole = [one.scores(full, [measure], cut=cut, label="full", on_progress=on_progress) for one in sets]
-    left = [one.scores(lesser, [measure], cut=cut, label=f"no {part}", on_progress=on_progress) for one in sets]
     same = all(_orders(one, full, cut) == _orders(one, lesser, cut) for one in sets)
+    mean_of, without = ([means(scores)[measure] for scores in side] for side in (whole, left))
     return PartEffect(
         part=part,
         status="off" if is_off else "no effect" if same else "measured",
-        full=mean_over_sets([means(scores) for scores in whole])[measure],
-        without=mean_over_sets([means(scores) for scores in left])[measure],
+        full=fmean(mean_of),
+        without=fmean(without),
         gain=compare_sets([paired_scores(less, more, measure) for less, more in zip(left, whole, strict=True)]),
-        by_set={
-            one.dataset.name: means(more)[measure] - means(less)[measure]
-            for one, less, more in zip(sets, left, whole, strict=True)
-        },
+        by_set={one.dataset.name: more - less for one, more, less in zip(sets, mean_of, without, strict=True)},
     )
 
 
