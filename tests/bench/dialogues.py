@@ -1,6 +1,5 @@
 """Judged dialogues: questions that stand alone are answered as they are alone, those that do not as if written out."""
 
-import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from pipelines.errors import SourceError
 from pipelines.evaluation.answers import has_facts, portfolio_engine
 from pipelines.evaluation.datasets import Topic, json_lines, read_topic
 from pipelines.query.engine import QueryEngine
-from tests.bench import show, silent
+from tests.bench import arguments, show, silent
 
 DATA = Path(__file__).parents[2] / "data"
 DIALOGUES = DATA / "eval" / "dialogues.jsonl"
@@ -153,7 +152,7 @@ def _print(report: Mapping[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments("dialogues", __doc__)
     parser.add_argument("--qa", type=Path, help="the documents of the set qa; its dialogues are left out without them")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()

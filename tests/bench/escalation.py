@@ -1,6 +1,5 @@
 """Replay written replies of a language model to Auto-RAG: which good ones are kept, which bad ones are rejected."""
 
-import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from pipelines.evaluation.corpus import Progress, no_progress
 from pipelines.evaluation.datasets import Topic, json_lines, load_topics
 from pipelines.query.engine import QueryEngine
 from pipelines.types import SearchReport
-from tests.bench import show
+from tests.bench import arguments, show
 
 Kind = Literal["rewrite", "hyde", "multi"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -184,7 +183,7 @@ def _mean(values: Iterable[float]) -> float:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(prog="python -m tests.bench.escalation", description=__doc__).parse_args()
+    arguments("escalation", __doc__).parse_args()
     data = Path(__file__).parents[2] / "data"
     sample = portfolio_engine(get_settings(), data / "sample")
     show(evaluate_replies(sample, data / "eval" / "topics.jsonl", data / "eval" / "rewrites.jsonl"))

@@ -14,6 +14,7 @@ from pipelines.ingestion.classify import classify
 from pipelines.ingestion.loaders import load
 from pipelines.ingestion.parsers.projects import project_of
 from pipelines.types import Document, SourceItem
+from tests.bench import arguments
 
 _HERE = Path(__file__).parent
 
@@ -56,11 +57,16 @@ def score_readmes(
 
 
 def main() -> None:
-    kind, folder = sys.argv[1], Path(sys.argv[2])
-    truth = json.loads((_HERE / f"{kind}.json").read_text(encoding="utf-8"))
+    """Print the scores of a sample."""
+    options = arguments("facts", __doc__)
+    options.add_argument("kind", choices=("readmes",), help="the sample, tests/bench/KIND.json")
+    options.add_argument("folder", type=Path, help="where its files are")
+    options.add_argument("--show", action="store_true", help="print each file that is not wholly right")
+    given = options.parse_args()
+    truth = json.loads((_HERE / f"{given.kind}.json").read_text(encoding="utf-8"))
     truth.pop("about")
     purposes, languages = Score(), Score()
-    for name, purpose, right, wrong, missing in score_readmes(folder, truth):
+    for name, purpose, right, wrong, missing in score_readmes(given.folder, truth):
         purposes.right += right and bool(purpose)
         purposes.found += bool(purpose)
         purposes.stated += bool(truth[name]["purpose"])
@@ -68,7 +74,7 @@ def main() -> None:
         languages.right += count - len(missing)
         languages.found += count - len(missing) + len(wrong)
         languages.stated += count
-        if "--show" in sys.argv and not (right and not wrong and not missing):
+        if given.show and not (right and not wrong and not missing):
             sys.stdout.write(
                 f"{name}: {'' if right else repr(purpose)} wrong {sorted(wrong)} missing {sorted(missing)}\n"
             )

@@ -1,6 +1,5 @@
 """Compare filtered searches through the vector index with exact scans, over random filters."""
 
-import argparse
 import hashlib
 import time
 import uuid
@@ -22,7 +21,7 @@ from pipelines.store.node_reader import EXACT_BELOW
 from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import CATEGORIES, Audience, Document, Filters
-from tests.bench import show
+from tests.bench import arguments, show
 
 TOP = 10
 LOOK = 100  # what `retrieval.ann_factor` times the usual top_n gives
@@ -172,7 +171,7 @@ def _agreement(store: FootnoteVectorStore, case: Case) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.filters", description=__doc__)
+    parser = arguments("filters", __doc__)
     parser.add_argument("--nodes", type=int, default=10_000, help="nodes in the table (default: 10000)")
     parser.add_argument("--cases", type=int, default=200, help="random filters (default: 200)")
     given = parser.parse_args()

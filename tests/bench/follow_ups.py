@@ -1,6 +1,5 @@
 """Compare retrieval by the condensed question with retrieval by the last turn, on judged conversations."""
 
-import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from pipelines.evaluation.measures import compare, means, per_topic
 from pipelines.models.llm import build_llm
 from pipelines.query.engine import QueryEngine
 from pipelines.types import MAX_QUESTION_CHARACTERS
-from tests.bench import show, silent
+from tests.bench import arguments, show, silent
 
 MEASURES = ("nDCG@10", "recall@5", "recall@10", "RR@10")
 LAST, CONDENSED = "last turn", "condensed"
@@ -97,7 +96,7 @@ def _counted(values: Any) -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.follow_ups", description=__doc__)
+    parser = arguments("follow_ups", __doc__)
     parser.add_argument("conversations", type=Path, help="JSON Lines as `footnote eval answerability` reads them")
     given = parser.parse_args()
     show(measure_follow_ups(get_settings(), load_collection(given.conversations), silent, build_llm(get_settings())))

@@ -6,7 +6,6 @@ It answers with the sentences of the shown sources that hold the facts of a topi
 none. Prints the share of answerable topics that are answered with all facts, and of those whose facts were shown.
 """
 
-import argparse
 import json
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from config.settings import AnswerSettings, EmbeddingSettings, EscalationSetting
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.structure import sentences
+from tests.bench import arguments
 from tests.fake_openai import FakeOpenAI
 
 _OPENED = "<<source "
@@ -76,7 +76,7 @@ def answered_right(topic: Mapping[str, Any], engine: QueryEngine, openai: FakeOp
 
 def main() -> None:
     """Print the shares."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments("perfect_reader", __doc__)
     parser.add_argument("topics", type=Path)
     parser.add_argument("documents", type=Path)
     parser.add_argument("--show", action="store_true", help="print the topics that are not answered")

@@ -6,7 +6,6 @@ prints the share of sentences with the text, verdict and footnote that are expec
 whose id leaves these remainders when 3 divides it.
 """
 
-import argparse
 import json
 import sys
 import tempfile
@@ -27,6 +26,7 @@ from pipelines.query.model_writer import ModelDraft, read_from, write_by_model
 from pipelines.query.prompt import WritingOptions
 from pipelines.query.verify import build_judge, cached_embedding
 from pipelines.store.schema import documents
+from tests.bench import arguments
 from tests.fake_openai import FakeOpenAI
 
 DATA = Path(__file__).parents[2] / "data"
@@ -117,7 +117,7 @@ def _plain(text: str) -> str:
 
 def main() -> None:
     """Print the shares of a file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments("recorded_replies", __doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--show", action="store_true", help="print what is not as expected")
     parser.add_argument("--thirds", default="0,1,2", help="remainders of the ids by 3")

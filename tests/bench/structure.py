@@ -16,7 +16,6 @@ under the one above, is not. The nodes of resumes and profiles stand under the s
 under the person's name or the line of an entry, so those headings are not under their paths.
 """
 
-import argparse
 import csv
 import io
 import re
@@ -39,7 +38,7 @@ from pipelines.ingestion.loaders.tables import is_default_sheet_name
 from pipelines.ingestion.parsers import parse
 from pipelines.markup import INLINE_TAGS, plain, without_comments
 from pipelines.text import canonical, fold
-from tests.bench import show
+from tests.bench import arguments, show
 
 IN_CELL = "inside a table cell, whose words it is"
 
@@ -542,9 +541,6 @@ def exception_json(found: Found) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    formatter = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.bench.structure", description=__doc__, formatter_class=formatter
-    )
+    parser = arguments("structure", __doc__)
     parser.add_argument("folder", type=Path, help="files whose headings and table cells are looked for")
     show(structure_json(structure_of(parser.parse_args().folder)))
