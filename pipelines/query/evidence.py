@@ -89,6 +89,7 @@ COVERAGE_WEIGHT = 0.5  # of a passage's share of the question's terms, beside it
 _DEPTH = 20  # candidates by each of similarity and BM25 that count, however many were asked for
 _ASSESSED = 5  # those that a writer is shown by default
 _NAMED = 4  # missing words in a reason
+_WORD_TERMS = 3  # of a word that is not ASCII
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +258,7 @@ def _missing(intent: QueryIntent, found: Sequence[TermMatch]) -> list[str]:
     """The question's words whose terms no candidate holds, as typed; of words with equal terms, the last."""
     held = frozenset().union(*(match.terms for match in found))
     asked = set(intent.terms)
-    words = (word.strip(".,;:!?\"'()[]{}“”‘’„«»¿¡") for word in intent.search_text.split())
+    words = (word.strip(".,;:!?\"'()[]{}“”‘’„«»¿¡。！？、，「」") for word in intent.search_text.split())
+    words = (word for word in words if word.isascii() or len(tokenise(word)) <= _WORD_TERMS)  # no clause without spaces
     unheld = {frozenset(own): word for word in words if (own := asked & set(tokenise(word))) and not own & held}
     return list(unheld.values())

@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,7 +12,7 @@ from typing import Any
 
 from pipelines.text import base_verb_forms, count_tokens, without_accents
 
-TOKENISER_VERSION = 3
+TOKENISER_VERSION = 4
 # A word, with inner joints (node.js, GPT-4, snake_case) and trailing signs (C++, C#), or a leading dot (.NET); words
 # that are joined by / & + are one run (CI/CD, R&D, C/C++).
 _WORD = r"(?:(?<![\w.])\.[a-z]{2,}\b|\w+(?:[.\-'’#@:]\w+)*(?:\+\+|#)?)"
@@ -19,6 +20,8 @@ _RAW = re.compile(rf"{_WORD}(?:[/&+]{_WORD})*", re.IGNORECASE)
 _SIDE = re.compile(_WORD, re.IGNORECASE)
 # Digits between letters (k8s, i18n) are not a part.
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|(?<![^\W_])\d+|\d+(?![^\W_])|[^\W\d_]+")
+# Chinese, Japanese and Korean letters, which are written without spaces, or with endings.
+_CJK = re.compile("([\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]+)")
 _MAX_RAW = 64  # longer runs (base64, minified code) count by their parts only
 STOP_WORDS = frozenset(
     """a about an and are as at be but by can could did do does for from had has have he her hers him his how i if in
@@ -57,8 +60,20 @@ def tokenise(text: str, *, aliases: bool = True) -> list[str]:
     parts (`node.js` -> `node.js node js`, `getUserName` -> `getusernam get user name`), except that `C++`, `C#` and
     `.NET` are only themselves. Words joined by `/`, `&` or `+` count whole and each as a word (`C/C++` -> `c/c++ c
     c++`); a single letter only beside `/`. A known short form also counts as its long one (`k8s` -> `k8s kubernet`).
+
+    A run of Chinese, Japanese or Korean letters counts by its pairs of neighbours (`図書館` -> `図書 書館`), a lone
+    letter as itself, as in Lucene's CJKAnalyzer.
     """
-    return [term for raw in _RAW.findall(without_accents(text)) for term in _terms(raw, aliases)]
+    folded = without_accents(text)
+    if folded.isascii():
+        return [term for raw in _RAW.findall(folded) for term in _terms(raw, aliases)]
+    terms: list[str] = []
+    for place, piece in enumerate(_CJK.split(unicodedata.normalize("NFC", folded))):
+        if place % 2:
+            terms += [piece[at : at + 2] for at in range(max(len(piece) - 1, 1))]
+        else:
+            terms += [term for raw in _RAW.findall(piece) for term in _terms(raw, aliases)]
+    return terms
 
 
 def index_terms(text: str) -> frozenset[str]:

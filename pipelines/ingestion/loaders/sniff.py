@@ -1,6 +1,7 @@
 """Detect a file's type from its bytes; the suffix is only a hint."""
 
 import io
+import json
 import re
 import zipfile
 import zlib
@@ -71,6 +72,26 @@ _OLE_STREAMS = {
     "__properties_version1.0": "Outlook",
     "Book": "Excel",
 }
+_NO_TEXT = "Save it as Markdown, text or PDF."
+_DATA = "Write what it says in sentences, as Markdown or text, or export a table as .csv."
+# Kinds of text that are no prose: a folder passes them over, and one that is named itself is refused.
+_UNREAD_TEXT = {
+    **dict.fromkeys((".ipynb",), ("a notebook", "Convert it: jupyter nbconvert --to markdown.")),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson", ".geojson", ".json5"), ("JSON", _DATA)),
+    **dict.fromkeys((".tex", ".latex", ".ltx", ".sty", ".cls"), ("LaTeX", "Give the PDF that it makes.")),
+    **dict.fromkeys((".bib",), ("BibTeX", _NO_TEXT)),
+    **dict.fromkeys((".xml", ".svg", ".rss", ".atom", ".plist"), ("XML", _NO_TEXT)),
+    **dict.fromkeys((".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".env", ".lock"), ("a configuration", _DATA)),
+    **dict.fromkeys(
+        (
+            ".py", ".js", ".mjs", ".ts", ".jsx", ".tsx", ".css", ".scss", ".c", ".h", ".cpp", ".hpp", ".cc", ".java",
+            ".kt", ".swift", ".go", ".rs", ".rb", ".php", ".pl", ".r", ".jl", ".sh", ".bash", ".ps1", ".bat", ".sql",
+            ".lua", ".scala", ".cs", ".vue", ".ex", ".hs", ".clj", ".dart",
+        ),
+        ("source code", "Describe it in a README.md."),
+    ),
+    **dict.fromkeys((".eml", ".mbox", ".ics", ".vcf", ".srt", ".vtt"), ("an export of another program", _NO_TEXT)),
+}  # fmt: skip
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -98,7 +119,26 @@ def sniff(data: bytes, name: str) -> str:
         (b"<!doctype html", b"<html")
     ):
         return HTML
+    if not mime and (unread := _UNREAD_TEXT.get(suffix) or _unread_text(data)):
+        kind, hint = unread
+        raise LoadError(f"{name} is {kind}, which is not read.", hint=hint)
     return mime or PLAIN
+
+
+def _unread_text(data: bytes) -> tuple[str, str] | None:
+    """The kind of a text without a known suffix that is no prose, and the advice on it; None for any other."""
+    text = data.removeprefix(b"\xef\xbb\xbf").strip()
+    if text.startswith((b"\\documentclass", b"\\begin{document}")):
+        return _UNREAD_TEXT[".tex"]
+    if text.startswith(b"<?xml"):
+        return _UNREAD_TEXT[".xml"]
+    if text[:1] + text[-1:] not in (b"{}", b"[]"):
+        return None
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return _UNREAD_TEXT[".json"]
 
 
 def _office_type(data: bytes, name: str) -> str:

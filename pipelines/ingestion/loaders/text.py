@@ -2,8 +2,10 @@
 
 import codecs
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from pipelines.blocks import text_blocks
 from pipelines.errors import LoadError
@@ -21,9 +23,20 @@ _BYTE_ORDER_MARKS = (
 )
 _CONTROLS = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _MAX_CONTROLS = 0.02
-_RARE = re.compile("[¤¦¬¯´¸×÷ÿþÿðÞÐˆ˜†‡‰\x80-\x9f]|[ÂÃâ](?![a-zß-ÿ])|(?<=[a-z])[À-Þ](?=[a-z])")
+_IN_WORD = re.compile("(?<=[a-z])[¹³¿£¥¼½¾±¶](?=[a-z])|[\x80-\x9f]")
+_RARE = re.compile(f"{_IN_WORD.pattern}|[¤¦¬¯´¸×÷ÿþÿðÞÐˆ˜†‡‰]|[ÂÃâ](?![a-zß-ÿ])|(?<=[a-z])[À-Þ](?=[a-z])")
 _MAX_RARE = 0.1
-_HINT = "Save it as UTF-8, or convert it: iconv -f latin1 -t utf-8."
+_HINT = "Open it in the program that wrote it, and save it as UTF-8."
+_UNREADABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ufffd\ufffe\uffff]")
+_SAMPLE = 50_000  # bytes that tell the encoding
+_MIN_LETTERS = 6  # that are not Latin
+_MAX_CHAOS = 0.02  # of the detector's measure of mess, 0..1
+# By the detector's name, the usual encoding that the same bytes are in.
+_COMMON = {
+    "cp949": "euc_kr", "cp932": "shift_jis", "euc_jis_2004": "euc_jp", "euc_jisx0213": "euc_jp",
+    "shift_jis_2004": "shift_jis", "shift_jisx0213": "shift_jis", "big5hkscs": "big5", "cp1125": "cp866",
+    "mac_iceland": "macintosh",
+}  # fmt: skip
 _RULE = re.compile(r"([!-/:-@\[-`{-~])\1+")
 _MAX_LEVEL = 6
 _SHORTEST = 4  # characters of a rule that may be shorter than its line
@@ -38,7 +51,9 @@ def load_text(data: bytes, item: SourceItem, limits: Limits) -> Content:
 
 
 def decode(data: bytes, name: str) -> tuple[str, str]:
-    """(the text, its encoding): by byte order mark, as UTF-8, or as cp1252 where that gives plausible text.
+    """(the text, its encoding): by byte order mark, as UTF-8, as cp1252 where that gives plausible text, else detected.
+
+    An encoding is detected for text that is not in Latin letters, and for UTF-16 and UTF-32 without a mark.
 
     Raises:
         LoadError: If the bytes are binary, or in no encoding that can be detected.
@@ -46,12 +61,15 @@ def decode(data: bytes, name: str) -> tuple[str, str]:
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return _strict(data[len(mark) :], encoding, name), encoding
-    if b"\x00" in data:
-        raise _binary(name)
+    if b"\x00" in data or b"\x1b$" in data:
+        guess = _detected(data)
+        if not guess.is_sure or not guess.encoding.startswith(("utf_16", "utf_32", "iso2022")):
+            raise _binary(name)
+        return guess.text, guess.encoding
     try:
         text, encoding = data.decode("utf-8"), "utf-8"
     except UnicodeDecodeError as error:
-        text, encoding = _western(data, error, name), "cp1252"
+        text, encoding = _other_encoding(data, error, name)
     if len(_CONTROLS.findall(text)) > _MAX_CONTROLS * len(text):
         raise _binary(name)
     return text, encoding
@@ -69,19 +87,65 @@ def _strict(data: bytes, encoding: str, name: str) -> str:
     return text
 
 
-def _western(data: bytes, error: UnicodeDecodeError, name: str) -> str:
-    """Decode as cp1252, unless the bytes look like damaged UTF-8 or binary data."""
-    damaged = data.decode("utf-8", errors="ignore")
-    well_formed = sum(not char.isascii() for char in damaged)
+def _other_encoding(data: bytes, error: UnicodeDecodeError, name: str) -> tuple[str, str]:
+    """(the text, its encoding): cp1252 or a detected one, unless the bytes look like damaged UTF-8 or binary data."""
+    well_formed = sum(not char.isascii() for char in data.decode("utf-8", errors="ignore"))
     high = sum(byte > 0x7F for byte in data)
+    reason = f"{name} is not valid UTF-8 text (byte {error.start})"
+    if well_formed > high - well_formed:
+        raise LoadError(f"{reason}: a part of it is damaged.", hint=_HINT) from error
     try:
         text = data.decode("cp1252")
     except UnicodeDecodeError:
         text = ""
-    rare = len(_RARE.findall(text))
-    if not text or well_formed > (high - well_formed) or rare > _MAX_RARE * high or high > 0.3 * len(data):
-        raise LoadError(f"{name} is not valid UTF-8 text (byte {error.start}).", hint=_HINT) from error
-    return text
+    if text and len(_RARE.findall(text)) <= _MAX_RARE * high and high <= 0.3 * len(data):
+        return text, "cp1252"
+    guess = _detected(data)
+    if guess.is_sure:
+        return guess.text, guess.encoding
+    likely = guess.encoding
+    if text and _IN_WORD.search(text):  # the letters of Central Europe, which the detector seldom tells apart
+        likely = "cp1250" if _IN_WORD.search(data.decode("iso8859_2")) else "iso8859_2"
+    if likely:
+        hint = f"Save it as UTF-8, or convert it: iconv -f {likely} -t utf-8."
+        raise LoadError(f"{reason}; it may be in {likely}.", hint=hint) from error
+    raise LoadError(f"{reason}.", hint=_HINT) from error
+
+
+class _Guess(NamedTuple):
+    """A text, its likely encoding, and whether it may be read as that."""
+
+    text: str = ""
+    encoding: str = ""
+    is_sure: bool = False
+
+
+def _detected(data: bytes) -> _Guess:
+    """The likeliest reading of bytes; sure if none other is as likely and its letters are of the encoding's script."""
+    from charset_normalizer import from_bytes
+
+    is_cut = len(data) > _SAMPLE and b"\x00" not in data  # at a line, as a cut character would mislead
+    found = list(from_bytes(data[:_SAMPLE].rpartition(b"\n")[0] if is_cut else data[:_SAMPLE]))
+    if not found:
+        return _Guess()
+    best = found[0].encoding
+    encoding = _COMMON.get(best, best)
+    for codec in (encoding, best):
+        try:
+            text = data.decode(codec)
+        except UnicodeDecodeError:
+            continue
+        is_unicode = best.startswith(("utf_16", "utf_32"))
+        rivals = [
+            other for other in found[1:] if (other.chaos, other.coherence) == (found[0].chaos, found[0].coherence)
+        ]
+        letters = [char for char in text if char.isalpha()]
+        foreign = sum(not unicodedata.name(char, "").startswith("LATIN") for char in letters)
+        is_foreign = foreign >= max(_MIN_LETTERS, 0.5 * len(letters))
+        is_clean = found[0].chaos <= _MAX_CHAOS * (4 if is_unicode else 1) and not _UNREADABLE.search(text)
+        is_sure = is_clean and (is_unicode or is_foreign) and not any(str(other) != str(found[0]) for other in rivals)
+        return _Guess(text, codec if is_clean or not is_foreign else "", is_sure)
+    return _Guess()
 
 
 def _binary(name: str) -> LoadError:

@@ -35,6 +35,69 @@ def test_an_encoding_other_than_utf8_is_noted(load_bytes) -> None:
     assert load_bytes("In Köln".encode("cp1252"), "a.txt").metadata == {"encoding": "cp1252"}
 
 
+_OTHERS = {
+    "图书馆每天上午九点开门，晚上八点关门。星期一闭馆，节日期间开放时间另行通知。": (
+        "gb18030",
+        "utf-16-le",
+        "utf-16-be",
+    ),
+    "圖書館每天上午九點開門，晚上八點關門。星期一閉館，節日期間開放時間另行通知。": ("big5",),
+    "図書館は毎日午前九時に開きます。月曜日は休館です。貸出は二階の窓口でお願いします。": (
+        "shift_jis",
+        "euc_jp",
+        "iso2022_jp",
+    ),
+    "도서관은 매일 오전 아홉 시에 문을 열고 저녁 여덟 시에 닫습니다.": ("euc_kr", "utf-16-le"),
+    "Библиотека открывается каждый день в девять часов утра.": ("cp1251", "koi8_r", "utf-16-be"),
+    "The library's hours are posted at the door.": ("utf-16-le", "utf-16-be", "utf-32-le"),
+}
+
+
+@pytest.mark.parametrize(("text", "encoding"), [(text, each) for text, each_of in _OTHERS.items() for each in each_of])
+def test_text_in_another_encoding_is_read(load_bytes, text: str, encoding: str) -> None:
+    document = load_bytes(f"{text}\n".encode(encoding), "a.txt")
+    assert document.text == f"{text}\n"
+    assert document.metadata["encoding"]
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Biblioteka otwiera się codziennie o dziewiątej rano. Łódź żyje.", "cp1250"),
+        ("Biblioteka otwiera się codziennie o dziewiątej rano. Łódź żyje.", "iso8859_2"),
+        ("Kütüphane her gün sabah dokuzda açılır ve akşam sekizde kapanır. Şişli'de.", "cp1254"),
+    ],
+)
+def test_an_encoding_that_is_not_sure_is_named_in_the_advice(load_bytes, text: str, encoding: str) -> None:
+    with pytest.raises(LoadError, match=f"it may be in {encoding}") as caught:
+        load_bytes(text.encode(encoding), "a.txt")
+    assert f"iconv -f {encoding} -t utf-8" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "kind"),
+    [
+        (b'{"cells": [], "nbformat": 4}', "weights.ipynb", "a notebook"),
+        (b'{"name": "tidegate"}', "package.json", "JSON"),
+        (b'[{"name": "tidegate"}]\n', "export", "JSON"),
+        (b"\\documentclass{article}", "cv.tex", "LaTeX"),
+        (b"\\documentclass{article}", "cv", "LaTeX"),
+        (b"<?xml version='1.0'?><a>b</a>", "feed.xml", "XML"),
+        (b"import sys\n", "run.py", "source code"),
+        (b"a: 1\n", "site.yml", "a configuration"),
+    ],
+)
+def test_text_that_is_no_prose_is_refused_with_advice(load_bytes, data: bytes, name: str, kind: str) -> None:
+    with pytest.raises(LoadError, match=f"{name} is {kind}, which is not read") as caught:
+        load_bytes(data, name)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("data", [b"[x] buy flour\n[ ] bake", b"{a draft}", b"[1] Lind, Tides. [2]"])
+def test_text_without_a_suffix_is_read_unless_it_is_data(load_bytes, data: bytes) -> None:
+    assert load_bytes(data, "NOTES").text == data.decode()
+
+
 @pytest.mark.parametrize(
     ("data", "name", "message"),
     [

@@ -107,3 +107,31 @@ def test_right_words_that_no_node_holds_are_left_alone(questions: list[str]) -> 
     unknown = [word for word in words_of(questions[1::2]) if not built.document_frequency(tokenise(word)[0])]
     assert len(unknown) > 100
     assert sum(bool(built.nearest(word)) for word in unknown) <= 0.02 * len(unknown)
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("図書館は、月に開く。", ["図書", "書館", "館は", "月に", "に開", "開く"]),
+        ("2019年3月，在星河科技", ["2019", "年", "3", "月", "在星", "星河", "河科", "科技"]),
+        ("도서관은 매일", ["도서", "서관", "관은", "매일"]),
+        ("ﾒｰﾄﾙ", ["メー", "ート", "トル"]),
+        ("GPT-4的React组件", ["gpt-4", "gpt", "4", "的", "react", "组件"]),
+    ],
+)
+def test_text_without_spaces_counts_by_pairs_of_letters(text: str, terms: list[str]) -> None:
+    assert tokenise(text) == terms
+
+
+def test_terms_of_latin_text_are_those_of_version_3() -> None:
+    text = "The café's Node.js API (CI/CD on k8s) – €5, naïve C++17 and getUserName; Łódź’s R&D team, e.g. GPT-4."
+    assert tokenise(text) == [
+        "cafe", "node.js", "node", "js", "api", "ci/cd", "ci", "cd", "k8s", "kubernet", "5", "naiv", "c++", "17",
+        "getusernam", "get", "user", "name", "łodz", "r&d", "team", "e.g", "gpt-4", "gpt", "4"
+    ]  # fmt: skip
+
+
+def test_other_scripts_leave_the_terms_of_english_documents_as_they_are() -> None:
+    for path in Path("data/sample").rglob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        assert tokenise(f"{text}\n図書館\n{text}") == [*tokenise(text), "図書", "書館", *tokenise(text)]
