@@ -14,7 +14,7 @@ from pipelines.ingestion.parsers.careers.vocabulary import has_title
 from pipelines.ingestion.parsers.generic import GenericParser
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, cut_span
-from pipelines.ingestion.parsers.resume.entries import HEADING, split_entries
+from pipelines.ingestion.parsers.resume.entries import HEADING, ResumeEntry, split_entries
 from pipelines.ingestion.parsers.resume.lines import dated_lines
 from pipelines.ingestion.parsers.resume.readers import READERS, read_text
 from pipelines.ingestion.parsers.resume.sections import SectionPart, parts_of
@@ -25,10 +25,33 @@ _FALLBACK_CHARACTERS = 1000
 
 
 def _with_experience(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
-    """The parts; if none is an experience section, unnamed ones that list dated positions become one."""
+    """The parts; if none is an experience section, unnamed ones that list dated positions become one.
+
+    So do such lines below the person's name and address, in a resume without headings.
+    """
     if any(part.section == "experience" for part in parts):
         return list(parts)
-    return [replace(part, section="experience") if _lists_jobs(text, part) else part for part in parts]
+    named = [replace(part, section="experience") if _lists_jobs(text, part) else part for part in parts]
+    if any(part.section == "experience" for part in named):
+        return named
+    return [cut for part in named for cut in _without_jobs_below(text, part)]
+
+
+def _without_jobs_below(text: str, part: SectionPart) -> list[SectionPart]:
+    """The part; the lines before the first section, from the first dated position on, are a part of their own."""
+    if part.section != "contact" or part.title or not part.lines:
+        return [part]
+    entries = split_entries(dated_lines(text, part.lines)).entries
+    jobs = [entry for entry in entries if _names_dated_job(entry)]
+    at = next((number for number, line in enumerate(part.lines) if jobs and line.start >= jobs[0].start), 0)
+    if not at:
+        return [part]
+    return [replace(part, lines=part.lines[:at]), SectionPart("experience", "", None, part.lines[at:])]
+
+
+def _names_dated_job(entry: ResumeEntry) -> bool:
+    is_range = entry.dated is not None and (entry.dated.end_month is not None or entry.dated.current)
+    return is_range and any(has_title(part.words) for line in (*entry.head, *entry.after) for part in line.parts)
 
 
 def _with_talks(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
@@ -156,7 +179,7 @@ class ResumeParser(SpanParser):
     def pieces(self, text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[Piece]:
         """The pieces of a text with these blocks, and with the positions of its lines if they are known."""
         parts = _with_talks(text, _with_experience(text, parts_of(text, blocks, boxes)))
-        if not any(part.section for part in parts if part.heading):
+        if not any(part.section for part in parts if part.heading or part.section == "experience"):
             pieces = GenericParser(characters=_FALLBACK_CHARACTERS).pieces(text, blocks)
         else:
             pieces = list(_with_headings(_pieces(text, parts)))

@@ -34,6 +34,7 @@ from pipelines.ingestion.parsers.resume.job_candidates import (
     Segment,
     candidates_of,
     mean_place_scores,
+    split_known_place,
     trailing_place,
 )
 from pipelines.ingestion.parsers.resume.lines import words_of
@@ -335,10 +336,13 @@ def read_experience(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
     found: PiecesByPart = {}
     lead = ""
     for number, split in splits.items():
-        pairs = _join_company_lines([(entry, next(jobs)) for entry in split.entries])
+        pairs = _join_company_lines(_with_banners(text, [(entry, next(jobs)) for entry in split.entries]))
         made = leading_pieces(split, parts[number], "" if parts[number].heading else lead, "job")
         group = JobReading()
         for entry, job in pairs:
+            if _is_break(entry):
+                made.append(Piece(entry.start, entry.end, parts[number].path, "job", None, end_year(entry.dated)))
+                continue
             alone = bool(job.company or not group.company or is_break(job.position) or is_own_work(job.position))
             group = job if alone else group
             location = job.location or group.location
@@ -348,6 +352,37 @@ def read_experience(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
             lead = job_line(made[-1].facts)
         found[number] = made
     return found
+
+
+def _is_break(entry: ResumeEntry) -> bool:
+    """True for a time without work ("Career break, parental leave"): its first words name one, and none a position."""
+    words = [part.words for one in (*entry.head, *entry.after) for part in one.parts]
+    first = _INNER_SEPARATOR.split(words[0].partition(", ")[0])[0] if words else ""
+    return is_break(first) and not any(title_score(each) >= 1 for each in (first, *words))
+
+
+def _with_banners(text: str, pairs: Sequence[tuple[ResumeEntry, JobReading]]) -> list[tuple[ResumeEntry, JobReading]]:
+    """The jobs; below a line that names an employer, "Engineer, Payments" is a position in a team of that employer."""
+    made: list[tuple[ResumeEntry, JobReading]] = []
+    employer = ""
+    for entry, read in pairs:
+        lines = [one for one in entry.head if one.parts or one.dates]
+        above, parts = lines[:-1], lines[-1].parts if lines and lines[-1].dates else ()
+        words = parts[0].words if len(parts) == 1 else ""
+        is_pair = words == f"{read.position}, {read.company}"
+        is_team = is_pair and (company_score(read.company) < 1 or is_department(read.company))
+        name, city = split_known_place(above[0].parts[0].words if len(above) == 1 and above[0].parts else "")
+        is_marked = bool(above) and (above[0].line.kind == "heading" or text.startswith("**", above[0].line.start))
+        job = read
+        if is_team and name and (company_score(name) >= 1 or is_marked):
+            employer = name
+            job = replace(read, company=name, position=words, location=city or read.location)
+        elif is_team and employer and not above:
+            job = replace(read, company="", position=words, location="")
+        else:
+            employer = ""
+        made.append((entry, job))
+    return made
 
 
 def _join_company_lines(pairs: Sequence[tuple[ResumeEntry, JobReading]]) -> list[tuple[ResumeEntry, JobReading]]:
@@ -376,13 +411,8 @@ def _below_company_line(
 
 
 def _job_piece(text: str, entry: ResumeEntry, job: JobReading, lead: str, part: SectionPart) -> Piece:
-    """The job's piece; the company of a further position is in its `lead`.
-
-    A break ("Parental leave") has no facts.
-    """
+    """The job's piece; the company of a further position is in its `lead`."""
     span = entry.start, entry.end
-    if not job.company and is_break(job.position):
-        return Piece(*span, part.path, "job", None, end_year(entry.dated))
     facts = JobFacts(
         span=span,
         company=job.company,

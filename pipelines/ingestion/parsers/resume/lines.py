@@ -3,13 +3,14 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from pipelines.blocks import fill_gaps
 from pipelines.headings import trim_span
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
 from pipelines.ingestion.parsers.careers.places import is_place
-from pipelines.ingestion.parsers.careers.vocabulary import cached_for_short_text, has_title, looks_named
+from pipelines.ingestion.parsers.careers.vocabulary import cached_for_short_text, has_title, is_break, looks_named
 from pipelines.ingestion.words import word_lists
 from pipelines.text import fold, plain
 from pipelines.types import Block
@@ -234,7 +235,8 @@ def dated_lines(text: str, lines: Sequence[ResumeLine]) -> list[DatedLine]:
     those with the least indent name the entries.
     """
     lines = [piece for line in lines for piece in _without_run_in_text(text, line)]
-    marked = _with_named_items(text, [_dated_line(text, _labelled_item_as_text(text, line)) for line in lines])
+    marked = [_dated_line(text, _labelled_item_as_text(text, line)) for line in lines]
+    marked = _with_items_below_dates(text, _with_named_items(text, marked))
     items = [one.line.indent for one in marked if one.line.kind == "bullet"]
     if not items or any(one.anchor for one in marked):
         return marked
@@ -270,6 +272,17 @@ def _with_named_items(text: str, marked: list[DatedLine]) -> list[DatedLine]:
         if named.named and (own or (not named.anchor and below.anchor not in ("", "beside"))):
             found[number] = named
     return [found.get(number, one) for number, one in enumerate(marked)] if 0 in found else marked
+
+
+def _with_items_below_dates(text: str, marked: Sequence[DatedLine]) -> list[DatedLine]:
+    """The lines; a list item that names a position as text, if it is the first below a heading of dates alone."""
+    found = list(marked)
+    for number, (above, one) in enumerate(pairwise(marked), start=1):
+        if one.line.kind == "bullet" and above.line.kind == "heading" and above.dates and not above.parts:
+            named = _dated_line(text, replace(one.line, kind="text"))
+            if named.named and any(has_title(part.words) for part in named.parts):
+                found[number] = named
+    return found
 
 
 def list_items_as_text(lines: Sequence[ResumeLine]) -> Sequence[ResumeLine]:
@@ -334,7 +347,9 @@ def _is_named(text: str, line: ResumeLine, parts: Sequence[LineSegment], dated: 
         ends and not (len(parts) > 1 and words < 8)
     ):
         return False
-    return words == 1 or any(looks_named(part.words) or _is_styled(part.words) for part in parts)
+    return words == 1 or any(
+        looks_named(part.words) or _is_styled(part.words) or is_break(part.words) for part in parts
+    )
 
 
 def _ends_in_place(words: str) -> bool:

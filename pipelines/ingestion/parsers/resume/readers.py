@@ -170,8 +170,9 @@ def read_contact(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
     named = False
     prose = None if any(part.section == "summary" for part in parts) else _first_prose(text, parts)
     for number, part in parts_of_section(parts, "contact"):
-        start, end = part.lines[0].start, part.lines[-1].end
-        record = person_facts(text, part.lines, named=not named, titled=not part.title)
+        lines = (part.heading, *part.lines) if part.heading and not part.title else part.lines
+        start, end = lines[0].start, lines[-1].end
+        record = person_facts(text, lines, named=not named, titled=not part.title)
         named = named or bool(record and record.name)
         summary = summary_of(text, prose.body, prose.end) if prose in part.lines and prose else None
         facts = supported_facts(text, [each for each in (record, summary) if each], start, end)
