@@ -2,26 +2,29 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from pydantic import Field
 
 from pipelines.blocks import text_blocks
 from pipelines.facts import Facts, records_of
 from pipelines.ingestion.parsers.careers.dates import date_ranges
+from pipelines.ingestion.parsers.careers.people import is_name
 from pipelines.ingestion.parsers.careers.records import combined, job_line
 from pipelines.ingestion.parsers.careers.talks import names_talks
-from pipelines.ingestion.parsers.careers.vocabulary import has_title
+from pipelines.ingestion.parsers.careers.vocabulary import has_title, title_score
 from pipelines.ingestion.parsers.generic import GenericParser
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, cut_span
 from pipelines.ingestion.parsers.resume.entries import HEADING, ResumeEntry, split_entries
-from pipelines.ingestion.parsers.resume.lines import dated_lines
+from pipelines.ingestion.parsers.resume.lines import DatedLine, ResumeLine, dated_lines, words_of
 from pipelines.ingestion.parsers.resume.readers import READERS, read_text
 from pipelines.ingestion.parsers.resume.sections import SectionPart, parts_of
 from pipelines.text import count_tokens
 from pipelines.types import Block, Document, LineBox
 
 _FALLBACK_CHARACTERS = 1000
+_CAREER = frozenset({"experience", "education", "projects", "volunteering"})  # sections that no sidebar begins with
 
 
 def _with_experience(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
@@ -41,17 +44,51 @@ def _without_jobs_below(text: str, part: SectionPart) -> list[SectionPart]:
     """The part; the lines before the first section, from the first dated position on, are a part of their own."""
     if part.section != "contact" or part.title or not part.lines:
         return [part]
-    entries = split_entries(dated_lines(text, part.lines)).entries
-    jobs = [entry for entry in entries if _names_dated_job(entry)]
-    at = next((number for number, line in enumerate(part.lines) if jobs and line.start >= jobs[0].start), 0)
+    lines = dated_lines(text, part.lines)
+    jobs = [entry for entry in split_entries(lines).entries if _names_dated_job(entry)]
+    first = next((number for number, one in enumerate(lines) if jobs and one in jobs[0].head and one.dates), 0)
+    at = first
+    while at > 1 and lines[at - 1].named and (_is_below(text, lines, at) or (at == first and not lines[at].parts)):
+        at -= 1
     if not at:
         return [part]
-    return [replace(part, lines=part.lines[:at]), SectionPart("experience", "", None, part.lines[at:])]
+    cut = next(number for number, line in enumerate(part.lines) if line.end > lines[at].line.start)
+    return [replace(part, lines=part.lines[:cut]), SectionPart("experience", "", None, part.lines[cut:])]
+
+
+def _is_below(text: str, lines: Sequence[DatedLine], number: int) -> bool:
+    """True if no empty line is above a line."""
+    return "\n\n" not in text[lines[number - 1].line.end : lines[number].line.start]
 
 
 def _names_dated_job(entry: ResumeEntry) -> bool:
     is_range = entry.dated is not None and (entry.dated.end_month is not None or entry.dated.current)
     return is_range and any(has_title(part.words) for line in (*entry.head, *entry.after) for part in line.parts)
+
+
+def _with_name(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
+    """The parts; if the resume begins with a section, the person's name below it opens a part of its own.
+
+    The name is a heading of an unknown section, or a line below an empty line with a position below it.
+    """
+    if not parts or not parts[0].heading or not parts[0].title:
+        return list(parts)
+    sidebar = takewhile(lambda part: part.section not in _CAREER, parts)
+    for number, part in enumerate(sidebar):
+        if part.heading and not part.section and _is_named_above(text, part.heading, part.lines[:1]):
+            return [*parts[:number], replace(part, section="contact", title=""), *parts[number + 1 :]]
+        for at, line in enumerate(part.lines):
+            apart = "\n\n" in text[(part.lines[at - 1].end if at else 0) : line.start]
+            if line.kind == "text" and apart and _is_named_above(text, line, part.lines[at + 1 : at + 2]):
+                kept = replace(part, lines=part.lines[:at])
+                return [*parts[:number], kept, SectionPart("contact", "", None, part.lines[at:]), *parts[number + 1 :]]
+    return list(parts)
+
+
+def _is_named_above(text: str, line: ResumeLine, below: Sequence[ResumeLine]) -> bool:
+    """True for a line like a person's name with a position below it."""
+    name, *others = (words_of(text[one.body : one.end]) for one in (line, *below))
+    return is_name(name.split()) and not title_score(name) and any(title_score(words) >= 1 for words in others)
 
 
 def _with_talks(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
@@ -178,7 +215,7 @@ class ResumeParser(SpanParser):
 
     def pieces(self, text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[Piece]:
         """The pieces of a text with these blocks, and with the positions of its lines if they are known."""
-        parts = _with_talks(text, _with_experience(text, parts_of(text, blocks, boxes)))
+        parts = _with_talks(text, _with_experience(text, _with_name(text, parts_of(text, blocks, boxes))))
         if not any(part.section for part in parts if part.heading or part.section == "experience"):
             pieces = GenericParser(characters=_FALLBACK_CHARACTERS).pieces(text, blocks)
         else:

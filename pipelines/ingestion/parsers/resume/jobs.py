@@ -366,20 +366,25 @@ def _with_banners(text: str, pairs: Sequence[tuple[ResumeEntry, JobReading]]) ->
     made: list[tuple[ResumeEntry, JobReading]] = []
     employer = ""
     for entry, read in pairs:
-        lines = [one for one in entry.head if one.parts or one.dates]
-        above, parts = lines[:-1], lines[-1].parts if lines and lines[-1].dates else ()
-        words = parts[0].words if len(parts) == 1 else ""
-        is_pair = words == f"{read.position}, {read.company}"
-        is_team = is_pair and (company_score(read.company) < 1 or is_department(read.company))
-        name, city = split_known_place(above[0].parts[0].words if len(above) == 1 and above[0].parts else "")
-        is_marked = bool(above) and (above[0].line.kind == "heading" or text.startswith("**", above[0].line.start))
+        lines = [one.parts for one in entry.head if one.parts]
+        words = lines[-1][0].words if lines and len(lines[-1]) == 1 else ""
+        is_below = len(lines) == 2 and len(lines[0]) == 1
+        name, city = split_known_place(lines[0][0].words) if is_below else ("", "")
+        marked = next((one.line for one in entry.head if one.parts), None)
+        is_employer = company_score(name) >= 1 or (marked and (marked.kind == "heading" or text[marked.start] == "*"))
+        team = next((each for each in (read.company, read.location) if words == f"{read.position}, {each}"), "")
+        is_team = bool(team) and (company_score(team) < 1 or is_department(team)) and not place_score(team)
+        if made and made[-1][0].body and made[-1][0].body[-1].named:
+            employer = ""  # perhaps another employer's line
         job = read
-        if is_team and name and (company_score(name) >= 1 or is_marked):
+        if read.company and not read.position and not entry.body:
+            employer = read.company  # with the dates of all positions there
+        elif is_team and name and is_employer:
             employer = name
-            job = replace(read, company=name, position=words, location=city or read.location)
-        elif is_team and employer and not above:
+            job = replace(read, company=name, position=words, location=city)
+        elif is_team and employer and len(lines) == 1:
             job = replace(read, company="", position=words, location="")
-        else:
+        elif len(lines) != 1 or read.company:
             employer = ""
         made.append((entry, job))
     return made

@@ -275,10 +275,14 @@ def _with_named_items(text: str, marked: list[DatedLine]) -> list[DatedLine]:
 
 
 def _with_items_below_dates(text: str, marked: Sequence[DatedLine]) -> list[DatedLine]:
-    """The lines; a list item that names a position as text, if it is the first below a heading of dates alone."""
+    """The lines; a list item that names a position as text, if it is the first below dates alone.
+
+    The dates are a heading, or nothing but a list is above them.
+    """
     found = list(marked)
     for number, (above, one) in enumerate(pairwise(marked), start=1):
-        if one.line.kind == "bullet" and above.line.kind == "heading" and above.dates and not above.parts:
+        leads = above.line.kind == "heading" or number == 1 or marked[number - 2].line.kind in ("bullet", "more")
+        if one.line.kind == "bullet" and above.dates and not above.parts and leads:
             named = _dated_line(text, replace(one.line, kind="text"))
             if named.named and any(has_title(part.words) for part in named.parts):
                 found[number] = named

@@ -1,0 +1,104 @@
+"""Resumes whose jobs and names stand in other places than most: each layout as its kind, in several forms."""
+
+import pytest
+
+from pipelines.blocks import markdown_blocks, text_blocks
+from pipelines.facts import JobFacts, PersonFacts, records_of
+from pipelines.ingestion.parsers.resume import ResumeParser
+
+TWO = [("Harrow NV", "Staff Engineer"), ("Pell Ltd", "Senior Engineer")]
+TEAMS = [("Quillon Corp", "Manager, Payments"), ("Quillon Corp", "Senior Engineer, Ledger")]
+
+
+def records(text: str, kind: type) -> list:
+    blocks = markdown_blocks(text) if text.startswith("#") else text_blocks(text)
+    pieces = ResumeParser().pieces(text, blocks)
+    return [record for piece in pieces for record in records_of(piece.facts) if isinstance(record, kind)]
+
+
+def jobs(text: str) -> list[tuple[str, str]]:
+    return [(job.company, job.position) for job in records(text, JobFacts)]
+
+
+@pytest.mark.parametrize("dates", ["### {}", "**{}**"])
+def test_dates_above_a_list_date_the_position_that_is_its_first_item(dates: str) -> None:
+    text = (
+        f"# Ann Lee\n\n## Experience\n\n{dates.format('Mar 2021 - Present')}\n\n- Staff Engineer, Harrow NV\n"
+        f"- Led a team\n\n{dates.format('Jun 2017 - Feb 2021')}\n\n- Senior Engineer, Pell Ltd\n- Built a pipeline\n"
+    )
+    assert jobs(text) == TWO
+    assert [job.bullets for job in records(text, JobFacts)] == [("Led a team",), ("Built a pipeline",)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Ann Lee\n\n# Experience\n\n**Quillon Corp, Lisbon**\n\nManager, Payments\tJan 2022 – Present\n\n- Hired\n\n"
+        "Senior Engineer, Ledger\tApr 2019 – Dec 2021\n\n- Moved\n",
+        "# Ann Lee\n\n# Experience\n\n### Quillon Corp\n\n#### Manager, Payments\n\nJan 2022 – Present\n\n- Hired\n\n"
+        "#### Senior Engineer, Ledger\n\nApr 2019 – Dec 2021\n",
+        "# Ann Lee\n\n# Experience\n\n**Quillon Corp, Lisbon** (2019 – present)\n\n"
+        "Manager, Payments | Jan 2022 – Present\n\n- Hired\n\nSenior Engineer, Ledger | Apr 2019 – Dec 2021\n",
+    ],
+)
+def test_teams_below_an_employers_line_are_no_companies(text: str) -> None:
+    assert jobs(text) == TEAMS
+
+
+def test_companies_beside_positions_stay_without_an_employers_line() -> None:
+    text = "# Ann Lee\n\n# Work\n\nManager, Globex\tJan 2022 – Present\n\n- Hired\n\nEngineer, Initech\t2019 – 2021\n"
+    assert jobs(text) == [("Globex", "Manager"), ("Initech", "Engineer")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ann Lee\nann@lee.example\n\nStaff Engineer, Harrow NV, 2020 – present\n- Led\n\n"
+        "Senior Engineer, Pell Ltd, 2015 – 2020\n",
+        "# Ann Lee\n\nann@lee.example | Turin\n\nEngineer with a taste for small databases.\n\n"
+        "**Staff Engineer — Harrow NV**\n2020 – present\n\n- Led\n\n**Senior Engineer — Pell Ltd**\n2015 – 2020\n",
+        "# Ann Lee\n\n**Staff Engineer**, Harrow NV (2020 – present)\n\n- Led\n\n"
+        "**Senior Engineer**, Pell Ltd (2015 – 2020)\n\n## Education\n\nBSc, University of Turin, 2015\n",
+    ],
+)  # fmt: skip
+def test_jobs_are_read_without_a_heading_above_them(text: str) -> None:
+    assert jobs(text) == TWO
+    (person,) = records(text, PersonFacts)
+    assert person.name == "Ann Lee"
+
+
+@pytest.mark.parametrize(
+    "away", ["Career break – parental leave", "Sabbatical, travelling in Chile", "Maternity leave", "Gap year in Asia"]
+)
+def test_a_break_is_no_job(away: str) -> None:
+    text = (
+        "# Ann Lee\n\n# Experience\n\n**Staff Engineer, Harrow NV**\n\nOct 2023 – Present\n\n- Led\n\n"
+        f"**{away}**\n\nMar 2022 – Sep 2023\n\n**Senior Engineer, Pell Ltd**\n\nFeb 2018 – Feb 2022\n"
+    )
+    assert jobs(text) == TWO
+
+
+def test_words_of_a_break_in_a_company_or_position_leave_it_a_job() -> None:
+    text = (
+        "# Ann Lee\n\n## Experience\n\n### Sales Manager, Gap Inc.\n\n2019 – 2020\n\n"
+        "### Leave Coordinator, Oslo Ltd\n\n2017 – 2019\n"
+    )
+    assert jobs(text) == [("Gap Inc.", "Sales Manager"), ("Oslo Ltd", "Leave Coordinator")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## Contact\n\nann@lee.example\n\n## Skills\n\n- Nomad\n\n# Ann Marchbank\n\nSite Engineer\n\n## Work\n\n",
+        "# Skills\n\n- Nomad\n\n# Contact\n\nann@lee.example\n\n# Ann Marchbank\n\nSite Engineer\n\n# Experience\n\n",
+    ],
+)
+def test_the_name_below_a_sidebar_is_the_heading_above_the_position(text: str) -> None:
+    found = records(f"{text}### Staff Engineer, Harrow NV\n\nAug 2019 – Present\n", PersonFacts)
+    assert [(person.name, person.headline) for person in found if person.name] == [("Ann Marchbank", "Site Engineer")]
+
+
+def test_letter_spaced_headings_and_names_are_read() -> None:
+    text = "A N N   L E E\nBaker\n\nW O R K   H I S T O R Y\n\nStaff Engineer, Harrow NV\n2023 – Present\n- Led\n"
+    assert jobs(text) == TWO[:1]
+    assert records(text, PersonFacts)[0].name == "ANN LEE"
