@@ -87,6 +87,10 @@ class ChatEngine:
         """The answer as it is made, the Answer last; raises what `QueryEngine.answer` raises."""
         return self._engine.answer(question, history=history, filters=filters, audience=AUDIENCE)
 
+    def suggest(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> tuple[str, ...]:
+        """Questions that may be asked next, each new and with an answer; none where the documents cannot be read."""
+        return self._engine.suggest(answer, history=history, filters=filters, audience=AUDIENCE)
+
     def passage(self, document_id: str, start: int, end: int, around: int) -> tuple[str, str, str] | None:
         """The stored text before, inside and after a span; None when the document is gone."""
         with reading(self._engine.database.engine, "reading a passage") as connection:

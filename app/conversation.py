@@ -28,6 +28,7 @@ class Exchange:
         before: The turns that it was read with.
         reader: The language model that answers; empty without one.
         preview: The quotation that is shown while the model reads.
+        has_follow_ups: True once the answer has the questions that may be asked next, if there are any.
     """
 
     question: str
@@ -40,6 +41,7 @@ class Exchange:
     before: tuple[Turn, ...] = ()
     reader: str = ""
     preview: Answer | None = None
+    has_follow_ups: bool = False
 
     def follow(self, events: Iterator[Event]) -> Iterator[Event]:
         """Pass events on and keep them; a FootnoteError ends them and becomes the problem."""

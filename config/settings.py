@@ -335,10 +335,6 @@ class AnswerSettings(_Stage):
     )
     facts: bool = Field(True, description="compute counts and durations from career facts")
     follow_ups: int = Field(3, ge=0, le=3, description="number of suggested questions after an answer; 0 = none")
-    follow_ups_by: Literal["documents", "llm"] = Field(
-        "documents", description="source of suggestions; llm = one request per answer. All are checked by retrieval"
-    )
-    follow_up_seconds: float = Field(0.3, gt=0, description="time limit of the search for suggestions")
 
 
 class PersonaSettings(_Stage):

@@ -1,6 +1,7 @@
 """The conversation: questions, answers with footnotes, and the open source beside them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import streamlit as st
 
@@ -67,7 +68,10 @@ def _converse(engine: ChatEngine, shelf: Shelf) -> None:
             _answer(engine, question, filters)
         if files or question:
             st.rerun()
+        follow_ups = st.container(key="follow_ups")
     _panel(engine)
+    with follow_ups:
+        _follow_ups(engine)
 
 
 def _greet(engine: ChatEngine, shelf: Shelf) -> None:
@@ -94,7 +98,6 @@ def _show_entries(engine: ChatEngine) -> None:
         with render.exchange(entry, key, here, _opener(engine, key, index), latest=index == len(entries) - 1):
             widgets.pack_button(engine, entry, key)
             widgets.ask(engine, entry)
-    _follow_ups()
 
 
 def _opener(engine: ChatEngine, key: str, index: int) -> Callable[[], None]:
@@ -109,13 +112,17 @@ def _opener(engine: ChatEngine, key: str, index: int) -> Callable[[], None]:
     return opened
 
 
-def _follow_ups() -> None:
+def _follow_ups(engine: ChatEngine) -> None:
+    """Offer what may be asked after the last answer, which is shown before this is looked for."""
     last = session.entries()[-1] if session.entries() else None
-    if isinstance(last, Exchange) and last.answer and last.answer.follow_ups:
-        with st.container(key="follow_ups"):
-            for index, text in enumerate(last.answer.follow_ups):
-                st.button(literal(text), key=f"follow_up_{index}", on_click=session.ask, args=(text,),
-                          type="tertiary", icon=":material/subdirectory_arrow_right:")  # fmt: skip
+    if not isinstance(last, Exchange) or last.answer is None:
+        return
+    if not last.has_follow_ups:
+        last.answer = replace(last.answer, follow_ups=engine.suggest(last.answer, last.before, last.filters))
+        last.has_follow_ups = True
+    for index, text in enumerate(last.answer.follow_ups):
+        st.button(literal(text), key=f"follow_up_{index}", on_click=session.ask, args=(text,),
+                  type="tertiary", icon=":material/subdirectory_arrow_right:")  # fmt: skip
 
 
 def _answer(engine: ChatEngine, question: str, filters: Filters) -> None:

@@ -1,7 +1,7 @@
 """`footnote ask` and `footnote replay`: answer, keep the answer as a pack, ask again and print what changed."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -71,9 +71,15 @@ def ask(
     is_whole = "".join(shown.split()) == "".join(split_markers(answer.answer)[0].split())
     if shown and not is_whole:
         say("\n\nThe answer is:", "dim")
+    if as_json:
+        answer = replace(answer, follow_ups=engine.suggest(answer, filters=filters))
     emit(Answered(answer_json(answer), is_whole), as_json)
     if paths:
         _keep_answer(engine, question, filters, answer, paths)
+    for number, text in enumerate(() if as_json else engine.suggest(answer, filters=filters)):
+        if not number:
+            say("\nYou could ask next:", "dim")
+        say(f"  {text}", "dim")
 
 
 def _followed(events: "Iterator[Event]", model: str, *, stream: bool, quiet: bool) -> "tuple[Answer, str]":
@@ -125,10 +131,6 @@ def _render_answer(result: Answered) -> None:
         if sentence["verdict"] != "supported":
             say(f"Sentence {index} is {FINDING[sentence['verdict']]}: {clip(sentence['text'], 100)}", "yellow")
     say_sources(answer)
-    if answer["follow_ups"]:
-        say("\nYou could ask next:", "dim")
-    for question in answer["follow_ups"]:
-        say(f"  {question}", "dim")
 
 
 def marked(answer: Mapping[str, Any]) -> str:

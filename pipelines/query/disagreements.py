@@ -12,6 +12,7 @@ from pipelines.query.careers.disagreements import CAREER_CATEGORIES, ConflictSid
 from pipelines.query.careers.people import group_people, organisation_words
 from pipelines.query.context import Retrieved
 from pipelines.query.search import Search
+from pipelines.query.titles import subject_terms
 from pipelines.query.verification.normalise import (
     MONTHS,
     contains_phrase,
@@ -37,19 +38,9 @@ _ASKS_FOR: Mapping[ConflictKind, set[str]] = {
     "employer": set("employer employers employed company companies where work works worked working career".split()),
 }
 _ASKING = {*tokenise(" ".join(word for words in _ASKS_FOR.values() for word in words)), "mani", "exact"}
-# Labels of what holds of one document only, and words of titles and headings that name no subject; index terms.
+# Terms of labels of what holds of one document only.
 _OF_DOCUMENT = set(
     tokenise("attendees author authors created date modified page present published tags title updated written")
-)
-_GENERIC = set(
-    tokenise(
-        """about activity announcement annual background bio career certifications contact contents details document
-        draft education employment experience facts features figures final first highlights history
-        installation interests interim introduction key kickoff languages letter meeting memo minutes news
-        notes numbers overview page personal plan profile project projects publications readme reminder
-        report resume review second section skills status summary table talks title update usage
-        volunteering work"""
-    )
 )
 
 
@@ -211,7 +202,7 @@ def _is_same_subject(one: Source, other: Source) -> bool:
 
 def _subjects(source: Source) -> list[set[str]]:
     """The terms by which the title and each heading name a subject, the innermost last; none is empty."""
-    return [terms for title in _titles(source) if (terms := set(tokenise(title)) - _GENERIC)]
+    return [terms for title in _titles(source) if (terms := subject_terms(title))]
 
 
 def _titles(source: Source) -> list[str]:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -27,13 +28,13 @@ from pipelines.query.answer import AnswerEvent, write_computed
 from pipelines.query.careers.computed_answer import ComputedAnswer, provenance_note
 from pipelines.query.careers.questions import compute_answer
 from pipelines.query.cited_documents import note_partial_documents, with_identical_documents
-from pipelines.query.context import Retrieved, documents_shown, retrieve_context
+from pipelines.query.context import documents_shown, retrieve_context
 from pipelines.query.corpus_questions import CorpusAnswer, answer_about_corpus, write_about_corpus
 from pipelines.query.disagreements import career_disagreements_for, with_conflicts
 from pipelines.query.escalate import find
 from pipelines.query.result_cache import NO_CACHE, ResultCache
 from pipelines.query.search import Request, Search, SearchOutcome, begin_search
-from pipelines.query.suggest import suggest_follow_ups
+from pipelines.query.suggest import proposals_beside, suggest
 from pipelines.query.write import passage_count, write
 from pipelines.store.added_nodes import restored
 from pipelines.store.database import Database, open_database
@@ -165,7 +166,7 @@ class QueryEngine(BaseQueryEngine):
         While a slow language model reads, a Preview comes first, which the answer replaces.
 
         A search that fails leaves what the other found, and the Answer's notes say so. Without `record` it is
-        not logged, and no follow-ups are suggested.
+        not logged. What may be asked next is left to `suggest`.
 
         Raises:
             RetrievalError: If the question or a filter cannot be searched.
@@ -199,7 +200,7 @@ class QueryEngine(BaseQueryEngine):
     def _answered(
         self, request: Request, *, record: bool, previews: bool = False
     ) -> Generator[AnswerEvent, None, tuple[Answer, Trace]]:
-        """Yield the events of an answer; return the Answer and its trace. `record` logs it and suggests follow-ups."""
+        """Yield the events of an answer; return the Answer and its trace. `record` logs it."""
         meter = Meter()
         with metering(meter):
             for attempt in self.active.attempts():
@@ -218,18 +219,14 @@ class QueryEngine(BaseQueryEngine):
             if not isinstance(evidence, CorpusAnswer):
                 careers = career_disagreements_for(draft, search, evidence)
                 draft = with_conflicts(draft, search.intent.wording, careers)
-        with metering(meter):
-            intent = search.intent
-            draft = replace(draft, condensed=intent.condensed, condensed_by=intent.condensed_by)
-            retrieved = evidence if isinstance(evidence, Retrieved) else None
-            follow_ups = suggest_follow_ups(draft, search, retrieved) if record else ()
+        intent = search.intent
+        draft = replace(draft, condensed=intent.condensed, condensed_by=intent.condensed_by)
         draft = with_identical_documents(draft, ledger, self.database.engine, request.audience)
         note_partial_documents(draft, self.database.engine, request.audience, ledger)
         trace = _closed(search)
         usage = meter.usage()
         answer = replace(
             draft,
-            follow_ups=follow_ups,
             notes=tuple(note for note in dict.fromkeys(trace.notes) if note != draft.fallback_reason),
             trace_id=trace.id,
             timings_ms=trace.timings_ms,
@@ -266,6 +263,35 @@ class QueryEngine(BaseQueryEngine):
         """The finished Answer of `answer`."""
         request = self._request(question, filters, audience, top_n=self.passages, history=history)
         return self.finished(request, record=record)[0]
+
+    def suggest(
+        self,
+        answer: Answer,
+        *,
+        history: Sequence[Turn] = (),
+        filters: Filters | None = None,
+        audience: Audience | None = None,
+    ) -> tuple[str, ...]:
+        """Questions that may be asked next, for the Answer's `follow_ups`: each new, and answered by quotation here.
+
+        Made after an answer, which does not wait for them; none where the documents cannot be read.
+
+        Args:
+            answer: The Answer.
+            history: The turns before it.
+            filters: Those that it was asked with.
+            audience: The audience that it was given to.
+        """
+        request = self._request(answer.question, filters, audience, history=history)
+        quoting = replace(self, llm=None, cache=NO_CACHE)
+        ask = partial(quoting.ask, filters=request.filters, audience=request.audience, record=False)
+        try:
+            with self.active.snapshot():
+                proposed = proposals_beside(answer, request, self.store)
+                return suggest(answer, history, proposed, ask, limit=self.settings.answer.follow_ups)
+        except FootnoteError as error:
+            log_failure("no follow-up questions are suggested", error)
+            return ()
 
     def search(
         self,

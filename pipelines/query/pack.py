@@ -170,7 +170,7 @@ def _from_version_1(old: Mapping[str, Any]) -> dict[str, Any]:
 # Nothing private
 
 
-_SPARED = {"retrieval.cache_entries", "answer.follow_ups", "answer.follow_ups_by", "answer.follow_up_seconds"}
+_SPARED = {"retrieval.cache_entries", "answer.follow_ups"}
 _WRITER = ("max_tokens", "context_window", "temperature")
 _PATH = re.compile(r"(?:[A-Za-z]:)?[\\/~]")
 _ADDRESS = re.compile(r"(https?://)(?:[^\s/@'\"]*@)?([^\s/'\"<>()?#]+)[^\s'\"<>()]*")

@@ -65,17 +65,6 @@ class QueryEmbedder:
                 self._known[key] = self._usable(self._embed_model.get_agg_embedding_from_queries(list(key)))
         return self._known[key]
 
-    def embed(self, texts: Sequence[str]) -> None:
-        """Embed those of these texts that are not known yet, in one batch.
-
-        Raises:
-            ModelError, ServiceUnavailable: If the embedding model cannot be asked.
-        """
-        if new := [text for text in dict.fromkeys(texts) if (text,) not in self._known]:
-            with self._asking():
-                vectors = [self._usable(each) for each in self._embed_model.get_text_embedding_batch(new)]
-            self._known |= {(text,): vector for text, vector in zip(new, vectors, strict=True)}
-
     def _usable(self, vector: Sequence[float]) -> Sequence[float]:
         try:
             return self._fitting(vector)

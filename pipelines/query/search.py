@@ -1,7 +1,6 @@
 """SEARCH: one question's work in hand, handed from stage to stage, and a search: retrieve, boost, cut, assess."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -16,7 +15,7 @@ from pipelines.observe import log_failure
 from pipelines.query.active_index import ModelIndex
 from pipelines.query.evidence import assess
 from pipelines.query.followup import recent_turns, rewrite_follow_up, stand_alone
-from pipelines.query.fuse import HybridRetriever, build_fusion, by_score, fusion_weights
+from pipelines.query.fuse import HybridRetriever, build_fusion, fusion_weights
 from pipelines.query.postprocess import build_additions, build_cuts, build_factors
 from pipelines.query.retrieve import (
     DenseRetriever,
@@ -32,7 +31,6 @@ from pipelines.store.known_names import NO_NAMES
 from pipelines.store.lexical_index import LexicalIndex
 from pipelines.store.near_duplicates import families_of
 from pipelines.store.read_snapshot import Mark
-from pipelines.store.tokens import tokenise
 from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import Audience, Evidence, Filters, Mode, QueryIntent, Turn
 
@@ -169,26 +167,6 @@ class Search:
         ledger = outcome.ledger.fork(outcome.ledger.name)
         ledger.join(outcome.ledger)
         return self._assess(outcome.ranked, intent, ledger)
-
-    def rank(self, hits: Sequence[NodeWithScore]) -> SearchOutcome:
-        """Nodes that were read already, ranked, cut and assessed for this question; the corpus is not searched.
-
-        Raises:
-            ModelError, ServiceUnavailable: If the embedding model or the database cannot be asked.
-        """
-        ids, query, mode = [hit.node.node_id for hit in hits], QueryBundle(self.intent.search_text), self.request.mode
-        scores: dict[str, Mapping[str, float]] = {}
-        if mode != "sparse":
-            scores["dense"] = self.store.similarities(self.embedder.vector(query), ids)
-        if mode != "dense":
-            scores["sparse"] = self.lexical.score_of(Counter(tokenise(query.query_str)), ids)
-        self.ledger.tag(*scores)
-        rankings = {leg: sorted(of.items(), key=lambda pair: (-pair[1], pair[0])) for leg, of in scores.items()}
-        options, nodes = self.settings.retrieval, {hit.node.node_id: hit.node for hit in hits}
-        fused = build_fusion(options)(rankings, fusion_weights(options))
-        ranked = by_score(fused, nodes)
-        self.ledger.fused(ranked)
-        return self._ranked(ranked, query, self.ledger)
 
     def with_neighbours(self, outcome: SearchOutcome) -> list[NodeWithScore]:
         """The ranking of an outcome, with the neighbours of its nodes where the settings add them."""

@@ -1,211 +1,152 @@
-"""SUGGEST: follow-up questions after an answer, each checked before it is shown."""
+"""SUGGEST: questions to ask next, proposed from the documents of an answer, each tried before it is shown."""
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import chain, zip_longest
+from pathlib import PurePath
 
-from llama_index.core.schema import NodeWithScore
-
-from config.settings import Settings
 from pipelines.answers import Answer
-from pipelines.errors import FootnoteError
-from pipelines.observe import log_failure
-from pipelines.query.context import Passage, Retrieved, source_of, span_of
-from pipelines.query.extract import extract, is_answer
+from pipelines.facts import EducationFacts, JobFacts, LanguageFacts, ProjectFacts
+from pipelines.query.careers.disagreements import CAREER_CATEGORIES
 from pipelines.query.postprocess.duplicates import jaccard
-from pipelines.query.proposals import Proposal, cited_spans, from_documents, from_model, is_cited
-from pipelines.query.question_rules import terms_of
-from pipelines.query.quotable_units import QuotableSources
-from pipelines.query.search import Search, SearchOutcome, begin_search
-from pipelines.query.unit_scoring import lexical_unit_scorer
+from pipelines.query.search import Request
+from pipelines.query.titles import subject_terms
+from pipelines.store.database import reading
+from pipelines.store.documents import DocumentSection, sections_of
+from pipelines.store.facts import Fact, read_facts, stated_people
+from pipelines.store.node_reader import NodeReader
 from pipelines.store.tokens import tokenise
+from pipelines.text import fold
+from pipelines.types import Turn
 
-_CHECKED = 6  # proposals at most
-_ASKING = frozenset(tokenise("Which documents say degree earned do project speak"))  # the words of the templates
-_ALIKE = 0.7  # share of the terms of two questions, from which they are the same
-_AHEAD = 3  # hits among which the document that should answer must be
-_READ = 3  # passages in which a quotable line is looked for
-_WHOLE = 1_000_000  # nodes on each side: the whole document
-
-
-def suggest_follow_ups(answer: Answer, search: Search, retrieved: Retrieved | None) -> tuple[str, ...]:
-    """Unasked questions that documents close to the answer can answer; best first.
-
-    They are proposed by a language model if the settings ask for it, else from the surroundings of the answer. Each is
-    checked without the conversation, on the retrieved nodes and the documents that should answer it; the corpus is not
-    searched again. Without a language model the passages must contain something that extraction would quote. Questions
-    that were not checked within the time limit are not shown.
-
-    Nothing where a part of the search failed.
-    """
-    options, ledger = search.settings.answer, search.ledger
-    if not options.follow_ups or search.intent.greeting or ledger.degraded:
-        return ()
-    until = time.perf_counter() + options.follow_up_seconds
-    with ledger.stage("follow_ups"):
-        try:
-            proposed = from_model(answer, search, retrieved)
-            with search.store.read_snapshot():
-                asked = (answer.question, answer.condensed, *(turn.question for turn in search.request.history))
-                conversation = Conversation(tuple(filter(None, asked)), cited_spans(answer), answer.answer)
-                fresh = without_repeats([*proposed, *from_documents(answer, search, retrieved)], conversation)
-                return _checked(fresh, conversation, _pool(answer, search, retrieved, fresh), search, until)
-        except FootnoteError as error:
-            log_failure("no follow-up questions are suggested", error)
-            return ()
-
-
-def _pool(
-    answer: Answer, search: Search, retrieved: Retrieved | None, fresh: Sequence[Proposal]
-) -> list[NodeWithScore]:
-    """The nodes that a proposal may be answered from: those found, and those of the documents near the answer."""
-    near = {source.document_id: None for source in (*answer.sources, *answer.nearest)}
-    near |= {proposal.document: None for proposal in fresh if proposal.document}
-    hits = {hit.node.node_id: hit for hit in (retrieved.found.ranked or retrieved.found.ranking if retrieved else ())}
-    for document_id in near:
-        hits |= {hit.node.node_id: hit for hit in search.read_window(document_id, 0, _WHOLE)}
-    return list(hits.values())
-
-
-def _checked(
-    fresh: Sequence[Proposal],
-    conversation: "Conversation",
-    pool: Sequence[NodeWithScore],
-    search: Search,
-    until: float,
-) -> tuple[str, ...]:
-    """Those that nodes of the pool answer; all are embedded together."""
-    request, options = search.request, search.settings
-    asked = {
-        proposal.question: replace(
-            begin_search(replace(request, question=proposal.question, history=()), options, search.index),
-            embedder=search.embedder,
-        )
-        for proposal in fresh
-    }
-    if request.mode != "sparse":
-        search.embedder.embed([each.intent.search_text for each in asked.values()])
-    return answerable(
-        fresh,
-        conversation,
-        lambda question: asked[question].rank(pool),
-        lambda outcome: search.llm is not None or is_quotable(outcome, options, search.lexical.idf),
-        limit=options.answer.follow_ups,
-        until=until,
-    )
+Span = tuple[str, int, int]  # document id, start, end
+_MAX_TRIED = 6
+_SAME = 0.7  # share of the terms of two questions from which they are the same
+_MAX_NAME = 60  # characters of a name or heading in a question
+_MAX_WORDS = 8
+_ORDER = {"job": 0, "project": 1, "education": 2, "language": 3}
+_TEMPLATES = frozenset(tokenise("document degree say speak language"))
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
-    """The conversation that follow-ups must not repeat: its questions, and the answer with its quoted spans."""
+class Proposal:
+    """A question, and the span that should answer it."""
 
-    questions: tuple[str, ...]
-    quoted: tuple[tuple[str, int, int], ...] = ()
-    answer: str = ""
+    question: str
+    span: Span
 
 
-def without_repeats(proposed: Sequence[Proposal], conversation: Conversation) -> list[Proposal]:
-    """At most six proposals, without repeats of earlier questions or of each other, in any wording.
+def proposals_beside(answer: Answer, request: Request, reader: NodeReader) -> list[Proposal]:
+    """Questions about the documents that an answer cites, or that came nearest to an abstention.
 
-    Two questions are repeats if most of their terms are equal, apart from question words.
+    Raises:
+        ServiceUnavailable: If the documents cannot be read.
     """
-    keys = [_matter(question) for question in conversation.questions]
-    fresh: list[Proposal] = []
-    for proposal in proposed:
-        key = _matter(proposal.question)
-        if key and not any(jaccard(key, other) >= _ALIKE for other in keys):
-            keys.append(key)
-            fresh.append(proposal)
-    return fresh[:_CHECKED]
+    numbers = {n for sentence in answer.sentences for n in sentence.citations}
+    sources = [source for source in answer.sources if source.n in numbers] or answer.nearest
+    if not sources:
+        return []
+    documents = tuple(dict.fromkeys(source.document_id for source in sources))
+    facts = read_facts(reader, replace(request.filters, document=documents), request.audience)
+    people = {document: name for name, document in stated_people(reader, request.audience)}
+    with reading(reader.engine, "reading the sections of an answer's documents") as connection:
+        sections = sections_of(connection, documents, request.audience)
+    return proposals(facts, people, sections, _cited_spans(answer))
 
 
-def answerable(
-    proposed: Sequence[Proposal],
-    conversation: Conversation,
-    find: Callable[[str], SearchOutcome],
-    is_told: Callable[[SearchOutcome], bool],
-    *,
-    limit: int,
-    until: float,
+def proposals(
+    facts: Sequence[Fact], people: Mapping[str, str], sections: Sequence[DocumentSection], quoted: Sequence[Span]
+) -> list[Proposal]:
+    """Questions about the facts and sections that are not quoted, of both kinds in turn; `people` are by document."""
+    pairs = zip_longest(_of_facts(facts, people, quoted), _of_sections(sections, quoted))
+    return [proposal for proposal in chain.from_iterable(pairs) if proposal]
+
+
+def suggest(
+    answer: Answer, history: Sequence[Turn], proposed: Sequence[Proposal], ask: Callable[[str], Answer], *, limit: int
 ) -> tuple[str, ...]:
-    """At most `limit` proposals that the corpus answers, in order; unchecked ones are left out.
+    """At most `limit` proposals that `ask` answers from their place, in order; six are tried at most.
 
-    The evidence must be sufficient and at least of medium strength, and the place that should answer among the first
-    hits. What stands first must be no other follow-up's, and where the answer stands on it, it must hold something that
-    is asked for and that was neither asked for before nor said.
-
-    Args:
-        proposed: The most promising first.
-        conversation: What is not to be repeated.
-        find: The search of the engine.
-        is_told: True if the writer would answer from what was found.
-        limit: How many are wanted.
-        until: `time.perf_counter()` when it is over; no check is begun that would take as long as those before it.
+    A question is left out if it was asked before, in any wording, or if its answer rests on nothing new.
     """
-    chosen: list[str] = []
-    seen: set[str] = set()
-    begun = time.perf_counter()
-    for checked, proposal in enumerate(proposed):
-        now = time.perf_counter()
-        if len(chosen) >= limit or now + (now - begun) / max(checked, 1) >= until:
+    asked = [answer.question, answer.condensed, *(turn.question for turn in history)]
+    quoted, tried, chosen = _cited_spans(answer), [_matter(question) for question in asked], list[str]()
+    for proposal in proposed:
+        if len(chosen) == limit or len(tried) == len(asked) + _MAX_TRIED:
             break
-        found = find(proposal.question)
-        holds = holds_up(found, proposal, conversation) and found.ranking[0].node.node_id not in seen and is_told(found)
-        if holds and time.perf_counter() < until:
-            seen.add(found.ranking[0].node.node_id)
+        matter = _matter(proposal.question)
+        if any(jaccard(matter, other) >= _SAME for other in tried):
+            continue
+        tried.append(matter)
+        reply = ask(proposal.question)
+        new = [span for span in _cited_spans(reply) if not _overlaps(span, quoted)]
+        if reply.confidence != "low" and (_overlaps(proposal.span, new) or (new and reply.model)):
             chosen.append(proposal.question)
+            quoted += new
     return tuple(chosen)
 
 
-def holds_up(found: SearchOutcome, proposal: Proposal, conversation: Conversation) -> bool:
-    """True if the search result answers a proposal with something new."""
-    evidence = found.evidence
-    if not found.ranking or not evidence.sufficient or evidence.band == "low":
-        return False
-    places = [hit.node.metadata for hit in found.ranking[:_AHEAD]]
-    if not any(_holds(place, proposal) for place in places):
-        return False
-    first = found.ranking[0].node
-    place = first.metadata
-    is_quoted = is_cited(place["document_id"], place["start"], place["end"], conversation.quoted)
-    known = _key(" ".join([*conversation.questions, conversation.answer]))
-    return not is_quoted or bool((_key(proposal.question) - known - _ASKING) & _key(first.get_content()))
+def _of_facts(facts: Sequence[Fact], people: Mapping[str, str], quoted: Sequence[Span]) -> Iterator[Proposal]:
+    """Questions about facts, each by the person that its document names, else by the only one that any does."""
+    only = next(iter(people.values()), "") if len({fold(name) for name in people.values()}) == 1 else ""
+    asked = [(fact, *_about_fact(fact, _short(people.get(fact.document_id, only)))) for fact in facts]
+    spans = {fact: (fact.document_id, *fact.record.span) for fact in facts}
+    known = {subject for fact, subject, _ in asked if _overlaps(spans[fact], quoted)}
+    for fact, subject, question in sorted(asked, key=lambda each: _ORDER.get(each[0].record.type, 0)):
+        if question and subject not in known:
+            known.add(subject)
+            yield Proposal(question, spans[fact])
 
 
-def _holds(place: Mapping[str, Any], proposal: Proposal) -> bool:
-    """True if a hit is at the place that should answer a proposal."""
-    if proposal.document and place["document_id"] != proposal.document:
-        return False
-    return proposal.place is None or (place["start"] < proposal.place[1] and proposal.place[0] < place["end"])
+def _about_fact(fact: Fact, who: str) -> tuple[str, str]:
+    """(what is the same in facts of several documents, the question about it); an empty question if there is none."""
+    match fact.record:
+        case JobFacts(company=name, current=current):
+            question = f"What {'does' if current else 'did'} {who} do at {_short(name)}?"
+        case EducationFacts(institution=name):
+            question = f"Which degree does {who} have from {_short(name)}?"
+        case ProjectFacts(name=name, purpose=purpose):
+            return fold(name), f"What is {_short(name)}?" if purpose and _short(name) else ""
+        case LanguageFacts():
+            name, question = "languages", f"Which languages does {who} speak?"
+        case _:
+            return "", ""
+    return fold(name), question if who and _short(name) else ""
+
+
+def _of_sections(sections: Sequence[DocumentSection], quoted: Sequence[Span]) -> Iterator[Proposal]:
+    for section in sections:
+        heading, title = _short(section.heading), _short(section.title)
+        span = section.document_id, section.start, section.end
+        tells = subject_terms(heading) and fold(heading) != fold(title)
+        if not tells or section.category in CAREER_CATEGORIES or _overlaps(span, quoted):
+            continue
+        is_file = not subject_terms(title) or "_" in title or bool(PurePath(title).suffix)
+        who = "do the documents" if is_file else f"does ‘{title}’" if " " in title else f"does {title}"
+        yield Proposal(f"What {who} say about ‘{heading}’?", span)
+
+
+def _short(text: str) -> str:
+    """A name or heading without its number; empty when it is too long, a sentence, an address or markup."""
+    words = text.split()
+    if words and words[0][-1:] in ".)" and words[0][:-1].isalnum() and len(words[0]) < 4:
+        words = words[1:]
+    line = " ".join(words).strip(" .,:;!?#*_-–—'\"‘’“”")
+    is_name = any(map(str.isalpha, line)) and set(line).isdisjoint('<>{}|`@"“”')
+    is_sentence = any(mark in line for mark in (". ", "! ", "? ", "; ", "://", "www."))
+    return line if is_name and not is_sentence and len(line) <= _MAX_NAME and len(words) <= _MAX_WORDS else ""
+
+
+def _cited_spans(answer: Answer) -> list[Span]:
+    cited = (citation for sentence in answer.sentences for citation in sentence.evidence)
+    return [(citation.document_id, citation.start, citation.end) for citation in cited]
+
+
+def _overlaps(span: Span, others: Sequence[Span]) -> bool:
+    document, start, end = span
+    return any(document == other and start < until and since < end for other, since, until in others)
 
 
 def _matter(question: str) -> frozenset[str]:
-    """The terms of what a question asks."""
-    return frozenset(terms_of(question)) - _ASKING
-
-
-def _key(question: str) -> frozenset[str]:
-    return frozenset(tokenise(question))
-
-
-def is_quotable(found: SearchOutcome, settings: Settings, weight: Callable[[str], float]) -> bool:
-    """True if lines of the first three passages could be quoted as the answer.
-
-    The writer sees more passages and uses similarities too, so this is a lower bound; it needs neither a model nor a
-    read.
-
-    Args:
-        found: The search result.
-        settings: The writer's.
-        weight: The idf of a term.
-    """
-    sources = []
-    for n, hit in enumerate(found.ranking[:_READ], start=1):
-        meta = hit.node.metadata
-        passage = Passage(hit.node.get_content(), "", meta["title"], "", "", meta["category"])
-        sources.append(source_of(n, span_of(hit), passage))
-    strength, most = found.evidence.strength, settings.answer.max_sentences
-    quotable, scorer = QuotableSources(sources), lexical_unit_scorer(weight)
-    extraction = extract(found.intent, quotable, found.ranking, scorer, strength=strength, max_sentences=most)
-    return is_answer(extraction, found.evidence, settings.evidence)
+    """The terms of what a question asks about."""
+    return frozenset(tokenise(question)) - _TEMPLATES

@@ -31,7 +31,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from pipelines.store.database import append_rows, writing
 from pipelines.store.filters import check, seen_by
 from pipelines.store.schema import document_indexes, document_versions, documents
-from pipelines.structure import STRUCTURE_VERSION, stored_structure
+from pipelines.structure import STRUCTURE_VERSION, read_structure, stored_structure
 from pipelines.types import Audience, Block, Document, Filters, Furniture, LineBox
 
 _STRUCTURED = {"furniture", "pages", "pages_without_text", "blocks", "boxes", "metadata", "structure"}
@@ -263,6 +263,30 @@ def from_row(row: Mapping[Any, Any]) -> Document:
         structure=row.get("structure") or {},
         metadata=row["metadata"],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSection:
+    """What stands under a heading, that included: `document.text[start:end]`."""
+
+    document_id: str
+    title: str
+    category: str
+    heading: str
+    start: int
+    end: int
+
+
+def sections_of(connection: Connection, document_ids: Collection[str], audience: Audience) -> list[DocumentSection]:
+    """The sections of documents that this audience may see, in their order; a section holds those below it."""
+    d = documents.c
+    statement = select(d.id, d.title, d.name, d.category, d.structure).where(d.id.in_(document_ids), seen_by(audience))
+    return [
+        DocumentSection(row.id, row.title or row.name, row.category, element.name, element.start, element.of)
+        for row in connection.execute(statement.order_by(d.name, d.id))
+        for element in (read_structure(row.structure).elements if row.structure else ())
+        if element.kind == "heading"
+    ]
 
 
 def find_documents(connection: Connection, named: str) -> list[str]:

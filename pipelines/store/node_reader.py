@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,6 @@ from pipelines.store.filters import holds, matching, seen_by
 from pipelines.store.lexical_index import Segment
 from pipelines.store.node_table import NodeTable
 from pipelines.store.read_snapshot import Mark, ReadSnapshot, read_snapshot
-from pipelines.store.schema import documents
 from pipelines.store.tokens import TOKENISER_VERSION, tokenise
 from pipelines.text import searchable
 from pipelines.types import Audience, Filters, NodeMetadata
@@ -289,49 +287,3 @@ def read_node(row: Any) -> TextNode:
     node.set_content(row.text)
     node.metadata = {**_DEFAULTS, **node.metadata}
     return node
-
-
-_MOST_SECTIONS = 400
-
-
-@dataclass(frozen=True, slots=True)
-class NodeSection:
-    """A node's span `document.text[start:end]`, and the headings above it, the outermost first."""
-
-    document_id: str
-    title: str
-    category: str
-    path: tuple[str, ...]
-    start: int
-    end: int
-
-
-def sections_of(reader: NodeReader, filters: Filters, audience: Audience) -> list[NodeSection]:
-    """The places of the first 400 nodes that pass the filters, in the order of their documents."""
-    node, d = reader.passing(filters, audience), documents.c
-    statement = (
-        select(d.id, d.title, d.name, d.category, node.c.section_path, node.c.start, node.c.end)
-        .join_from(node, documents, d.id == node.c.document_id)
-        .where(seen_by(audience))
-        .order_by(d.name, d.id, node.c.start)
-        .limit(_MOST_SECTIONS)
-    )
-    return [
-        NodeSection(row.id, row.title or row.name, row.category, tuple(row.section_path), row.start, row.end)
-        for row in read_rows(reader.engine, "reading sections", statement)
-    ]
-
-
-def documents_of_categories(
-    reader: NodeReader, document_ids: Collection[str], categories: Collection[str], audience: Audience, *, limit: int
-) -> list[tuple[str, str]]:
-    """(id, title) of other documents of these categories that this audience may see, the newest first."""
-    d = documents.c
-    statement = (
-        select(d.id, d.title, d.name)
-        .where(d.category.in_(categories), d.id.not_in(document_ids), seen_by(audience))
-        .order_by(d.year.desc().nulls_last(), d.name, d.id)
-        .limit(limit)
-    )
-    rows = read_rows(reader.engine, "reading documents of a kind", statement)
-    return [(row.id, row.title or row.name) for row in rows]

@@ -101,6 +101,7 @@ class FakeEngine:
     failures: tuple[ShelfFailure, ...] = ()
     years: tuple[int, ...] = (2024, 2019)
     script: dict[str, list[Event | Exception]] = field(default_factory=dict)
+    suggestions: dict[str, tuple[str, ...]] = field(default_factory=dict)
     intake: list[IngestItem] | Exception = field(default_factory=list)
     model_name: str = ""
     starters: tuple[str, ...] = ()
@@ -122,6 +123,9 @@ class FakeEngine:
             if isinstance(event, Exception):
                 raise event
             yield event
+
+    def suggest(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> tuple[str, ...]:
+        return self.suggestions.get(answer.question, ())
 
     def feedback(self, query_id: str, given: Feedback, session: str) -> None:
         if self.given_fault:

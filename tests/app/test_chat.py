@@ -228,7 +228,8 @@ def test_starters_come_from_the_documents_of_different_categories() -> None:
 
 
 def test_follow_ups_are_offered_below_the_last_answer(engine: FakeEngine, chat: Open) -> None:
-    engine.script[ORGANS] = answered(ORGANS, [tuned], [resume], follow_ups=(REEDS,))
+    engine.script[ORGANS] = answered(ORGANS, [tuned], [resume])
+    engine.suggestions[ORGANS] = (REEDS,)
     at = ask(chat(), ORGANS)
     at.button(key="follow_up_0").click().run()
     assert [asked[0] for asked in engine.asked] == [ORGANS, REEDS]

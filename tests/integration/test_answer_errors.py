@@ -318,4 +318,4 @@ def test_a_database_that_goes_while_the_model_writes_does_not_take_the_answer_al
     openai.reply = reply
     answer = engine.ask(QUESTION)
     assert [sentence.verdict for sentence in answer.sentences] == ["supported"]
-    assert answer.follow_ups == ()
+    assert engine.suggest(answer) == ()

@@ -126,6 +126,6 @@ def test_cited_sources_sides_of_conflicts_and_the_nearest_are_looked_at_for_whom
         note_partial_documents(told, engine.database.engine, audience, ledger)
         return ledger.notes
 
-    of_conflict = Conflict("number", "40, 50", (side, side))
+    of_conflict = Conflict("value", "40, 50", (side, side))
     assert noted(True, cited) == noted(True, uncited, of_conflict) == noted(False, uncited) == seen
     assert noted(True, uncited) == []

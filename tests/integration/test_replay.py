@@ -71,15 +71,16 @@ def test_a_file_that_is_no_pack_is_told_with_exit_code_2(shell: Shell, ingested:
         assert (code, named in said) == (2, True)
 
 
-def test_ask_prints_what_may_be_asked_next(shell: Shell, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (ingested / "leith.md").write_text("# The harbour of Leith\n\nThe harbour of Leith has nine cranes.\n")
+def test_ask_prints_what_may_be_asked_next(shell: Shell, ingested: Path) -> None:
+    (ingested / "crane.md").write_text(
+        "# Harbour crane\n\nThe crane moved 40 containers an hour.\n\n"
+        "## Brakes of the jib\n\nThe brakes of the jib were changed in 2016, after the storm had bent two of them.\n"
+    )
     shell.json("ingest", str(ingested))
-    monkeypatch.setenv("FOOTNOTE_ANSWER__FOLLOW_UP_SECONDS", "60")
     answer = shell.json("ask", QUESTION)
-    assert answer["follow_ups"] == ["What is ‘The harbour of Leith’ about?"]
+    assert answer["follow_ups"] == ["What does ‘Harbour crane’ say about ‘Brakes of the jib’?"]
     _, said = shell("ask", QUESTION)
-    assert "You could ask next:" in said
-    assert all(question in said for question in answer["follow_ups"])
+    assert said.index("40 containers") < said.index("You could ask next:") < said.index(answer["follow_ups"][0])
 
 
 def test_what_a_program_asked_a_language_model_is_replayed_as_a_program_asks(

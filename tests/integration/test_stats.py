@@ -160,9 +160,9 @@ def test_a_model_that_is_asked_to_search_and_to_write_is_counted_twice(talking: 
     assert answer.cost == pytest.approx((read * 2.0 + written * 10.0) / 1_000_000)
 
 
-def test_every_request_of_a_follow_up_with_a_repair_and_suggestions_is_counted(talking: Callable[..., Any]) -> None:
+def test_every_request_of_a_follow_up_with_a_repair_is_counted(talking: Callable[..., Any]) -> None:
     with FakeOpenAI(reply="The crane was painted pink in 1931 [1].") as fake:
-        options = {"unsupported": "repair", "condense": "auto", "follow_ups_by": "llm", "follow_up_seconds": 10.0}
+        options = {"unsupported": "repair", "condense": "auto"}
         engine = talking(fake, answer=options, escalation={"mode": "off"})
         turn = Turn(CRANE, "It moved 40 containers an hour.", ("Crane",))
         answer = engine.ask("And when was it painted?", history=[turn])

@@ -173,7 +173,7 @@ def said(text: str, *sentences: str, cites: str = "d1") -> Answer:
     return Answer(
         "?", bool(sentences), "high", "extractive", "", text,
         tuple(Sentence(each, (1,), "supported", (cited,)) for each in sentences), (source,),
-        conflicts=(Conflict("number", "But the other says 2015. [1] [2]", (cited, cited)),),
+        conflicts=(Conflict("value", "But the other says 2015. [1] [2]", (cited, cited)),),
         searched=("crane (hybrid: nothing said it)",),
     )  # fmt: skip
 
