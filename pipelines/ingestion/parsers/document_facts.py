@@ -108,6 +108,13 @@ def _talks(text: str, title: str, blocks: Sequence[Block]) -> Iterator[TalkFacts
                 level = min(level, block.level)
             elif block.level <= level:
                 level = _NO_LEVEL
+            elif level < _NO_LEVEL:
+                titled = title_of(text, block.start, block.end)
+                start = text.find(titled, block.start, block.end)
+                span = (start, start + len(titled)) if start >= 0 else (block.start, block.end)
+                found = [talk for talk in _listed_talk(text, span) if talk.place]
+                yield from (talk for talk in found if fold(talk.title) not in seen)
+                seen.update(fold(talk.title) for talk in found)
         elif level < _NO_LEVEL and block.kind in ("list", "table"):
             span = block.start, block.end
             found = table_talks(text, *span) if block.kind == "table" else _listed_talk(text, _item(text, span))

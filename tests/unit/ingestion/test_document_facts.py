@@ -118,6 +118,12 @@ def test_talks_are_read_from_lists_and_tables_below_a_heading_that_names_them(lo
     assert stated(load_bytes, text.replace("# Talks", "# Boats"), "boats.md", TalkFacts) == []
 
 
+def test_headings_of_a_page_of_talks_that_name_event_and_date_are_talks(load_bytes) -> None:
+    text = "# Talks\n\n## 2021\n\n### Maps at Sea (Bergen, 2021)\n\nWhy.\n\n### Travel in 2020\n\nBy ferry.\n"
+    found = stated(load_bytes, text, "talks.md", TalkFacts)
+    assert [(talk.title, talk.place, talk.date_range) for talk in found] == [("Maps at Sea", "Bergen", "2021")]
+
+
 # Resumes
 
 RESUME = """# Ann Lee (she/her)

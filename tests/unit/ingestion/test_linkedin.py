@@ -15,6 +15,7 @@ from pipelines.facts import (
     PersonFacts,
     ProjectFacts,
     SkillsFacts,
+    SummaryFacts,
     records_of,
 )
 from pipelines.ingestion.parsers.linkedin import LinkedInParser
@@ -409,3 +410,36 @@ def test_pieces_cover_the_text_within_the_limit_and_contain_their_facts(raw: str
                 assert all("".join(fact.split()) in stated for fact in (record.company, record.position))
         last = piece.end
     assert all(seen or char.isspace() for seen, char in zip(covered, noted.text, strict=True))
+
+
+ABOUT = """\
+Jane Doe
+(She/Her)
+Map maker
+Oslo, Norway
+Summary
+I draw maps for people who sail small boats. I sail too.
+Experience
+Acme Corp
+Senior Engineer
+January 2020 - Present (2 years)
+Career Break
+Parental leave
+March 2019 - December 2019 (10 months)
+Beta Inc
+Engineer
+January 2015 - February 2019 (4 years 2 months)
+"""
+
+
+def test_a_profile_states_pronouns_home_and_summary() -> None:
+    (person,) = facts(ABOUT, PersonFacts)
+    assert (person.name, person.headline, person.location, person.pronouns) == (
+        "Jane Doe", "Map maker", "Oslo, Norway", "She/Her"
+    )  # fmt: skip
+    (summary,) = facts(ABOUT, SummaryFacts)
+    assert summary.text == "I draw maps for people who sail small boats. I sail too."
+
+
+def test_a_break_of_a_profile_is_no_job() -> None:
+    assert [company for company, *_ in jobs(ABOUT)] == ["Acme Corp", "Beta Inc"]

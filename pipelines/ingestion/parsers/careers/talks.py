@@ -116,6 +116,10 @@ def _title_and_place(words: str) -> tuple[str, str]:
         title, closed, after = inside.partition(closing)
         if found and closed and len(title.split()) > 1 and len(before) < _MAX_PLACE:
             return title.strip(_EDGES + "."), _place(f"{after} {before}")
+    head, bracket, inside = words.strip().rpartition(" (")
+    if bracket and inside.endswith(")") and (place_score(_place(inside)) or is_event(inside)):
+        title, more = _title_and_place(head)
+        return title, _place(", ".join(filter(None, (more, _place(inside)))))
     for separator in _SEPARATORS:
         parts = [part.strip(_EDGES) for part in words.split(separator)]
         parts = [part for part in parts if any(map(str.isalnum, part))]

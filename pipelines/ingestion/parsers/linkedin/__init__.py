@@ -9,6 +9,7 @@ from pydantic import Field
 from pipelines.facts import CareerRecord, CertificationFacts, EducationFacts, JobFacts, ProjectFacts
 from pipelines.headings import trim_span
 from pipelines.ingestion.parsers.careers.records import combined, supported_by
+from pipelines.ingestion.parsers.careers.vocabulary import company_score, is_break, title_score
 from pipelines.ingestion.parsers.linkedin.entries import READERS
 from pipelines.ingestion.parsers.linkedin.export import (
     is_typeset,
@@ -76,7 +77,14 @@ def _groups(section: ProfileSection, text: str) -> list[JobGroup]:
 
 
 def _records(entries: Sequence[LinkedInEntry]) -> tuple[CareerRecord, ...]:
-    return tuple(entry.record for entry in entries if entry.record)
+    return tuple(entry.record for entry in entries if entry.record and not _is_break(entry.record))
+
+
+def _is_break(record: CareerRecord) -> bool:
+    """True for a time without work ("Career break", "Parental leave"), which a profile lists among the jobs."""
+    if not isinstance(record, JobFacts) or title_score(record.position) >= 1 or company_score(record.company) >= 1:
+        return False
+    return is_break(record.company) or is_break(record.position)
 
 
 def _packed(text: str, units: Iterable[_PackingUnit], limit: int) -> list[_PackingUnit]:

@@ -284,7 +284,8 @@ def _with_items_below_dates(text: str, marked: Sequence[DatedLine]) -> list[Date
         leads = above.line.kind == "heading" or number == 1 or marked[number - 2].line.kind in ("bullet", "more")
         if one.line.kind == "bullet" and above.dates and not above.parts and leads:
             named = _dated_line(text, replace(one.line, kind="text"))
-            if named.named and any(has_title(part.words) for part in named.parts):
+            is_short = sum(len(part.words.split()) for part in named.parts) <= _FEW_WORDS and not named.dates
+            if named.named and is_short and any(has_title(part.words) for part in named.parts):
                 found[number] = named
     return found
 
