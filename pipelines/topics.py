@@ -70,3 +70,20 @@ def _fields_by_phrase() -> dict[str, tuple[str, ...]]:
 @cache
 def _spelling() -> dict[str, str]:
     return {" ".join(_tokens(word)): word for words in _fields().values() for word in words}
+
+
+_NAMES = 4  # words of a field's list, from the first on, that are names of the field itself
+
+
+def widened(topic: str) -> frozenset[str]:
+    """The words of the fields that a topic names as a whole (`machine learning`); else the topic alone."""
+    phrase = " ".join(_tokens(topic))
+    named = {name: [" ".join(_tokens(word)) for word in (name, *words[:_NAMES])] for name, words in _fields().items()}
+    fields = [name for name, names in named.items() if phrase in names]
+    return frozenset({phrase}).union(*map(words_of, fields))
+
+
+def uses(text: str, words: frozenset[str]) -> bool:
+    """True if one of these words or phrases, folded and in the singular, stands in a text."""
+    held = f" {' '.join(_tokens(text))} "
+    return any(f" {word} " in held for word in words)

@@ -204,7 +204,7 @@ def _mentioning(search: Search, stored: Sequence[Stored], noun: str, topic: str)
     terms = tuple(dict.fromkeys(term for term in tokenise(topic, aliases=False) if not is_about_form(term)))
     if not terms:
         return None
-    scores = _holding(search, terms)
+    scores = search.holding(terms)
     said = f"“{topic.strip(' “”')}”" if '"' not in topic else topic
     if not scores:
         return None if len(terms) > _LONG else CorpusAnswer(f"No {noun} mentions {said}.", answered=False)
@@ -221,18 +221,6 @@ def _mentioning(search: Search, stored: Sequence[Stored], noun: str, topic: str)
     cut = f" The first {_MOST}:" if len(best) > _MOST else ""
     told = f"{format_count(len(best), noun)} {verb} {said}.{cut}"
     return CorpusAnswer(told, _shown(search, listed[:_MOST]), terms)
-
-
-def _holding(search: Search, terms: Sequence[str]) -> dict[str, float]:
-    """The nodes that hold every term and pass the filters, with their BM25 scores."""
-    index, request = search.lexical, search.request
-    rarest = min(terms, key=index.document_frequency)
-    allowed = search.store.matching_ids(request.filters, request.audience) if request.filters else None
-    held = [node_id for node_id, _ in index.search({rarest: 1.0}, index.document_frequency(rarest), allowed)]
-    for term in terms:
-        scores = index.score_of({term: 1.0}, held)
-        held = [node_id for node_id in held if scores[node_id] > 0]
-    return dict(index.score_of(dict.fromkeys(terms, 1.0), held))
 
 
 def _shown(search: Search, listed: Sequence[tuple[Stored, str]]) -> tuple[tuple[Stored, Source], ...]:

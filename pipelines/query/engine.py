@@ -25,6 +25,7 @@ from pipelines.observe import log_failure
 from pipelines.query.ablation import change_settings
 from pipelines.query.active_index import ActiveIndex, ModelIndex, build_active_index, build_inactive_index
 from pipelines.query.answer import AnswerEvent, write_computed
+from pipelines.query.answerers.overview import OverviewAnswer, overview_for, write_overview
 from pipelines.query.careers.computed_answer import ComputedAnswer, provenance_note
 from pipelines.query.careers.questions import compute_answer
 from pipelines.query.cited_documents import note_partial_documents, with_identical_documents
@@ -212,11 +213,13 @@ class QueryEngine(BaseQueryEngine):
             draft = yield from write_about_corpus(search.intent.question, evidence)
         elif isinstance(evidence, ComputedAnswer):
             draft = yield from write_computed(search.intent.question, evidence, self.settings.persona)
+        elif isinstance(evidence, OverviewAnswer):
+            draft = yield from write_overview(search.intent.question, evidence)
         else:
             with ledger.stage("write"):
                 draft = yield from metered(meter, write(evidence, search, previews=previews))
         with ledger.stage("conflicts"):
-            if not isinstance(evidence, CorpusAnswer):
+            if not isinstance(evidence, (CorpusAnswer, OverviewAnswer)):
                 careers = career_disagreements_for(draft, search, evidence)
                 draft = with_conflicts(draft, search.intent.wording, careers)
         intent = search.intent
@@ -485,14 +488,21 @@ def _source_node(source: Source, citing: Sequence[Sentence]) -> TextNode:
     )
 
 
-def _from_database(search: Search) -> CorpusAnswer | ComputedAnswer | None:
-    """The answer that the database gives without a passage: on the documents as such, or from career facts."""
+def _from_database(search: Search) -> CorpusAnswer | ComputedAnswer | OverviewAnswer | None:
+    """The answer that the database gives without a passage: on the documents as such, or from typed facts."""
     with search.ledger.stage("corpus"):
         listed = answer_about_corpus(search)
     if listed is not None:
         search.ledger.tag("corpus")
         return listed
-    return _career_facts(search)
+    computed = _career_facts(search)
+    if computed is not None or not search.settings.answer.facts:
+        return computed
+    with search.ledger.stage("facts"):
+        composed = overview_for(search)
+    if composed is not None:
+        search.ledger.tag("facts")
+    return composed
 
 
 def _career_facts(search: Search) -> ComputedAnswer | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from llama_index.core.schema import NodeWithScore
 
 from config.settings import EvidenceSettings
+from pipelines.query.question.related import with_related
 from pipelines.query.trace import Ledger
 from pipelines.store.lexical_index import LexicalIndex
 from pipelines.store.tokens import tokenise
@@ -153,7 +154,7 @@ def term_matches(
     weight = {term: index.idf(term) for term in terms}
     total = sum(weight.values()) or 1.0
     bm25 = index.score_of(dict.fromkeys(weight, 1.0), ids)
-    by_term = {term: index.score_of({term: 1.0}, ids) for term in weight}
+    by_term = {term: index.score_of(with_related({term: 1.0}, index.document_frequency), ids) for term in weight}
     matches = []
     for node_id in ids:
         present = frozenset(term for term in weight if by_term[term][node_id] > 0)

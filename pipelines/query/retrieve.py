@@ -13,6 +13,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.retrievers.bm25 import BM25Retriever
 
 from pipelines.errors import FootnoteError, ModelError, RetrievalError
+from pipelines.query.question.related import with_related
 from pipelines.query.spelling import correction_note, respelt
 from pipelines.query.trace import SILENT, Observer
 from pipelines.store.lexical_index import LexicalIndex, with_pairs
@@ -184,7 +185,7 @@ class SparseRetriever(BM25Retriever):
             guess = weights.get(term, 0.0) * self._typo_weight
             weights = {**{near.term: guess * near.similarity for near in spellings}, **weights}
             terms = [spellings[0].term if own == term else own for own in terms]
-        self._last = query, index, with_pairs(weights, terms)
+        self._last = query, index, with_related(with_pairs(weights, terms), index.document_frequency)
         return index, self._last[2]
 
     def score(self, query_bundle: QueryBundle, node_ids: Sequence[str]) -> Mapping[str, float]:

@@ -27,7 +27,7 @@ from pipelines.query.spelling import corrected
 from pipelines.query.trace import Ledger
 from pipelines.query.understand import analyse, checked, narrowings, outside
 from pipelines.store.filters import matching
-from pipelines.store.known_names import NO_NAMES
+from pipelines.store.known_names import NO_NAMES, NameIndex
 from pipelines.store.lexical_index import LexicalIndex
 from pipelines.store.near_duplicates import families_of
 from pipelines.store.read_snapshot import Mark
@@ -86,6 +86,7 @@ class Search:
         intent: What was understood of the question.
         lexical: The BM25 index of the snapshot that is read.
         mark: Which state of the corpus that is.
+        names: What is known by name.
         embedder: The vectors of the question and its variants.
         escalates: True if weak evidence is followed by query variants.
     """
@@ -99,6 +100,7 @@ class Search:
     intent: QueryIntent
     lexical: LexicalIndex
     mark: Mark
+    names: NameIndex
     embedder: QueryEmbedder
     escalates: bool = True
 
@@ -121,6 +123,17 @@ class Search:
     def llm_name(self) -> str:
         """The language model's name; empty without one."""
         return str(self.llm.metadata.model_name) if self.llm else ""
+
+    def holding(self, terms: Sequence[str]) -> dict[str, float]:
+        """The nodes that hold every term and pass the filters, with their BM25 scores."""
+        index, request = self.lexical, self.request
+        rarest = min(terms, key=index.document_frequency)
+        allowed = self.store.matching_ids(request.filters, request.audience) if request.filters else None
+        held = [node_id for node_id, _ in index.search({rarest: 1.0}, index.document_frequency(rarest), allowed)]
+        for term in terms:
+            scores = index.score_of({term: 1.0}, held)
+            held = [node_id for node_id in held if scores[node_id] > 0]
+        return dict(index.score_of(dict.fromkeys(terms, 1.0), held))
 
     def attempt(self, query: QueryBundle, ledger: Ledger) -> SearchOutcome:
         """One search for `query`: ranked, cut, and assessed as evidence for the question itself.
@@ -246,7 +259,7 @@ def begin_search(
         intent = replace(intent, question=asked, corrected=right)
     given = {} if request.embedding is None else {intent.search_text: index.store.fitting(request.embedding)}
     embedder = QueryEmbedder(index.embed_model, ledger, given, index.store.fitting)
-    return Search(request, settings, index, llm, fingerprint, ledger, intent, lexical, snapshot.mark, embedder)
+    return Search(request, settings, index, llm, fingerprint, ledger, intent, lexical, snapshot.mark, known, embedder)
 
 
 def _rewritten(settings: Settings, llm: LLM | None, ledger: Ledger, question: str, turns: Sequence[Turn]) -> str:

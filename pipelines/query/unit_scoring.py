@@ -18,6 +18,7 @@ from pipelines.models.minilm import Pieces
 from pipelines.observe import log_failure
 from pipelines.query.evidence import log_odds, logistic
 from pipelines.query.late_interaction import normalised, piece_weights, softmax
+from pipelines.query.question.related import related_terms
 from pipelines.query.question_type import EXACT_KINDS, QuestionType, kind_fit
 from pipelines.query.quotable_units import Part, QuotableUnit
 from pipelines.store.tokens import index_terms, tokenise
@@ -64,7 +65,10 @@ class UnitScorer:
         """The share (0..1) of the terms' weight that is held; 1 without terms."""
         weights = {term: self.weight(term) for term in terms}
         total = sum(weights.values())
-        return sum(weight for term, weight in weights.items() if term in held) / total if total else 1.0
+        if not total:
+            return 1.0
+        told = (term for term in weights if term in held or not held.isdisjoint(related_terms(term)))
+        return sum(weights[term] for term in told) / total
 
 
 NO_PIECES = Pieces(np.zeros((0, 384), np.float32), np.zeros(0, np.int64), np.zeros(0, np.int64))

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from sqlalchemy import select
 
 from pipelines.store.database import read_rows
-from pipelines.store.facts import stated_people
+from pipelines.store.facts import stated_names
 from pipelines.store.filters import seen_by
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.schema import documents
@@ -34,6 +34,22 @@ _KINDS = frozenset(
 _TITLES = frozenset("dr dipl ing mr mrs ms msc mba phd prof bsc md jr sr".split())
 
 
+def only_person(names: Sequence[str]) -> str:
+    """The longest of names that are all of one person; empty without any, or if there are several people."""
+    longest = max(names, key=lambda name: len(name_words(name)), default="")
+    return longest if all(is_same_name(name_words(name), name_words(longest)) for name in names) else ""
+
+
+def name_words(name: str) -> frozenset[str]:
+    """The folded words of a person's name, without initials and titles."""
+    return frozenset(word for word in _WORD.findall(fold(name)) if len(word) > 1 and word not in _TITLES)
+
+
+def is_same_name(one: frozenset[str], other: frozenset[str]) -> bool:
+    """True if the words of one name, two at least, are among those of the other."""
+    return bool(one) and (one == other or (min(len(one), len(other)) > 1 and (one <= other or other <= one)))
+
+
 @dataclass(frozen=True, slots=True)
 class _Known:
     name: str
@@ -42,10 +58,17 @@ class _Known:
 
 
 class NameIndex:
-    """An immutable table of names, by their folded words; `owner` is the only person whose career is stored."""
+    """An immutable table of names, by their folded words.
 
-    def __init__(self, names: Iterable[tuple[str, str]], owner: str = "") -> None:
-        self.owner = owner
+    `people` are those whose careers are stored, as stated, `owner` the only one of them, and `projects` the names of
+    projects.
+    """
+
+    def __init__(
+        self, names: Iterable[tuple[str, str]], people: Sequence[str] = (), projects: Sequence[str] = ()
+    ) -> None:
+        self.people, self.projects = tuple(dict.fromkeys(people)), tuple(dict.fromkeys(projects))
+        self.owner = only_person(self.people)
         gathered: dict[tuple[str, ...], tuple[str, dict[str, None]]] = {}
         for name, document_id in names:
             words = tuple(_WORD.findall(fold(name)))
@@ -101,25 +124,11 @@ class KnownNames:
             cached = self._cached.get(audience)
             if cached is None or cached[0] != version:
                 names = read_names(self._store, audience)
-                people = [name for name, _ in stated_people(self._store, audience)]
-                cached = self._cached[audience] = (version, NameIndex(names, only_person(people)))
+                people, projects = (
+                    [name for name, _ in stated_names(self._store, audience, kind)] for kind in ("person", "project")
+                )
+                cached = self._cached[audience] = (version, NameIndex(names, people, projects))
             return cached[1]
-
-
-def only_person(names: Sequence[str]) -> str:
-    """The longest of names that are all of one person; empty without any, or if there are several people."""
-    longest = max(names, key=lambda name: len(name_words(name)), default="")
-    return longest if all(is_same_name(name_words(name), name_words(longest)) for name in names) else ""
-
-
-def name_words(name: str) -> frozenset[str]:
-    """The folded words of a person's name, without initials and titles."""
-    return frozenset(word for word in _WORD.findall(fold(name)) if len(word) > 1 and word not in _TITLES)
-
-
-def is_same_name(one: frozenset[str], other: frozenset[str]) -> bool:
-    """True if the words of one name, two at least, are among those of the other."""
-    return bool(one) and (one == other or (min(len(one), len(other)) > 1 and (one <= other or other <= one)))
 
 
 def read_names(store: NodeReader, audience: Audience) -> list[tuple[str, str]]:

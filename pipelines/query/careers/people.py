@@ -205,6 +205,7 @@ class Person:
         stated: The facts that state the name, one a document.
         summaries: The person's summaries in their own words, one a document, that of a resume first.
         talks: The latest first, undated ones last.
+        stated_facts: All facts about the person themselves: name, headline, place, contact.
     """
 
     name: str
@@ -218,6 +219,7 @@ class Person:
     stated: tuple[Fact, ...] = ()
     summaries: tuple[Fact, ...] = ()
     talks: tuple[tuple[Fact, ...], ...] = ()
+    stated_facts: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +346,7 @@ def _person(name: str, facts: Sequence[Fact], today: date) -> Person:
         languages=_grouped(facts, LanguageFacts, lambda one, other: fold(one.language) == fold(other.language)),
         projects=_grouped(facts, ProjectFacts, _is_same_project),
         skills=tuple((skill, tuple(stating)) for skill, stating in skills.values()),
+        stated_facts=tuple(fact for fact in facts if isinstance(fact.record, PersonFacts)),
         stated=tuple(fact for fact in facts if _names_somebody(fact)),
         summaries=tuple(fact for fact in facts if isinstance(fact.record, SummaryFacts)),
         talks=tuple(sorted(talks, key=lambda group: _end_of(group[0].record), reverse=True)),

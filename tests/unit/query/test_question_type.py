@@ -178,7 +178,7 @@ def test_a_sentence_that_begins_with_a_single_name_may_say_who(line: str, expect
 
 
 def test_the_name_of_the_person_whose_documents_they_are_need_not_be_repeated() -> None:
-    known = NameIndex([("harbour-log", "d")], owner="Ann Ødegård")
+    known = NameIndex([("harbour-log", "d")], people=["Ann Ødegård"])
     wanted = classify_question(analyse("Where did Ødegård write harbour-log?", known=known))
     assert (wanted.names, wanted.focus) == (("harbour-log",), ("write",))
     assert classify_question(analyse("Who is Ann?", known=known)).names == ("ann",)

@@ -1,0 +1,1 @@
+"""ANSWERERS: who may answer a question, asked in order."""

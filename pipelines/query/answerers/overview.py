@@ -1,0 +1,324 @@
+"""OVERVIEW: answers composed from typed facts: a person, projects, talks, and what somebody has done with something."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from llama_index.core.schema import BaseNode
+
+from pipelines.answers import Answer, Footnote, Sentence, Source, Token, Verdict
+from pipelines.facts import PersonFacts, ProjectFacts, SummaryFacts, TalkFacts
+from pipelines.query.answer import AnswerEvents
+from pipelines.query.careers.computed_answer import job_item, study_items
+from pipelines.query.careers.disagreements import CAREER_CATEGORIES, fact_source
+from pipelines.query.careers.people import Person, Project, corpus_projects, group_people
+from pipelines.query.context import sources_of_nodes
+from pipelines.query.layout import CitedText, joined
+from pipelines.query.question.overview import OverviewQuestion, overview_of, person_meant
+from pipelines.query.quotable_units import quotable_units
+from pipelines.query.search import Search
+from pipelines.query.verify import verify_computed
+from pipelines.store.facts import Fact, read_facts
+from pipelines.store.tokens import tokenise
+from pipelines.structure import sentences
+from pipelines.text import fold
+from pipelines.topics import uses, widened
+
+OVERVIEW = "overview of facts"  # the model name of such an answer
+_MOST_JOBS, _MOST_PROJECTS, _MOST_TALKS, _MOST_STUDIES = 6, 8, 10, 3
+_MOST_SHOWN = 4  # projects of a whole person
+_MOST_MENTIONS = 6
+_MOST_PASSAGES = 3  # passages of which a sentence is quoted, a document each
+_MOST_READ = 24  # passages that are read for them
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of an overview: its text, the source, and the words of the text that must stand in it.
+
+    `before` is the Markdown before it: a heading, a list's mark, or a space.
+    """
+
+    text: str
+    source: Source
+    quotes: tuple[str, ...]
+    before: str = "\n- "
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewAnswer:
+    """The lines of an overview, in order; it is `exact` if typed facts alone state what is asked."""
+
+    lines: tuple[Line, ...]
+    exact: bool = True
+
+
+def overview_for(search: Search) -> OverviewAnswer | None:
+    """The overview that the question asks for, within its filters and audience; None for others, or where facts lack.
+
+    Raises:
+        ServiceUnavailable: If the database cannot be read.
+    """
+    request, intent = search.request, search.intent
+    known = search.names
+    asked = overview_of(intent, known.people, known.projects)
+    if asked is None:
+        return None
+    facts = read_facts(search.store, replace(request.filters, phrase=()), request.audience)
+    today = date.today()
+    people, projects = group_people(facts, today), corpus_projects(facts, today)
+    person = _person(intent_name := person_meant(intent, known.people), people)
+    if asked.kind in ("self", "place", "contact") and (person is None or not intent_name):
+        return None
+    own = [project for project in projects if person is None or project.person in ("", person.name)]
+    words = widened(asked.topic) if asked.topic else frozenset[str]()
+    holding = _nodes_with(words, search) if words and asked.kind in ("projects", "built", "experience") else {}
+    composed = _compose(asked, person, own, projects, holding)
+    if composed is None and asked.topic:
+        composed = _mentions(words, person, own, holding, search)
+    if composed and asked.is_yes_no:
+        first, *others = composed.lines
+        composed = replace(composed, lines=(replace(first, text=f"Yes: {first.text}"), *others))
+    return composed
+
+
+def _person(name: str, people: Sequence[Person]) -> Person | None:
+    stated = [person for person in people if person.name]
+    named = [person for person in stated if not name or fold(person.name) == fold(name)]
+    return named[0] if len(named) == 1 else stated[0] if len(stated) == 1 else None
+
+
+def _compose(
+    asked: OverviewQuestion,
+    person: Person | None,
+    own: Sequence[Project],
+    projects: Sequence[Project],
+    holding: Mapping[str, BaseNode],
+) -> OverviewAnswer | None:
+    """The overview out of facts alone; None where none state it."""
+    match asked.kind:
+        case "self":
+            lines = list(_whole(person, own)) if person else []
+        case "place":
+            lines = list(_places(person)) if person else []
+        case "contact":
+            lines = list(_contacts(person, asked.topic)) if person else []
+        case "talks":
+            lines = list(_talks(person, asked)) if person else []
+        case "project" | "compare":
+            named = [project for name in asked.names for project in projects if project.name == name]
+            lines = [line for project in named for line in _project_lines(project)[:1]]
+            lines = lines if len({line.source.document_id for line in lines}) == len(asked.names) else []
+        case "projects":
+            words = widened(asked.topic) if asked.topic else frozenset[str]()
+            fitting = [project for project in own if not words or _fits(project, words)]
+            fitting = fitting or [project for project in own if project.stated[0].document_id in holding]
+            lines = [line for project in fitting for line in _project_lines(project)[:1]][:_MOST_PROJECTS]
+        case _:
+            lines = []
+    return OverviewAnswer(_first_plain(lines)) if lines else None
+
+
+def _first_plain(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """The lines; a single one is no list."""
+    return (replace(lines[0], before=""),) if len(lines) == 1 else tuple(lines)
+
+
+def _whole(person: Person, projects: Sequence[Project]) -> Iterator[Line]:
+    """A person: the summary in their own words, or else the headline; jobs, studies, projects."""
+    if person.summaries:
+        fact = person.summaries[0]
+        assert isinstance(fact.record, SummaryFacts)
+        said = fact.record.text
+        for place, (start, end) in enumerate(sentences(said)):
+            yield Line(said[start:end], fact_source(fact), (said[start:end],), " " if place else "")
+    else:
+        headed = [(fact, fact.record.headline) for fact in person.stated if isinstance(fact.record, PersonFacts)]
+        yield from (Line(said, fact_source(fact), (said,), "") for fact, said in headed[:1] if said)
+    jobs = [job_item(job, job.stated[0]) for job in person.jobs[:_MOST_JOBS]]
+    studies = study_items(person.education[:_MOST_STUDIES])
+    for title, items in (("Work", jobs), ("Education", studies)):
+        for place, item in enumerate(items):
+            yield Line(item.text, fact_source(item.fact), item.quotes, "\n- " if place else f"\n\n**{title}**\n\n- ")
+    shown = [line for project in projects for line in _project_lines(project)[:1]][:_MOST_SHOWN]
+    for place, line in enumerate(shown):
+        yield line if place else replace(line, before="\n\n**Projects**\n\n- ")
+
+
+def _places(person: Person) -> Iterator[Line]:
+    """Where a person lives, as the first document says it."""
+    for fact in person.stated_facts:
+        if isinstance(fact.record, PersonFacts) and fact.record.location:
+            yield Line(fact.record.location, fact_source(fact), (fact.record.location,), "")
+            return
+
+
+def _contacts(person: Person, asked: str) -> Iterator[Line]:
+    """How a person can be reached: what is asked for, each value once."""
+    wanted = set(asked.split())
+    told: set[str] = set()
+    for fact in person.stated_facts:
+        record = fact.record
+        if not isinstance(record, PersonFacts):
+            continue
+        is_open = not wanted & {"email", "e-mail", "mail", "phone", "telephone"}
+        email = (record.email,) if is_open or wanted & {"email", "e-mail", "mail"} else ()
+        phone = (record.phone,) if is_open or wanted & {"phone", "telephone"} else ()
+        for value in filter(None, (*email, *phone, *(record.links if is_open else ()))):
+            if fold(value) not in told:
+                told.add(fold(value))
+                yield Line(value, fact_source(fact), (value,))
+
+
+def _talks(person: Person, asked: OverviewQuestion) -> Iterator[Line]:
+    """The talks, the latest first; those of the years, or on the topic, that are asked for."""
+    words = widened(asked.topic) if asked.topic else frozenset[str]()
+    found = 0
+    for group in person.talks:
+        record = group[0].record
+        assert isinstance(record, TalkFacts)
+        if asked.years and not any(record.start_month.startswith(str(year)) for year in asked.years):
+            continue
+        if words and not uses(f"{record.title} {record.place}", words):
+            continue
+        about = ", ".join(filter(None, (record.place, record.date_range)))
+        quotes = tuple(filter(None, (record.title, record.place, record.date_range)))
+        yield Line(f"{record.title} ({about})" if about else record.title, fact_source(group[0]), quotes)
+        found += 1
+        if found == (1 if asked.latest else _MOST_TALKS):
+            return
+
+
+def _project_lines(project: Project) -> list[Line]:
+    """`name: purpose` by each statement that has a purpose, the README's first; the name alone if none has."""
+    found = []
+    for fact in sorted(project.stated, key=lambda fact: not getattr(fact.record, "purpose", "")):
+        record = fact.record
+        assert isinstance(record, ProjectFacts)
+        said = record.purpose or next(iter(record.bullets), "")
+        text = f"{record.name}: {said}" if said else record.name
+        found.append(Line(text, fact_source(fact), tuple(filter(None, (record.name, said)))))
+    return found
+
+
+def _fits(project: Project, words: frozenset[str]) -> bool:
+    """True if a project has to do with one of these words: by its languages, topics, purpose or bullets."""
+    said = [" ".join((record.name, record.purpose, *record.bullets)) for record in project.records]
+    return any(uses(text, words) for text in (*project.languages, *project.topics, *said))
+
+
+def _mentions(
+    words: frozenset[str],
+    person: Person | None,
+    own: Sequence[Project],
+    holding: Mapping[str, BaseNode],
+    search: Search,
+) -> OverviewAnswer | None:
+    """What was done with something: projects, bullets of jobs, certificates, talks and skills that name it, and
+    sentences of other documents that do."""
+    lines = [line for project in own if _fits(project, words) for line in _project_lines(project)[:1]]
+    lines += _career_mentions(person, words) if person else []
+    told = [fold(line.text) for line in lines]
+    said = [line for line in _sentences_with(words, holding, search) if not any(fold(line.text) in it for it in told)]
+    if not lines and not said:
+        return None
+    return OverviewAnswer(_first_plain([*lines, *said][:_MOST_MENTIONS]), exact=bool(lines))
+
+
+def _career_mentions(person: Person, words: frozenset[str]) -> list[Line]:
+    found = []
+    for job in person.jobs:
+        for fact in job.stated[:1]:
+            item = job_item(job, fact)
+            named = [bullet for bullet in job.record.bullets if uses(bullet, words)]
+            texts = named or ([""] if uses(job.record.position, words) else [])
+            found += [
+                Line(
+                    f"{said} ({item.text})" if said else item.text,
+                    fact_source(fact),
+                    (*filter(None, (said,)), *item.quotes),
+                )
+                for said in texts
+            ]
+    found += list(_named(person.certifications, "name", words))
+    found += list(_named(person.talks, "title", words))
+    skills = [(skill, stated[0]) for skill, stated in person.skills if uses(skill, words)]
+    by_list: dict[tuple[str, int], list[str]] = {}
+    facts: dict[tuple[str, int], Fact] = {}
+    for skill, fact in skills:
+        key = (fact.document_id, fact.start)
+        facts[key] = fact
+        by_list.setdefault(key, []).append(skill)
+    for key, named in by_list.items():
+        found.append(Line(f"Skills: {', '.join(named)}", fact_source(facts[key]), tuple(named)))
+    return found
+
+
+def _named(groups: Iterable[Sequence[Fact]], field: str, words: frozenset[str]) -> Iterator[Line]:
+    for group in groups:
+        said = getattr(group[0].record, field)
+        if uses(said, words):
+            yield Line(said, fact_source(group[0]), (said,))
+
+
+def _nodes_with(words: frozenset[str], search: Search) -> dict[str, BaseNode]:
+    """The best node of each document that holds one of these words or phrases, by document id, best first."""
+    request = search.request
+    scores: dict[str, float] = {}
+    for form in words:
+        terms = tuple(dict.fromkeys(tokenise(form, aliases=False)))
+        for node_id, score in search.holding(terms).items() if terms else ():
+            scores[node_id] = max(scores.get(node_id, 0.0), score)
+    ordered = sorted(scores, key=lambda node_id: (-scores[node_id], node_id))[:_MOST_READ]
+    nodes = search.store.fetch(ordered, filters=request.filters, audience=request.audience)
+    found: dict[str, BaseNode] = {}
+    for node in (nodes[node_id] for node_id in ordered if node_id in nodes):
+        if uses(node.get_content(), words):
+            found.setdefault(node.metadata["document_id"], node)
+    return found
+
+
+def _sentences_with(words: frozenset[str], holding: Mapping[str, BaseNode], search: Search) -> Iterator[Line]:
+    """A sentence of each of the first documents that names one of these words; those of careers are facts already."""
+    chosen = [node for node in holding.values() if node.metadata["category"] not in CAREER_CATEGORIES]
+    found = 0
+    for source in sources_of_nodes(chosen, search.store.engine, search.request.audience):
+        parts = [part for unit in quotable_units([source]) if unit.kind != "code" for part in unit.parts]
+        said = next((part.text for part in parts if uses(part.text, words)), "")
+        if said and found < _MOST_PASSAGES:
+            found += 1
+            yield Line(said, source, (said,))
+
+
+def write_overview(question: str, composed: OverviewAnswer) -> AnswerEvents:
+    """Yield the lines with a footnote each, then their Verdicts."""
+    numbers: dict[tuple[str, int, int], Source] = {}
+    for line in composed.lines:
+        key = (line.source.document_id, line.source.start, line.source.end)
+        numbers.setdefault(key, replace(line.source, n=len(numbers) + 1))
+    sources = tuple(numbers.values())
+    parts: list[CitedText] = []
+    written: list[Sentence] = []
+    shown: set[int] = set()
+    for line in composed.lines:
+        source = numbers[line.source.document_id, line.source.start, line.source.end]
+        before = line.before.lstrip("\n") if not parts else line.before
+        sentence = verify_computed(line.text, [(source.n, line.quotes)], (), sources)
+        yield Token(before + line.text)
+        if source.n not in shown:
+            yield Footnote(source.n, source)
+            shown.add(source.n)
+        parts.append(CitedText(line.text, (source.n,), before))
+        written.append(sentence)
+    yield from (Verdict(place, sentence) for place, sentence in enumerate(written))
+    supported = all(sentence.verdict == "supported" for sentence in written)
+    return Answer(
+        question=question,
+        answered=True,
+        confidence="high" if supported and composed.exact else "medium" if supported else "low",
+        mode="extractive",
+        model=OVERVIEW,
+        answer=joined(parts),
+        sentences=tuple(written),
+        sources=sources,
+    )

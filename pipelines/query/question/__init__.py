@@ -1,0 +1,1 @@
+"""QUESTION: what a question asks for, read from its words alone."""

@@ -1,0 +1,217 @@
+"""Questions for an overview of a person, of projects, of talks, or of the experience with something."""
+
+import json
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from pipelines.store.known_names import is_same_name, name_words
+from pipelines.store.tokens import STOP_WORDS
+from pipelines.text import fold
+from pipelines.types import QueryIntent
+
+OverviewKind = Literal["self", "place", "contact", "projects", "built", "experience", "talks", "compare", "project"]
+_WORD = re.compile(r"[^\W_]+(?:[.'’+#-]+[^\W_]+)*(?:\+\+|#)?")
+_MOST_TOPIC = 5  # words
+_POLITE = frozenset("who introduce could can please so summarise summarize".split())
+_YES_NO = frozenset("do does did have has is are".split())
+_LISTS = frozenset("what which list show tell name give do does did have has any are is describe".split())
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewQuestion:
+    """What an overview is asked of.
+
+    Attributes:
+        kind: What to compose: a person, where a person lives or can be reached, projects, what was built with
+            something, the experience with something, talks, several projects side by side, or one project.
+        topic: The words, folded, of what it must have to do with; empty for all.
+        names: The projects that the question names, as stored.
+        years: Years to which it is narrowed.
+        latest: True if only the latest is asked for; False for the others.
+        is_yes_no: True if a yes or no is asked for.
+    """
+
+    kind: OverviewKind
+    topic: str = ""
+    names: tuple[str, ...] = ()
+    years: tuple[int, ...] = ()
+    latest: bool = False
+    is_yes_no: bool = False
+
+
+def overview_of(intent: QueryIntent, people: Collection[str], projects: Sequence[str]) -> OverviewQuestion | None:
+    """The overview that a question asks for; None for any other question.
+
+    Args:
+        intent: The question as understood.
+        people: Names of the people whose careers are stored.
+        projects: Names of the projects that are stored.
+    """
+    if intent.greeting or intent.wants or intent.phrases:
+        return None
+    said = [word.removesuffix("'s").removesuffix("’s") for word in _WORD.findall(fold(intent.wording))]
+    if not said:
+        return None
+    asked = _Asked(said, intent, people, projects)
+    readers = (_project, _compare, _self, _place, _contact, _talks, _projects, _experience)
+    return next((found for reader in readers if (found := reader(asked))), None)
+
+
+class _Asked:
+    """A question's words, without those that say nothing of what is asked."""
+
+    def __init__(
+        self, words: Sequence[str], intent: QueryIntent, people: Collection[str], projects: Sequence[str]
+    ) -> None:
+        self.words = words
+        self.held = frozenset(words)
+        persons = _words("persons").union(*(name_words(name) for name in people))
+        self.person = self.held & persons
+        self.projects = _named(words, projects)
+        self.years = intent.years
+        spare = STOP_WORDS | persons | _words("fillers") | frozenset(map(str, intent.years))
+        self.rest = [word for word in words if word not in spare]
+
+    def without(self, *classes: str) -> list[str]:
+        """The words that are in none of these classes either."""
+        known = frozenset[str]().union(*map(_words, classes))
+        return [word for word in self.rest if word not in known]
+
+    def has(self, name: str) -> bool:
+        """True if a word of this class was said."""
+        return not self.held.isdisjoint(_words(name))
+
+
+def _named(words: Sequence[str], projects: Sequence[str]) -> tuple[str, ...]:
+    """The projects whose whole names stand in the question, in its order."""
+    text = f" {' '.join(word for raw in words for word in _parts(raw))} "
+    places = {name: text.find(f" {' '.join(_parts(fold(name)))} ") for name in projects if _parts(fold(name))}
+    return tuple(sorted((name for name, at in places.items() if at >= 0), key=lambda name: places[name]))
+
+
+def _parts(word: str) -> list[str]:
+    return "".join(letter if letter.isalnum() or letter in "+#" else " " for letter in word).split()
+
+
+def _left_of(rest: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The words that are no part of these names."""
+    own = frozenset(part for name in names for part in _parts(fold(name)))
+    return [word for word in rest if not own.issuperset(_parts(word))]
+
+
+def _project(asked: _Asked) -> OverviewQuestion | None:
+    """What one project is: "What is saltlick?", "What does the saltlick project do?"."""
+    opens = asked.words[0] in {"what", "tell", "describe", "explain"} and not asked.has("comparing")
+    if len(asked.projects) != 1 or not opens or asked.years:
+        return None
+    left = [word for word in _left_of(asked.rest, asked.projects) if word not in _words("meaning") | {"describe"}]
+    verbs = {"do", "does", "is", "are", "tell", "describe", "explain", "about"}
+    return OverviewQuestion("project", names=asked.projects) if not left and not verbs.isdisjoint(asked.words) else None
+
+
+def _compare(asked: _Asked) -> OverviewQuestion | None:
+    """Several projects side by side."""
+    left = _left_of(asked.without("comparing", "meaning", "projects"), asked.projects)
+    if len(asked.projects) < 2 or left or not asked.has("comparing"):
+        return None
+    return OverviewQuestion("compare", names=asked.projects)
+
+
+def _self(asked: _Asked) -> OverviewQuestion | None:
+    """A person as a whole: "Tell me about yourself", "Who is Ann?"."""
+    if not asked.person or asked.without("self") or not asked.has("self"):
+        return None
+    opens = asked.words[0] in _LISTS | {
+        "who",
+        "introduce",
+        "could",
+        "can",
+        "please",
+        "so",
+        "hi",
+        "summarise",
+        "summarize",
+    }
+    return OverviewQuestion("self") if opens and asked.words[0] not in {"do", "does", "did", "have", "has"} else None
+
+
+def _place(asked: _Asked) -> OverviewQuestion | None:
+    """Where a person lives."""
+    where = asked.words[0] == "where" or (asked.words[0] in {"what", "which", "in"} and asked.has("place"))
+    living = not asked.held.isdisjoint({"live", "lives", "living", "based", "located", "reside", "resides", "home"})
+    return OverviewQuestion("place") if where and living and asked.person and not asked.without("living") else None
+
+
+def _contact(asked: _Asked) -> OverviewQuestion | None:
+    """How a person can be reached."""
+    if not asked.person or not asked.has("contacts") or asked.without("contact"):
+        return None
+    return OverviewQuestion("contact", topic=" ".join(word for word in asked.words if word in _words("contacts")))
+
+
+def _talks(asked: _Asked) -> OverviewQuestion | None:
+    """Talks: all, those of a year, or the latest."""
+    if not asked.has("talks") or asked.has("modal") or asked.words[0] not in _LISTS | {"where", "when"}:
+        return None
+    left = asked.without("talks", "speaking", "ordering")
+    if len(left) > _MOST_TOPIC or (left and not asked.person):
+        return None
+    is_yes_no = asked.words[0] in _YES_NO
+    latest = not asked.held.isdisjoint({"latest", "last", "newest", "recent"}) and "talks" not in asked.held
+    return OverviewQuestion("talks", " ".join(left), years=asked.years, latest=latest, is_yes_no=is_yes_no)
+
+
+def _projects(asked: _Asked) -> OverviewQuestion | None:
+    """Projects, or what was built: all, or those that have to do with something."""
+    named = asked.has("projects") or {"open", "source"} <= asked.held or "open-source" in asked.held
+    built = (
+        asked.words[0] in {"what", "which"}
+        and asked.has("building")
+        and bool(asked.held & {"built", "build", "building", "made", "created", "developed", "coded", "programmed"})
+    )
+    if not (named or built) or asked.words[0] not in _LISTS or asked.has("modal") or asked.projects:
+        return None
+    left = asked.without("projects", "open", "building", "ordering")
+    if len(left) > _MOST_TOPIC or asked.years:
+        return None
+    return OverviewQuestion("projects" if named else "built", " ".join(left))
+
+
+def _experience(asked: _Asked) -> OverviewQuestion | None:
+    """The experience with something: "What is your experience with X?", "Has Ann used X?", "Do you know X?"."""
+    if not asked.person or asked.has("modal") or asked.years or asked.projects:
+        return None
+    named = asked.has("experience") and not asked.held.isdisjoint({"with", "in", "of", "using", "on", "any"})
+    used = asked.words[0] in {"has", "have", "did", "do", "does"} and asked.has("using")
+    left = asked.without("experience", "using")
+    if not (named or used) or not left or len(left) > _MOST_TOPIC or asked.words[0] in {"how", "when", "where", "why"}:
+        return None
+    if not named and not (asked.held & {"used", "use", "uses", "know", "knows"} or "any" in asked.held):
+        return None
+    return OverviewQuestion("experience", " ".join(left), is_yes_no=asked.words[0] not in {"what", "tell", "describe"})
+
+
+@cache
+def _lists() -> dict[str, frozenset[str]]:
+    path = Path(__file__).with_name("overview_words.json")
+    return {name: frozenset(words.split()) for name, words in json.loads(path.read_text(encoding="utf-8")).items()}
+
+
+def _words(name: str) -> frozenset[str]:
+    return _lists()[name]
+
+
+def person_meant(intent: QueryIntent, people: Sequence[str]) -> str:
+    """The person whom a question is about: the one it names, else the only one there is; empty if that is not clear."""
+    words = frozenset(_WORD.findall(fold(intent.wording)))
+    named = [name for name in people if not words.isdisjoint(name_words(name))]
+    distinct = [name for at, name in enumerate(people) if not _is_told(name, people[:at])]
+    return named[0] if len(named) == 1 else distinct[0] if len(distinct) == 1 else ""
+
+
+def _is_told(name: str, before: Sequence[str]) -> bool:
+    return any(is_same_name(name_words(name), name_words(other)) for other in before)

@@ -1,0 +1,89 @@
+"""Overviews composed from typed facts: a person, projects, talks, and what was done with something."""
+
+import pytest
+
+from config.settings import Settings
+from pipelines.ingestion.run import ingest
+from pipelines.query.answerers.overview import OVERVIEW
+from pipelines.query.engine import QueryEngine, build_query_engine
+from pipelines.store.audit import audit
+from pipelines.types import Filters
+from tests.conftest import MakeSettings
+
+FILES = {
+    "resume.md": (
+        "# Ines Varga\n\nHydrologist who writes software\n\nPorto, Portugal | ines@varga.example\n\n"
+        "## Summary\n\nI measure rivers and publish what I measure. I like small tools.\n\n"
+        "## Experience\n\n### River Office | Data Engineer | Porto | March 2019 - Present\n\n"
+        "- Moved the gauge archive to Postgres\n- Trained two interns\n\n"
+        "### Tide Lab | Analyst | Lisbon | May 2015 - February 2019\n\n- Wrote tide reports\n\n"
+        "## Education\n\n### MSc in Hydrology, University of Porto, 2013 - 2015\n"
+    ),
+    "tidebook/README.md": (
+        "# tidebook\n\nA small Rust library that predicts tides from harmonic constants.\n\n## Install\n\n"
+        "```\ncargo add tidebook\n```\n\n## Accuracy\n\nA neural network corrects the residuals.\n"
+    ),
+    "harbour-map/README.md": "# harbour-map\n\nDraws the depth of a harbour in the browser.\n\n## Use\n\nOpen it.\n",
+    "posts/2021-04-02-floods.md": "# Floods\n\nI keep the flood levels in Postgres, too.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def stored(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """What the tests have copies of."""
+    folder, settings = tmp_path_factory.mktemp("docs"), stock()
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    ingest(settings, [str(folder)])
+    return settings
+
+
+@pytest.fixture
+def engine(stored: Settings, make_settings: MakeSettings) -> QueryEngine:
+    return build_query_engine(make_settings(stored))
+
+
+def test_a_person_is_told_in_their_own_words_then_by_work_studies_and_projects(engine: QueryEngine) -> None:
+    answer = engine.ask("Tell me about yourself.")
+    assert (answer.model, answer.confidence) == (OVERVIEW, "high")
+    assert answer.answer.startswith("I measure rivers and publish what I measure. [1]")
+    for said in ("Data Engineer at River Office", "Analyst at Tide Lab", "tidebook: A small Rust library"):
+        assert said in answer.answer
+    assert all(sentence.verdict == "supported" and sentence.citations for sentence in answer.sentences)
+    assert audit(engine.database.engine)["violations"] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "unsaid"),
+    [
+        ("Where does Ines live?", "Porto, Portugal", "tidebook"),
+        ("What is your email address?", "ines@varga.example", "Porto, Portugal"),
+        ("What projects have you built?", "harbour-map: Draws the depth", "Tide Lab"),
+        ("What AI projects have you built?", "tidebook: A small Rust library", "harbour-map"),
+        ("What has been built with Rust?", "tidebook: A small Rust library", "harbour-map"),
+        ("What's your experience with Postgres?", "Moved the gauge archive to Postgres", "Trained two interns"),
+        ("What's your experience with Postgres?", "I keep the flood levels in Postgres, too.", "tidebook"),
+        ("Have you used Postgres?", "Yes: ", "tidebook"),
+        ("What does tidebook do?", "predicts tides from harmonic constants", "depth of a harbour"),
+        ("Compare tidebook and harbour-map", "Draws the depth of a harbour", "River Office"),
+    ],
+)
+def test_what_is_asked_for_is_listed_and_nothing_else(
+    engine: QueryEngine, question: str, said: str, unsaid: str
+) -> None:
+    answer = engine.ask(question)
+    assert answer.answered
+    assert said in answer.answer
+    assert unsaid not in answer.answer
+
+
+def test_what_no_document_names_has_no_overview(engine: QueryEngine) -> None:
+    for question in ("Have you used Kubernetes?", "Which talks did you give?", "What is your phone number?"):
+        assert engine.ask(question).model != OVERVIEW
+
+
+def test_an_overview_keeps_within_the_filters(engine: QueryEngine) -> None:
+    only = Filters(category=("github",))
+    assert "River Office" not in engine.ask("What's your experience with Rust?", filters=only).answer
+    assert engine.ask("Where does Ines live?", filters=only).model != OVERVIEW
