@@ -175,3 +175,15 @@ def test_a_project_of_a_resume_has_its_purpose_languages_and_link() -> None:
 
 def test_only_the_talks_of_a_mixed_list_are_talks() -> None:
     assert [talk.title for talk in of_resume(RESUME.format(summary=""), TalkFacts)] == ["Maps for Sailors"]
+
+
+def test_projects_in_a_row_are_read_each_with_its_words_in_brackets() -> None:
+    text = (
+        "# Ann Lee\n\n## Open source\n\nkelp (maps of islands, in Rust), tide (an almanac) and wave (a game).\n\n"
+        "## Availability\n\nFrom May on.\n"
+    )
+    found = of_resume(text, ProjectFacts)
+    assert [(each.name, each.purpose, each.languages) for each in found] == [
+        ("kelp", "maps of islands, in Rust", ("Rust",)), ("tide", "an almanac", ()), ("wave", "a game", ())
+    ]  # fmt: skip
+    assert [text[slice(*each.span)] for each in found[1:]] == ["tide (an almanac)", "wave (a game)"]

@@ -218,6 +218,39 @@ def _projects(text: str, entries: Sequence[ResumeEntry]) -> list[ProjectFacts | 
     return [_project(text, entry) for entry in entries]
 
 
+def read_projects(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
+    """A piece for each project; one for a part that lists them in a row: "kelp (a map server), tide (an almanac)"."""
+    found = _read_entries(text, parts, "projects", "project", _projects)
+    for number, part in parts_of_section(parts, "projects"):
+        start, end = part.lines[0].start, part.lines[-1].end
+        listed = [record for line in part.lines for record in _projects_in_row(text, line)]
+        if len(listed) > 1 and all(line.kind in ("text", "more") for line in part.lines):
+            found[number] = [Piece(start, end, part.path, "project", supported_facts(text, listed, start, end))]
+    return found
+
+
+def _projects_in_row(text: str, line: ResumeLine) -> Iterator[ProjectFacts]:
+    """The projects of a line, each a name with words in brackets, between commas or "and"."""
+    at = line.body
+    for item in _split_outside_brackets(text[line.body : line.end].replace(" and ", " ,   ")):
+        name, bracket, rest = item.partition("(")
+        purpose, closed, after = rest.rpartition(")")
+        bare, words = words_of(name), " ".join(purpose.split())
+        is_date = any(one.end - one.start > len(words) // 2 for one in date_ranges(words))
+        is_named = 0 < len(bare.split()) <= _MIN_TAGLINE and not is_date
+        if bracket and closed and is_named and not after.strip(" .;,"):
+            start = text.find(name.strip(), at, line.end)
+            end = text.find(")", start + len(name), line.end) + 1
+            yield ProjectFacts(
+                span=(start, end),
+                name=bare,
+                purpose=words,
+                languages=technologies_in(words),
+                topics=topic_terms(words),
+            )
+            at = end
+
+
 def _project(text: str, entry: ResumeEntry) -> ProjectFacts | None:
     name = _first_words(text, entry)
     if not name:
@@ -556,7 +589,7 @@ READERS: dict[str, Callable[[str, Sequence[SectionPart]], PiecesByPart]] = {
     "contact": read_contact,
     "experience": read_experience,
     "education": partial(_read_entries, section="education", kind="education", records_of=education_records),
-    "projects": partial(_read_entries, section="projects", kind="project", records_of=_projects),
+    "projects": read_projects,
     "volunteering": partial(
         _read_entries,
         section="volunteering",
