@@ -50,7 +50,7 @@ class ModelComparison:
         judged: How many of them have quoted answers.
         measures: By model (A's label first), each measure over the judged ones, 0..1; empty without any.
         comparisons: By measure, how B differs from A.
-        overlap: The share of A's first ten passages that are among B's, the mean over questions that found any.
+        overlap: The share of the first ten passages that both models find, the mean over questions that found any.
         movers: The documents that moved most; those that answer first.
         skipped: Questions that could not be searched.
     """
