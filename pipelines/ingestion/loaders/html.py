@@ -124,7 +124,7 @@ def _is_named_consent(element: Any) -> bool:
 def _is_notice(element: Any, most: int) -> bool:
     if any(True for _ in element.iter("main", "article", "h1")):
         return False
-    words = " ".join(element.text_content().lower().split())
+    words = " ".join(" ".join(element.itertext()).lower().split())
     if _is_named_consent(element):
         return len(words) <= most and any(word in words for word in (*_CONSENT, "privacy", "tracking"))
     is_inside = any(True for _ in element.iterancestors("main", "article"))

@@ -67,7 +67,7 @@ def load_markdown(data: bytes, item: SourceItem, limits: Limits) -> Content:
 def read_front_matter(text: str) -> FrontMatter:
     """Parse a YAML (`---`) or TOML (`+++`) mapping at the start.
 
-    Of one with an invalid entry, the others are kept, with `error` set; if it has no valid entry it stays text.
+    Of one with an invalid entry, the others are kept, with `error` set; one that is no list of entries stays text.
     """
     match = _FENCED.match(text[: _MAX_CHARACTERS + 8])
     if match is None:
@@ -83,7 +83,7 @@ def read_front_matter(text: str) -> FrontMatter:
     except (ValueError, RecursionError, OverflowError) as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
     values = _valid_entries(match[2], read, ":" if read is _yaml else "=")
-    return FrontMatter(match.end(), values, reason) if values else FrontMatter(error=reason)
+    return FrontMatter(error=reason) if values is None else FrontMatter(match.end(), values, reason)
 
 
 def is_front_matter_alone(text: str) -> bool:
@@ -92,8 +92,8 @@ def is_front_matter_alone(text: str) -> bool:
     return match is not None and not without_comments(text[match.end() :]).strip()
 
 
-def _valid_entries(source: str, read: Callable[[str], object], sign: str) -> dict[str, Any]:
-    """The values of the top-level entries that can be read, each by itself; empty if any line belongs to none.
+def _valid_entries(source: str, read: Callable[[str], object], sign: str) -> dict[str, Any] | None:
+    """The values of the top-level entries that can be read, each by itself; None if any line belongs to none.
 
     A line whose value is no valid YAML or TOML, as one with a colon in a title, gives its words.
     """
@@ -108,7 +108,7 @@ def _valid_entries(source: str, read: Callable[[str], object], sign: str) -> dic
         elif entries and (not line.strip() or line[0] in " \t#-]})"):
             entries[-1] += f"\n{line}"
         elif line.strip() and not line.startswith("#"):
-            return {}
+            return None
     values: dict[str, Any] = {}
     for entry in entries:
         try:
@@ -116,8 +116,8 @@ def _valid_entries(source: str, read: Callable[[str], object], sign: str) -> dic
             values |= _plain_values(loaded) if isinstance(loaded, dict) else {}
         except (InvalidSyntax, tomllib.TOMLDecodeError):
             key, _, words = (part.strip() for part in entry.partition(sign))
-            if words and "\n" not in words and words[0] not in "[{&*|>\"'" and not words[0].isdigit():
-                values[key] = _readable(words)
+            if words and "\n" not in words and words[0] not in "[{&*|>":
+                values[key] = _readable(words.strip("\"'"))
         except (ValueError, RecursionError, OverflowError):  # such as a day that does not exist
             continue
     return values

@@ -46,16 +46,8 @@ def test_toml_front_matter_is_read(load_bytes) -> None:
     assert document.published_at == datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        b"---\ntitle: [unclosed\n---\nText",
-        b"---\ndate: 2020-13-45\n---\nText",
-        b"---\nA rule: with: words\nand a second line\n---\nText",
-        b"---\na: &a [*a]\n---\nText",
-    ],
-)
-def test_broken_front_matter_stays_text_and_is_named(load_bytes, broken: bytes) -> None:
+def test_what_is_no_list_of_entries_stays_text_and_is_named(load_bytes) -> None:
+    broken = b"---\nA rule: with: words\nand a second line\n---\nText"
     document = load_bytes(broken, "a.md")
     assert document.text == broken.decode()
     assert document.metadata["front_matter_error"]
@@ -69,8 +61,10 @@ def test_broken_front_matter_stays_text_and_is_named(load_bytes, broken: bytes) 
         ("---\ntitle: Why I left: a story\ntags: ops\n---\n", {"title": "Why I left: a story", "tags": "ops"}),
         ("---\ntitle: Tides\ntags: [unclosed\nby:\n- Ann\n- Bo\n---\n", {"title": "Tides", "by": ["Ann", "Bo"]}),
         ("---\ntitle: @home\n---\n", {"title": "@home"}),
-        ("+++\ntitle = \"Tides\"\ndate = 2024-02-30\n[params]\nx = 1\n+++\n", {"title": "Tides"}),
+        ("+++\ntitle = \"Tides\"\ndate = 2024-02-30\n[params]\nx = 1\n+++\n", {"title": "Tides", "date": "2024-02-30"}),
         ("+++\ntitle = Tides of May\n+++\n", {"title": "Tides of May"}),
+        ("---\ntitle: 50% off: a story\n---\n", {"title": "50% off: a story"}),
+        ("---\ntitle: 'It's late'\n---\n", {"title": "It's late"}),
     ],
 )  # fmt: skip
 def test_an_invalid_front_matter_value_costs_only_its_own_key(load_bytes, front: str, kept: dict[str, object]) -> None:
@@ -79,6 +73,13 @@ def test_an_invalid_front_matter_value_costs_only_its_own_key(load_bytes, front:
     assert document.metadata["front_matter"] == kept
     assert document.metadata["front_matter_error"]
     assert document.title == kept["title"]
+
+
+@pytest.mark.parametrize("entry", ["title: [unclosed", "date: 2020-13-45", "a: &a [*a]"])
+def test_front_matter_of_an_invalid_value_alone_is_no_text(load_bytes, entry: str) -> None:
+    document = load_bytes(f"---\n{entry}\n---\nText".encode(), "a.md")
+    assert (document.text, document.title) == ("Text", "a")
+    assert document.metadata["front_matter_error"]
 
 
 def test_aliases_that_multiply_are_not_followed(load_bytes) -> None:
