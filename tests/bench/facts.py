@@ -19,6 +19,7 @@ from pipelines.ingestion.parsers import parse
 from pipelines.ingestion.parsers.projects import project_of
 from pipelines.text import fold
 from pipelines.types import Document, NodeMetadata, SourceItem
+from tests.bench import arguments
 
 _HERE = Path(__file__).parent
 
@@ -109,11 +110,16 @@ def show_resumes(folder: Path, truth: Mapping[str, Mapping[str, Any]], *, every:
 
 
 def main() -> None:
-    kind, folder = sys.argv[1], Path(sys.argv[2])
-    truth = json.loads((_HERE / f"{kind}.json").read_text(encoding="utf-8"))
+    """Print the scores of a sample."""
+    options = arguments("facts", __doc__)
+    options.add_argument("kind", choices=("readmes", "resumes"), help="the sample, tests/bench/KIND.json")
+    options.add_argument("folder", type=Path, help="where its files are")
+    options.add_argument("--show", action="store_true", help="print each file that is not wholly right")
+    given = options.parse_args()
+    truth = json.loads((_HERE / f"{given.kind}.json").read_text(encoding="utf-8"))
     truth.pop("about")
-    show = show_readmes if kind == "readmes" else show_resumes
-    sys.stdout.write("\n".join(show(folder, truth, every="--show" in sys.argv)) + f"\n{len(truth)} documents\n")
+    show = show_readmes if given.kind == "readmes" else show_resumes
+    sys.stdout.write("\n".join(show(given.folder, truth, every=given.show)) + f"\n{len(truth)} documents\n")
 
 
 if __name__ == "__main__":
