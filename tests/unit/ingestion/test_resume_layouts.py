@@ -45,6 +45,12 @@ def test_teams_below_an_employers_line_are_no_companies(text: str) -> None:
     assert jobs(text) == TEAMS
 
 
+def test_an_unknown_place_beside_the_only_position_at_an_employer_stays_a_place() -> None:
+    text = "# Ann Lee\n\n# Work\n\n**Quillon Corp**\n\nManager, Smallvik\t2022 – Present\n\n- Hired\n\n**Pell Ltd**\n\n"
+    found = records(f"{text}Engineer, Grandvik\t2019 – 2021\n\n- Built\n", JobFacts)
+    assert [(job.company, job.location) for job in found] == [("Quillon Corp", "Smallvik"), ("Pell Ltd", "Grandvik")]
+
+
 def test_companies_beside_positions_stay_without_an_employers_line() -> None:
     text = "# Ann Lee\n\n# Work\n\nManager, Globex\tJan 2022 – Present\n\n- Hired\n\nEngineer, Initech\t2019 – 2021\n"
     assert jobs(text) == [("Globex", "Manager"), ("Initech", "Engineer")]
@@ -57,6 +63,8 @@ def test_companies_beside_positions_stay_without_an_employers_line() -> None:
         "Senior Engineer, Pell Ltd, 2015 – 2020\n",
         "# Ann Lee\n\nann@lee.example | Turin\n\nEngineer with a taste for small databases.\n\n"
         "**Staff Engineer — Harrow NV**\n2020 – present\n\n- Led\n\n**Senior Engineer — Pell Ltd**\n2015 – 2020\n",
+        "# Ann Lee\n\n## Harrow NV\n\nStaff Engineer, 2020 – present\n\n- Led\n\n## Pell Ltd\n\n"
+        "Senior Engineer, 2015 – 2020\n\n## Education\n\nBSc, University of Turin, 2015\n",
         "# Ann Lee\n\n**Staff Engineer**, Harrow NV (2020 – present)\n\n- Led\n\n"
         "**Senior Engineer**, Pell Ltd (2015 – 2020)\n\n## Education\n\nBSc, University of Turin, 2015\n",
     ],

@@ -50,6 +50,8 @@ def _without_jobs_below(text: str, part: SectionPart) -> list[SectionPart]:
     at = first
     while at > 1 and lines[at - 1].named and (_is_below(text, lines, at) or (at == first and not lines[at].parts)):
         at -= 1
+    if at > 1 and lines[at - 1].line.kind == "heading" and not any(has_title(one.words) for one in lines[at - 1].parts):
+        at -= 1
     if not at:
         return [part]
     cut = next(number for number, line in enumerate(part.lines) if line.end > lines[at].line.start)
@@ -108,7 +110,10 @@ def _lists_jobs(text: str, part: SectionPart) -> bool:
         return False
     entries = split_entries(dated_lines(text, part.lines)).entries
     naming = [
-        line for entry in entries if entry.dated and entry.dated.end_month for line in (*entry.head, *entry.after)
+        line
+        for entry in entries
+        if entry.dated and (entry.dated.end_month or entry.dated.current)
+        for line in (*entry.head, *entry.after)
     ]
     return any(has_title(segment.words) for line in naming for segment in line.parts)
 

@@ -11,6 +11,7 @@ from pipelines.facts import JobFacts
 from pipelines.ingestion.parsers.careers.dates import DateRange
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.records import date_fields, end_year, job_line, supported_by
+from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.parsers.careers.vocabulary import (
     NOT_INDUSTRIES,
     company_score,
@@ -335,10 +336,12 @@ def read_experience(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
     jobs = iter(read_jobs(entries))
     found: PiecesByPart = {}
     lead = ""
+    headed = [number for number in splits if parts[number].heading and not section_of(parts[number].title)]
     for number, split in splits.items():
         pairs = _join_company_lines(_with_banners(text, [(entry, next(jobs)) for entry in split.entries]))
         made = leading_pieces(split, parts[number], "" if parts[number].heading else lead, "job")
-        group = JobReading()
+        is_employer = number in headed and (len(headed) > 1 or company_score(parts[number].title) >= 1)
+        group = JobReading(parts[number].title) if is_employer else JobReading()
         for entry, job in pairs:
             if _is_break(entry):
                 made.append(Piece(entry.start, entry.end, parts[number].path, "job", None, end_year(entry.dated)))
@@ -365,14 +368,20 @@ def _with_banners(text: str, pairs: Sequence[tuple[ResumeEntry, JobReading]]) ->
     """The jobs; below a line that names an employer, "Engineer, Payments" is a position in a team of that employer."""
     made: list[tuple[ResumeEntry, JobReading]] = []
     employer = ""
-    for entry, read in pairs:
+    counts = [sum(bool(one.parts) for one in entry.head) for entry, _ in pairs]
+    for number, (entry, read) in enumerate(pairs):
+        goes_on = counts[number + 1 : number + 2] == [1]  # with another position there
         lines = [one.parts for one in entry.head if one.parts]
         words = lines[-1][0].words if lines and len(lines[-1]) == 1 else ""
         is_below = len(lines) == 2 and len(lines[0]) == 1
         name, city = split_known_place(lines[0][0].words) if is_below else ("", "")
         marked = next((one.line for one in entry.head if one.parts), None)
         is_employer = company_score(name) >= 1 or (marked and (marked.kind == "heading" or text[marked.start] == "*"))
-        team = next((each for each in (read.company, read.location) if words == f"{read.position}, {each}"), "")
+        units = (read.company, read.location if employer or goes_on else "")
+        forms = [
+            (each, f"{read.position}{sign}{each}{end}") for each in units for sign, end in ((", ", ""), (" (", ")"))
+        ]
+        team = next((each for each, form in forms if words == form), "")
         is_team = bool(team) and (company_score(team) < 1 or is_department(team)) and not place_score(team)
         if made and made[-1][0].body and made[-1][0].body[-1].named:
             employer = ""  # perhaps another employer's line
@@ -382,6 +391,8 @@ def _with_banners(text: str, pairs: Sequence[tuple[ResumeEntry, JobReading]]) ->
         elif is_team and name and is_employer:
             employer = name
             job = replace(read, company=name, position=words, location=city)
+        elif name and is_employer and read.company == name and goes_on:
+            employer = name
         elif is_team and employer and len(lines) == 1:
             job = replace(read, company="", position=words, location="")
         elif len(lines) != 1 or read.company:
