@@ -95,11 +95,6 @@ def build_unit_scorer(embed_model: BaseEmbedding, weight: Callable[[str], float]
     return UnitScorer(weight, pieces)
 
 
-def lexical_unit_scorer(weight: Callable[[str], float]) -> UnitScorer:
-    """A scorer by terms alone."""
-    return UnitScorer(weight, lambda texts: [NO_PIECES for _ in texts])
-
-
 @dataclass(frozen=True, slots=True)
 class ScoredUnits:
     """Units with their signals for a question.

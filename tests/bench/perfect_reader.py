@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from config.prompts import NO_ANSWER
-from config.settings import AnswerSettings, EmbeddingSettings, EscalationSettings, LLMSettings, Settings
+from config.settings import EmbeddingSettings, EscalationSettings, LLMSettings, Settings
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.structure import sentences
@@ -90,7 +90,6 @@ def main() -> None:
             home=Path(home),
             embedding=EmbeddingSettings(provider="local"),
             escalation=EscalationSettings(mode="off"),
-            answer=AnswerSettings(follow_ups=0),
             llm=LLMSettings(provider="openai", model="fake", api_base=openai.url, retries=0),
             _env_file=None,
         )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from config.settings import AnswerSettings, IngestionSettings, LLMSettings, Settings
+from config.settings import IngestionSettings, LLMSettings, Settings
 from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.query.pack import Pack, pack_answer, pack_json, read_pack
@@ -202,7 +202,7 @@ def test_an_abstention_is_kept_and_asked_again_with_what_came_nearest(engine: Qu
 def test_an_answer_of_another_writer_is_told(corpus: Path, make_settings: Callable[..., Settings]) -> None:
     with FakeOpenAI() as fake:
         llm = LLMSettings(provider="openai", model="/models/fake.gguf", api_base=fake.url, retries=0, keep_prompts=True)
-        settings = make_settings(llm=llm, answer=AnswerSettings(follow_ups=0))
+        settings = make_settings(llm=llm)
         ingest(settings, [str(corpus)])
         engine = build_query_engine(settings)
         fake.reply = "It moved 40 containers an hour [1]."

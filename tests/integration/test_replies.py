@@ -68,7 +68,7 @@ def openai() -> Iterator[FakeOpenAI]:
 @pytest.fixture(scope="module")
 def engine(stock: MakeSettings, openai: FakeOpenAI) -> QueryEngine:
     model = LLMSettings(provider="openai", model="fake", api_base=openai.url, retries=0)
-    plain = {"escalation": EscalationSettings(mode="off"), "answer": AnswerSettings(follow_ups=0, unsupported="mark")}
+    plain = {"escalation": EscalationSettings(mode="off"), "answer": AnswerSettings(unsupported="mark")}
     settings = stock(llm=model, embedding=EmbeddingSettings(provider="local"), **plain)
     sample = [str(DATA / "sample" / name) for name in ("blog", "github", "notes-on-mentoring.txt")]
     ingest(settings, [*sample, *(str(DATA / "eval/qa/documents" / name) for name in POSTS)])

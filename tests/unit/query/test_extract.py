@@ -11,7 +11,7 @@ from pipelines.query.layout import joined
 from pipelines.query.prompt_injection import supported_only_by_commands
 from pipelines.query.quotable_units import QuotableSources, quotable_units
 from pipelines.query.understand import analyse
-from pipelines.query.unit_scoring import UnitScorer, lexical_unit_scorer
+from pipelines.query.unit_scoring import NO_PIECES, UnitScorer
 from pipelines.text import plain
 from pipelines.types import Evidence
 from tests.unit.query.builders import hit, source
@@ -31,7 +31,7 @@ def hashed(text: str) -> Pieces:
 
 
 RULER = UnitScorer(lambda _: 1.0, lambda texts: [hashed(text) for text in texts])
-BARE = lexical_unit_scorer(lambda _: 1.0)
+BARE = UnitScorer(lambda _: 1.0, lambda texts: [NO_PIECES for _ in texts])  # by terms alone
 
 
 def read(
