@@ -87,12 +87,16 @@ def career_disagreements_for(
 ) -> Sequence[Disagreement]:
     """Disagreements about a computed value, or between the resumes and profiles among the candidates of an answer.
 
-    Empty if the facts cannot be read.
+    Empty without a year in the answer or a question for a date, title or employer, and if the facts cannot be read.
     """
     if isinstance(basis, ComputedAnswer):
         return basis.doubts
     documents = search.ledger.documents
-    if len(documents) < 2 or all(source.category not in CAREER_CATEGORIES for source in answer.sources):
+    words = _words(search.intent.wording)
+    is_asked = any(not words.isdisjoint(asking) for asking in _ASKS_FOR.values())
+    is_about = is_asked or any(_years(sentence.text) for sentence in answer.sentences)
+    uses_career = any(source.category in CAREER_CATEGORIES for source in answer.sources)
+    if len(documents) < 2 or not is_about or not uses_career:
         return ()
     filters = Filters(document=documents, category=tuple(sorted(CAREER_CATEGORIES)))
     try:
@@ -105,11 +109,15 @@ def career_disagreements_for(
 
 def _is_relevant(found: Disagreement, answer: Answer, wording: str) -> bool:
     """True if the question asks for the disputed value, or a sentence of the answer states one side."""
-    words = {word.strip(".,;:!?()\"'“”‘’") for word in folded_words(wording).split()}
+    words = _words(wording)
     is_named = words.issuperset(organisation_words(found.about))
     if is_named and not words.isdisjoint(_ASKS_FOR[found.kind]) and _is_about_sides(found, wording):
         return True
     return any(_states_side(sentence, side, found.kind) for sentence in answer.sentences for side in found.sides)
+
+
+def _words(wording: str) -> set[str]:
+    return {word.strip(".,;:!?()\"'“”‘’") for word in folded_words(wording).split()}
 
 
 def _is_about_sides(found: Disagreement, wording: str) -> bool:
