@@ -20,6 +20,7 @@ from pipelines.store.filters import seen_by
 from pipelines.store.schema import documents
 from pipelines.store.tokens import tokenise
 from pipelines.structure import sentences
+from pipelines.text import fold
 from pipelines.types import Filters
 from pipelines.wording import format_count
 
@@ -72,6 +73,10 @@ _NEW = [
         r" (?:new|(?:added|changed) (?:last|lately|recently))"
     ),
 ]
+_MADE = [
+    _pattern(rf"who (?:wrote|published|is the author of|authored) (?:the (?:post|article|page|note) )?{_TOPIC}"),
+    _pattern(rf"when was (?:the (?:post|article|page|note) )?{_TOPIC} (?:published|posted|written|dated)"),
+]
 _MENTION = [
     _pattern(rf"(?:what|which|how many) {_NOUN} {_ABOUT} {_TOPIC}"),
     _pattern(rf"(?:are there|do you have|have you got)(?: any| some)? {_NOUN} {_ABOUT} {_TOPIC}"),
@@ -89,6 +94,7 @@ class Stored:
     dated: datetime | None
     ingested: datetime
     node_id: str
+    author: str = ""
 
     @property
     def line(self) -> str:
@@ -136,6 +142,8 @@ def answer_about_corpus(search: Search) -> CorpusAnswer | None:
     stored, shown, filters = _stored_as(search, noun)
     if not stored:
         return None
+    if form == "made":
+        return _made(search, stored, groups["topic"], asks_who=match[0].lower().lstrip().startswith("who"))
     if form == "mention":
         return _mentioning(
             replace(search, request=replace(search.request, filters=filters)), stored, shown, groups["topic"]
@@ -147,7 +155,7 @@ def answer_about_corpus(search: Search) -> CorpusAnswer | None:
     return found if shown == noun else replace(found, said=f"No document is known as a {noun}. {found.said}")
 
 
-_FORMS = (("count", _COUNT), ("list", _LIST), ("new", _NEW), ("mention", _MENTION))
+_FORMS = (("count", _COUNT), ("list", _LIST), ("new", _NEW), ("made", _MADE), ("mention", _MENTION))
 
 
 def _stored_as(search: Search, noun: str) -> tuple[list[Stored], str, Filters]:
@@ -167,14 +175,15 @@ def _stored(search: Search, filters: Filters) -> list[Stored]:
     first = firsts.subquery("first")
     dated = func.coalesce(d.published_at, d.modified_at).label("dated")
     statement = (
-        select(d.id, d.name, d.title, d.category, dated, d.ingested_at, first.c.node_id)
+        select(d.id, d.name, d.title, d.category, d.author, dated, d.ingested_at, first.c.node_id)
         .join_from(documents, first, d.id == first.c.document_id)
         .where(seen_by(search.request.audience))
         .order_by(dated.desc().nulls_last(), d.name)
     )
     rows = read_rows(search.store.engine, "reading which documents there are", statement)
     return [
-        Stored(row.id, row.title or row.name, row.category, row.dated, row.ingested_at, row.node_id) for row in rows
+        Stored(row.id, row.title or row.name, row.category, row.dated, row.ingested_at, row.node_id, row.author)
+        for row in rows
     ]
 
 
@@ -197,6 +206,17 @@ def _latest(search: Search, stored: Sequence[Stored], noun: str, *, only: int) -
     latest = sorted(stored, key=lambda each: each.ingested.date(), reverse=True)[:only]
     said = f"The latest ingest with something new was on {day}: {format_count(fresh, noun)} new or changed."
     return CorpusAnswer(said, _shown(search, [(each, each.node_id) for each in latest]))
+
+
+def _made(search: Search, stored: Sequence[Stored], topic: str, *, asks_who: bool) -> CorpusAnswer | None:
+    """Who wrote a document, or when, by its own data; None if no document has this title, or it does not say."""
+    title = fold(topic.strip(" “”\"'"))
+    found = [each for each in stored if fold(each.title) == title and (each.author if asks_who else each.dated)]
+    if len(found) != 1:
+        return None
+    each = found[0]
+    told = f"by {each.author}" if asks_who or not each.dated else f"of {each.dated.date()}"
+    return CorpusAnswer(f"“{each.title}” is {told}.", _shown(search, [(each, each.node_id)]))
 
 
 def _mentioning(search: Search, stored: Sequence[Stored], noun: str, topic: str) -> CorpusAnswer | None:

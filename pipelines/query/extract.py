@@ -29,6 +29,7 @@ from pipelines.query.unit_scoring import (
     answer_probability,
     asks_for_code,
     build_unit_scorer,
+    heading_with_value,
     score_units,
 )
 from pipelines.query.verification.normalise import count_negations
@@ -172,7 +173,7 @@ def _chosen(
     left = most
     for at in order:
         is_wanted = at in first or score[at] >= best + np.log(_LEAST_SHARE)
-        told = [(quotation.unit, part) for quotation in found for part in quotation.unit.parts]
+        told = [(quotation.unit, part) for quotation in found for part in _said(quotation.unit)]
         own = [(units[at], part) for part in units[at].parts]
         copies = [(one, other) for one in own for other in told if _repeats(one[1], other[1])]
         is_denial = any(_denies(*pair) for pair in copies)
@@ -184,6 +185,11 @@ def _chosen(
             found.append(quotation)
             left = max(left - (len(quotation.parts) if units[at].kind == "paragraph" else 1), 0)
     return found
+
+
+def _said(unit: QuotableUnit) -> tuple[Part, ...]:
+    """The parts of a unit and the sentence that leads in to it."""
+    return (*filter(None, (unit.lead if unit.kind != "paragraph" else None,)), *unit.parts)
 
 
 def _repeats(one: Part, other: Part) -> bool:
@@ -316,13 +322,15 @@ def write_extraction(task: WriterInput, extraction: Extraction, fallback_reason:
     """The quoted units as Markdown with their markers, then a Verdict for each part; an abstention without units."""
     written: list[CitedText] = []
     sentences: list[Sentence] = []
+    done: list[Quotation] = []
     for quotation in extraction.quotations:
         source = quotation.unit.source
-        for part in cited(quotation, follows=written[-1] if written else None):
+        for part in cited(quotation, extraction.question, done):
             words = part.text if part.is_code else escape_markers(part.text)
             yield Token(part.before + words)
             written.append(part)
             sentences.append(verify(part.text, part.citations, task.context.sources, task.judge))
+        done.append(quotation)
         yield Footnote(source.n, source)
     if not written:
         return (yield from abstain(task, fallback_reason))
@@ -340,28 +348,45 @@ def write_extraction(task: WriterInput, extraction: Extraction, fallback_reason:
     )
 
 
-def cited(quotation: Quotation, follows: CitedText | None) -> Iterator[CitedText]:
+def cited(quotation: Quotation, question: QuestionType, before: Sequence[Quotation] = ()) -> Iterator[CitedText]:
     """The parts of a quotation with the Markdown before each: a lead-in or heading, list marks, a fence.
+
+    A heading that alone holds the date or person that is asked for stands above them.
 
     Args:
         quotation: What is quoted.
-        follows: What stands before it; a block of code is closed first.
+        question: What is asked.
+        before: What is quoted before it; a block of code is closed first, and a lead-in is not repeated.
     """
     unit, cites = quotation.unit, (quotation.unit.source.n,)
-    gap = "" if follows is None else "\n```\n\n" if follows.is_code else "\n\n"
-    if unit.kind != "paragraph" and unit.lead:
+    gap = "" if not before else "\n```\n\n" if before[-1].unit.kind == "code" else "\n\n"
+    is_led = unit.kind != "paragraph" and unit.lead is not None
+    if is_led and unit.lead and not _is_written(unit, unit.lead, before):
         yield CitedText(unit.lead.text, cites, gap)
         gap = "\n\n"
-    elif unit.kind != "paragraph" and unit.headings:
+    elif value := heading_with_value(question, unit):
+        gap += _heading(value)
+    elif unit.kind != "paragraph" and unit.headings and not is_led:
         gap += _heading(unit.headings[-1])
     gap += _heading(unit.columns)
     marks = {"paragraph": ("", " "), "code": ("```\n", "\n"), "list": ("- ", "\n- "), "table": ("- ", "\n- ")}
     opening, between = marks[unit.kind]
-    insets = [_inset(unit.source.snippet, part) if unit.kind == "code" else "" for part in quotation.parts]
+    parts = [part for part in quotation.parts if not _is_written(unit, part, before)]
+    insets = [_inset(unit.source.snippet, part) if unit.kind == "code" else "" for part in parts]
     common = min(map(len, insets), default=0)
-    for place, (part, inset) in enumerate(zip(quotation.parts, insets, strict=True)):
-        before = f"{gap}{opening}" if place == 0 else between
-        yield CitedText(part.text, cites, before + inset[common:], unit.kind == "code")
+    for place, (part, inset) in enumerate(zip(parts, insets, strict=True)):
+        opens = f"{gap}{opening}" if place == 0 else between
+        yield CitedText(part.text, cites, opens + inset[common:], unit.kind == "code")
+
+
+def _is_written(unit: QuotableUnit, part: Part, before: Sequence[Quotation]) -> bool:
+    """True if a part of the same source was quoted already."""
+    return any(
+        other.start == part.start
+        for quotation in before
+        if quotation.unit.source.n == unit.source.n
+        for other in (*quotation.parts, *filter(None, (quotation.unit.lead,)))
+    )
 
 
 def _heading(words: str) -> str:

@@ -19,8 +19,8 @@ from pipelines.observe import log_failure
 from pipelines.query.evidence import log_odds, logistic
 from pipelines.query.late_interaction import normalised, piece_weights, softmax
 from pipelines.query.question.related import related_terms
-from pipelines.query.question_type import EXACT_KINDS, QuestionType, kind_fit
-from pipelines.query.quotable_units import Part, QuotableUnit
+from pipelines.query.question_type import EXACT_KINDS, QuestionType, holds_kind, kind_fit
+from pipelines.query.quotable_units import QuotableUnit
 from pipelines.store.tokens import index_terms, tokenise
 from pipelines.text import fold
 
@@ -45,6 +45,7 @@ _FITS = 0.5  # of `kind_fit`
 _DOCUMENT_SHARE = 0.6  # of a name that only another place of the document holds
 _LEAST_NAMED = 0.5  # share of what a question names below which the units are about something else
 _LEAST_VALUED = 1 / 3  # of what is told: less, and the parts that hold such a value are about something else
+_LEAST_SAID = 0.1  # share of the question's term weight in the unit that holds the most
 _LEAST_STRENGTH = 0.05  # of the evidence, below which nothing was found
 _NOT_WORDS = re.compile(r"[-_./]")
 
@@ -235,12 +236,13 @@ def answer_probability(scored: ScoredUnits, strength: float) -> float:
     """The probability (0..1) that the best unit answers.
 
     It is 0 if half of what the question names stands near no unit, if no unit about it holds the kind of value that is
-    asked for, or if there is almost no evidence (`strength`, 0..1).
+    asked for, or if there is almost no evidence (`strength`, 0..1) or almost no word of the question in any unit.
 
     Source: Platt, Advances in Large Margin Classifiers, 1999 (a logistic model over scores).
     """
     lacks_value = scored.is_exact and scored.fitting.max() < _LEAST_VALUED * scored.told.max()
-    if scored.named.max() < _LEAST_NAMED or lacks_value or strength < _LEAST_STRENGTH:
+    is_unsaid = scored.signals[:, SIGNALS.index("coverage")].max() < _LEAST_SAID
+    if scored.named.max() < _LEAST_NAMED or lacks_value or is_unsaid or strength < _LEAST_STRENGTH:
         return 0.0
     model = answer_weights()
     scaled = (answer_signals(scored) - model.mean) / model.deviation
@@ -250,6 +252,16 @@ def answer_probability(scored: ScoredUnits, strength: float) -> float:
 def asks_for_code(question: str) -> bool:
     """True if a question asks how something is run, called or set."""
     return bool(_ASKS_FOR_CODE.search(fold(question)))
+
+
+def heading_with_value(wanted: QuestionType, unit: QuotableUnit) -> str:
+    """The innermost heading of a unit that holds the date or person that is asked for; empty if a part holds it."""
+    if wanted.kind not in ("when", "who") or any(
+        holds_kind(wanted.kind, part.text, wanted.terms) for part in unit.parts
+    ):
+        return ""
+    holding = (heading for heading in reversed(unit.headings) if holds_kind(wanted.kind, heading, wanted.terms))
+    return next(holding, "")
 
 
 class _Read:
@@ -266,7 +278,9 @@ class _Read:
         heading = " > ".join(dict.fromkeys((*unit.headings[:1], *unit.headings[-1:])))
         self.front = f"{heading}: {unit.lead_text} "
         self.text = self.front + unit.text[:_EMBEDDED]
-        self.fit = max(kind_fit(wanted, part.text) for part in unit.parts)
+        self.under = float(bool(heading_with_value(wanted, unit)))
+        self.fits = [max(kind_fit(wanted, part.text), self.under) for part in unit.parts]
+        self.fit = max(self.fits)
 
     def spans(self) -> Iterator[tuple[int, int]]:
         """Where each part stands in the embedded text."""
@@ -361,10 +375,8 @@ def _rough(lexical: Array, read: Sequence[_Read], wanted: QuestionType, scorer: 
 
 def _part_scores(each: _Read, near: Sequence[float], wanted: QuestionType, scorer: UnitScorer) -> Array:
     """The scores of a unit's parts: their interaction, the asked terms that they hold, and whether their kind fits."""
-    parts: Sequence[Part] = each.unit.parts
     held = [scorer.share(wanted.asked, own) for own in each.parts]
-    fits = [kind_fit(wanted, part.text) for part in parts]
-    return np.array([a + b + 0.5 * c for a, b, c in zip(near, held, fits, strict=True)], np.float32)
+    return np.array([a + b + 0.5 * c for a, b, c in zip(near, held, each.fits, strict=True)], np.float32)
 
 
 class _Told:
@@ -379,7 +391,7 @@ class _Told:
             focus = scorer.share(wanted.focus, beside | each.near)
             self.named = max(self.named, named)
             told.append(named**2 * (focus**0.5 + (likeness if wanted.focus else _OPEN_LIKENESS)))
-            if kind_fit(wanted, each.unit.parts[at].text) >= _FITS:
+            if each.fits[at] >= _FITS:
                 fitting.append(told[-1])
         self.told, self.fitting = max(told), max(fitting)
 

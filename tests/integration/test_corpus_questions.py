@@ -138,3 +138,12 @@ def test_the_trace_and_the_json_tell_that_the_database_answered(
     assert (code, json.loads(out)["model"]) == (0, DOCUMENT_LIST)
     request = engine._request("How many documents are there?")
     assert "corpus" in engine.finished(request)[1].tags
+
+
+def test_who_wrote_a_document_and_when_is_told_by_its_own_data(engine: QueryEngine) -> None:
+    note = make_document("lens.md", "# Lens\n\nThe lens weighs three tonnes.", title="Lens", author="Tove Lind",
+                         published_at=datetime(2022, 8, 19, tzinfo=UTC))  # fmt: skip
+    engine.store.replace([replacement_of(note, engine.settings)])
+    assert "by Tove Lind" in engine.ask("Who is the author of Lens?").answer
+    assert "of 2022-08-19" in engine.ask("When was Lens published?").answer
+    assert engine.ask("Who wrote Warping a loom?").model != DOCUMENT_LIST

@@ -9,6 +9,7 @@ from pipelines.models.minilm import Pieces
 from pipelines.query.extract import NAMES_NOTHING, Extraction, cited, extract, is_answer
 from pipelines.query.layout import joined
 from pipelines.query.prompt_injection import supported_only_by_commands
+from pipelines.query.question_type import classify_question
 from pipelines.query.quotable_units import QuotableSources, quotable_units
 from pipelines.query.understand import analyse
 from pipelines.query.unit_scoring import NO_PIECES, UnitScorer
@@ -30,6 +31,7 @@ def hashed(text: str) -> Pieces:
     return Pieces(vectors, spans[:, 0], spans[:, 1])
 
 
+NOTHING = classify_question(analyse("?"))
 RULER = UnitScorer(lambda _: 1.0, lambda texts: [hashed(text) for text in texts])
 BARE = UnitScorer(lambda _: 1.0, lambda texts: [NO_PIECES for _ in texts])  # by terms alone
 
@@ -242,7 +244,7 @@ def test_a_block_of_code_is_quoted_whole_and_line_by_line() -> None:
 def test_a_quoted_block_of_code_keeps_its_lines_and_what_they_are_indented_by_against_each_other() -> None:
     text = "Run the crane:\n\n    crane up\n      --slow\n    crane down\n"
     (quotation,) = read("Which command runs the crane?", text).quotations
-    assert joined(list(cited(quotation, None))) == (
+    assert joined(list(cited(quotation, NOTHING))) == (
         "Run the crane: [1]\n\n```\ncrane up\n  --slow\ncrane down\n```\n[1]"
     )
 
@@ -258,7 +260,7 @@ def test_a_quoted_block_of_code_keeps_its_lines_and_what_they_are_indented_by_ag
 )
 def test_a_heading_above_a_list_is_no_marker_no_order_and_not_long(heading: str, shown: str) -> None:
     (quotation,) = read("Which glues are there?", f"# {heading}\n\n- bone glue\n- resin glue").quotations
-    assert joined(list(cited(quotation, None))) == f"{shown}- bone glue [1]\n- resin glue [1]"
+    assert joined(list(cited(quotation, NOTHING))) == f"{shown}- bone glue [1]\n- resin glue [1]"
 
 
 # What one document denies of another, and what is left out
@@ -319,3 +321,26 @@ def test_a_row_between_bars_is_quoted_with_the_bars_between_its_cells() -> None:
     table = source(1, "| Region | A | 2023 |\n|---|---|---|\n| **South** | [80](http://a) | 95 |\n\nThe end | is near.")
     rows = [part.text for unit in quotable_units([table]) for part in unit.parts]
     assert rows == ["South | 80 | 95", "The end is near."]
+
+
+def test_a_heading_answers_when_and_who_where_the_text_below_it_does_not() -> None:
+    days = "# 2024\n\n## 3 March\n\nStarted the kiln for the first time.\n\n## 17 June\n\nSold the old loom."
+    (first, *_) = read("When did I sell the loom?", days).quotations
+    assert joined(list(cited(first, classify_question(analyse("When did I sell the loom?"))))).startswith("**17 June**")
+    dated = "## March 2024\n\nThe kiln was sold on 9 May 2024."
+    (first, *_) = read("When was the kiln sold?", dated).quotations
+    assert "**" not in joined(list(cited(first, classify_question(analyse("When was the kiln sold?")))))
+
+
+def test_a_lead_in_is_quoted_once() -> None:
+    text = "Slates come from the hill. Order these slates early:\n\n- 40 large slates\n- 25 small slates"
+    done, written = [], []
+    found = read("Which slates come from the hill?", text)
+    for quotation in found.quotations:
+        written += list(cited(quotation, found.question, done))
+        done.append(quotation)
+    assert [part.text for part in written].count("Order these slates early:") <= 1
+
+
+def test_a_question_of_which_no_word_is_there_is_not_answered() -> None:
+    assert told("Which submarine museum lends violins?", "The chamber of the lock is eight metres wide.") == 0.0
