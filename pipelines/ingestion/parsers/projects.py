@@ -28,6 +28,7 @@ _MAX_PURPOSE = 500
 _MAX_BLOCKS = 60
 _MAX_PARAGRAPHS = 6
 _MAX_SENTENCES = 4
+_MAX_TAGLINE = 28
 _MAX_ASIDE = 20
 _MIN_SCORE, _MIN_SCORE_ELSEWHERE, _TAGLINE_SCORE = 1.0, 3.0, 2.9
 _MIN_CHARACTERS = 8
@@ -89,7 +90,7 @@ def project_of(document: Document) -> ProjectFacts | None:
     given = (*(repository.topics if repository else ()), *_tags(document.metadata))
     return ProjectFacts(
         span=(min(start for start, _ in places), max(end for _, end in places)),
-        name=title.name[:_MAX_NAME],
+        name=_bare_name(title.name)[:_MAX_NAME],
         purpose=purpose.words if purpose else "",
         languages=_languages(text, blocks, introduction, repository.language if repository else ""),
         topics=tuple(dict.fromkeys([*given, *topic_terms(introduction)])),
@@ -139,14 +140,20 @@ def _name_and_tagline(heading: str) -> tuple[str, str]:
 
     The name in "What is HanLP?" is what it asks for.
     """
-    for question in ("What is ", "What's "):
-        if heading.startswith(question):
-            return heading.removeprefix(question).rstrip("? "), ""
+    for opening in ("What is ", "What's ", "Welcome to the ", "Welcome to "):
+        if heading.startswith(opening):
+            return heading.removeprefix(opening).rstrip("?! "), ""
     for separator in _SEPARATORS:
         name, found, tagline = heading.partition(separator)
         if found and 0 < len(name.split()) <= _MAX_NAME_WORDS and len(tagline.split()) > 2:
             return name.strip(), tagline.strip()
     return heading, ""
+
+
+def _bare_name(name: str) -> str:
+    """The name without signs and pictures around it."""
+    kept = [place for place, char in enumerate(name) if char.isalnum() or char in "()+#!.?\"'/@"]
+    return name[kept[0] : kept[-1] + 1] if kept else name
 
 
 def _name_of_file(document: Document) -> str:
@@ -208,11 +215,9 @@ def _score(words: str, names: Sequence[str], *, first: bool) -> float:
     """How well a sentence says what the project is: 3 if it is its subject, 2.5 for a tagline, 0 for a remark."""
     folded = fold(words)
     tokens = [token.strip("()[]{}\"'`*,;:!?.") for token in folded.split()]
-    if _is_remark(words, folded, tokens[0]):
-        return 0.0
-    lists = word_lists("readme")
-    if defined := _defines(tokens, folded, names):
-        return defined
+    lists, defined = word_lists("readme"), _defines(tokens, folded, names)
+    if defined or _is_remark(words, folded, tokens[0]):
+        return 0.0 if _is_remark(words, folded, "") else defined
     has_verb = any(token in lists["finite"] for token in _before_clause(tokens))
     if first and any(one == "is" and other in lists["articles"] for one, other in pairwise(tokens[1:5])):
         return 2.2  # the name in a form that is not the title's
@@ -220,7 +225,7 @@ def _score(words: str, names: Sequence[str], *, first: bool) -> float:
         return 1.5 if has_verb else 2.5
     if has_verb or (len(tokens) < 2 and words.isascii()):
         return 1.2 if has_verb else 0.0
-    return 2.5 if first and len(tokens) > 3 else 1.7
+    return 2.5 if first and 3 < len(tokens) <= _MAX_TAGLINE else 1.7
 
 
 def _defines(tokens: Sequence[str], folded: str, names: Sequence[str]) -> float:
@@ -239,6 +244,7 @@ def _is_remark(words: str, folded: str, first: str) -> bool:
     """True for a sentence that says something else: a question, a notice, links in a row, a line of code."""
     lists = word_lists("readme")
     said = words.endswith("?") or first in lists["remarks"] or any(folded.startswith(one) for one in lists["notices"])
+    said = said or "not" in folded.split()[:4] or words.startswith(("<", "...", "…")) or "](" in words
     return said or _is_menu(words) or len(folded) < _MIN_CHARACTERS or not any(map(str.isalpha, folded))
 
 
@@ -250,7 +256,7 @@ def _subject_length(tokens: Sequence[str], names: Sequence[str]) -> int:
             return len(own)
     lists = word_lists("readme")
     if tokens[0] in ("this", "it", "our", "the", "here"):
-        near = list(takewhile(lambda token: token not in lists["verbs"], tokens[1 : 3 if tokens[0] == "the" else 4]))
+        near = list(takewhile(lambda token: token not in lists["verbs"] and token not in lists["others"], tokens[1:4]))
         end = next((number for number, token in enumerate(near, 1) if token in lists["kinds"]), 0)
         while end and [*tokens, ""][end + 1] in lists["kinds"]:
             end += 1

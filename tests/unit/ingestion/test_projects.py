@@ -98,3 +98,18 @@ def test_a_repository_keeps_its_facts_on_every_node_and_names_its_project_on_one
     assert [fact.model_copy(update={"project": None}) for fact in facts] == [host] * len(facts)
     (found,) = [record for fact in facts for record in records_of(fact)]
     assert (found.name, found.languages, found.topics) == ("kelp", ("Rust",), ("islands", "map"))
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "purpose"),
+    [
+        ("# Welcome to Kelp 🌊\n\nDraws maps of small islands.\n", "Kelp", "Draws maps of small islands."),
+        ("# Run\n\nRun is a clock for rowers. Run it often.\n", "Run", "Run is a clock for rowers."),
+        ("# kelp\n\n... and the sea.\n\nIt does not draw.\n\nA map server.\n", "kelp", "A map server."),
+        ("# Kelp Map\n\nThe Kelp drawing package shows islands. The only tool is small.\n", "Kelp Map",
+         "The Kelp drawing package shows islands."),
+    ],
+)  # fmt: skip
+def test_remarks_negations_and_greetings_are_no_purpose(load_bytes, text, name, purpose) -> None:
+    found = project(load_bytes, text)
+    assert (found.name, found.purpose) == (name, purpose)
