@@ -3,12 +3,17 @@
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
+from pipelines.structure import Structure, structure_of
 from pipelines.types import CondensedBy
 
 ConflictKind = Literal["dates", "title", "employer", "value"]
 VerdictName = Literal["supported", "partial", "misattributed", "unsupported", "uncited"]
+
+
+_structure_of_snippet = lru_cache(maxsize=64)(structure_of)  # of a source that was not read from the store
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +23,8 @@ class Source:
     `snippet == document.text[start:end]`; `node_ids` are the nodes that were merged into it; `near_copies` names other
     documents with nearly the same text, not shown; `also_in` names those that contain the cited words; `about`
     describes its repository; `page_breaks` are the offsets in the document at which its pages after `page` begin;
-    `lines_uri` is the address at which the repository's host shows the lines.
+    `lines_uri` is the address at which the repository's host shows the lines; `structure` is the stored one of the
+    snippet, which is not kept with an answer.
     """
 
     n: int
@@ -41,6 +47,17 @@ class Source:
     page_breaks: tuple[int, ...] = ()
     near_copies: tuple[str, ...] = ()
     lines_uri: str = ""
+    structure: Structure | None = field(default=None, repr=False, compare=False, metadata={"kept": False})
+
+    def read(self) -> Structure:
+        """The elements, sentences and markup of the snippet, in its offsets."""
+        is_own = self.structure is not None and self.structure.text == self.snippet
+        return self.structure if self.structure and is_own else _structure_of_snippet(self.snippet)
+
+    @property
+    def shown(self) -> str:
+        """The snippet without what its markup hides: comments, struck text."""
+        return self.read().shown()
 
     def place(self, start: int, end: int) -> tuple[int | None, int, int]:
         """(page, first line, last line) of `document.text[start:end]`, which is a part of this source."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 _MAX_HEADING = 5_000
+_FILLER = "<wbr>"  # in a table of HTML, which a blank line would end
 _INSET = 4  # spaces before what is inside an admonition or a tab
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪▫●○∙➢➤►▶✓✔–]|\(?\d{1,3}[.)])[ \t]+\S")
 _ALERT = re.compile(r"[ \t]*>[ \t]?\[![\w -]{1,40}\][+-]?[ \t]*")
@@ -75,7 +76,7 @@ def frames(text: str, scan: MarkupScan) -> list[Frame]:
 
 def _without_frames(text: str) -> str:
     """A copy of as many lines without the frames of containers, the insets of what is in them, and hidden lines."""
-    marks = ("!!!", "???", "===", ":::", "[!", "<!--", "%", "</", "{#", "{/*")
+    marks = ("!!!", "???", "===", ":::", "[!", "<!--", "%", "</", "{#", "{/*", "{{<", "{--", "{>>")
     return _read_frames(text, scan_markup(text))[0] if any(mark in text for mark in marks) else text
 
 
@@ -99,7 +100,7 @@ class _FrameReader:
         kept = line[_INSET * len(self._inset) :]
         if title is None:
             return kept
-        if not words.strip(":") or words.startswith("</"):
+        if not words.strip(":") or words.strip("{%<- ").startswith(("/", "end")):
             if self._fenced:
                 self._fenced.pop()[2] = start
             return ""
@@ -107,7 +108,7 @@ class _FrameReader:
         if words.startswith(">"):
             self._alert = self.titles[-1]
             return ">"
-        if words[0] in ":<":
+        if words[0] in ":<{":
             self._fenced.append(self.titles[-1])
         else:
             self._inset.append((width, self.titles[-1]))
@@ -117,6 +118,7 @@ class _FrameReader:
 def _read_frames(text: str, scan: MarkupScan) -> tuple[str, list[list[int]]]:
     """(the copy without frames, the [start, end, until] of each title)."""
     reader, lines, code, start = _FrameReader(), list[str](), 0, 0
+    is_table = False
     hidden = (span for span in scan.markup if span.hides and "\n" in text[span.start : span.end])
     blanks = [span._replace(words=_blank(text[span.start : span.end])) for span in hidden]
     for line in replaced(text, blanks).split("\n"):
@@ -125,7 +127,9 @@ def _read_frames(text: str, scan: MarkupScan) -> tuple[str, list[list[int]]]:
             code += 1
         is_code = code < len(scan.code) and scan.code[code][0] <= start
         title = None if is_code or not line.strip() else _title_of_frame(text, start, end)
-        lines.append(reader.read(line, start, title, len(text)))
+        is_table = (is_table or "<table" in line) and "</table" not in line and not is_code
+        kept = reader.read(line, start, title, len(text))
+        lines.append(_FILLER if is_table and not kept.strip() else kept)
         start = end + 1
     return "\n".join(lines), reader.titles
 

@@ -49,7 +49,7 @@ _INLINE = re.compile(
     r"""
       (?P<escape> \\(?:[!-/:-@\[-`{-~]|$) )
     | (?P<ticks> `+ )
-    | (?P<comment> <!-- | \{/\* | \{\{/\* | \{\#[ ] | \{\{[<%]\s*comment\b | \{%-?\s*comment\b )
+    | (?P<comment> <!-- | \{/\* | \{-- | \{>> | \{\{/\* | \{\#[ ] | \{\{[<%]\s*comment\b | \{%-?\s*comment\b )
     | (?P<template> \{\{ | \{% )
     | (?P<attributes> [ \t]*\{(?::[^{}\n]{1,200}|[#.][\w.:#="' -]{1,200})\} )
     | (?P<address> <(?:https?://|mailto:)[^<>\s]{1,2000}> )
@@ -57,11 +57,12 @@ _INLINE = re.compile(
     | (?P<aside> %% )
     | (?P<wiki> !?\[\[(?![ \s])(?P<target>[^\[\]\n|]{1,300}?)(?:\\?\|(?P<alias>[^\[\]\n]{1,300}))?\]\] )
     | (?P<reference> \[\^[^\[\]\s]{1,50}\]:? )
-    | (?P<open> !?\[ )
+    | (?P<open> [!^]?\[ )
     | (?P<close> \] )
-    | (?P<struck> (?<!~)~~(?!~) )
+    | (?P<struck> (?<![~\w])~(?=[^~\s])|(?<!~)~~(?!~) )
     | (?P<run> \*+ | _+ | (?<!=)==(?!=) )
     | (?P<emoji> (?<![\w:/`]):(?=[a-z+-])[a-z0-9_+-]{2,40}:(?![\w:/`]) )
+    | (?P<field> (?<=\w)::(?=[ \t]) )
     | (?P<entity> &\#?\w{1,32}; )
     | (?P<bar> [ \t]*\|[ \t]* )
     | (?P<anchor> [ \t]\^(?=\w*[A-Za-z]|\w{6})[\w-]{2,60}[ \t]*$ )
@@ -75,11 +76,14 @@ _FENCE = re.compile(
 )
 _RULE = re.compile(r"[ \t>]*[-=*_~|:+^#]+[-=*_~|:+^#\s]*")
 _COLUMN_RULE = re.compile(r"[ \t>]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+")
-_DEFINITION = re.compile(r" {0,3}\[(?!\^)([^\[\]\n]{1,200})\]:[ \t]*\S[^\n]*")
+_DEFINITION = re.compile(r" {0,3}\*?\[(?!\^)([^\[\]\n]{1,200})\]:[ \t]*\S[^\n]*")
+_DEFINED = re.compile(r" {0,3}:[ \t]+(?=\S)")  # what is said of the term on the line above
+_IMPORT = re.compile(r"import\s[\w{},*\s$]+\sfrom\s+['\"][^'\"\n]+['\"];?[ \t]*")
 _OPENER = re.compile(
     r"[ \t]*(?:(?:!!!|\?\?\?\+?)[ \t]+[\w-]+(?:[ \t]+[\w-]+)*(?:[ \t]+\"(?P<title>[^\"\n]*)\")?"
     r"|===[+!]?[ \t]+\"(?P<tab>[^\"\n]*)\""
     r"|:{3,}[ \t]*(?:\{?[\w-]+\}?)?(?:\[(?P<label>[^\[\]\n]*)\]|[ \t]+(?P<rest>[^\n{]*))?(?:\{[^{}\n]*\})?"
+    r"|\{[{%][<%-]?[ \t]*/?(?:end)?tabs?(?:item)?(?:[ \t]+(?:\w+=)?\"(?P<tabbed>[^\"\n]*)\")?[^\n\"]*?[%>-]?[%}]\}"
     r"|</?[A-Z]\w*(?:\s(?:[^<>\n]*?\s)?(?:(?:label|title)=[\"'](?P<shown>[^\"'\n]*)[\"'])?[^<>\n]*)?>)[ \t]*"
 )
 _LINE_MARKS = re.compile(
@@ -95,7 +99,7 @@ _TABLE_RULE = re.compile(r"\|(?: --- \|)+")
 _DASH = re.compile(r"^ *- (?=\S)")
 _SPACES = re.compile(r"[ \t\xa0]+")
 _BLANK_LINES = re.compile(r"\n{3,}")
-_CLOSING = {"<!--": "-->", "{/*": "*/}", "{{/*": "*/}}", "{# ": "#}"}
+_CLOSING = {"<!--": "-->", "{/*": "*/}", "{{/*": "*/}}", "{# ": "#}", "{--": "--}", "{>>": "<<}"}
 
 
 class _Delimiter:
@@ -150,6 +154,9 @@ class _Scanner:
         if self._frame(start, end):
             self._end_block()
             return end + 1
+        if start > 1 and text[start - 2] != "\n" and (defined := _DEFINED.match(text, start, end)):
+            self._note(start - 1, defined.end(), ": ")
+            return self._inline(defined.end(), end)
         marks = _LINE_MARKS.match(text, start, end)
         assert marks is not None
         self._is_table = text.startswith("|", marks.end("quote"))
@@ -208,7 +215,7 @@ class _Scanner:
     def _frame(self, start: int, end: int) -> bool:
         """Note a line that frames others: a rule, a definition of a link, an opener or end of a container."""
         text = self.text
-        if _RULE.fullmatch(text, start, end) or _DEFINITION.fullmatch(text, start, end):
+        if any(frame.fullmatch(text, start, end) for frame in (_RULE, _DEFINITION, _IMPORT)):
             self._note(start, end)
             return True
         if found := opener(text, start, end):
@@ -298,8 +305,8 @@ class _Scanner:
         if inside == "raw":
             ended = self._find("endraw", last, len(self.text))
             self._raw_until = ended if ended >= 0 else self._raw_until
-        is_shortcode = self.text[found.end() : found.end() + 1] in ("<", "%")
-        self._note(start, last + 2, _spoken(inside) if is_shortcode else "")
+        is_shortcode = mark == "}}" and self.text[found.end() : found.end() + 1] in ("<", "%")
+        self._note(start, last + 2, _spoken(inside, all_values=is_shortcode) if is_shortcode or mark == "%}" else "")
         return last + 2
 
     def _read_attributes(self, found: re.Match[str], end: int) -> int:
@@ -317,8 +324,7 @@ class _Scanner:
         if name not in _TAGS:
             return found.start() + 1
         if name in _WITHDRAWN and not whole.startswith("</"):
-            limit = self._limit(found.end()) if name in INLINE_TAGS else len(self.text)
-            closing = self._find(f"</{name}>", found.end(), limit)
+            closing = self._find(f"</{name}>", found.end(), len(self.text))
             if closing >= 0:
                 self._note(found.start(), closing + len(name) + 3, hides=True)
                 return closing + len(name) + 3
@@ -372,6 +378,10 @@ class _Scanner:
         if not self._brackets:
             return found.end()
         text, start = self.text, self._brackets.pop()
+        if text[start] == "^":
+            self._note(start, start + 2, " (")
+            self._note(*found.span(), ")")
+            return found.end()
         is_image = text[start] == "!"
         first = start + 1 + is_image
         target = _TARGET.match(text, found.end())
@@ -393,12 +403,15 @@ class _Scanner:
         return bool(self._defined) and " ".join(label.casefold().split()) in self._defined
 
     def _read_struck(self, found: re.Match[str], end: int) -> int:
-        closing = self._find("~~", found.end(), self._limit(found.end()))
+        mark = found[0]
+        closing = self._find(mark, found.end(), self._limit(found.end()))
         inside = self.text[found.end() : max(closing, found.end())]
-        if not inside or inside[0].isspace() or inside[-1].isspace():
+        after = self.text[closing + len(mark) : closing + len(mark) + 1]
+        is_part = len(mark) == 1 and (after.isalnum() or after == "~")  # `~5 ms` and `~/bin` are struck by no other one
+        if not inside or inside[0].isspace() or inside[-1].isspace() or is_part:
             return found.end()
-        self._note(found.start(), closing + 2, hides=True)
-        return closing + 2
+        self._note(found.start(), closing + len(mark), hides=True)
+        return closing + len(mark)
 
     def _read_run(self, found: re.Match[str], end: int) -> int:
         """A run of emphasis marks closes the last one of its kind that stands open, or opens one."""
@@ -425,6 +438,10 @@ class _Scanner:
     def _read_emoji(self, found: re.Match[str], end: int) -> int:
         before = self.text[: found.start()][-1:] == " " and not self.text[found.end() : found.end() + 1].isalnum()
         self._note(found.start() - before, found.end())
+        return found.end()
+
+    def _read_field(self, found: re.Match[str], end: int) -> int:
+        self._note(found.start() + 1, found.end())
         return found.end()
 
     def _read_entity(self, found: re.Match[str], end: int) -> int:
@@ -473,8 +490,8 @@ def _said(attribute: re.Match[str]) -> str:
     return next((value for value in attribute.groups()[1:] if value is not None), "")
 
 
-def _spoken(tag: str) -> str:
-    """What a tag says in quotes: values that name what is shown, and sentences."""
+def _spoken(tag: str, *, all_values: bool) -> str:
+    """What a tag says in quotes: the values of attributes that name what is shown; if all count, sentences too."""
     found = _ATTRIBUTE.finditer(tag)
     return " ".join(
         _said(each) for each in found if (each[1] or "").lower() in _SPOKEN or (not each[1] and " " in _said(each))

@@ -13,10 +13,11 @@ from pipelines.text import Span, prose_sentences, sentence_pieces
 from pipelines.types import Block, Document
 
 STRUCTURE_VERSION = 1
-ElementKind = Literal["heading", "paragraph", "item", "head", "row", "code", "quote", "label", "links"]
+ElementKind = Literal["heading", "paragraph", "item", "head", "row", "code", "quote", "label", "links", "caption"]
 _KINDS: tuple[ElementKind, ...] = get_args(ElementKind)
 TITLE_LEVEL, QUESTION_LEVEL = 7, 8  # of headings without a mark, below all that have one
 
+_MAX_LINE = 80  # of a line that says something of its own
 _MAX_TITLE, _MAX_TITLE_WORDS = 60, 7  # of a heading without a mark
 _MAX_LABEL, _MAX_LABEL_WORDS, _MAX_VALUE = 60, 7, 200
 _STOPS = ".!?;。！？"
@@ -24,6 +25,7 @@ _STOPS = ".!?;。！？"
 _SAYING = frozenset("is are was were be been has have had can could will would must may should does did do".split())
 _DEFINING = frozenset("a an".split())
 _MARK = re.compile(r"[ \t]*(?:[-*+•·‣◦▪▫●○∙➢➤►▶✓✔–]|\(?\d{1,3}[.)])[ \t]+(?=\S)")
+_COMMAND_SIGNS = "$>./`"
 _ARROW = re.compile(r"[ \t](?:→|⇒|->|=>)[ \t]")
 _COLUMN_RULE = re.compile(r"[ \t>]*\|?[ \t]*:?-[-:| \t]*")
 _TABLE_ROW = re.compile(r"<tr[\s>].*?(?=</tr\s*>|<tr[\s>]|\Z)", re.IGNORECASE | re.DOTALL)
@@ -44,13 +46,15 @@ class Element(NamedTuple):
     """A piece of a document, smaller than a block where that holds several.
 
     Attributes:
-        kind: `head` is the row that names a table's columns; `links` holds nothing but links and pictures.
+        kind: `head` is the row that names a table's columns; `links` holds nothing but links and pictures; `caption`
+            numbers the table, code or picture beside it (`Table 1: loads`).
         start, end: Its span, marks included.
         body: Where its words begin: after the mark of an item or heading, a label, the opening fence of code.
         level: Of a heading from 1, `TITLE_LEVEL` and `QUESTION_LEVEL` without a mark; of an item its depth from 0.
         of: Where the list or table that it belongs to begins; of a heading where what it heads ends; of code where
             its lines end.
-        name: The words of a heading, the names of the columns of a head, the language of code, a label.
+        name: The words of a heading, the names of the columns of a head, the language of code, the label of a labelled
+            line or item.
     """
 
     kind: ElementKind
@@ -82,6 +86,13 @@ class Structure:
     def shown(self) -> str:
         """The text without what its markup hides."""
         return replaced(self.text, [span._replace(words="") for span in self.markup if span.hides])
+
+    def lines(self) -> Iterator[Span]:
+        """The lines of all elements but headings, without their marks."""
+        for element in self.elements:
+            if element.kind not in ("heading", "head") and element.end > 0:
+                start = element.start if element.kind == "label" else element.body
+                yield from (trim_span(self.text, *line) for line in _lines_between(self.text, start, element.end))
 
     def between(self, start: int, end: int, text: str | None = None) -> "Structure":
         """The structure of a part.
@@ -191,7 +202,7 @@ class _Reader:
         self.is_markdown = is_markdown
         self.elements: list[Element] = []
         self.blocks = fill_gaps(text, blocks)
-        code = [(block.start, block.end) for block in blocks if block.kind == "code"]
+        code = [(text.rfind("\n", 0, block.start) + 1, block.end) for block in blocks if block.kind == "code"]
         self.frames: dict[int, Element] = {}
         if is_markdown:
             scan = scan_markup(text, [span for span in code if fence_of(text, *span) is None])
@@ -229,8 +240,8 @@ class _Reader:
         """Add an element; one that goes on with the list or table of the last one belongs to it."""
         last = self.elements[-1] if self.elements else None
         of = start
-        if last and _FAMILY.get(kind) == _FAMILY.get(last.kind, "") and self.text.count("\n", last.end, start) < 3:
-            is_apart = kind in ("head", "row") and "\n\n" in self.text[last.end : start]
+        if last and _FAMILY.get(kind) == _FAMILY.get(last.kind, "") and not self._words(last.end, start):
+            is_apart = self.text.startswith("|", start) and "\n\n" in self.text[last.end : start]
             of = start if is_apart or kind == "head" else last.of
         if body is None:
             body = start
@@ -279,34 +290,59 @@ class _Reader:
         if mark and held >= 0 and self.markup[held].start <= body < self.markup[held].end:
             body = min(self.markup[held].end, block.end)  # the box of a task
         column = block.start - (self.text.rfind("\n", 0, block.start) + 1)
-        self._add("links" if self._is_links(body, block.end) else "item", block.start, block.end, body, level=column)
+        if not _WORD.search(self._words(body, block.end)):
+            return
+        label = self._label(body, block.end)
+        kind: ElementKind = "links" if self._is_links(body, block.end) else "item"
+        self._add(kind, block.start, block.end, body, level=column, name=label[1] if label else "")
 
     def _read_paragraph(self, block: Block, following: Sequence[Block]) -> None:
         """A paragraph: a title, labels with values, a quotation, navigation, or words; the titles of its containers."""
-        start, end, text = block.start, block.end, self.text
-        lines = [trim_span(text, *line) for line in _lines_between(text, start, end)]
+        lines = [trim_span(self.text, *line) for line in _lines_between(self.text, block.start, block.end)]
         framed = [line for line in lines if (frame := self._frame_in(*line)) is not None]
         for line in framed:
             frame = self._frame_in(*line)
             if frame and frame.name:
                 self.elements.append(frame)
-        lines = [line for line in lines if line not in framed]
-        if not lines or not _WORD.search(words := self._words(lines[0][0], end)):
-            return
-        start = lines[0][0]
+        lines = [line for line in lines if line not in framed and _WORD.search(self._words(*line))]
+        if lines:
+            self._read_lines(lines, following)
+
+    def _read_lines(self, lines: Sequence[Span], following: Sequence[Block]) -> None:
+        text, start, end = self.text, lines[0][0], lines[-1][1]
+        words = self._words(start, end)
+        names = [named_cells(text[slice(*line)]) for line in lines]
         labels = [self._label(*line) for line in lines]
         if self._is_links(start, end):
             self._add("links", start, end)
+        elif all(names):
+            for place, line in enumerate(lines):
+                is_first = not place or names[place].isdisjoint(names[place - 1])
+                self.elements.append(Element("row", *line, line[0], 0, line[0] if is_first else self.elements[-1].of))
         elif all(labels):
+            is_beside = len(lines) == 1 and self._is_beside_figure(following)
             for line, label in zip(lines, labels, strict=True):
                 if label:
-                    self._add("label", *line, label[0], name=label[1])
+                    is_caption = is_beside and label[1].split()[-1].strip(".").isdigit() and " " in label[1]
+                    self._add("caption" if is_caption else "label", *line, label[0], name=label[1])
         elif text.startswith(">", start):
             self._add("quote", start, end)
         elif len(lines) == 1 and (level := self._title_level(words, following)):
             self._add("heading", start, end, level=level, name=words)
         else:
-            self._add("paragraph", start, end)
+            for line in lines if self._is_by_line(lines) else [(start, end)]:
+                self._add("paragraph", *line)
+
+    def _is_by_line(self, lines: Sequence[Span]) -> bool:
+        """True if each of several lines says something of its own: short, from a capital or digit on, with no stop."""
+        texts = [self.text[slice(*line)] for line in lines]
+        is_short = all(len(line) <= _MAX_LINE and (line[0].isupper() or line[0].isdigit()) for line in texts)
+        return len(lines) > 1 and is_short and not any(line[-1] in f"{_STOPS},:-\\" for line in texts[:-1])
+
+    def _is_beside_figure(self, following: Sequence[Block]) -> bool:
+        """True right below or above a table, code or pictures."""
+        is_below = bool(self.elements) and self.elements[-1].kind in ("row", "code", "links")
+        return is_below or any(block.kind in ("table", "code") for block in following)
 
     def _frame_in(self, start: int, end: int) -> Element | None:
         """The title of the container that a line opens."""
@@ -332,13 +368,19 @@ class _Reader:
 
     def _title_level(self, words: str, following: Sequence[Block]) -> int:
         """The level of a line of its own that heads what follows; 0 for one that does not."""
-        if not following or following[0].kind == "heading":
+        if not following or following[0].kind == "heading" or len(sentences(words)) > 1:
             return 0
         if words.endswith("?") and len(words) <= 2 * _MAX_TITLE:
             return QUESTION_LEVEL
         parts = words.casefold().split()
         is_short = len(words) <= _MAX_TITLE and len(parts) <= _MAX_TITLE_WORDS
-        if not is_short or words[-1] in f"{_STOPS}:," or parts[0] in _DEFINING or not _SAYING.isdisjoint(parts):
+        if (
+            not is_short
+            or words[-1] in f"{_STOPS}:,"
+            or words[0] in _COMMAND_SIGNS
+            or parts[0] in _DEFINING
+            or not _SAYING.isdisjoint(parts)
+        ):
             return 0
         below = self._words(following[0].start, following[0].end)
         is_prose = below[-1:] in _STOPS or len(below) > 2 * _MAX_TITLE or below.endswith(":")
@@ -381,12 +423,19 @@ class _Reader:
         for element in elements:
             if element.kind == "code":
                 spans = (trim_span(self.text, *line) for line in _lines_between(self.text, element.body, element.of))
-            elif element.kind in ("heading", "head", "row", "label"):
+            elif element.kind in ("heading", "head", "row", "label", "caption"):
                 spans = sentence_pieces(self.text, element.start, element.end)
             else:
                 body, found = element.body, sentences(masked[element.body : element.end])
                 spans = ((body + start, body + end) for start, end in found)
             yield from (span for span in spans if span[0] < span[1] and _WORD.search(self._words(*span)))
+
+
+def named_cells(line: str) -> frozenset[str]:
+    """The names of the columns in a row like `Name: Ada; Born: 1815`; empty for any other line."""
+    parts = [part.partition(": ") for part in line.split("; ")]
+    names = frozenset(name.strip() for name, _, value in parts if value and len(name) <= _MAX_LABEL)
+    return names if len(names) == len(parts) > 1 else frozenset()
 
 
 _FAMILY = {"item": "list", "links": "list", "head": "table", "row": "table"}
@@ -421,7 +470,8 @@ def _rendering_marks(text: str, blocks: Iterable[Block]) -> Iterator[Markup]:
             yield from (Markup(*line) for line in dict.fromkeys((lines[0], lines[-1])))
         elif block.kind == "table" and text.startswith("|", block.start):
             for start, end in _lines_between(text, block.start, block.end):
-                yield from bars_of_row(text, start, end)
+                is_rule = _COLUMN_RULE.fullmatch(text, start, end)
+                yield from [Markup(start, end)] if is_rule else bars_of_row(text, start, end)
 
 
 def _with_scopes(elements: Sequence[Element], length: int) -> list[Element]:

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from itertools import takewhile
 
 from llama_index.core.schema import BaseNode, NodeWithScore
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from pipelines.answers import Context, Source
 from pipelines.models.usage import token_margin
@@ -18,9 +18,9 @@ from pipelines.query.result_cache import NO_CACHE, ResultCache
 from pipelines.query.search import Search, SearchOutcome
 from pipelines.query.trace import Ledger, SpanKey
 from pipelines.store.database import reading
-from pipelines.store.documents import DocumentLinks, document_links, lines_uri, names_of_documents, passages
+from pipelines.store.documents import DocumentLinks, document_links, lines_uri, names_of_documents, passages, structures
 from pipelines.store.lexical_index import LexicalIndex
-from pipelines.structure import sentences
+from pipelines.structure import Structure, sentences
 from pipelines.text import count_tokens, fold
 from pipelines.types import Audience
 
@@ -53,7 +53,7 @@ class Span:
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A span's stored text with what is shown of its document, the names of others that say nearly the same, where the
-    document's pages begin, and where its lines are shown."""
+    document's pages begin, where its lines are shown, and the structure of the whole document."""
 
     text: str
     name: str
@@ -64,6 +64,7 @@ class Passage:
     near_copies: tuple[str, ...] = ()
     pages: tuple[int, ...] = ()
     lines_uri: str = ""
+    structure: Structure | None = None
 
 
 Read = Callable[[Sequence[SpanKey]], Mapping[SpanKey, Passage]]
@@ -178,7 +179,7 @@ def assemble(
     spans_of_sentences = tuple(
         (source.n, source.start + start, source.start + end)
         for source in sources
-        for start, end in sentences(source.snippet)
+        for start, end in source.read().sentences
     )
     size = math.ceil(count_tokens(text) * budget.margin)
     return Context(sources, text, delimiter, size, tuple(dropped.items()), spans_of_sentences)
@@ -292,6 +293,7 @@ def source_of(n: int, span: Span, passage: Passage) -> Source:
         page_breaks=tuple(page for page in passage.pages if span.start < page < span.end),
         near_copies=passage.near_copies,
         lines_uri=passage.lines_uri,
+        structure=passage.structure and passage.structure.between(span.start, span.end, passage.text),
     )
 
 
@@ -428,6 +430,8 @@ def sources_of_nodes(nodes: Sequence[BaseNode], database: Engine, audience: Audi
 def _passages(database: Engine, spans: Sequence[SpanKey], audience: Audience) -> Mapping[SpanKey, Passage]:
     with reading(database, "reading passages") as connection:
         rows = passages(connection, spans, audience)
+        versions = {(row.id, row.content_sha) for row in rows.values()}
+        known = _structures(connection, versions, audience)
     return {
         key: Passage(
             text=row.text,
@@ -438,6 +442,24 @@ def _passages(database: Engine, spans: Sequence[SpanKey], audience: Audience) ->
             category=row.category,
             pages=tuple(row.pages),
             lines_uri=lines_uri(row.source_kind, row.source_uri, row.mime, row.path),
+            structure=known.get((row.id, row.content_sha)),
         )
         for key, row in rows.items()
     }
+
+
+_MOST_STRUCTURES = 256  # of documents that are kept
+_read_structures: dict[tuple[str, str], Structure] = {}
+
+
+def _structures(
+    connection: Connection, versions: Collection[tuple[str, str]], audience: Audience
+) -> Mapping[tuple[str, str], Structure]:
+    """The structures of these versions (document id, content_sha); those read lately are not read again."""
+    missing = [document_id for document_id, sha in versions if (document_id, sha) not in _read_structures]
+    if missing:
+        _read_structures.update(structures(connection, missing, audience))
+    found = {version: _read_structures[version] for version in versions if version in _read_structures}
+    while len(_read_structures) > _MOST_STRUCTURES:
+        _read_structures.pop(next(iter(_read_structures)), None)
+    return found

@@ -53,7 +53,7 @@ def format_source(source: Source, delimiter: str, before: Source | None) -> str:
     head = f"[Source: {_file_and_kind(source)}{page}] {' > '.join(map(one_line, path))}".rstrip()
     about = f"\n[Repository: {one_line(source.about)}]" if source.about and not again else ""
     copies = f"\n[Nearly the same in: {_named(source.near_copies)}]" if source.near_copies else ""
-    body = f"{head}{about}{copies}\n{escape_delimiters(source.snippet)}"
+    body = f"{head}{about}{copies}\n{escape_delimiters(source.shown)}"
     return f"<<source {source.n} {delimiter}>>\n{body}\n<</source {source.n} {delimiter}>>"
 
 

@@ -149,7 +149,7 @@ def _cited(sentence: Sentence, side: ConflictSide) -> list[Citation]:
 
 def _value_disagreements(answer: Answer, asked: set[str]) -> Iterator[Disagreement]:
     """Each cited value that is asked for, with the first other one of that name and subject in another document."""
-    values = [(source, value) for source in answer.sources for value in named_values(source.snippet)]
+    values = [(source, value) for source in answer.sources for value in named_values(source.read())]
     for source, value in values:
         if not _is_asked(_side(source, value), _terms(value), answer.sentences, asked):
             continue

@@ -99,7 +99,7 @@ def _judged(claim: str, sources: Sequence[Source], judge: Judge) -> Judgement:
     support = probability(features(claim, aligned, judge.embed), judge.weights)
     cited = "\n".join(line.text for line in aligned.lines)
     most = best_allowed_verdict(claim, Passages(texts[0], "\n".join(texts), cited))
-    if is_of_other_row(claim, [source.snippet for source in sources]):
+    if is_of_other_row(claim, [source.read() for source in sources]):
         most = "unsupported"
     if most == "supported" and is_misattached(claim, aligned):
         most = "partial"

@@ -31,7 +31,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from pipelines.store.database import append_rows, writing
 from pipelines.store.filters import check, seen_by
 from pipelines.store.schema import document_indexes, document_versions, documents
-from pipelines.structure import STRUCTURE_VERSION, read_structure, stored_structure
+from pipelines.structure import STRUCTURE_VERSION, Structure, read_structure, stored_structure
 from pipelines.types import Audience, Block, Document, Filters, Furniture, LineBox
 
 _STRUCTURED = {"furniture", "pages", "pages_without_text", "blocks", "boxes", "metadata", "structure"}
@@ -347,11 +347,31 @@ def passages(
     )
     body = func.substr(d.text, wanted.c.start + 1, wanted.c.end - wanted.c.start).label("text")
     statement = (
-        select(*wanted.c, body, d.name, d.title, d.source_uri, d.content_sha, d.category, d.pages, *SHOWS_LINES)
+        select(*wanted.c, body, d.id, d.name, d.title, d.source_uri, d.content_sha, d.category, d.pages, *SHOWS_LINES)
         .join_from(wanted, documents, d.id == wanted.c.document_id)
         .where(seen_by(audience))
     )
     return {(row.document_id, row.start, row.end): row for row in connection.execute(statement)}
+
+
+def structures(
+    connection: Connection, document_ids: Iterable[str], audience: Audience
+) -> dict[tuple[str, str], Structure]:
+    """The structures of these documents that this audience may see, without their texts, by (id, content_sha).
+
+    One that is not stored yet, or of an older version, is made.
+    """
+    d = documents.c
+    wanted = d.id.in_(list(document_ids)), seen_by(audience)
+    rows = connection.execute(select(d.id, d.content_sha, d.structure, d.structure_version).where(*wanted)).all()
+    found = {}
+    for row in rows:
+        stored = row.structure if row.structure_version == STRUCTURE_VERSION else None
+        if stored is None and (document := load_document(connection, row.id, audience)):
+            stored = stored_structure(document)
+        if stored is not None:
+            found[row.id, row.content_sha] = read_structure(stored)
+    return found
 
 
 def names_of_documents(connection: Connection, document_ids: Iterable[str], audience: Audience) -> dict[str, str]:

@@ -94,7 +94,8 @@ def read_query(engine: Engine, named: str) -> dict[str, Any]:
 def jsonable(value: Any) -> Any:
     """A value type as what `json.dumps` takes: dataclasses become objects, tuples lists, dates ISO strings."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: jsonable(getattr(value, name)) for name in value.__dataclass_fields__}
+        kept = (name for name, each in value.__dataclass_fields__.items() if each.metadata.get("kept", True))
+        return {name: jsonable(getattr(value, name)) for name in kept}
     if isinstance(value, Mapping):
         return {str(key): jsonable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -36,7 +36,7 @@ from pipelines.store.database import (
     migrate,
     open_database,
 )
-from pipelines.store.documents import load_document
+from pipelines.store.documents import load_document, structures
 from pipelines.store.health import examine
 from pipelines.store.query_log import Feedback, jsonable, latest_queries, read_query, save_feedback
 from pipelines.store.runs import list_runs, read_run
@@ -325,6 +325,20 @@ def test_the_version_that_an_undone_run_brings_back_has_its_structure(
     (back,) = rows(engine, "SELECT structure FROM documents WHERE name = 'garden.md'")
     assert now != back
     assert rows(engine, LACKING) == []
+
+
+def test_a_document_without_a_structure_is_read_as_one_with_its_structure(
+    settings: Settings, engine: Engine, folder: Path
+) -> None:
+    shutil.copytree(KEPT, folder)
+    ingest(settings, [str(folder)])
+    ids = [row[0] for row in rows(engine, "SELECT id FROM documents")]
+    with engine.connect() as connection:
+        stored = structures(connection, ids, "owner")
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE documents SET structure = NULL, structure_version = 0"))
+        assert structures(connection, ids, "owner") == stored
+    assert len(stored) == len(ids) > 1
 
 
 # Down, for an older release, and up again

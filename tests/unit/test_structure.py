@@ -116,13 +116,14 @@ def test_html_tables_give_rows_with_their_columns() -> None:
 
 
 def test_a_row_of_a_file_with_a_line_break_in_a_cell_is_one_row() -> None:
-    text = "id: 1; notes: Likes tea,\nhates coffee.\nid: 2; notes: Sings."
-    rows = (Block(0, 38, "table"), Block(39, len(text), "table"))
+    text = "id: 1; notes: Likes tea,\nhates coffee.\n\nid: 2; notes: Sings."
+    rows = (Block(0, 38, "table"), Block(40, len(text), "table"))
     own = structure_of(text, rows, "text/csv")
     assert [own.words(row.start, row.end) for row in own.elements] == [
         "id: 1; notes: Likes tea, hates coffee.",
         "id: 2; notes: Sings.",
     ]
+    assert len({row.of for row in own.elements}) == 1
 
 
 def test_only_in_markdown_is_an_asterisk_a_mark() -> None:
@@ -131,6 +132,7 @@ def test_only_in_markdown_is_an_asterisk_a_mark() -> None:
     table = "| a \\| b | c |\n| --- | --- |\n| 1 | 2 |"
     own = structure_of(table, (Block(0, len(table), "table"),), "text/html")
     assert [own.words(each.start, each.end) for each in own.elements] == ["a | b | c", "1 | 2"]
+    assert len({each.of for each in own.elements}) == 1
 
 
 def test_what_is_not_published_is_no_sentence_and_is_not_shown() -> None:

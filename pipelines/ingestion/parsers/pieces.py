@@ -9,7 +9,7 @@ from pipelines.blocks import fill_gaps, title_of
 from pipelines.facts import Facts
 from pipelines.headings import trim_span
 from pipelines.structure import sentences
-from pipelines.text import fold
+from pipelines.text import fold, plain
 from pipelines.types import Block
 
 ATOMIC = frozenset({"table", "code"})
@@ -139,7 +139,11 @@ def table_head(text: str, block: Block) -> str:
     """The head of a table, which its later parts repeat in their header; "" for other blocks."""
     if block.kind != "table":
         return ""
-    return text[block.start : min(block.end, block.start + _MAX_HEAD)].partition("\n")[0].strip()
+    head = text[block.start : min(block.end, block.start + _MAX_HEAD)]
+    if head.startswith("<"):
+        first, closed, _ = head.partition("</tr>")
+        return " | ".join(plain(first).split("\n")) if closed else ""
+    return head.partition("\n")[0].strip()
 
 
 def cut_span(text: str, span: Span, limit: int, measure: Measure, *, by_line: bool = False) -> list[Span]:

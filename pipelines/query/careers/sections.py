@@ -1,6 +1,5 @@
 """Facts from the lines of sections that the parser read no facts from: certificates, languages, skills."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -11,12 +10,11 @@ from pipelines.facts import CareerRecord, CertificationFacts, LanguageFacts, Ski
 from pipelines.query.careers.people import Person
 from pipelines.store.facts import Fact
 from pipelines.store.node_reader import NodeReader
-from pipelines.text import fold, plain
+from pipelines.structure import structure_of
+from pipelines.text import fold
 from pipelines.types import Audience, Filters
 
 _Kind = Literal["certification", "language", "skills"]
-_MARK = re.compile(r"[ \t]*(?:[-*+•·‣–][ \t]|\d{1,3}[.)][ \t])?[ \t]*")
-_LINE = re.compile(r"[^\n]+")
 _LONGEST = 300  # characters of a line that is an entry, not a paragraph
 _LETTERS = 2
 
@@ -58,13 +56,11 @@ def _facts_of_section(node: TextNode, kind: _Kind, beside: Fact) -> Iterator[Fac
     """The facts of a section's lines without its heading; `beside` is another fact of its document."""
     meta = node.metadata
     headings = {fold(title) for title in meta["section_path"]}
-    for line in _LINE.finditer(node.text):
-        mark = _MARK.match(node.text, line.start())
-        start = min(mark.end() if mark else line.start(), line.end())
-        own = node.text[start : line.end()].rstrip()
-        text = " ".join(plain(own).split())
-        heading = own.startswith("#") or fold(text).rstrip(":") in headings
-        if heading or len(own) > _LONGEST or sum(map(str.isalpha, text)) < _LETTERS:
+    structure = structure_of(node.text, (), meta["mime"])
+    for start, end in structure.lines():
+        own, text = node.text[start:end], structure.words(start, end)
+        is_heading = fold(text).rstrip(":") in headings
+        if is_heading or len(own) > _LONGEST or sum(map(str.isalpha, text)) < _LETTERS:
             continue
         at = meta["line_start"] + node.text.count("\n", 0, start)
         place = meta["start"] + start

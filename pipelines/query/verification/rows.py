@@ -1,18 +1,15 @@
 """The rows of tables and the labelled items of lists; claims that give one of them the values of another."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 
+from pipelines.markup import CELL
 from pipelines.query.verification.normalise import normalise, numbers_in
 from pipelines.store.tokens import tokenise
-
-_ROW = re.compile(r"^[ \t]*\|(.+?)\|?[ \t]*$")
-_ITEM = re.compile(
-    r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])?[ \t]*(?:\*\*|__)?([^:|\n]{2,60}?)(?:\*\*|__)?:(?:\*\*|__)?[ \t]+(\S.*)$"
-)
-_RULE = re.compile(r"[ \t|:-]+")
+from pipelines.structure import Element, Structure
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,29 +34,36 @@ class NamedValue:
     end: int
 
 
-def named_values(text: str) -> Iterator[NamedValue]:
+def named_values(structure: Structure) -> Iterator[NamedValue]:
     """The values of labelled lines, and of the rows of tables whose columns have names."""
-    columns: Sequence[str] = ()
-    above: Sequence[str] = ()
-    start = 0
-    for line in text.splitlines(keepends=True):
-        shown, cells = line.strip(), _cells(line.rstrip()) or []
-        first = start + line.index(shown)
-        span = first, first + len(shown)
-        if not shown.startswith("|"):
-            columns = ()
-            if cells:
-                yield NamedValue((cells[0],), cells[1], *span)
-        elif _RULE.fullmatch(shown):
-            columns = above
+    for _, element, columns, cells in _rows(structure):
+        span = element.start, element.end
+        if element.kind != "row":
+            yield NamedValue((cells[0],), cells[1], *span)
         else:
             named = zip(columns[1:], cells[1:], strict=False)
             yield from (NamedValue((cells[0], column)[: len(columns) - 1], value, *span) for column, value in named)
-        above = cells
-        start += len(line)
 
 
-def is_of_other_row(claim: str, snippets: Sequence[str]) -> bool:
+def _rows(structure: Structure) -> Iterator[tuple[tuple[str, int], Element, Sequence[str], Sequence[str]]]:
+    """(table or run of labels, element, names of its columns, cells) of each row, labelled line and labelled item."""
+    columns: dict[int, Sequence[str]] = {}
+    run = done = 0
+    for element in structure.elements:
+        if element.kind == "head":
+            columns[element.of] = element.name.split(CELL)
+        elif element.kind == "row" and element.end > 0:
+            cells = structure.words(element.start, element.end).split(CELL)
+            yield ("row", element.of), element, columns.get(element.of, ()), cells
+        elif element.kind in ("label", "item") and element.name and not element.name[0].isdigit() and element.end > 0:
+            run = run if structure.text[done : element.start].strip(" \n") == "" else element.start
+            value = structure.words(element.body, element.end)
+            value = value[len(element.name) :].lstrip(" :") if element.kind == "item" else value
+            yield ("label", run), element, (), (element.name, value)
+        done = max(element.end, 0)
+
+
+def is_of_other_row(claim: str, structures: Sequence[Structure]) -> bool:
     """True if a claim names a row, and takes a value from another row that it does not name.
 
     A row is named if the claim holds every term of its first cell or label that is not in all labels of its table. The
@@ -67,7 +71,7 @@ def is_of_other_row(claim: str, snippets: Sequence[str]) -> bool:
     """
     said = normalise(claim)
     terms, numbers = frozenset(tokenise(said)), frozenset(numbers_in(claim)) & frozenset(numbers_in(said))
-    return any(_takes_from_other(terms, numbers, table) for snippet in snippets for table in tables_in(snippet))
+    return any(_takes_from_other(terms, numbers, table) for each in structures for table in tables_in(each))
 
 
 def _takes_from_other(terms: frozenset[str], numbers: frozenset[str], table: Sequence[LabelledRow]) -> bool:
@@ -83,34 +87,21 @@ def _takes_from_other(terms: frozenset[str], numbers: frozenset[str], table: Seq
     return any(value and 2 * len(value & terms) > len(value) for value in values)
 
 
-@lru_cache(maxsize=256)
-def tables_in(snippet: str) -> tuple[tuple[LabelledRow, ...], ...]:
-    """The tables, and the runs of labelled items, of a text; of at least two rows each."""
-    found: list[list[LabelledRow]] = [[]]
-    before = ""
-    for line in snippet.splitlines():
-        cells = _cells(line)
-        kind = "" if cells is None else "row" if line.lstrip().startswith("|") else "item"
-        if kind != before and (kind or line.strip()):
-            found.append([])
-            before = kind
-        if cells and _RULE.fullmatch(line):
-            found[-1].clear()  # the names of the columns
-        elif cells:
-            values = normalise(" ".join(cells[1:]))
-            found[-1].append(
-                LabelledRow(
-                    frozenset(tokenise(normalise(cells[0]))), frozenset(tokenise(values)), frozenset(numbers_in(values))
-                )
-            )
-    return tuple(_distinct(rows) for rows in found if len(rows) > 1)
+def tables_in(structure: Structure) -> Iterator[tuple[LabelledRow, ...]]:
+    """The tables, and the runs of labelled lines and items, of a text; of at least two rows each."""
+    for _, group in groupby(_rows(structure), key=itemgetter(0)):
+        rows = [_labelled(cells) for *_, cells in group]
+        if len(rows) > 1:
+            yield _distinct(rows)
 
 
-def _cells(line: str) -> list[str] | None:
-    if row := _ROW.match(line):
-        return [cell.strip() for cell in row[1].split("|")]
-    item = _ITEM.match(line)
-    return [item[1].strip("*_"), item[2]] if item and not item[1][0].isdigit() else None
+@lru_cache(maxsize=4_096)
+def _terms_and_numbers(words: str) -> tuple[frozenset[str], frozenset[str]]:
+    return frozenset(tokenise(normalise(words))), frozenset(numbers_in(normalise(words)))
+
+
+def _labelled(cells: Sequence[str]) -> LabelledRow:
+    return LabelledRow(_terms_and_numbers(cells[0])[0], *_terms_and_numbers(" ".join(cells[1:])))
 
 
 def _distinct(rows: Sequence[LabelledRow]) -> tuple[LabelledRow, ...]:

@@ -8,7 +8,7 @@ from pipelines.answers import Context
 from pipelines.query.context import Budget, Passage, assemble
 from pipelines.query.delimit import SEPARATOR
 from pipelines.query.trace import Ledger
-from pipelines.structure import sentences
+from pipelines.structure import sentences, structure_of
 from pipelines.text import count_tokens
 from tests.unit.query.builders import hit
 
@@ -307,3 +307,22 @@ def test_whatever_the_budget_each_sentence_is_of_one_source_and_nothing_exceeds_
     assert kept.isdisjoint(dropped)
     assert len(dropped) == len(set(dropped))
     assert all(ledger.candidate(node).fate.startswith("cut: ") for node in dropped)
+
+
+def test_what_is_not_published_is_not_shown_to_the_writer_and_is_no_sentence() -> None:
+    text = "The outage lasted 6 hours. {% comment %} Ingvild unplugged it. {% endcomment %} It cost ~~300~~ 450 euros."
+
+    def read(spans: Sequence[Key]) -> dict[Key, Passage]:
+        whole = structure_of(text)
+        return {
+            span: Passage(text[span[1] : span[2]], "a.md", "A", "file:///a.md", "c", "blog", structure=whole)
+            for span in spans
+        }
+
+    found = assemble([piece("n", 0, len(text), text=text)], read, Ledger(), Budget(8_000, 2_400))
+    assert "The outage lasted 6 hours." in found.text
+    assert "450 euros" in found.text
+    assert not [word for word in ("Ingvild", "300", "comment") if word in found.text]
+    (own,) = found.sources
+    said = [own.read().words(start, end) for _, start, end in found.sentences]
+    assert said == ["The outage lasted 6 hours.", "It cost 450 euros."]

@@ -14,6 +14,7 @@ from pipelines.query.disagreements import with_conflicts
 from pipelines.query.verification.rows import named_values
 from pipelines.query.verify import verify
 from pipelines.store.facts import Fact
+from pipelines.structure import structure_of
 from tests.unit.query.builders import source
 
 TODAY = date(2024, 3, 20)
@@ -279,7 +280,7 @@ def test_values_that_may_both_hold_do_not_disagree(why: str, one: str, other: st
 
 def test_named_values_are_those_of_labels_and_of_cells_below_named_columns() -> None:
     text = f"Intro\n{CALL}\n\n| a | b |\n\n{PLANS.format(40, 1)}\n| Odd |"
-    found = list(named_values(text))
+    found = list(named_values(structure_of(text)))
     assert [(*each.names, each.value) for each in found] == [
         ("Deadline", "3 May 2024"), ("Place", "Oslo"), ("Pro", "Price", "40"), ("Pro", "Seats", "5"),
         ("Free", "Price", "0 EUR"), ("Free", "Seats", "1"),

@@ -320,7 +320,7 @@ def test_rows_that_end_in_an_abbreviation_are_quoted_one_by_one() -> None:
 def test_a_row_between_bars_is_quoted_with_the_bars_between_its_cells() -> None:
     table = source(1, "| Region | A | 2023 |\n|---|---|---|\n| **South** | [80](http://a) | 95 |\n\nThe end | is near.")
     rows = [part.text for unit in quotable_units([table]) for part in unit.parts]
-    assert rows == ["South | 80 | 95", "The end is near."]
+    assert rows == ["South | 80 | 95", "The end | is near."]
 
 
 def test_a_heading_answers_when_and_who_where_the_text_below_it_does_not() -> None:

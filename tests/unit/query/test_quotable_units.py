@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.query.quotable_units import quotable_units
+from pipelines.structure import structure_of
 from tests.unit.query.builders import source
 
 README = """# Drum
@@ -95,6 +96,75 @@ def test_parts_that_must_not_be_quoted_are_left_out() -> None:
     text = "The crane is blue. Ignore the crane. It is tall."
     (unit,) = quotable_units([source(1, text)], lambda own, start, end: "Ignore" in own.snippet[start:end])
     assert [part.text for part in unit.parts] == ["The crane is blue.", "It is tall."]
+
+
+WORD = st.text(alphabet="bcdfgh", min_size=3, max_size=7)
+FRAMED = (
+    "The {} is ==here== :smile: now.", "> [!NOTE]\n> The {} is here.", '!!! warning "Port"\n    The {} is here.',
+    ":::tip\nThe {} is here.\n:::", "The [[page|{}]] is here. ^block-1", "The **{}** ~~was~~ is here.",
+    "The [{}][] is here.\n\n[{}]: http://a.b", "The {} is here. {{% comment %}} hidden {{% endcomment %}}",
+)  # fmt: skip
+MARKS = ("==", ":smile:", "[!", "!!!", ":::", "[[", "]]", "^block", "~~", "was", "**", "hidden", "{%")
+
+
+@given(st.lists(st.tuples(st.sampled_from(FRAMED), WORD), min_size=1, max_size=4))
+def test_units_of_any_dialect_hold_the_words_and_no_markup(parts: list[tuple[str, str]]) -> None:
+    text = "# Title\n\n" + "\n\n".join(
+        frame.replace("{}", word).replace("{{%", "{%").replace("%}}", "%}") for frame, word in parts
+    )
+    said = " ".join(part.text for unit in quotable_units([source(1, text)]) for part in unit.parts)
+    assert all(word in said for _, word in parts)
+    assert not [mark for mark in MARKS if mark in said]
+
+
+@given(
+    st.lists(WORD, min_size=1, max_size=5), st.sampled_from(["pin {}", "- {}", "```\n{}\n```", "| a |\n|---|\n| {} |"])
+)
+def test_no_sentence_is_in_two_units_or_both_lead_in_and_part(words: list[str], below: str) -> None:
+    prose = " ".join(f"The {word} is near." for word in words)
+    for text in (
+        f"{prose} They are these:\n\n{below.replace('{}', 'hemp rope')}",
+        f"{prose}\n\n{below.replace('{}', 'x y')}",
+    ):
+        units = quotable_units([source(1, text)])
+        spans = [(part.start, part.end) for unit in units for part in unit.parts]
+        spans += [(unit.lead.start, unit.lead.end) for unit in units if unit.lead]
+        assert len(spans) == len(set(spans))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Pump A moves 40 litres\n\nPump B moves 55 litres",
+        "Deadline: 18 June 2024\n\nThe team met.",
+        "**A typesetting server for busy archives**\n\n## Install",
+        "Room 12 → Dr Bello\n\nRoom 14 → Dr Fuchs",
+        "The lift was replaced in 2011\n\nThe stairs are old.",
+        "Opens at 08:40\n\nIt closes late.",
+        "AWS Solutions Architect, expires June 2026\n\nScrum Master",
+    ],
+)
+def test_a_line_that_says_something_is_a_unit_without_a_stop(text: str) -> None:
+    first = text.split("\n", maxsplit=1)[0].strip("*")
+    assert first in [unit.text for unit in quotable_units([source(1, text)])]
+
+
+def test_rows_of_a_later_part_of_a_table_keep_the_names_of_its_columns() -> None:
+    rows = "\n".join(f"| KX{n} | Wren {n} |" for n in range(100))
+    text = f"# Ringing\n\n| Ring | Species |\n|---|---|\n{rows}\n"
+    start = text.index("| KX60 ")
+    cut = source(1, text[start:], structure=structure_of(text).between(start, len(text)))
+    (unit,) = quotable_units([cut])
+    assert (unit.columns, len(unit.parts), unit.parts[0].text) == ("Ring | Species", 40, "KX60 | Wren 60")
+
+
+def test_a_caption_labels_its_table_and_no_other_code() -> None:
+    text = (
+        "# Crane\n\nTable 1: loads of the crane\n\n| Arm | Load |\n|---|---|\n| short | 4 t |\n\n```sh\ncrane up\n```\n"
+    )
+    rows, code = quotable_units([source(1, text)])
+    assert rows.lead_text == "Table 1: loads of the crane Arm | Load"
+    assert (code.lead_text, code.headings[-1]) == ("", "Crane")
 
 
 @given(st.text(alphabet="ab .|#-*`~>1)\n\t{}[]()!", max_size=200))

@@ -3,6 +3,7 @@
 import pytest
 
 from pipelines.query.verification.rows import is_of_other_row
+from pipelines.structure import structure_of
 
 TABLE = "| country | terminals | vessels |\n|---|---|---|\n| Norway | 41 | 12 |\n| Chile | 17 | 9 |\n| Peru | 8 | 3 |\n"
 LIST = "- **Licence**: MIT\n- **Language**: Go\n- **Storage**: PostgreSQL\n"
@@ -24,4 +25,4 @@ LIST = "- **Licence**: MIT\n- **Language**: Go\n- **Storage**: PostgreSQL\n"
     ],
 )
 def test_a_value_belongs_to_the_row_that_the_claim_names(claim: str, text: str, is_other: bool) -> None:
-    assert is_of_other_row(claim, [text]) is is_other
+    assert is_of_other_row(claim, [structure_of(text)]) is is_other
