@@ -1,7 +1,7 @@
 """Rewrite a follow-up question so that it stands alone: by a language model, else by rules."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from llama_index.core.llms import LLM
@@ -419,6 +419,7 @@ _MARKS = ".,;:!?'\"()"
 _AT = frozenset({"at", "bei"})
 _READ = 400  # characters of an answer
 
+_WHAT_IS = re.compile(r"^what(?:['’]s| is| are| was| were| does| did) (?:the )?$", re.IGNORECASE)
 _ASKS_FOR = re.compile(r"(?:what|which)\b", re.IGNORECASE)
 _ASKS_FOR_ONE = re.compile(
     r"(?:what|which) (?!(?:year|month|day|date|time|is|are|was|were)\b)[a-z]+ (?:is|was)\b", re.I
@@ -450,7 +451,8 @@ def resolve_references(question: str, turns: Sequence[Turn]) -> str:
         turns: The turns before it, the last first, their questions as they stand alone.
     """
     german = not PERSON.search(question) and bool(GERMAN.search(question))
-    who = next((name for turn in turns if (name := _person(turn.question, turn.sources, german=german))), "")
+    things = {name for turn in turns for name in _things(turn)}
+    who = next((name for turn in turns if (name := _person(turn, things, german=german))), "")
     resolved = _with_time_and_place(question, turns[0], who)
     resolved = with_person(resolved, who, german=german) if who else resolved
     what = "" if german else _thing(turns[0].question, turns[0].sources, who if points_at_person(question) else "")
@@ -463,14 +465,21 @@ def with_person(question: str, who: str, *, german: bool = False) -> str:
     return one.sub(lambda found: owner if found[1] else who, question, count=1)
 
 
-def _person(text: str, titles: Sequence[str], *, german: bool) -> str:
+def _things(turn: Turn) -> list[str]:
+    """The names, folded, of what a question asks "what is": nobody's."""
+    named = names_in(turn.question, turn.sources)
+    return [fold(name.text) for name in named if _WHAT_IS.search(turn.question[: name.start])]
+
+
+def _person(turn: Turn, things: Collection[str], *, german: bool) -> str:
     """The person a text speaks of: the name that titles a source, else the first that is no place, else a source's.
 
     A name after "she" is not hers. Of German, where every noun has a capital, only those that a source is called by.
     """
+    text, titles = turn.question, turn.sources
     unnamed = PERSON.search(text)
     people = [title for title in titles if _FULL_NAME.fullmatch(title)]
-    named = names_in(text, titles)
+    named = [name for name in names_in(text, titles) if fold(name.text) not in things]
     words = {word for title in people for word in fold(title).split()}
     owned = (name.text for name in named if words.issuperset(fold(name.text).split()))
     others = (

@@ -251,7 +251,7 @@ def begin_search(
         intent = analyse(
             right,
             options,
-            history=request.history,
+            history=tuple(_with_names(turn, known) for turn in request.history),
             known=known,
             stand_alone=partial(stand_alone, weight=lexical.idf, rewrite=rewrite),
         )
@@ -260,6 +260,11 @@ def begin_search(
     given = {} if request.embedding is None else {intent.search_text: index.store.fitting(request.embedding)}
     embedder = QueryEmbedder(index.embed_model, ledger, given, index.store.fitting)
     return Search(request, settings, index, llm, fingerprint, ledger, intent, lexical, snapshot.mark, known, embedder)
+
+
+def _with_names(turn: Turn, known: NameIndex) -> Turn:
+    """The turn; one whose sources are not known has the stored names that its question holds in their place."""
+    return turn if turn.sources else replace(turn, sources=tuple(name for name, _ in known.find(turn.question)))
 
 
 def _rewritten(settings: Settings, llm: LLM | None, ledger: Ledger, question: str, turns: Sequence[Turn]) -> str:

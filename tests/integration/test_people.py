@@ -87,8 +87,8 @@ def assert_checked(engine: QueryEngine, answer: Answer) -> None:
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("What degrees does Lena have?", ["MSc, Computer Science, University of Kiel, 2013 – 2015"]),
-        ("Where did Omar study?", ["MSc, Applied Mathematics, INSA Lyon, 2011 – 2016"]),
+        ("What degrees does Lena have?", ["MSc in Computer Science, University of Kiel, 2013 – 2015"]),
+        ("Where did Omar study?", ["MSc in Applied Mathematics, INSA Lyon, 2011 – 2016"]),
         ("Which companies did Omar work for?", ["Kieker AG"]),
         ("What was Lena's title at Kieker?", ["Software Developer at Kieker AG (Jan 2016 – Mar 2020)"]),
         ("What did Lena do at Kieker?", ["Built the first API for parcel labels in Java.", "Mentored four juniors."]),

@@ -312,7 +312,14 @@ def duty_items(jobs: Iterable[Job]) -> list[ComputedItem]:
 def study_items(education: Iterable[FactGroup], *, degrees: bool = False) -> list[ComputedItem]:
     """Each study as stated; with `degrees`, only those that name one."""
     groups = [group for group in education if not degrees or bool(getattr(group[0].record, "degree", ""))]
-    return field_items(groups, "degree", "area", "institution", "date_range")
+    items = field_items(groups, "degree", "area", "institution", "date_range")
+    return [_degree_in_area(item) for item in items]
+
+
+def _degree_in_area(item: ComputedItem) -> ComputedItem:
+    """`MSc in Hydrology, University of Porto`: a degree and its area as one phrase."""
+    degree, area = (getattr(item.fact.record, name, "") for name in ("degree", "area"))
+    return replace(item, text=item.text.replace(f"{degree}, {area}", f"{degree} in {area}", 1)) if area else item
 
 
 def studies_by_institution(person: Person) -> list[tuple[str, tuple[FactGroup, ...]]]:

@@ -27,6 +27,7 @@ from pipelines.query.careers.computed_answer import (
     total_duration,
     with_person,
 )
+from pipelines.query.careers.named_items import answer_for_named, may_name_item, stated_jobs
 from pipelines.query.careers.people import (
     LEGAL_FORMS,
     Job,
@@ -106,6 +107,9 @@ def may_be_computable(intent: QueryIntent) -> bool:
     text = fold(intent.wording)
     if intent.wants or (len(intent.years) == 1 and _JOB.search(text)) or asks_for_list(intent):
         return True
+    words = [word.removesuffix("'s") for word in _TOKEN.findall(text)]
+    if words and not intent.years and may_name_item(words):
+        return True
     now = _JOB.search(text) and _IS_CURRENT.search(text)
     others = (_BEGAN, _ENDED, _FORMER_JOBS, _DID_BESIDE)
     return bool(not intent.years and (now or any(pattern.search(text) for pattern in others)))
@@ -121,7 +125,10 @@ def answer_from_people(intent: QueryIntent, known: Sequence[Person]) -> Computed
     named = people_named(words, known) or known
     found = [computed for person in named if (computed := _answer_for_person(person, intent, text, words))]
     if not found and asks_for_list(intent):
-        return people_matching(known, intent) or list_for_people(known, intent)
+        found = list(filter(None, [people_matching(known, intent) or list_for_people(known, intent)]))
+    if not found and len(named) == 1 and words and not intent.years:
+        spare = frozenset(organisation_words(named[0].name))
+        found = list(filter(None, [answer_for_named(named[0], words, spare)]))
     return found[0] if len(found) == 1 else None
 
 
@@ -262,6 +269,7 @@ _COMPANIES = frozenset(
     "company companies employer employers organisation organisations organization organizations firm firms".split()
 )
 _TITLES = frozenset("title titles position positions role roles job jobs".split())
+_ONE_TITLE = frozenset({"title", "position", "role"})
 _WORKED = frozenset("work works worked working employ employed employs".split())
 _HISTORY = re.compile(r"\b(?:(?:work|employment|job|career) history|(?:work |professional )?experience)\b")
 _WORKING = (
@@ -400,6 +408,8 @@ def _work_list(person: Person, text: str, words: Sequence[str], spare: Collectio
         return list_answer(duty_items(there))
     if _has_unknown_word(words, used, spare, _WORKING):
         return None
+    if there and not _ONE_TITLE.isdisjoint(words):
+        return list_answer(stated_jobs(there))
     if titled or (_HISTORY.search(text) and not named):
         return job_entries(there or person.jobs, "")
     return list_answer(employer_items(person)) if named and not there else None

@@ -388,12 +388,12 @@ JOBS = ["Consultant at Beta (2020-02 - Present)", "Data Engineer at Acme Ltd (20
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("What degrees does Ann have?", ["MSc, Physics, NTNU"]),
-        ("List the degrees of Ann Lee", ["MSc, Physics, NTNU"]),
-        ("Can you list Ann's degrees?", ["MSc, Physics, NTNU"]),
-        ("Where did Ann study?", ["MSc, Physics, NTNU", "Oslo Music School"]),
-        ("Which schools did ann attend?", ["MSc, Physics, NTNU", "Oslo Music School"]),
-        ("What did Ann study at NTNU?", ["MSc, Physics, NTNU"]),
+        ("What degrees does Ann have?", ["MSc in Physics, NTNU"]),
+        ("List the degrees of Ann Lee", ["MSc in Physics, NTNU"]),
+        ("Can you list Ann's degrees?", ["MSc in Physics, NTNU"]),
+        ("Where did Ann study?", ["MSc in Physics, NTNU", "Oslo Music School"]),
+        ("Which schools did ann attend?", ["MSc in Physics, NTNU", "Oslo Music School"]),
+        ("What did Ann study at NTNU?", ["MSc in Physics, NTNU"]),
         ("Which companies did Ann work for?", ["Beta", "Acme Ltd"]),
         ("Where has Ann worked?", ["Beta", "Acme Ltd"]),
         ("What positions has Ann held?", JOBS),
@@ -459,7 +459,7 @@ def test_a_question_after_something_else_is_left_to_the_search(question: str) ->
         ("Who worked at Acme?", ["Ann Lee: Data Engineer at Acme Ltd (2018-01 - 2020-01)",
                                  "Bo Ek: Welder at Acme (2019-01 - 2021-01)"]),
         ("Who works at Beta now?", ["Ann Lee: Consultant at Beta (2020-02 - Present)"]),
-        ("Who studied at Lund University?", ["Bo Ek: BSc, Law, Lund University"]),
+        ("Who studied at Lund University?", ["Bo Ek: BSc in Law, Lund University"]),
         ("Who speaks Norwegian?", ["Ann Lee: Norwegian, native"]),
         ("Who knows C#?", ["Ann Lee: Languages: Python, C#"]),
     ],
@@ -479,14 +479,14 @@ def test_who_works_somewhere_is_not_sure_where_only_people_who_did_are_known() -
 
 
 def test_several_people_are_told_apart_and_a_list_of_people_that_nobody_named_is_not_sure() -> None:
-    said = ["Ann Lee: MSc, Physics, NTNU", "Bo Ek: BSc, Law, Lund University"]
+    said = ["Ann Lee: MSc in Physics, NTNU", "Bo Ek: BSc in Law, Lund University"]
     assert listed("Which degrees do Ann and Bo have?") == listed("Which degrees does she have?") == said
     unnamed, named = (found(question, known(ANNS, BO)) for question in ("Her degrees?", "Degrees of Ann and Bo?"))
     assert unnamed is not None
     assert named is not None
     assert (unnamed.exact, named.exact) == (False, True)
     assert listed("Which certificates does he hold?") == ["Ann Lee: CKA"]
-    assert listed("Which degrees does she have?", ANNS) == ["MSc, Physics, NTNU"]
+    assert listed("Which degrees does she have?", ANNS) == ["MSc in Physics, NTNU"]
 
 
 def test_of_two_people_with_one_first_name_the_whole_name_tells() -> None:
@@ -495,7 +495,7 @@ def test_of_two_people_with_one_first_name_the_whole_name_tells() -> None:
         fact(EducationFacts(institution="MIT", degree="PhD"), "PhD, MIT", "berg.pdf"),
     ]
     assert listed("What degrees does Ann Berg have?", ANNS, other) == ["PhD, MIT"]
-    assert listed("What degrees does Ann have?", ANNS, other) == ["Ann Berg: PhD, MIT", "Ann Lee: MSc, Physics, NTNU"]
+    assert listed("What degrees does Ann have?", ANNS, other) == ["Ann Berg: PhD, MIT", "Ann Lee: MSc in Physics, NTNU"]
 
 
 def test_a_list_of_many_people_is_not_made() -> None:

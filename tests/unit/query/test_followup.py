@@ -2,7 +2,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pipelines.query.followup import recent_turns
+from pipelines.query.followup import recent_turns, stand_alone
 from pipelines.query.understand import analyse
 from pipelines.store.tokens import tokenise
 from pipelines.text import count_tokens, fold
@@ -198,3 +198,13 @@ def test_the_answer_of_the_last_turn_is_cut_to_what_there_is_room_for() -> None:
 
 def test_a_question_that_is_too_long_alone_leaves_no_history() -> None:
     assert recent_turns([Turn("why " * 200, "x")], turns=4, tokens=50) == ()
+
+
+def test_a_thing_that_was_asked_about_is_not_who_she_is() -> None:
+    asked = "How much had she asked for?"
+    whole, by = stand_alone(asked, [Turn("What is Quiet Harbour?", "A study.")], asked)
+    assert by == "rules"
+    assert whole.startswith("How much had she asked for?")
+    assert stand_alone("What did he write?", [Turn("Who is Colm?", "A student.")], "What did he write?")[0] == (
+        "What did Colm write?"
+    )

@@ -1,0 +1,153 @@
+"""Answers about the jobs and studies that a question names: by a title, a degree or an employer."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from pipelines.facts import EducationFacts
+from pipelines.months import MonthRange, month_range
+from pipelines.query.careers.computed_answer import (
+    ComputedAnswer,
+    ComputedItem,
+    job_entries,
+    job_item,
+    list_answer,
+    study_items,
+    total_duration,
+)
+from pipelines.query.careers.people import Job, Person, differently_dated, organisation_words
+from pipelines.store.facts import Fact
+from pipelines.store.tokens import STOP_WORDS, tokenise
+from pipelines.text import fold
+
+_LEVELS: tuple[frozenset[str], ...] = tuple(
+    frozenset(words.split())
+    for words in (
+        "doctorate doctoral doctor phd dphil doctorates",
+        "master masters msc ma mba meng mphil magister",
+        "bachelor bachelors bsc ba beng undergraduate",
+    )
+)
+_TITLES = frozenset("title titles position positions role roles job jobs work post posts called".split())
+_SPARE = STOP_WORDS | frozenset(
+    """become became get got take took taken last lasted do done did work works worked working hold held start started
+    begin began finish finished end ended leave left complete completed have has had long many years months year month
+    please tell me your her his their you she he they i my and thesis degree degrees program programme course studies
+    study studied employed""".split()
+)
+_WHEN = frozenset("when year month since until".split())
+_YES_NO = frozenset("is was are were".split())
+_ASKING = frozenset("where which what who".split())
+_LEAST_TITLE = 2  # words of a title that a question must say
+_GENERAL = 5  # letters of one word that names an employer: "the hospital"
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """The jobs and studies that words name, and the places of those words."""
+
+    jobs: tuple[Job, ...]
+    studies: tuple[tuple[Fact, ...], ...]
+    used: frozenset[int]
+
+
+def answer_for_named(person: Person, words: Sequence[str], spare: Collection[str]) -> ComputedAnswer | None:
+    """The answer about what the question names of a person's career; None unless every word is understood.
+
+    Args:
+        person: Whose career.
+        words: Of the question, folded, without possessive endings.
+        spare: Words that say nothing of what is asked, as the person's name.
+    """
+    bound = next((at for at, word in enumerate(words) if word in ("before", "after")), len(words))
+    named, limit = _named(person, words[:bound]), _named(person, words[bound + 1 :])
+    used = named.used | {bound} | {bound + 1 + at for at in limit.used}
+    known = _SPARE | _TITLES | _WHEN | frozenset(spare)
+    if any(word not in known for at, word in enumerate(words) if at not in used) or not (named.jobs or named.studies):
+        return None
+    jobs = list(named.jobs)
+    if bound < len(words):
+        jobs = _beside(jobs, limit, before=words[bound] == "before")
+        return job_entries(jobs, f"{words[bound]} {' '.join(words[bound + 1 :])}") if jobs and limit.used else None
+    if "long" in words:
+        studied = list_answer(study_items(named.studies))
+        return total_duration(jobs, f" as {jobs[0].record.position}") if jobs else studied
+    if words[0] in _YES_NO:
+        return list_answer(stated_jobs([job for job in jobs if job.record.current or words[0] in ("was", "were")]))
+    if named.studies:
+        return list_answer(study_items(named.studies))
+    asks_when = not _WHEN.isdisjoint(words)
+    return list_answer(stated_jobs(jobs, by_dates=asks_when)) if asks_when or words[0] in _ASKING else None
+
+
+def _named(person: Person, words: Sequence[str]) -> _Named:
+    """What these words name: a title of two words or more, the level of a degree, or an employer by one word."""
+    used: set[int] = set()
+    jobs: list[Job] = []
+    for job in person.jobs:
+        for title in {getattr(fact.record, "position", "") for fact in job.stated}:
+            own = tokenise(title.split(",")[0])
+            at = _place(own, words) if len(own) >= _LEAST_TITLE else None
+            if at is not None:
+                jobs.append(job)
+                used |= set(range(at, at + len(own)))
+    levels = [(level, {at for at, word in enumerate(words) if word in level}) for level in _LEVELS]
+    said = [(level, places) for level, places in levels if places]
+    studies = [group for group in person.education if any(not level.isdisjoint(_degree(group)) for level, _ in said)]
+    for level, places in said:
+        used |= places
+        jobs += [job for job in person.jobs if not level.isdisjoint(fold(job.record.position).split())]
+    if not jobs and not studies:
+        for at, word in enumerate(words):
+            there = [job for job in person.jobs if word in organisation_words(job.record.company)]
+            if there and len(word) >= _GENERAL and word not in _SPARE:
+                jobs += there
+                used.add(at)
+    return _Named(tuple(dict.fromkeys(jobs)), tuple(studies), frozenset(used))
+
+
+def _degree(group: Sequence[Fact]) -> list[str]:
+    """The words of a degree: `Doctor of Philosophy - PhD` has `doctor` and `phd`."""
+    letters = (char if char.isalnum() else " " for char in fold(getattr(group[0].record, "degree", "")))
+    return "".join(letters).split()
+
+
+def _place(own: Sequence[str], words: Sequence[str]) -> int | None:
+    """Where these terms begin in the words; None where they do not stand there in a row."""
+    terms = [next(iter(tokenise(word)), word) for word in words]
+    starts = range(len(terms) - len(own) + 1)
+    return next((at for at in starts if list(terms[at : at + len(own)]) == list(own)), None)
+
+
+def _beside(jobs: Iterable[Job], limit: _Named, *, before: bool) -> list[Job]:
+    """The jobs that began before what the limit names began, or after it ended."""
+    spans = [job.stretch for job in limit.jobs if job.stretch] + [
+        span for group in limit.studies if (span := _span(group[0]))
+    ]
+    if not spans:
+        return []
+    first, last = min(span.first for span in spans), max(span.last for span in spans)
+    dated = [(job, job.stretch) for job in jobs if job.stretch]
+    return [job for job, span in dated if (span.first < first if before else span.first >= last)]
+
+
+def _span(fact: Fact) -> MonthRange | None:
+    record = fact.record
+    assert isinstance(record, EducationFacts)
+    return month_range(record.start_month, record.end_month, current=record.current, today=date.today())
+
+
+def stated_jobs(jobs: Iterable[Job], *, by_dates: bool = False) -> Iterator[ComputedItem]:
+    """Each job by every statement that has another title, or with `by_dates` other dates."""
+    for job in jobs:
+        if by_dates:
+            facts: Sequence[Fact] = differently_dated(job) or job.stated[:1]
+        else:
+            facts = list({fold(getattr(fact.record, "position", "")): fact for fact in reversed(job.stated)}.values())
+        yield from (job_item(job, fact) for fact in facts)
+
+
+def may_name_item(words: Sequence[str]) -> bool:
+    """True if a question may name a job or a degree: it holds a degree, or a word for a title or for becoming one."""
+    telling = _TITLES.union({"become", "became"}, *_LEVELS)
+    return not telling.isdisjoint(words) or words[0] in _YES_NO
