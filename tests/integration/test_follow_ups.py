@@ -32,12 +32,13 @@ A reed is a strip of brass that speaks when wind bends it.
 
 ## Curving the brass
 
-The brass is curved with a burnisher, a little at a time, until the reed speaks cleanly. {filler}
+The brass is curved with a burnisher, a little at a time, until the reed speaks cleanly. The voicer listens, waits,
+takes the tongue out again, and bends it less than before.
 
 ## Weather in the loft
 
-Heat raises the pitch of the flue pipes, and the reeds stay behind. {filler}
-""".replace("{filler}", "The voicer listens, waits, takes the tongue out again, and bends it less than before. " * 12)
+Heat raises the pitch of the flue pipes, and the reeds stay behind. In August the loft is closed until noon.
+"""
 WHISTLE = "# whistle\n\nWhistle is a library that measures the pitch of organ pipes from a microphone.\n"
 QUESTION, WHO = "What is a reed?", "How long did Ann work at Brass Bros?"
 
