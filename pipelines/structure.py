@@ -12,7 +12,7 @@ from pipelines.markup import CELL, Markup, bars_of_row, fence_of, outermost, rep
 from pipelines.text import Span, prose_sentences, sentence_pieces
 from pipelines.types import Block, Document
 
-STRUCTURE_VERSION = 1
+STRUCTURE_VERSION = 2
 ElementKind = Literal["heading", "paragraph", "item", "head", "row", "code", "quote", "label", "links", "caption"]
 _KINDS: tuple[ElementKind, ...] = get_args(ElementKind)
 TITLE_LEVEL, QUESTION_LEVEL = 7, 8  # of headings without a mark, below all that have one
@@ -442,13 +442,18 @@ _FAMILY = {"item": "list", "links": "list", "head": "table", "row": "table"}
 
 
 def _masked(text: str, markup: Iterable[Markup]) -> str:
-    """The text with a mark of emphasis for each sign of markup, so that no sentence ends inside of it."""
+    """The text with a mark of emphasis for each sign of markup, so that no sentence ends inside of it.
+
+    Markup that says a whole sentence ends one.
+    """
     kept: list[str] = []
     done = 0
-    for span in markup:
-        if span.words != CELL and text[span.start : span.end].strip(" \t>-+•#"):
-            kept += [text[done : span.start], *("\n" if sign == "\n" else "*" for sign in text[span.start : span.end])]
-            done = span.end
+    for start, end, words, _ in markup:
+        if words != CELL and text[start:end].strip(" \t>-+•#"):
+            mask = "".join("\n" if sign == "\n" else "*" for sign in text[start:end])
+            is_sentence = len(words) > 1 and words[-1] in _STOPS
+            kept += [text[done:start], f"{mask[:-1]}." if is_sentence else mask]
+            done = end
     return "".join((*kept, text[done:]))
 
 

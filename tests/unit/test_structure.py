@@ -144,6 +144,13 @@ def test_what_is_not_published_is_no_sentence_and_is_not_shown() -> None:
     assert not any(element.kind == "heading" for element in own.elements)
 
 
+def test_a_sentence_that_a_shortcode_says_is_a_sentence_of_its_own() -> None:
+    text = 'It was 14 lines of code. {{< sidenote "It was written in 1998." >}} The new one has 3.'
+    own = structure_of(text)
+    said = [own.words(*span) for span in own.sentences]
+    assert said == ["It was 14 lines of code.", "It was written in 1998.", "The new one has 3."]
+
+
 @given(SIGNS)
 @settings(max_examples=300)
 def test_elements_and_sentences_ascend_apart_and_a_part_is_its_own_text(text: str) -> None:
