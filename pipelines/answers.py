@@ -1,7 +1,7 @@
 """The value types of an answer: its context, sentences, citations and conflicts; frozen, and free of LlamaIndex."""
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
@@ -53,6 +53,11 @@ class Source:
         """The elements, sentences and markup of the snippet, in its offsets."""
         is_own = self.structure is not None and self.structure.text == self.snippet
         return self.structure if self.structure and is_own else _structure_of_snippet(self.snippet)
+
+    @property
+    def sentences(self) -> Sequence[tuple[int, int]]:
+        """The spans of the snippet's sentences; its own where it has none."""
+        return self.read().sentences or [(0, len(self.snippet))]
 
     @property
     def shown(self) -> str:

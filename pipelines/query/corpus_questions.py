@@ -19,7 +19,6 @@ from pipelines.store.database import read_rows
 from pipelines.store.filters import seen_by
 from pipelines.store.schema import documents
 from pipelines.store.tokens import tokenise
-from pipelines.structure import sentences
 from pipelines.text import fold
 from pipelines.types import Filters
 from pipelines.wording import format_count
@@ -281,7 +280,7 @@ def _verdicts(written: Sequence[Sentence]) -> Generator[Verdict, None, None]:
 
 def _line(each: Stored, source: Source, terms: Sequence[str]) -> Sentence:
     """The line of a document; it cites the sentence of its source that holds most of the terms, else the first."""
-    spans = sentences(source.snippet) or [(0, len(source.snippet))]
+    spans = source.sentences
     held = [len({*terms} & {*tokenise(source.snippet[start:end])}) for start, end in spans]
     first, last = spans[held.index(max(held))]
     start, end = source.start + first, source.start + last

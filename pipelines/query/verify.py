@@ -26,7 +26,6 @@ from pipelines.query.verification.support import (
     probability,
 )
 from pipelines.store.tokens import tokenise
-from pipelines.structure import sentences
 
 VERDICT_RANK: dict[VerdictName, int] = {
     "unsupported": 0,
@@ -248,7 +247,7 @@ def verify_computed(
 
 def _quotation(source: Source, words: Sequence[str], found: Sequence[bool]) -> Citation:
     """The citation from the first to the last sentence of a source that holds one of the quotations."""
-    spans = sentences(source.snippet) or [(0, len(source.snippet))]
+    spans = source.sentences
     claims = [folded_words(said) for said in words]
     holding = [
         (s, e) for s, e in spans if any(contains_phrase(source.snippet[s:e], claim) for claim in claims)
@@ -268,7 +267,7 @@ def check_source(sentence: str, source: Source, judge: Judge = WORDS_ONLY) -> Ci
 
 def _citations_in(sentence: str, source: Source, judge: Judge) -> list[Citation]:
     """The places of a source that support a sentence, best first; all have the same verdict and support."""
-    exact = _verbatim(sentence, source.snippet)
+    exact = _verbatim(sentence, source)
     if exact:
         return [_citation(source, exact, "supported", 1.0)]
     found = judge_claim(sentence, [source], judge)
@@ -283,9 +282,9 @@ def _citations_by_source(joint: Judgement, sources: Sequence[Source]) -> list[li
     ]
 
 
-def _verbatim(sentence: str, snippet: str) -> tuple[int, int] | None:
+def _verbatim(sentence: str, source: Source) -> tuple[int, int] | None:
     """The span of the sentences that hold a sentence verbatim, without further negation or doubt; None without one."""
-    spans = sentences(snippet) or [(0, len(snippet))]
+    snippet, spans = source.snippet, source.sentences
     claim = folded_words(sentence)
     exact = next(((s, e) for s, e in spans if contains_phrase(snippet[s:e], claim)), None)
     if exact is None and contains_phrase(snippet, claim):

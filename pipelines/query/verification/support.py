@@ -18,8 +18,7 @@ from pipelines.query.verification.normalise import (
     numbers_in,
 )
 from pipelines.store.tokens import tokenise
-from pipelines.structure import sentences
-from pipelines.text import token_number
+from pipelines.text import Span, token_number
 
 Array = NDArray[np.float64]
 
@@ -106,12 +105,13 @@ def contains_word(terms: frozenset[str], word: ClaimWord) -> bool:
 def source_lines(source: Source) -> tuple[SourceLine, ...]:
     """The lines of a source, its title, headings and the years of its file's name first."""
     years = _YEAR.findall(source.documentName)
-    return _cached_lines(source.n, " ".join((source.title, *source.section_path, *years)), source.snippet)
+    head = " ".join((source.title, *source.section_path, *years))
+    return _cached_lines(source.n, head, source.snippet, tuple(source.sentences))
 
 
 @lru_cache(maxsize=256)
-def _cached_lines(n: int, head: str, snippet: str) -> tuple[SourceLine, ...]:
-    spans = [_HEADING_SPAN, *(sentences(snippet) or [(0, len(snippet))])]
+def _cached_lines(n: int, head: str, snippet: str, own: tuple[Span, ...]) -> tuple[SourceLine, ...]:
+    spans = [_HEADING_SPAN, *own]
     texts = [head, *(snippet[start:end] for start, end in spans[1:])]
     return tuple(
         SourceLine(n, start, end, text, frozenset(tokenise(text)))
