@@ -379,7 +379,10 @@ class ModelReading:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The ledger of a query; `tags` name what was used: `base` or `auto`, the retrievers, the fusion, each factor."""
+    """The ledger of a query; `tags` name what was used: `base` or `auto`, the retrievers, the fusion, each factor.
+
+    `declined` holds (answerer, why) of each that did not answer, in order.
+    """
 
     id: str
     intent: QueryIntent
@@ -394,6 +397,7 @@ class Trace:
     notes: tuple[str, ...]
     timings_ms: Mapping[str, float]
     readings: tuple[ModelReading, ...] = ()
+    declined: tuple[tuple[str, str], ...] = ()
 
 
 # Ingestion

@@ -1,6 +1,6 @@
 """Common parts of all writers: their input, abstention, the joined answer text and the answer's JSON."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -10,10 +10,11 @@ from config.prompts import no_answer
 from config.settings import PersonaSettings
 from pipelines.answers import Answer, Context, Footnote, Preview, Sentence, Token, Verdict
 from pipelines.errors import StoreError
-from pipelines.query.careers.computed_answer import CAREER_FACTS, NEUTRAL, ComputedAnswer, cited_facts
+from pipelines.query.careers.computed_answer import NEUTRAL, ComputedAnswer
 from pipelines.query.citation_markers import escape_markers
+from pipelines.query.context import Retrieved
 from pipelines.query.question_rules import reply_to_courtesy
-from pipelines.query.verify import WORDS_ONLY, Judge, verify_computed
+from pipelines.query.verify import WORDS_ONLY, Judge
 from pipelines.store.query_log import jsonable
 from pipelines.types import Evidence, QueryIntent
 
@@ -45,30 +46,12 @@ class WriterInput:
     persona: PersonaSettings = NEUTRAL
 
 
-def write_computed(question: str, computed: ComputedAnswer, persona: PersonaSettings = NEUTRAL) -> AnswerEvents:
-    """Yield the computed sentences with a footnote for each fact, then their Verdicts; list items have bullets."""
-    sources, stated = cited_facts(computed, persona)
-    derived = (computed.value,) if computed.value else ()
-    bullet, between = ("- ", "\n- ") if computed.listed else ("", " ")
-    written = [verify_computed(text, quoted, derived, sources) for text, quoted in stated]
-    shown: set[int] = set()
-    for place, sentence in enumerate(written):
-        yield Token(f"{between if place else bullet}{escape_markers(sentence.text)}")
-        yield from (Footnote(n, sources[n - 1]) for n in sentence.citations if n not in shown)
-        shown.update(sentence.citations)
-    yield from (Verdict(place, sentence) for place, sentence in enumerate(written))
-    supported = all(sentence.verdict == "supported" for sentence in written)
-    is_sure = supported and computed.exact and not computed.doubts
-    return Answer(
-        question=question,
-        answered=True,
-        confidence="high" if is_sure else "medium" if supported else "low",
-        mode="extractive",
-        model=CAREER_FACTS,
-        answer=bullet + join_sentences(written, between),
-        sentences=tuple(written),
-        sources=sources,
-    )
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An answer that is ready to be written: its events, and the facts or passages that it is written from."""
+
+    events: Callable[[], AnswerEvents]
+    basis: ComputedAnswer | Retrieved | None = None
 
 
 def abstain(task: WriterInput, fallback_reason: str = "") -> AnswerEvents:

@@ -24,19 +24,16 @@ from pipelines.models.usage import Meter, answer_cost, metered, metering
 from pipelines.observe import log_failure
 from pipelines.query.ablation import change_settings
 from pipelines.query.active_index import ActiveIndex, ModelIndex, build_active_index, build_inactive_index
-from pipelines.query.answer import AnswerEvent, write_computed
-from pipelines.query.answerers.overview import OverviewAnswer, overview_for, write_overview
-from pipelines.query.careers.computed_answer import ComputedAnswer, provenance_note
-from pipelines.query.careers.questions import compute_answer
+from pipelines.query.answer import AnswerEvent
+from pipelines.query.answerers import first_draft
+from pipelines.query.answerers.model import passage_count
 from pipelines.query.cited_documents import note_partial_documents, with_identical_documents
 from pipelines.query.context import documents_shown, retrieve_context
-from pipelines.query.corpus_questions import CorpusAnswer, answer_about_corpus, write_about_corpus
 from pipelines.query.disagreements import career_disagreements_for, with_conflicts
 from pipelines.query.escalate import find
 from pipelines.query.result_cache import NO_CACHE, ResultCache
 from pipelines.query.search import Request, Search, SearchOutcome, begin_search
 from pipelines.query.suggest import proposals_beside, suggest
-from pipelines.query.write import passage_count, write
 from pipelines.store.added_nodes import restored
 from pipelines.store.database import Database, open_database
 from pipelines.store.documents import DocumentLinks
@@ -175,7 +172,7 @@ class QueryEngine(BaseQueryEngine):
                 extraction, and the Answer says so.
         """
         request = self._request(question, filters, audience, top_n=self.passages, history=history)
-        answer, _ = yield from self._answered(request, record=record, previews=True)
+        answer, _ = yield from self._answered(replace(request, previews=True), record=record)
         yield answer
 
     def _request(
@@ -198,39 +195,30 @@ class QueryEngine(BaseQueryEngine):
             tuple(history),
         )
 
-    def _answered(
-        self, request: Request, *, record: bool, previews: bool = False
-    ) -> Generator[AnswerEvent, None, tuple[Answer, Trace]]:
+    def _answered(self, request: Request, *, record: bool) -> Generator[AnswerEvent, None, tuple[Answer, Trace]]:
         """Yield the events of an answer; return the Answer and its trace. `record` logs it."""
         meter = Meter()
         with metering(meter):
             for attempt in self.active.attempts():
                 with attempt as index:
                     search = self._begin(request, index)
-                    evidence = _from_database(search) or retrieve_context(search, self.cache)
+                    draft = first_draft(search, partial(retrieve_context, search, self.cache))
         ledger = search.ledger
-        if isinstance(evidence, CorpusAnswer):
-            draft = yield from write_about_corpus(search.intent.question, evidence)
-        elif isinstance(evidence, ComputedAnswer):
-            draft = yield from write_computed(search.intent.question, evidence, self.settings.persona)
-        elif isinstance(evidence, OverviewAnswer):
-            draft = yield from write_overview(search.intent.question, evidence)
-        else:
-            with ledger.stage("write"):
-                draft = yield from metered(meter, write(evidence, search, previews=previews))
+        with ledger.stage("write"):
+            answer = yield from metered(meter, draft.events())
         with ledger.stage("conflicts"):
-            if not isinstance(evidence, (CorpusAnswer, OverviewAnswer)):
-                careers = career_disagreements_for(draft, search, evidence)
-                draft = with_conflicts(draft, search.intent.wording, careers)
+            if draft.basis is not None:
+                careers = career_disagreements_for(answer, search, draft.basis)
+                answer = with_conflicts(answer, search.intent.wording, careers)
         intent = search.intent
-        draft = replace(draft, condensed=intent.condensed, condensed_by=intent.condensed_by)
-        draft = with_identical_documents(draft, ledger, self.database.engine, request.audience)
-        note_partial_documents(draft, self.database.engine, request.audience, ledger)
+        answer = replace(answer, condensed=intent.condensed, condensed_by=intent.condensed_by)
+        answer = with_identical_documents(answer, ledger, self.database.engine, request.audience)
+        note_partial_documents(answer, self.database.engine, request.audience, ledger)
         trace = _closed(search)
         usage = meter.usage()
         answer = replace(
-            draft,
-            notes=tuple(note for note in dict.fromkeys(trace.notes) if note != draft.fallback_reason),
+            answer,
+            notes=tuple(note for note in dict.fromkeys(trace.notes) if note != answer.fallback_reason),
             trace_id=trace.id,
             timings_ms=trace.timings_ms,
             usage=usage,
@@ -486,37 +474,6 @@ def _source_node(source: Source, citing: Sequence[Sentence]) -> TextNode:
         excluded_embed_metadata_keys=[key for key in metadata if key not in shown],
         relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=source.document_id)},
     )
-
-
-def _from_database(search: Search) -> CorpusAnswer | ComputedAnswer | OverviewAnswer | None:
-    """The answer that the database gives without a passage: on the documents as such, or from typed facts."""
-    with search.ledger.stage("corpus"):
-        listed = answer_about_corpus(search)
-    if listed is not None:
-        search.ledger.tag("corpus")
-        return listed
-    computed = _career_facts(search)
-    if computed is not None or not search.settings.answer.facts:
-        return computed
-    with search.ledger.stage("facts"):
-        composed = overview_for(search)
-    if composed is not None:
-        search.ledger.tag("facts")
-    return composed
-
-
-def _career_facts(search: Search) -> ComputedAnswer | None:
-    """The answer that is computed from career facts; None where they do not answer the question."""
-    request, ledger = search.request, search.ledger
-    with ledger.stage("facts"):
-        is_wanted = search.settings.answer.facts
-        reckoning = (
-            compute_answer(search.intent, search.store, request.filters, request.audience) if is_wanted else None
-        )
-    if reckoning is not None:
-        ledger.tag("facts")
-        ledger.note(provenance_note(reckoning))
-    return reckoning
 
 
 def _closed(search: Search) -> Trace:

@@ -39,7 +39,8 @@ from pipelines.types import Audience, Evidence, Filters, Mode, QueryIntent, Turn
 class Request:
     """A question, with its filters, its audience and the number of passages.
 
-    `embedding` is the question's vector where the caller gives one; the embedding model makes it else.
+    `embedding` is the question's vector where the caller gives one; the embedding model makes it else. With `previews`,
+    a quotation is shown while a slow language model reads.
     """
 
     question: str
@@ -49,6 +50,7 @@ class Request:
     top_n: int
     history: tuple[Turn, ...] = ()
     embedding: tuple[float, ...] | None = None
+    previews: bool = False
 
 
 @dataclass(frozen=True, slots=True)

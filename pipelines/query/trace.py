@@ -92,12 +92,17 @@ class Ledger(Observer):
         self.notes: list[str] = []
         self.attempts: list[Attempt] = []
         self.readings: list[ModelReading] = []
+        self._declined: list[tuple[str, str]] = []
         self.name = ""
         self._rows: dict[str, _Row] = {}
         self.background: tuple[float, float] | None = None  # mean and deviation of the question's cosine to the corpus
         self._similarity: dict[str, float] = {}
         self._tags: dict[str, None] = {}
         self._failures: list[str] = []
+
+    def declined(self, answerer: str, why: str) -> None:
+        """An answerer did not answer."""
+        self._declined.append((answerer, why))
 
     def fork(self, name: str) -> "Ledger":
         """A ledger for one attempt, with no candidates yet."""
@@ -278,6 +283,7 @@ class Ledger(Observer):
             notes=tuple(self.notes),
             timings_ms=self.timings.as_dict(),
             readings=tuple(self.readings),
+            declined=tuple(self._declined),
         )
 
     def _row(self, hit: NodeWithScore) -> _Row:

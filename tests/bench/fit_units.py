@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from config.settings import get_settings
 from pipelines.evaluation.answers import portfolio_engine
 from pipelines.evaluation.datasets import Quote, Topic, load_topics
+from pipelines.query.answerers.quotation import extract_from
 from pipelines.query.context import retrieve_context
 from pipelines.query.engine import QueryEngine
-from pipelines.query.extract import extract_from
 from pipelines.query.quotable_units import QuotableUnit
 from pipelines.query.unit_scoring import ANSWER_SIGNALS, SIGNALS, WEIGHTS_FILE, ScoredUnits, UnitWeights, answer_signals
 from pipelines.text import fold, plain

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.query.corpus_questions import DOCUMENT_LIST
+from pipelines.query.answerers.corpus import DOCUMENT_LIST
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.types import Filters
 from tests.conftest import MakeSettings

@@ -438,7 +438,7 @@ def test_a_program_that_reads_only_the_answer_gets_no_preview(
     make_engine: Callable[..., QueryEngine], openai: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pipelines.query.model_writer._SLOW", 0.05)
-    monkeypatch.setattr("pipelines.query.write._quotation", lambda *_: pytest.fail("a quotation was made"))
+    monkeypatch.setattr("pipelines.query.answerers.model._quotation", lambda *_: pytest.fail("a quotation was made"))
     openai.reply = lambda body: f"{TRUE} [{crane(body)}]."
     openai.fail(Fault("slow", seconds=0.3))
     assert make_engine().ask(QUESTION).mode == "llm"

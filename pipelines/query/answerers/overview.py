@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 
 from llama_index.core.schema import BaseNode
 
 from pipelines.answers import Answer, Footnote, Sentence, Source, Token, Verdict
 from pipelines.facts import PersonFacts, ProjectFacts, SummaryFacts, TalkFacts
-from pipelines.query.answer import AnswerEvents
+from pipelines.query.answer import AnswerEvents, Draft
 from pipelines.query.careers.computed_answer import job_item, study_items
 from pipelines.query.careers.disagreements import CAREER_CATEGORIES, fact_source
 from pipelines.query.careers.people import Person, Project, corpus_projects, group_people
@@ -51,6 +52,21 @@ class OverviewAnswer:
 
     lines: tuple[Line, ...]
     exact: bool = True
+
+
+def try_answer(search: Search) -> Draft | None:
+    """The overview that the question asks for; None for any other question, and where facts lack.
+
+    Raises:
+        ServiceUnavailable: If the database cannot be read.
+    """
+    with search.ledger.stage("facts"):
+        composed = overview_for(search)
+    if composed is None:
+        search.ledger.declined("overview", "it asks for no overview, or no fact states it")
+        return None
+    search.ledger.tag("facts")
+    return Draft(partial(write_overview, search.intent.question, composed))
 
 
 def overview_for(search: Search) -> OverviewAnswer | None:

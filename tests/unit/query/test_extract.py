@@ -6,7 +6,7 @@ import pytest
 from config.settings import EvidenceSettings
 from pipelines.answers import Source
 from pipelines.models.minilm import Pieces
-from pipelines.query.extract import NAMES_NOTHING, Extraction, cited, extract, is_answer
+from pipelines.query.answerers.quotation import NAMES_NOTHING, Extraction, cited, extract, is_answer
 from pipelines.query.layout import joined
 from pipelines.query.prompt_injection import supported_only_by_commands
 from pipelines.query.question_type import classify_question

@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from llama_index.core.schema import QueryBundle
 from sqlalchemy import func, select
 
 from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict
-from pipelines.query.answer import AnswerEvents, join_sentences
+from pipelines.query.answer import AnswerEvents, Draft, join_sentences
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.context import sources_of_nodes
 from pipelines.query.question_rules import is_about_form
@@ -116,6 +117,21 @@ class CorpusAnswer:
     named: tuple[tuple[Stored, Source], ...] = ()
     terms: tuple[str, ...] = ()
     answered: bool = True
+
+
+def try_answer(search: Search) -> Draft | None:
+    """The answer to a question about the documents as such; None for any other question.
+
+    Raises:
+        ModelError, ServiceUnavailable: If the database or every retriever fails.
+    """
+    with search.ledger.stage("corpus"):
+        found = answer_about_corpus(search)
+    if found is None:
+        search.ledger.declined("corpus", "it does not ask about the documents as such")
+        return None
+    search.ledger.tag("corpus")
+    return Draft(partial(write_about_corpus, search.intent.question, found))
 
 
 def answer_about_corpus(search: Search) -> CorpusAnswer | None:

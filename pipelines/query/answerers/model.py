@@ -1,4 +1,4 @@
-"""WRITE: answer by a language model, falling back to quotation or abstention."""
+"""MODEL: answer by a language model, falling back to quotation or abstention."""
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
@@ -6,22 +6,20 @@ from functools import cache, partial
 
 from llama_index.core.llms import LLM
 
-from config.prompts import NO_DOCUMENTS, NOTHING_PASSES
 from config.settings import Settings
 from pipelines.answers import Answer, Context
 from pipelines.errors import FootnoteError, PromptTooLong
 from pipelines.models.measured import measured
 from pipelines.observe import log, log_failure
-from pipelines.query.answer import AnswerEvent, AnswerEvents, WriterInput, abstain
+from pipelines.query.answer import AnswerEvent, AnswerEvents, Draft, WriterInput
+from pipelines.query.answerers.quotation import write_without_model, writer_input
 from pipelines.query.context import Retrieved, build_context
 from pipelines.query.escalate import find
-from pipelines.query.extract import write_by_quotation
 from pipelines.query.followup import recent_turns
 from pipelines.query.model_writer import ModelDraft, read_from, write_by_model
 from pipelines.query.prompt import WritingOptions, build_messages, first_sources, fit_to_window, writing_options
 from pipelines.query.search import Search
 from pipelines.query.trace import Ledger
-from pipelines.query.verify import build_judge, cached_embedding
 from pipelines.types import ModelReading, Turn
 
 _FEWEST_SOURCES = 2  # of which a prompt that was too long is made shorter
@@ -36,18 +34,30 @@ def passage_count(settings: Settings, llm: LLM | None) -> int:
     return max(settings.retrieval.top_n, MODEL_PASSAGES if llm else settings.answer.passages)
 
 
-def write(retrieved: Retrieved, search: Search, *, previews: bool = False) -> AnswerEvents:
+def try_answer(search: Search, retrieve: Callable[[], Retrieved]) -> Draft | None:
+    """The answer of the language model, or of quotation in its place; None without a model, or if nothing was found."""
+    if search.llm is None:
+        search.ledger.declined("model", "no language model is set")
+        return None
+    retrieved = retrieve()
+    if not retrieved.context.sources:
+        search.ledger.declined("model", "no passage was found")
+        return None
+    return Draft(partial(write, retrieved, search), retrieved)
+
+
+def write(retrieved: Retrieved, search: Search) -> AnswerEvents:
     """Answer by the language model; if there is none, it fails, or no source supports its reply, by quotation.
 
     The model is asked whenever there are passages, and may refuse. Of one that was measured to err too often in that,
     quotation decides whether to answer, and the model in which words. Its failure is noted and is the Answer's
-    `fallback_reason`. With `previews`, the quotation is yielded as a Preview while a slow model reads.
+    `fallback_reason`. Where the request wants previews, the quotation is yielded as a Preview while a slow model reads.
 
     Raises:
         ServiceUnavailable: If the database cannot be read.
     """
-    failure = ""
-    task = _writer_input(retrieved, search)
+    failure, previews = "", search.request.previews
+    task = writer_input(retrieved, search)
     if search.llm is not None and task.context.sources:
         quotation = cache(partial(_quotation, retrieved, search))
         is_trusted = measured(search.llm_name).is_trusted
@@ -65,20 +75,13 @@ def write(retrieved: Retrieved, search: Search, *, previews: bool = False) -> An
             failure = str(error)
             search.ledger.note(failure)
         retrieved = _widened(retrieved, replace(search, llm=None))
-    return (yield from _write_without_model(retrieved, search, failure))
-
-
-def _write_without_model(retrieved: Retrieved, search: Search, failure: str) -> AnswerEvents:
-    task, instead = _writer_input(retrieved, search), _nothing_to_search(retrieved, search)
-    if not task.context.sources or instead:
-        return (yield from abstain(replace(task, instead=instead), failure))
-    return (yield from write_by_quotation(task, retrieved, search, failure))
+    return (yield from write_without_model(retrieved, search, failure))
 
 
 def _quotation(retrieved: Retrieved, search: Search) -> Answer | None:
     """The answer without the language model; None if there is none. The search's own ledger stays as it is."""
     aside = replace(search, ledger=Ledger(), llm=None)
-    events = _write_without_model(_widened(retrieved, aside), aside, "")
+    events = write_without_model(_widened(retrieved, aside), aside, "")
     try:
         while True:
             next(events)
@@ -88,18 +91,6 @@ def _quotation(retrieved: Retrieved, search: Search) -> Answer | None:
     except FootnoteError as error:
         log_failure("no quotation is shown while the language model reads", error)
         return None
-
-
-def _writer_input(retrieved: Retrieved, search: Search) -> WriterInput:
-    found, mode = retrieved.found, search.request.mode
-    searched = (
-        () if found.intent.greeting else (f"{found.intent.search_text} ({mode}: {found.evidence.reason or 'found'})",)
-    )
-    is_blind = mode == "sparse" or found.ledger.degraded
-    embed = None if is_blind else cached_embedding(search.embed_model)
-    judge = build_judge(search.model, embed)
-    persona = search.settings.persona
-    return WriterInput(found.intent, retrieved.context, found.evidence, searched, judge=judge, persona=persona)
 
 
 def _write_within_window(
@@ -159,13 +150,3 @@ def _widened(retrieved: Retrieved, search: Search) -> Retrieved:
     except FootnoteError as error:
         log_failure("sentences are quoted from the passages of the language model alone", error)
         return retrieved
-
-
-def _nothing_to_search(retrieved: Retrieved, search: Search) -> str:
-    """The message for an empty index or filters that nothing passes; else empty."""
-    if retrieved.found.intent.greeting or retrieved.found.ranked:
-        return ""
-    if not len(retrieved.index):
-        return NO_DOCUMENTS
-    filters = search.request.filters
-    return "" if not filters or search.store.matching_ids(filters, search.request.audience) else NOTHING_PASSES

@@ -1,15 +1,17 @@
 """EXTRACT: answer with the units of the sources that fit best, verbatim, or abstain."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from llama_index.core.schema import NodeWithScore
 
+from config.prompts import NO_DOCUMENTS, NOTHING_PASSES
 from config.settings import EvidenceSettings
 from pipelines.answers import Answer, Footnote, Sentence, Source, Token, Verdict
-from pipelines.query.answer import AnswerEvents, WriterInput, abstain
+from pipelines.query.answer import AnswerEvents, Draft, WriterInput, abstain
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.confidence import quotation_confidence
 from pipelines.query.context import Retrieved
@@ -33,7 +35,7 @@ from pipelines.query.unit_scoring import (
     score_units,
 )
 from pipelines.query.verification.normalise import count_negations
-from pipelines.query.verify import verify
+from pipelines.query.verify import build_judge, cached_embedding, verify
 from pipelines.store.tokens import index_terms
 from pipelines.types import Evidence, QueryIntent
 
@@ -416,3 +418,40 @@ def _quotable_evidence(retrieved: Retrieved, search: Search) -> Evidence:
         model=search.model,
     )
     return min(found.evidence, again, key=lambda evidence: evidence.strength)
+
+
+def try_answer(search: Search, retrieve: Callable[[], Retrieved]) -> Draft:
+    """The quotation of the units that fit best, or an abstention."""
+    retrieved = retrieve()
+    return Draft(partial(write_without_model, retrieved, search), retrieved)
+
+
+def write_without_model(retrieved: Retrieved, search: Search, failure: str = "") -> AnswerEvents:
+    """Quote, or abstain: also where there is nothing to search. `failure` is that of a language model before."""
+    task, instead = writer_input(retrieved, search), _nothing_to_search(retrieved, search)
+    if not task.context.sources or instead:
+        return (yield from abstain(replace(task, instead=instead), failure))
+    return (yield from write_by_quotation(task, retrieved, search, failure))
+
+
+def writer_input(retrieved: Retrieved, search: Search) -> WriterInput:
+    """The input of a writer for what was found."""
+    found, mode = retrieved.found, search.request.mode
+    searched = (
+        () if found.intent.greeting else (f"{found.intent.search_text} ({mode}: {found.evidence.reason or 'found'})",)
+    )
+    is_blind = mode == "sparse" or found.ledger.degraded
+    embed = None if is_blind else cached_embedding(search.embed_model)
+    judge = build_judge(search.model, embed)
+    persona = search.settings.persona
+    return WriterInput(found.intent, retrieved.context, found.evidence, searched, judge=judge, persona=persona)
+
+
+def _nothing_to_search(retrieved: Retrieved, search: Search) -> str:
+    """The message for an empty index or filters that nothing passes; else empty."""
+    if retrieved.found.intent.greeting or retrieved.found.ranked:
+        return ""
+    if not len(retrieved.index):
+        return NO_DOCUMENTS
+    filters = search.request.filters
+    return "" if not filters or search.store.matching_ids(filters, search.request.audience) else NOTHING_PASSES

@@ -1,0 +1,61 @@
+"""CAREERS: durations, counts, lists and dates computed from career facts."""
+
+from functools import partial
+
+from config.settings import PersonaSettings
+from pipelines.answers import Answer, Footnote, Token, Verdict
+from pipelines.query.answer import AnswerEvents, Draft, join_sentences
+from pipelines.query.careers.computed_answer import (
+    CAREER_FACTS,
+    NEUTRAL,
+    ComputedAnswer,
+    cited_facts,
+    provenance_note,
+)
+from pipelines.query.careers.questions import compute_answer
+from pipelines.query.citation_markers import escape_markers
+from pipelines.query.search import Search
+from pipelines.query.verify import verify_computed
+
+
+def try_answer(search: Search) -> Draft | None:
+    """The answer that career facts give; None where they do not answer every word of the question.
+
+    Raises:
+        ServiceUnavailable: If the database cannot be read.
+    """
+    request, ledger = search.request, search.ledger
+    with ledger.stage("facts"):
+        computed = compute_answer(search.intent, search.store, request.filters, request.audience)
+    if computed is None:
+        ledger.declined("careers", "no career fact answers every word of the question")
+        return None
+    ledger.tag("facts")
+    ledger.note(provenance_note(computed))
+    return Draft(partial(write_computed, search.intent.question, computed, search.settings.persona), computed)
+
+
+def write_computed(question: str, computed: ComputedAnswer, persona: PersonaSettings = NEUTRAL) -> AnswerEvents:
+    """Yield the computed sentences with a footnote for each fact, then their Verdicts; list items have bullets."""
+    sources, stated = cited_facts(computed, persona)
+    derived = (computed.value,) if computed.value else ()
+    bullet, between = ("- ", "\n- ") if computed.listed else ("", " ")
+    written = [verify_computed(text, quoted, derived, sources) for text, quoted in stated]
+    shown: set[int] = set()
+    for place, sentence in enumerate(written):
+        yield Token(f"{between if place else bullet}{escape_markers(sentence.text)}")
+        yield from (Footnote(n, sources[n - 1]) for n in sentence.citations if n not in shown)
+        shown.update(sentence.citations)
+    yield from (Verdict(place, sentence) for place, sentence in enumerate(written))
+    supported = all(sentence.verdict == "supported" for sentence in written)
+    is_sure = supported and computed.exact and not computed.doubts
+    return Answer(
+        question=question,
+        answered=True,
+        confidence="high" if is_sure else "medium" if supported else "low",
+        mode="extractive",
+        model=CAREER_FACTS,
+        answer=bullet + join_sentences(written, between),
+        sentences=tuple(written),
+        sources=sources,
+    )
