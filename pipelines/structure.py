@@ -372,6 +372,8 @@ class _Reader:
             return 0
         if words.endswith("?") and len(words) <= 2 * _MAX_TITLE:
             return QUESTION_LEVEL
+        if not self.is_markdown:  # its loader knows the headings by their type or place
+            return 0
         parts = words.casefold().split()
         is_short = len(words) <= _MAX_TITLE and len(parts) <= _MAX_TITLE_WORDS
         if (
