@@ -51,12 +51,12 @@ _INLINE = re.compile(
     | (?P<ticks> `+ )
     | (?P<comment> <!-- | \{/\* | \{-- | \{>> | \{\{/\* | \{\#[ ] | \{\{[<%]\s*comment\b | \{%-?\s*comment\b )
     | (?P<template> \{\{ | \{% )
-    | (?P<attributes> [ \t]*\{(?::[^{}\n]{1,200}|[#.][\w.:#="' -]{1,200})\} )
+    | (?P<dropped> [ \t]*\{(?::[^{}\n]{1,200}|[#.][\w.:#="' -]{1,200})\} | \[\^[^\[\]\s]{1,50}\]:?
+        | [ \t]\^(?=\w*[A-Za-z]|\w{6})[\w-]{2,60}[ \t]*$ )
     | (?P<address> <(?:https?://|mailto:)[^<>\s]{1,2000}> )
     | (?P<tag> </?(?P<name>[A-Za-z][A-Za-z0-9]*)(?=[\s/>])[^<>]{0,2000}> )
     | (?P<aside> %% )
     | (?P<wiki> !?\[\[(?![ \s])(?P<target>[^\[\]\n|]{1,300}?)(?:\\?\|(?P<alias>[^\[\]\n]{1,300}))?\]\] )
-    | (?P<reference> \[\^[^\[\]\s]{1,50}\]:? )
     | (?P<open> [!^]?\[ )
     | (?P<close> \] )
     | (?P<struck> (?<![~\w])~(?=[^~\s])|(?<!~)~~(?!~) )
@@ -65,7 +65,6 @@ _INLINE = re.compile(
     | (?P<field> (?<=\w)::(?=[ \t]) )
     | (?P<entity> &\#?\w{1,32}; )
     | (?P<bar> [ \t]*\|[ \t]* )
-    | (?P<anchor> [ \t]\^(?=\w*[A-Za-z]|\w{6})[\w-]{2,60}[ \t]*$ )
     """,
     re.VERBOSE | re.MULTILINE,
 )
@@ -255,6 +254,11 @@ class _Scanner:
             self._missing[mark] = limit
         return found
 
+    def _read_dropped(self, found: re.Match[str], end: int) -> int:
+        """Attributes, references to footnotes and ids of blocks show nothing."""
+        self._note(*found.span())
+        return found.end()
+
     def _read_escape(self, found: re.Match[str], end: int) -> int:
         self._note(found.start(), found.start() + 1)
         return found.end()
@@ -309,10 +313,6 @@ class _Scanner:
         self._note(start, last + 2, _spoken(inside, all_values=is_shortcode) if is_shortcode or mark == "%}" else "")
         return last + 2
 
-    def _read_attributes(self, found: re.Match[str], end: int) -> int:
-        self._note(*found.span())
-        return found.end()
-
     def _read_address(self, found: re.Match[str], end: int) -> int:
         self._note(found.start(), found.start() + 1)
         self._note(found.end() - 1, found.end())
@@ -363,10 +363,6 @@ class _Scanner:
         else:
             self._note(*found.span(), " > ".join(part for part in found["target"].lstrip("#").split("#")))
             self.links.append(found.span())
-        return found.end()
-
-    def _read_reference(self, found: re.Match[str], end: int) -> int:
-        self._note(*found.span())
         return found.end()
 
     def _read_open(self, found: re.Match[str], end: int) -> int:
@@ -453,10 +449,6 @@ class _Scanner:
     def _read_bar(self, found: re.Match[str], end: int) -> int:
         if self._is_row:
             self._note(*found.span(), CELL if self.text[found.end() : end].strip() else "")
-        return found.end()
-
-    def _read_anchor(self, found: re.Match[str], end: int) -> int:
-        self._note(*found.span())
         return found.end()
 
 
