@@ -18,7 +18,8 @@ INLINE_TAGS = frozenset(
     " var wbr".split()
 )
 _WITHDRAWN = frozenset(("s", "del", "strike", "script", "style"))  # tags that take their words with them
-_SPOKEN = frozenset("alt caption content description label note quote summary text title".split())  # of attributes
+_SAID = frozenset("content note quote summary text".split())  # attributes of a template's tag that hold sentences
+_SPOKEN = _SAID | frozenset("alt caption description label title".split())  # of a shortcode
 CELL = " | "
 
 Span = tuple[int, int]
@@ -310,7 +311,7 @@ class _Scanner:
             ended = self._find("endraw", last, len(self.text))
             self._raw_until = ended if ended >= 0 else self._raw_until
         is_shortcode = mark == "}}" and self.text[found.end() : found.end() + 1] in ("<", "%")
-        self._note(start, last + 2, _spoken(inside, all_values=is_shortcode) if is_shortcode or mark == "%}" else "")
+        self._note(start, last + 2, _spoken(inside, is_shortcode=is_shortcode) if is_shortcode or mark == "%}" else "")
         return last + 2
 
     def _read_address(self, found: re.Match[str], end: int) -> int:
@@ -482,12 +483,11 @@ def _said(attribute: re.Match[str]) -> str:
     return next((value for value in attribute.groups()[1:] if value is not None), "")
 
 
-def _spoken(tag: str, *, all_values: bool) -> str:
-    """What a tag says in quotes: the values of attributes that name what is shown; if all count, sentences too."""
-    found = _ATTRIBUTE.finditer(tag)
-    return " ".join(
-        _said(each) for each in found if (each[1] or "").lower() in _SPOKEN or (not each[1] and " " in _said(each))
-    )
+def _spoken(tag: str, *, is_shortcode: bool) -> str:
+    """What a tag says in quotes: sentences, and of a shortcode also what names or describes what is shown."""
+    names = _SPOKEN if is_shortcode else _SAID
+    values = [((each[1] or "").lower(), _said(each)) for each in _ATTRIBUTE.finditer(tag)]
+    return " ".join(said for name, said in values if name in names or (is_shortcode and not name and " " in said))
 
 
 def opener(text: str, start: int, end: int) -> Span | None:

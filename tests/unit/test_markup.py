@@ -32,6 +32,7 @@ SIGNS = st.text(alphabet=st.sampled_from("ab *_`[]()!<>-|#~\\&;{}%:\n\"'=^$"), m
         ("*[HTML]: Hyper Text\n\ntext", "text"),
         ('{{< tab "Fedora" >}}\ntext\n{{< /tab >}}', "Fedora\ntext"),
         ('{% tab title="Fedora" %}\ntext\n{% endtab %}', "Fedora\ntext"),
+        ('Seen.{% image src="a.png" alt="A lake" %}', "Seen."),
         ('{% include note.html content="Backups run at night." %}', "Backups run at night."),
         ("<details><summary>More</summary>\n\ntext\n</details>", "More\ntext"),
         ("> [!NOTE]\n> It lasts.", "It lasts."),
