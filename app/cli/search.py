@@ -107,7 +107,7 @@ def search(
 
 @render.register(Ranking)
 def _render_ranking(ranking: Ranking) -> None:
-    from pipelines.query.question_rules import reply_to_courtesy
+    from pipelines.query.question.rules import reply_to_courtesy
 
     say_results(serialise(ranking.report.results))
     if not ranking.report.results:

@@ -13,7 +13,7 @@ from pipelines.errors import StoreError
 from pipelines.query.careers.computed_answer import NEUTRAL, ComputedAnswer
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.context import Retrieved
-from pipelines.query.question_rules import reply_to_courtesy
+from pipelines.query.question.rules import reply_to_courtesy
 from pipelines.query.verify import WORDS_ONLY, Judge
 from pipelines.store.query_log import jsonable
 from pipelines.types import Evidence, QueryIntent

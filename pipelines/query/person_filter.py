@@ -7,7 +7,7 @@ from pipelines.answers import Context, Source
 from pipelines.query.careers.disagreements import CAREER_CATEGORIES
 from pipelines.query.careers.people import organisation_words
 from pipelines.query.careers.questions import SPEAKING
-from pipelines.query.proper_names import OWNER, Name, names_in
+from pipelines.query.question.names import OWNER, Name, names_in
 from pipelines.query.quotable_units import ExcludeSpan, QuotableSources
 from pipelines.store.facts import stated_people
 from pipelines.store.known_names import NameIndex, is_same_name, name_words

@@ -14,9 +14,10 @@ from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.query.active_index import ModelIndex
 from pipelines.query.evidence import assess
-from pipelines.query.followup import recent_turns, rewrite_follow_up, stand_alone
 from pipelines.query.fuse import HybridRetriever, build_fusion, fusion_weights
 from pipelines.query.postprocess import build_additions, build_cuts, build_factors
+from pipelines.query.question.followup import recent_turns, rewrite_follow_up, stand_alone
+from pipelines.query.question.understand import analyse, checked, narrowings, outside
 from pipelines.query.retrieve import (
     DenseRetriever,
     QueryEmbedder,
@@ -25,7 +26,6 @@ from pipelines.query.retrieve import (
 )
 from pipelines.query.spelling import corrected
 from pipelines.query.trace import Ledger
-from pipelines.query.understand import analyse, checked, narrowings, outside
 from pipelines.store.filters import matching
 from pipelines.store.known_names import NO_NAMES, NameIndex
 from pipelines.store.lexical_index import LexicalIndex

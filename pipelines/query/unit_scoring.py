@@ -18,8 +18,8 @@ from pipelines.models.minilm import Pieces
 from pipelines.observe import log_failure
 from pipelines.query.evidence import log_odds, logistic
 from pipelines.query.late_interaction import normalised, piece_weights, softmax
+from pipelines.query.question.form import EXACT_KINDS, QuestionType, holds_kind, kind_fit
 from pipelines.query.question.related import related_terms
-from pipelines.query.question_type import EXACT_KINDS, QuestionType, holds_kind, kind_fit
 from pipelines.query.quotable_units import QuotableUnit
 from pipelines.store.tokens import index_terms, tokenise
 from pipelines.text import fold

@@ -14,7 +14,7 @@ from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Toke
 from pipelines.query.answer import AnswerEvents, Draft, join_sentences
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.context import sources_of_nodes
-from pipelines.query.question_rules import is_about_form
+from pipelines.query.question.rules import is_about_form
 from pipelines.query.search import Search
 from pipelines.store.database import read_rows
 from pipelines.store.filters import seen_by

@@ -15,9 +15,9 @@ from pipelines.query.answer import AnswerEvent, AnswerEvents, Draft, WriterInput
 from pipelines.query.answerers.quotation import write_without_model, writer_input
 from pipelines.query.context import Retrieved, build_context
 from pipelines.query.escalate import find
-from pipelines.query.followup import recent_turns
 from pipelines.query.model_writer import ModelDraft, read_from, write_by_model
 from pipelines.query.prompt import WritingOptions, build_messages, first_sources, fit_to_window, writing_options
+from pipelines.query.question.followup import recent_turns
 from pipelines.query.search import Search
 from pipelines.query.trace import Ledger
 from pipelines.types import ModelReading, Turn

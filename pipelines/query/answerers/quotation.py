@@ -20,8 +20,8 @@ from pipelines.query.layout import CitedText, joined
 from pipelines.query.person_filter import quotable_sources
 from pipelines.query.postprocess.duplicates import jaccard
 from pipelines.query.prompt_injection import is_about_commands, is_command, supported_only_by_commands
-from pipelines.query.question_language import other_language
-from pipelines.query.question_type import QuestionType, classify_question, question_parts
+from pipelines.query.question.form import QuestionType, classify_question, question_parts
+from pipelines.query.question.language import other_language
 from pipelines.query.quotable_units import ExcludeSpan, Part, QuotableSources, QuotableUnit, quotable_units
 from pipelines.query.search import Search
 from pipelines.query.unit_scoring import (

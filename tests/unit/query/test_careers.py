@@ -23,7 +23,7 @@ from pipelines.query.careers.people import (
     jobs_by_company,
 )
 from pipelines.query.careers.questions import answer_from_people, may_be_computable
-from pipelines.query.understand import analyse
+from pipelines.query.question.understand import analyse
 from pipelines.query.verify import verify_computed
 from pipelines.store.facts import Fact
 from pipelines.types import Turn

@@ -9,9 +9,9 @@ from pipelines.models.minilm import Pieces
 from pipelines.query.answerers.quotation import NAMES_NOTHING, Extraction, cited, extract, is_answer
 from pipelines.query.layout import joined
 from pipelines.query.prompt_injection import supported_only_by_commands
-from pipelines.query.question_type import classify_question
+from pipelines.query.question.form import classify_question
+from pipelines.query.question.understand import analyse
 from pipelines.query.quotable_units import QuotableSources, quotable_units
-from pipelines.query.understand import analyse
 from pipelines.query.unit_scoring import NO_PIECES, UnitScorer
 from pipelines.text import plain
 from pipelines.types import Evidence

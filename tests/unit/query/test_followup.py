@@ -2,8 +2,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from pipelines.query.followup import recent_turns, stand_alone
-from pipelines.query.understand import analyse
+from pipelines.query.question.followup import recent_turns, stand_alone
+from pipelines.query.question.understand import analyse
 from pipelines.store.tokens import tokenise
 from pipelines.text import count_tokens, fold
 from pipelines.types import Turn

@@ -5,7 +5,7 @@ import pytest
 from pipelines.facts import EducationFacts, PersonFacts
 from pipelines.query.careers.people import Person, group_people
 from pipelines.query.careers.questions import answer_from_people, may_be_computable
-from pipelines.query.understand import analyse
+from pipelines.query.question.understand import analyse
 from tests.unit.query.careers import TODAY, fact, job
 
 PROFILE = {"document": "profile.pdf", "category": "linkedin"}

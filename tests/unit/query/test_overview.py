@@ -2,7 +2,7 @@ import pytest
 
 from pipelines.query.question.overview import OverviewQuestion, overview_of, person_meant
 from pipelines.query.question.related import related_terms, with_related
-from pipelines.query.understand import analyse
+from pipelines.query.question.understand import analyse
 
 PEOPLE, PROJECTS = ("Ines Varga", "I. Varga"), ("tidebook", "harbour-map")
 

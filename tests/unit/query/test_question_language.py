@@ -1,7 +1,7 @@
 import pytest
 
 from pipelines.models.identity import LOCAL_MODEL
-from pipelines.query.question_language import other_language, question_language
+from pipelines.query.question.language import other_language, question_language
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from pipelines.query.question_type import QuestionType, classify_question, holds_kind, kind_fit, question_parts
-from pipelines.query.understand import analyse
+from pipelines.query.question.form import QuestionType, classify_question, holds_kind, kind_fit, question_parts
+from pipelines.query.question.understand import analyse
 from pipelines.store.known_names import NameIndex
 from pipelines.types import Turn
 

@@ -5,8 +5,8 @@ import pytest
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.llms import CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
 
-from pipelines.query.followup import checked_rewrite, rewrite_follow_up, stand_alone
-from pipelines.query.understand import analyse
+from pipelines.query.question.followup import checked_rewrite, rewrite_follow_up, stand_alone
+from pipelines.query.question.understand import analyse
 from pipelines.types import Turn
 
 HISTORY = (Turn("Where did Marit move in 2023?", "She moved to Garboard Systems.", ("Ship search",)),)

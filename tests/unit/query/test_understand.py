@@ -6,9 +6,9 @@ import pytest
 from config.prompts import GREETING, REPLIES, THANKS
 from config.settings import AnalysisSettings
 from pipelines.errors import RetrievalError
-from pipelines.query.followup import stand_alone
-from pipelines.query.question_rules import is_greeting, reply_to_courtesy
-from pipelines.query.understand import Narrowing, analyse, narrowings, outside
+from pipelines.query.question.followup import stand_alone
+from pipelines.query.question.rules import is_greeting, reply_to_courtesy
+from pipelines.query.question.understand import Narrowing, analyse, narrowings, outside
 from pipelines.store.known_names import NameIndex
 from pipelines.types import Filters, QueryIntent, Turn
 from tests.unit.query.builders import hit

@@ -9,8 +9,8 @@ from llama_index.core.schema import NodeWithScore
 
 from config.settings import AnalysisSettings, Use
 from pipelines.errors import RetrievalError
-from pipelines.query.followup import stand_alone
-from pipelines.query.question_rules import (
+from pipelines.query.question.followup import stand_alone
+from pipelines.query.question.rules import (
     asks_for_recent,
     categories_of,
     is_greeting,
