@@ -36,6 +36,7 @@ _SPARE = STOP_WORDS | frozenset(
     study studied employed""".split()
 )
 _WHEN = frozenset("when year month since until".split())
+_ORDER = frozenset("first earliest last latest newest recent most".split())
 _YES_NO = frozenset("is was are were".split())
 _ASKING = frozenset("where which what who".split())
 _LEAST_TITLE = 2  # words of a title that a question must say
@@ -62,22 +63,40 @@ def answer_for_named(person: Person, words: Sequence[str], spare: Collection[str
     bound = next((at for at, word in enumerate(words) if word in ("before", "after")), len(words))
     named, limit = _named(person, words[:bound]), _named(person, words[bound + 1 :])
     used = named.used | {bound} | {bound + 1 + at for at in limit.used}
-    known = _SPARE | _TITLES | _WHEN | frozenset(spare)
-    if any(word not in known for at, word in enumerate(words) if at not in used) or not (named.jobs or named.studies):
+    known = _SPARE | _TITLES | _WHEN | _ORDER | frozenset(spare)
+    if any(word not in known for at, word in enumerate(words) if at not in used):
         return None
+    if not (named.jobs or named.studies):
+        return _by_order(person, words)
     jobs = list(named.jobs)
     if bound < len(words):
         jobs = _beside(jobs, limit, before=words[bound] == "before")
         return job_entries(jobs, f"{words[bound]} {' '.join(words[bound + 1 :])}") if jobs and limit.used else None
+    return _told(jobs, named.studies, words)
+
+
+def _told(jobs: Sequence[Job], studies: Sequence[tuple[Fact, ...]], words: Sequence[str]) -> ComputedAnswer | None:
+    """How long, whether, when, where or which, of the jobs and studies that are named."""
     if "long" in words:
-        studied = list_answer(study_items(named.studies))
+        studied = list_answer(study_items(studies))
         return total_duration(jobs, f" as {jobs[0].record.position}") if jobs else studied
     if words[0] in _YES_NO:
         return list_answer(stated_jobs([job for job in jobs if job.record.current or words[0] in ("was", "were")]))
-    if named.studies:
-        return list_answer(study_items(named.studies))
+    if studies:
+        return list_answer(study_items(studies))
     asks_when = not _WHEN.isdisjoint(words)
     return list_answer(stated_jobs(jobs, by_dates=asks_when)) if asks_when or words[0] in _ASKING else None
+
+
+def _by_order(person: Person, words: Sequence[str]) -> ComputedAnswer | None:
+    """The first or the latest job; of "the last job" the one before a current one."""
+    dated = [job for job in person.jobs if job.stretch]
+    if not dated or _TITLES.isdisjoint(words) or _ORDER.isdisjoint(words) or words[0] not in _ASKING | _WHEN:
+        return None
+    if not {"first", "earliest"}.isdisjoint(words):
+        return list_answer(stated_jobs([min(dated, key=lambda job: job.stretch.first if job.stretch else 0)]))
+    over = [job for job in dated if not job.record.current]
+    return list_answer(stated_jobs(over[:1] if "last" in words and over else dated[:1]))
 
 
 def _named(person: Person, words: Sequence[str]) -> _Named:

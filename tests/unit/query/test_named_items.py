@@ -49,6 +49,9 @@ def said(person: Person, question: str) -> str:
         ("When did Ann become a ward nurse?", "2010-06 - 2014-12", "Chief"),
         ("Is she a chief nurse?", "Head Nurse at Harbour Hospital", "Ward"),
         ("Is she a chief nurse?", "Chief Nurse at Harbour Hospital", "Ward"),
+        ("What was your first job?", "Ward Nurse", "Chief"),
+        ("What is her most recent position?", "Head Nurse", "Ward"),
+        ("What was her last job?", "Doctoral Researcher", "Ward"),
         ("Which jobs did she have at the hospital before her doctorate?", "Ward Nurse", "Chief"),
     ],
 )
