@@ -39,7 +39,7 @@ from pipelines.query.verify import build_judge, cached_embedding, verify
 from pipelines.store.tokens import index_terms
 from pipelines.types import Evidence, QueryIntent
 
-_MOST_QUOTED = 3  # units of an answer
+_MOST_QUOTED = 2  # units of an answer
 _LEAST_SHARE = 0.12  # of the best unit's probability, from which another one is quoted as well
 _ENOUGH = 50  # words up to which a segment of a paragraph grows
 _MANY_WORDS = 120  # of all quoted paragraphs, from which on no other unit is quoted

@@ -27,6 +27,7 @@ _KIND_PATTERNS: Mapping[AnswerKind, tuple[str, ...]] = {
         r"\bhow much (?:money|(?:did|was|were)\b.{0,60}? (?:cost|pay|spend|earn|fined?|paid|charged))\b",
         r"\b(?:costs?|salary|wages?|price|fee)\b",
         r"\b(?:does|do|did) (?:\w+ )?(?:charge|earn)\b",
+        r"\bwhat (?:is|are|was|were|do|does|did)\b.{0,60}\b(?:paid|earn|charge)\b",
     ),
     "share": (
         r"\b(?:what|which) (?:share|fraction|percentage|proportion|part of)\b",
