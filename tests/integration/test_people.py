@@ -5,7 +5,7 @@ import pytest
 from config.settings import Settings
 from pipelines.answers import Answer, Footnote, Token, Verdict
 from pipelines.ingestion.run import ingest
-from pipelines.query.answer import CAREER_FACTS
+from pipelines.query.careers.computed_answer import CAREER_FACTS
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.documents import load_document

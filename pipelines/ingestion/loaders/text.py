@@ -143,7 +143,8 @@ def _detected(data: bytes) -> _Guess:
         foreign = sum(not unicodedata.name(char, "").startswith("LATIN") for char in letters)
         is_foreign = foreign >= max(_MIN_LETTERS, 0.5 * len(letters))
         is_clean = found[0].chaos <= _MAX_CHAOS * (4 if is_unicode else 1) and not _UNREADABLE.search(text)
-        is_sure = is_clean and (is_unicode or is_foreign) and not any(str(other) != str(found[0]) for other in rivals)
+        is_known = len(letters) >= _MIN_LETTERS and (is_unicode or is_foreign)
+        is_sure = is_clean and is_known and not any(str(other) != str(found[0]) for other in rivals)
         return _Guess(text, codec if is_clean or not is_foreign else "", is_sure)
     return _Guess()
 
