@@ -26,6 +26,7 @@ from pipelines.store.embedding_models import (
     state_of,
 )
 from pipelines.store.embedding_statistics import StatisticsCache, carry_over
+from pipelines.store.facts import KnownFacts
 from pipelines.store.known_names import KnownNames
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_table import node_table
@@ -52,6 +53,7 @@ class ModelIndex:
     indexes: LexicalIndexes
     spaces: StatisticsCache
     names: KnownNames
+    facts: KnownFacts
     embed_model: BaseEmbedding
 
 
@@ -79,6 +81,7 @@ def build_model_index(
         indexes=build_lexical_indexes(settings, database, store),
         spaces=build_statistics(settings, database, store),
         names=KnownNames(store),
+        facts=KnownFacts(store),
         embed_model=embed_model,
     )
 

@@ -22,7 +22,6 @@ from pipelines.query.verification.normalise import (
     strip_markup,
 )
 from pipelines.query.verification.rows import NamedValue, named_values
-from pipelines.store.facts import read_facts
 from pipelines.store.tokens import tokenise
 from pipelines.text import fold
 from pipelines.types import Filters
@@ -98,12 +97,12 @@ def career_disagreements_for(
     uses_career = any(source.category in CAREER_CATEGORIES for source in answer.sources)
     if len(documents) < 2 or not is_about or not uses_career:
         return ()
-    filters = Filters(document=documents, category=tuple(sorted(CAREER_CATEGORIES)))
     try:
-        facts = read_facts(search.store, filters, search.request.audience)
+        known = search.facts(Filters())
     except FootnoteError as error:
         log_failure("career facts were not compared", error)
         return ()
+    facts = [fact for fact in known if fact.document_id in documents and fact.category in CAREER_CATEGORIES]
     return career_disagreements(group_people(facts, date.today()))
 
 

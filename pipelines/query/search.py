@@ -26,6 +26,7 @@ from pipelines.query.retrieve import (
 )
 from pipelines.query.spelling import corrected
 from pipelines.query.trace import Ledger
+from pipelines.store.facts import Fact, read_facts
 from pipelines.store.filters import matching
 from pipelines.store.known_names import NO_NAMES, NameIndex
 from pipelines.store.lexical_index import LexicalIndex
@@ -125,6 +126,19 @@ class Search:
     def llm_name(self) -> str:
         """The language model's name; empty without one."""
         return str(self.llm.metadata.model_name) if self.llm else ""
+
+    def facts(self, filters: Filters) -> Sequence[Fact]:
+        """The typed facts of the nodes that pass these filters, by document name and place.
+
+        Raises:
+            ServiceUnavailable: If the database cannot be read.
+        """
+        audience = self.request.audience
+        return (
+            read_facts(self.store, filters, audience)
+            if filters
+            else self.index.facts.current(audience, self.mark.version)
+        )
 
     def holding(self, terms: Sequence[str]) -> dict[str, float]:
         """The nodes that hold every term and pass the filters, with their BM25 scores."""

@@ -93,7 +93,7 @@ def build_unit_scorer(embed_model: BaseEmbedding, weight: Callable[[str], float]
             return [NO_PIECES for _ in texts]
         return [known[text] for text in texts]
 
-    return UnitScorer(weight, pieces)
+    return UnitScorer(cache(weight), pieces)
 
 
 @dataclass(frozen=True, slots=True)

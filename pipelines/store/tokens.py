@@ -76,6 +76,7 @@ def tokenise(text: str, *, aliases: bool = True) -> list[str]:
     return terms
 
 
+@lru_cache(maxsize=4_096)
 def index_terms(text: str) -> frozenset[str]:
     """The index terms of a text, and those of the base forms of its irregular verbs."""
     return frozenset(tokenise(text)) | frozenset(tokenise(base_verb_forms(text)))

@@ -7,6 +7,7 @@ from pipelines.ingestion.run import ingest
 from pipelines.query.answerers.overview import OVERVIEW
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.audit import audit
+from pipelines.store.facts import read_facts
 from pipelines.types import Filters
 from tests.conftest import MakeSettings
 
@@ -96,3 +97,11 @@ def test_each_answerer_before_the_one_that_answered_says_why_it_did_not(engine: 
     assert all(why for _, why in trace.declined)
     _, computed = engine.finished(engine._request("Where does Ines live?", top_n=engine.passages))
     assert [name for name, _ in computed.declined] == ["corpus", "careers"]
+
+
+def test_facts_that_change_are_read_again(engine: QueryEngine) -> None:
+    assert "Porto" in engine.ask("Where does Ines live?").answer
+    stated = read_facts(engine.store, Filters(), "owner")
+    for document in {fact.document_id for fact in stated if fact.record.type == "person"}:
+        engine.store.delete(document)
+    assert "Porto" not in engine.ask("Where does Ines live?").answer

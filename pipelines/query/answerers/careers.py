@@ -24,9 +24,9 @@ def try_answer(search: Search) -> Draft | None:
     Raises:
         ServiceUnavailable: If the database cannot be read.
     """
-    request, ledger = search.request, search.ledger
+    ledger = search.ledger
     with ledger.stage("facts"):
-        computed = compute_answer(search.intent, search.store, request.filters, request.audience)
+        computed = compute_answer(search)
     if computed is None:
         ledger.declined("careers", "no career fact answers every word of the question")
         return None

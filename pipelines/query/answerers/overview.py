@@ -19,7 +19,7 @@ from pipelines.query.question.overview import OverviewQuestion, overview_of, per
 from pipelines.query.quotable_units import quotable_units
 from pipelines.query.search import Search
 from pipelines.query.verify import verify_computed
-from pipelines.store.facts import Fact, read_facts
+from pipelines.store.facts import Fact
 from pipelines.store.tokens import tokenise
 from pipelines.structure import sentences
 from pipelines.text import fold
@@ -80,7 +80,7 @@ def overview_for(search: Search) -> OverviewAnswer | None:
     asked = overview_of(intent, known.people, known.projects)
     if asked is None:
         return None
-    facts = read_facts(search.store, replace(request.filters, phrase=()), request.audience)
+    facts = search.facts(replace(request.filters, phrase=()))
     today = date.today()
     people, projects = group_people(facts, today), corpus_projects(facts, today)
     person = _person(intent_name := person_meant(intent, known.people), people)

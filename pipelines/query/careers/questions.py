@@ -39,26 +39,24 @@ from pipelines.query.careers.people import (
     people_named,
 )
 from pipelines.query.careers.sections import read_section_lines
-from pipelines.store.facts import read_facts
-from pipelines.store.node_reader import NodeReader
+from pipelines.query.search import Search
 from pipelines.store.tokens import STOP_WORDS, tokenise
 from pipelines.text import fold
-from pipelines.types import Audience, Filters, QueryIntent
+from pipelines.types import QueryIntent
 
 
-def compute_answer(
-    intent: QueryIntent, reader: NodeReader, filters: Filters, audience: Audience
-) -> ComputedAnswer | None:
+def compute_answer(search: Search) -> ComputedAnswer | None:
     """The answer to a question computed from career facts; None if they do not answer it.
 
     Raises:
         ServiceUnavailable: If the database cannot be read.
     """
+    intent, filters, audience = search.intent, search.request.filters, search.request.audience
     if not may_be_computable(intent):
         return None
-    facts = read_facts(reader, replace(filters, phrase=(*filters.phrase, *intent.phrases)), audience)
+    facts = search.facts(replace(filters, phrase=(*filters.phrase, *intent.phrases)))
     known = group_people(facts, date.today())
-    if unread := read_section_lines(reader, facts, people_asked_about(intent, known), audience):
+    if unread := read_section_lines(search.store, facts, people_asked_about(intent, known), audience):
         known = group_people([*facts, *unread], date.today())
     return answer_from_people(intent, known)
 
