@@ -152,7 +152,7 @@ def _whole(person: Person, projects: Sequence[Project]) -> Iterator[Line]:
         headed = [(fact, fact.record.headline) for fact in person.stated if isinstance(fact.record, PersonFacts)]
         yield from (Line(said, fact_source(fact), (said,), "") for fact, said in headed[:1] if said)
     jobs = [job_item(job, job.stated[0]) for job in person.jobs[:_MOST_JOBS]]
-    studies = study_items(person.education[:_MOST_STUDIES])
+    studies = (study_items(person.education, degrees=True) or study_items(person.education))[:_MOST_STUDIES]
     for title, items in (("Work", jobs), ("Education", studies)):
         for place, item in enumerate(items):
             yield Line(item.text, fact_source(item.fact), item.quotes, "\n- " if place else f"\n\n**{title}**\n\n- ")
@@ -212,7 +212,8 @@ def _project_lines(project: Project) -> list[Line]:
         record = fact.record
         assert isinstance(record, ProjectFacts)
         said = record.purpose or next(iter(record.bullets), "")
-        text = f"{record.name}: {said}" if said else record.name
+        is_named = fold(said).startswith(fold(record.name))
+        text = said if is_named else f"{record.name}: {said}" if said else record.name
         found.append(Line(text, fact_source(fact), tuple(filter(None, (record.name, said)))))
     return found
 
@@ -250,7 +251,7 @@ def _career_mentions(person: Person, words: frozenset[str]) -> list[Line]:
             texts = named or ([""] if uses(job.record.position, words) else [])
             found += [
                 Line(
-                    f"{said} ({item.text})" if said else item.text,
+                    f"{said} – {item.text}" if said else item.text,
                     fact_source(fact),
                     (*filter(None, (said,)), *item.quotes),
                 )
