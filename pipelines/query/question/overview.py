@@ -17,6 +17,8 @@ OverviewKind = Literal["self", "place", "contact", "projects", "built", "experie
 _WORD = re.compile(r"[^\W_]+(?:[.'’+#-]+[^\W_]+)*(?:\+\+|#)?")
 _MOST_TOPIC = 5  # words
 _POLITE = frozenset("who introduce could can please so summarise summarize".split())
+_DEFINING = frozenset("what tell describe explain purpose".split())
+_OTHER_MATTER = frozenset("how why when where who is are does do did has have was were".split())
 _YES_NO = frozenset("do does did have has is are".split())
 _LISTS = frozenset("what which list show tell name give do does did have has any are is describe".split())
 
@@ -105,11 +107,11 @@ def _left_of(rest: Sequence[str], names: Sequence[str]) -> list[str]:
 
 def _project(asked: _Asked) -> OverviewQuestion | None:
     """What one project is: "What is saltlick?", "What does the saltlick project do?"."""
-    opens = asked.words[0] in {"what", "tell", "describe", "explain"} and not asked.has("comparing")
-    if len(asked.projects) != 1 or not opens or asked.years:
+    opens = not asked.held.isdisjoint(_DEFINING) and asked.words[0] not in _OTHER_MATTER
+    if len(asked.projects) != 1 or not opens or asked.has("comparing") or asked.years:
         return None
     left = [word for word in _left_of(asked.rest, asked.projects) if word not in _words("meaning") | {"describe"}]
-    verbs = {"do", "does", "is", "are", "tell", "describe", "explain", "about"}
+    verbs = {"do", "does", "is", "are", "tell", "describe", "explain", "about", "purpose"}
     return OverviewQuestion("project", names=asked.projects) if not left and not verbs.isdisjoint(asked.words) else None
 
 
