@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,11 @@ from pipelines.store.embedding_models import (
     state_of,
 )
 from pipelines.store.embedding_statistics import StatisticsCache, carry_over
-from pipelines.store.facts import KnownFacts
-from pipelines.store.known_names import KnownNames
+from pipelines.store.facts import Fact, read_facts
+from pipelines.store.known_names import NameIndex, read_name_index
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_table import node_table
-from pipelines.store.read_snapshot import ReadSnapshot
+from pipelines.store.read_snapshot import KeptByMark, ReadSnapshot
 from pipelines.store.vector_store import (
     FootnoteVectorStore,
     build_lexical_indexes,
@@ -39,7 +40,7 @@ from pipelines.store.vector_store import (
     snapshot_folder,
     snapshot_folder_of,
 )
-from pipelines.types import EmbeddingIdentity
+from pipelines.types import EmbeddingIdentity, Filters
 
 _STATE = "state"
 
@@ -52,8 +53,8 @@ class ModelIndex:
     store: FootnoteVectorStore
     indexes: LexicalIndexes
     spaces: StatisticsCache
-    names: KnownNames
-    facts: KnownFacts
+    names: KeptByMark[NameIndex]
+    facts: KeptByMark[list[Fact]]
     embed_model: BaseEmbedding
 
 
@@ -80,8 +81,8 @@ def build_model_index(
         store=store,
         indexes=build_lexical_indexes(settings, database, store),
         spaces=build_statistics(settings, database, store),
-        names=KnownNames(store),
-        facts=KnownFacts(store),
+        names=KeptByMark(partial(read_name_index, store)),
+        facts=KeptByMark(partial(read_facts, store, Filters())),
         embed_model=embed_model,
     )
 

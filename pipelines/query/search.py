@@ -134,11 +134,7 @@ class Search:
             ServiceUnavailable: If the database cannot be read.
         """
         audience = self.request.audience
-        return (
-            read_facts(self.store, filters, audience)
-            if filters
-            else self.index.facts.current(audience, self.mark.version)
-        )
+        return read_facts(self.store, filters, audience) if filters else self.index.facts.current(audience, self.mark)
 
     def holding(self, terms: Sequence[str]) -> dict[str, float]:
         """The nodes that hold every term and pass the filters, with their BM25 scores."""
@@ -260,7 +256,7 @@ def begin_search(
     matching(request.filters)  # a filter that cannot be compared is an error before any retriever runs
     lexical = index.indexes.current(request.audience)
     with index.store.read_snapshot() as snapshot, ledger.stage("analyse"):
-        known = index.names.current(request.audience, index.store.version()) if options.names else NO_NAMES
+        known = index.names.current(request.audience, snapshot.mark) if options.names else NO_NAMES
         rewrite = partial(_rewritten, settings, llm, ledger)
         asked = checked(request.question)
         right = corrected(asked, lexical, ledger.note) if settings.retrieval.typo_weight else asked

@@ -1,6 +1,5 @@
 """Career facts: the records of resumes and profiles, a row a record, written with their nodes."""
 
-import threading
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -107,27 +106,6 @@ def read_facts(reader: NodeReader, filters: Filters, audience: Audience) -> list
         .order_by(d.name, d.id, f.ordinal, node.c.start)
     )  # fmt: skip
     return [_fact(row) for row in read_rows(reader.engine, "reading facts", statement)]
-
-
-class KnownFacts:
-    """All facts that each audience may see, read once for a corpus version."""
-
-    def __init__(self, store: NodeReader) -> None:
-        self._store = store
-        self._cached: dict[Audience, tuple[int, tuple[Fact, ...]]] = {}
-        self._reading = threading.Lock()
-
-    def current(self, audience: Audience, version: int) -> tuple[Fact, ...]:
-        """The facts as of a corpus version, by document name and place.
-
-        Raises:
-            ServiceUnavailable: If the database cannot be read.
-        """
-        with self._reading:
-            cached = self._cached.get(audience)
-            if cached is None or cached[0] != version:
-                cached = self._cached[audience] = (version, tuple(read_facts(self._store, Filters(), audience)))
-            return cached[1]
 
 
 def stated_people(reader: NodeReader, audience: Audience) -> list[tuple[str, str]]:

@@ -1,7 +1,6 @@
 """Names known to the database (documents, repositories, companies), found in a text by their whole words."""
 
 import re
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -110,25 +109,10 @@ class NameIndex:
 NO_NAMES = NameIndex(())
 
 
-class KnownNames:
-    """The names that each audience may see, read once for a corpus version."""
-
-    def __init__(self, store: NodeReader) -> None:
-        self._store = store
-        self._cached: dict[Audience, tuple[int, NameIndex]] = {}
-        self._reading = threading.Lock()
-
-    def current(self, audience: Audience, version: int) -> NameIndex:
-        """The names as of a corpus version."""
-        with self._reading:
-            cached = self._cached.get(audience)
-            if cached is None or cached[0] != version:
-                names = read_names(self._store, audience)
-                people, projects = (
-                    [name for name, _ in stated_names(self._store, audience, kind)] for kind in ("person", "project")
-                )
-                cached = self._cached[audience] = (version, NameIndex(names, people, projects))
-            return cached[1]
+def read_name_index(store: NodeReader, audience: Audience) -> NameIndex:
+    """The names that this audience may see."""
+    people, projects = ([name for name, _ in stated_names(store, audience, kind)] for kind in ("person", "project"))
+    return NameIndex(read_names(store, audience), people, projects)
 
 
 def read_names(store: NodeReader, audience: Audience) -> list[tuple[str, str]]:

@@ -5,13 +5,15 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from sqlalchemy import Connection, Engine, delete, select
 from sqlalchemy.exc import DBAPIError
 
 from pipelines.store.schema import corpus_changes, corpus_version
+from pipelines.types import Audience
 
+Kept = TypeVar("Kept")
 _KEPT = 100_000  # rows; indexes that are further behind are built again
 
 
@@ -23,6 +25,23 @@ class Mark(NamedTuple):
 
     version: int
     at: int
+
+
+class KeptByMark(Generic[Kept]):
+    """What is read once for each audience and state of the corpus; safe to use from several threads."""
+
+    def __init__(self, read: Callable[[Audience], Kept]) -> None:
+        self._read = read
+        self._cached: dict[Audience, tuple[Mark, Kept]] = {}
+        self._reading = threading.Lock()
+
+    def current(self, audience: Audience, mark: Mark) -> Kept:
+        """The value as of a mark; raises as its reading does."""
+        with self._reading:
+            cached = self._cached.get(audience)
+            if cached is None or cached[0] != mark:
+                cached = self._cached[audience] = (mark, self._read(audience))
+            return cached[1]
 
 
 def read_mark(connection: Connection) -> Mark:
