@@ -31,7 +31,12 @@ def late_interaction(question: Array, texts: Sequence[Array]) -> Array:
     if not len(question):
         return np.zeros(len(texts), np.float32)
     asked, weights = normalised(question), softmax(question @ piece_weights())
-    return np.array([weights @ nearest(asked, normalised(text)) for text in texts], np.float32)
+    return np.array([weighted_nearest(weights, asked @ normalised(text).T) for text in texts], np.float32)
+
+
+def weighted_nearest(weights: Array, cosines: Array) -> float:
+    """The weighted mean over a question's pieces (rows) of the greatest cosine to a text's (columns); 0 without any."""
+    return float(weights @ cosines.max(axis=1)) if cosines.shape[1] else 0.0
 
 
 def nearest(asked: Array, held: Array) -> Array:

@@ -17,7 +17,7 @@ from pipelines.models.embedding import piece_vectors
 from pipelines.models.minilm import Pieces
 from pipelines.observe import log_failure
 from pipelines.query.evidence import log_odds, logistic
-from pipelines.query.late_interaction import normalised, piece_weights, softmax
+from pipelines.query.late_interaction import normalised, piece_weights, softmax, weighted_nearest
 from pipelines.query.question.form import EXACT_KINDS, QuestionType, holds_kind, kind_fit
 from pipelines.query.question.related import related_terms
 from pipelines.query.quotable_units import QuotableUnit
@@ -315,13 +315,11 @@ class _Question:
         if not len(text.vectors) or not len(self._vectors):
             return 0.0, 0.0, 0.0, [0.0] * len(spans)
         cosines = self._vectors @ normalised(text.vectors).T
-        weights = self._focus(read.title)
-        front = text.starts < len(read.front)
-        heading = float(weights @ cosines[:, front].max(axis=1)) if front.any() else 0.0
+        heading = weighted_nearest(self._focus(read.title), cosines[:, text.starts < len(read.front)])
         inside = [(text.starts >= start) & (text.starts < end) for start, end in spans]
         alike = [self._likeness(text.vectors[held]) for held in inside]
-        near = [float(self._weights @ cosines[:, held].max(axis=1)) if held.any() else 0.0 for held in inside]
-        return float(self._weights @ cosines.max(axis=1)), heading, max(alike, default=0.0), near
+        near = [weighted_nearest(self._weights, cosines[:, held]) for held in inside]
+        return weighted_nearest(self._weights, cosines), heading, max(alike, default=0.0), near
 
     def _likeness(self, vectors: Array) -> float:
         if not len(vectors):

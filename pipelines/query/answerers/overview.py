@@ -89,7 +89,7 @@ def overview_for(search: Search) -> OverviewAnswer | None:
     own = [project for project in projects if person is None or project.person in ("", person.name)]
     words = widened(asked.topic) if asked.topic else frozenset[str]()
     holding = _nodes_with(words, search) if words and asked.kind in ("projects", "built", "experience") else {}
-    composed = _compose(asked, person, own, projects, holding)
+    composed = _compose(asked, words, person, own, projects if asked.names else _fitting(own, words, holding))
     if composed is None and asked.topic:
         composed = _mentions(words, person, own, holding, search)
     if composed and asked.is_yes_no:
@@ -106,12 +106,20 @@ def _person(name: str, people: Sequence[Person]) -> Person | None:
 
 def _compose(
     asked: OverviewQuestion,
+    words: frozenset[str],
     person: Person | None,
     own: Sequence[Project],
     projects: Sequence[Project],
-    holding: Mapping[str, BaseNode],
 ) -> OverviewAnswer | None:
-    """The overview out of facts alone; None where none state it."""
+    """The overview out of facts alone; None where none state it.
+
+    Args:
+        asked: What is asked.
+        words: Of the topic.
+        person: Who is meant.
+        own: The projects of that person.
+        projects: Those that may be named, or that fit the topic.
+    """
     match asked.kind:
         case "self":
             lines = list(_whole(person, own)) if person else []
@@ -120,19 +128,22 @@ def _compose(
         case "contact":
             lines = list(_contacts(person, asked.topic)) if person else []
         case "talks":
-            lines = list(_talks(person, asked)) if person else []
+            lines = list(_talks(person, asked, words)) if person else []
         case "project" | "compare":
             named = [project for name in asked.names for project in projects if project.name == name]
             lines = [line for project in named for line in _project_lines(project)[:1]]
             lines = lines if len({line.source.document_id for line in lines}) == len(asked.names) else []
         case "projects":
-            words = widened(asked.topic) if asked.topic else frozenset[str]()
-            fitting = [project for project in own if not words or _fits(project, words)]
-            fitting = fitting or [project for project in own if project.stated[0].document_id in holding]
-            lines = [line for project in fitting for line in _project_lines(project)[:1]][:_MOST_PROJECTS]
+            lines = [line for project in projects for line in _project_lines(project)[:1]][:_MOST_PROJECTS]
         case _:
             lines = []
     return OverviewAnswer(_first_plain(lines)) if lines else None
+
+
+def _fitting(own: Sequence[Project], words: frozenset[str], holding: Mapping[str, BaseNode]) -> list[Project]:
+    """The projects that fit a topic by their facts, else those whose document names it; all without a topic."""
+    found = [project for project in own if not words or _fits(project, words)]
+    return found or [project for project in own if project.stated[0].document_id in holding]
 
 
 def _first_plain(lines: Sequence[Line]) -> tuple[Line, ...]:
@@ -186,9 +197,8 @@ def _contacts(person: Person, asked: str) -> Iterator[Line]:
                 yield Line(value, fact_source(fact), (value,))
 
 
-def _talks(person: Person, asked: OverviewQuestion) -> Iterator[Line]:
+def _talks(person: Person, asked: OverviewQuestion, words: frozenset[str]) -> Iterator[Line]:
     """The talks, the latest first; those of the years, or on the topic, that are asked for."""
-    words = widened(asked.topic) if asked.topic else frozenset[str]()
     found = 0
     for group in person.talks:
         record = group[0].record

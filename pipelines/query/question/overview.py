@@ -16,7 +16,7 @@ from pipelines.types import QueryIntent
 OverviewKind = Literal["self", "place", "contact", "projects", "built", "experience", "talks", "compare", "project"]
 _WORD = re.compile(r"[^\W_]+(?:[.'’+#-]+[^\W_]+)*(?:\+\+|#)?")
 _MOST_TOPIC = 5  # words
-_POLITE = frozenset("who introduce could can please so summarise summarize".split())
+_POLITE = frozenset("who introduce could can please so hi summarise summarize".split())
 _DEFINING = frozenset("what tell describe explain purpose".split())
 _OTHER_MATTER = frozenset("how why when where who is are does do did has have was were".split())
 _YES_NO = frozenset("do does did have has is are".split())
@@ -127,17 +127,7 @@ def _self(asked: _Asked) -> OverviewQuestion | None:
     """A person as a whole: "Tell me about yourself", "Who is Ann?"."""
     if not asked.person or asked.without("self") or not asked.has("self"):
         return None
-    opens = asked.words[0] in _LISTS | {
-        "who",
-        "introduce",
-        "could",
-        "can",
-        "please",
-        "so",
-        "hi",
-        "summarise",
-        "summarize",
-    }
+    opens = asked.words[0] in _LISTS | _POLITE
     return OverviewQuestion("self") if opens and asked.words[0] not in {"do", "does", "did", "have", "has"} else None
 
 
