@@ -110,18 +110,14 @@ NO_NAMES = NameIndex(())
 
 
 def read_name_index(store: NodeReader, audience: Audience) -> NameIndex:
-    """The names that this audience may see."""
-    people, projects = ([name for name, _ in stated_names(store, audience, kind)] for kind in ("person", "project"))
-    return NameIndex(read_names(store, audience), people, projects)
-
-
-def read_names(store: NodeReader, audience: Audience) -> list[tuple[str, str]]:
-    """Every (name, document id) that this audience may see: file names, titles, and names that nodes state as facts."""
+    """The names that this audience may see: file names, titles, and names that nodes state as facts."""
     d = documents.c
     statement = select(d.id, d.name, d.title).where(seen_by(audience)).order_by(d.name, d.id)
     rows = read_rows(store.engine, "reading document names", statement)
     named = [(name, row.id) for row in rows for name in names_of(row.name, row.title)]
-    return named + [(name, document_id) for name, document_id in store.stated_names(audience) if _is_distinctive(name)]
+    stated = [(name, document_id) for name, document_id in store.stated_names(audience) if _is_distinctive(name)]
+    people, projects = ([name for name, _ in stated_names(store, audience, kind)] for kind in ("person", "project"))
+    return NameIndex([*named, *stated], people, projects)
 
 
 def names_of(file_name: str, title: str) -> list[str]:

@@ -310,7 +310,9 @@ def test_whatever_the_budget_each_sentence_is_of_one_source_and_nothing_exceeds_
 
 
 def test_what_is_not_published_is_not_shown_to_the_writer_and_is_no_sentence() -> None:
-    text = "The outage lasted 6 hours. {% comment %} Ingvild unplugged it. {% endcomment %} It cost ~~300~~ 450 euros."
+    text = (
+        "The outage lasted 6 hours. {% comment %} Ingvild unplugged it. {% endcomment %} It cost ~~sixty~~ 450 euros."
+    )
 
     def read(spans: Sequence[Key]) -> dict[Key, Passage]:
         whole = structure_of(text)
@@ -322,7 +324,7 @@ def test_what_is_not_published_is_not_shown_to_the_writer_and_is_no_sentence() -
     found = assemble([piece("n", 0, len(text), text=text)], read, Ledger(), Budget(8_000, 2_400))
     assert "The outage lasted 6 hours." in found.text
     assert "450 euros" in found.text
-    assert not [word for word in ("Ingvild", "300", "comment") if word in found.text]
+    assert not [word for word in ("Ingvild", "sixty", "comment") if word in found.text]
     (own,) = found.sources
     said = [own.read().words(start, end) for _, start, end in found.sentences]
     assert said == ["The outage lasted 6 hours.", "It cost 450 euros."]
