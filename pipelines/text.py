@@ -113,9 +113,11 @@ __all__ = [
     "canonical",
     "count_tokens",
     "fold",
+    "letters_of",
     "plain",
     "searchable",
     "token_number",
+    "word_parts",
 ]
 
 SEARCHABLE_VERSION = 3
@@ -162,6 +164,16 @@ def fold(text: str) -> str:
     if not text.isascii():
         text = without_accents(text.translate(_TYPOGRAPHIC))
     return " ".join(text.casefold().split())
+
+
+def word_parts(text: str) -> list[str]:
+    """The runs of letters and digits of a text, folded, in order."""
+    return "".join([char if char.isalnum() else " " for char in fold(text)]).split()
+
+
+def letters_of(text: str) -> str:
+    """The letters and digits of a text, folded, and nothing between them: a key for names."""
+    return "".join(word_parts(text))
 
 
 def without_accents(text: str) -> str:

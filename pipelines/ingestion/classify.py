@@ -1,41 +1,31 @@
 """CLASSIFY: the category of a document, from its name, source, structure and words."""
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, cast, get_args
 from urllib.parse import unquote, urlsplit
 
+from pipelines.contacts import email_in, linkedin_slug
 from pipelines.errors import ConfigError
 from pipelines.ingestion.loaders.sniff import HTML, MARKDOWN
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
+from pipelines.ingestion.parsers.careers.people import phone_in
 from pipelines.ingestion.parsers.careers.section_names import section_of
+from pipelines.ingestion.parsers.linkedin.jobs import split_position
 from pipelines.ingestion.parsers.linkedin.sections import PAGE_LINE, title_section
 from pipelines.ingestion.words import word_lists
 from pipelines.months import fiscal_year
-from pipelines.text import fold
+from pipelines.text import fold, word_parts
 from pipelines.types import CATEGORIES, Document, Visibility
 
 MOST_CHARACTERS = 60_000
 
-_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,63}")
-_PHONE = re.compile(r"(?<![\w/.,-])(?:\+\d{1,3}[ ./-]?)?\(?\d{2,5}\)?(?:[ ./-]\d{2,5}){1,4}(?![\w-])")
-_PROFILE = re.compile(r"linkedin\.com/in/|linkedin\.[\w.]{2,40}/in/", re.IGNORECASE)
-_LABEL = re.compile(r"\(LinkedIn\)")
-_ON_SITE = re.compile(
-    r"\bcontact .{2,60} on linkedin\b|\bpe(?:ople|rson) ha(?:ve|s) recommended\b|\b\d{1,3}\+? connections\b",
-    re.IGNORECASE,
-)
-_AT = re.compile(r"\S (?:at|bei|chez|en|na|no|em|presso) \S")
-_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-_LOOKING_BACK = re.compile(
-    r"\b(?:my journey|reflections?|looking back|year in review|retrospective|lessons learned|ruckblick|reflexion|bilan"
-    r"|retrospectiva|retrospettiva|reflexao|reflexoes|reflexiones|riflessioni|jornada|mein weg|mon parcours"
-    r"|mi camino)\b"
-)
+_ON_SITE = ("people have recommended", "person has recommended", "people has recommended")
+_LOOKING_BACK = word_lists("reflection")["looking_back"]
 
 _MAX_RESUME = 32_000
 _LEAST_WORDS = 120
@@ -57,7 +47,7 @@ class TextShape:
     @cached_property
     def lines(self) -> tuple[str, ...]:
         """The lines that are not empty; tabs separate lines too."""
-        return tuple(line for line in (raw.strip() for raw in re.split(r"[\n\t]", self.text)) if line)
+        return tuple(line for line in (raw.strip() for raw in self.text.replace("\t", "\n").split("\n")) if line)
 
     @cached_property
     def titles(self) -> tuple[str, ...]:
@@ -101,12 +91,13 @@ class TextShape:
     def reachable(self) -> bool:
         """True if there is an e-mail address, a telephone number or a profile link near the top or the end."""
         ends = self.text[:3_000] + "\n" + self.text[-600:]
-        return bool(_EMAIL.search(ends) or _PHONE.search(ends) or _PROFILE.search(ends))
+        return bool(email_in(ends) or linkedin_slug(ends) or phone_in(ends))
 
     @cached_property
     def words(self) -> tuple[str, ...]:
         """The folded words."""
-        return tuple(_WORD.findall(fold(self.text)))
+        letters = "".join([char if char.isalpha() or char == "'" else " " for char in fold(self.text)])
+        return tuple(word for word in (run.strip("'") for run in letters.split()) if word)
 
 
 def linkedin_confidence(shape: TextShape) -> float:
@@ -122,17 +113,15 @@ def linkedin_confidence(shape: TextShape) -> float:
     timed = shape.lengths > 0 and 2 * shape.lengths >= shape.spells
     sections = len(shape.profile_titles & {"summary", "experience", "education", "skills", "languages", "contact"})
     signs = (
-        3.0 * bool(_LABEL.search(shape.text[:3_000]))
+        3.0 * ("(LinkedIn)" in shape.text[:3_000])
         + 3.0 * ("top_skills" in shape.profile_titles)
         + 3.0 * timed
-        + 2.0 * bool(_ON_SITE.search(shape.text))
+        + 2.0 * _is_on_site(word_parts(shape.text))
         + 2.0 * _joined_jobs(shape)
     )
     numbered = [notice.text for notice in shape.document.furniture] + list(shape.lines[:400])
     beside = (
-        (first == "contact")
-        + bool(_PROFILE.search(shape.text))
-        + any(map(PAGE_LINE.fullmatch, map(str.strip, numbered)))
+        (first == "contact") + bool(linkedin_slug(shape.text)) + any(map(PAGE_LINE.fullmatch, map(str.strip, numbered)))
     )
     if sections < 1 or signs < 3 or (signs < 5 and not (signs >= 3 and beside >= 2 and not (timed and signs == 3))):
         return 0.0
@@ -148,7 +137,16 @@ def _joined_jobs(shape: TextShape) -> bool:
         lengths = durations(line) if len(line) < 100 else []
         if lengths and date_ranges(line):
             above.append(before)
-    return bool(above) and 4 * sum(bool(_AT.search(line)) for line in above) >= 3 * len(above)
+    return bool(above) and 4 * sum(split_position(line) is not None for line in above) >= 3 * len(above)
+
+
+def _is_on_site(words: Sequence[str]) -> bool:
+    """True if the words of LinkedIn's own page are there: "Contact Ann on LinkedIn", "500+ connections"."""
+    text = f" {' '.join(words)} "
+    _, found, rest = text.partition(" contact ")
+    is_contact = bool(found) and " on linkedin " in rest[: _MAX_NAME + 20]
+    counted = any(one.isdecimal() and other == "connections" for one, other in pairwise(words))
+    return is_contact or counted or any(f" {phrase} " in text for phrase in _ON_SITE)
 
 
 def resume_confidence(shape: TextShape) -> float:
@@ -181,11 +179,16 @@ def journey_confidence(shape: TextShape) -> float:
     titles = "\n".join(line for line in shape.lines[:3] if len(line) <= 120)
     if shape.document.mime == HTML:
         return 0.0
-    if first_person >= 0.015 and kinds >= 3 and _LOOKING_BACK.search(fold(titles)):
+    if first_person >= 0.015 and kinds >= 3 and _looks_back(titles):
         return 0.8
     if first_person < 0.06 or rate < 0.008 or kinds < 6:
         return 0.0
     return min(0.9, 0.5 + 4 * (first_person - 0.04) + 5 * rate)
+
+
+def _looks_back(titles: str) -> bool:
+    words = f" {' '.join(word_parts(titles))} "
+    return any(f" {phrase} " in words for phrase in _LOOKING_BACK)
 
 
 def has_career(shape: TextShape) -> bool:
@@ -198,12 +201,11 @@ def is_personal(shape: TextShape) -> bool:
     return sum(word in _FIRST_PERSON for word in shape.words) >= max(2, len(shape.words) // 100)
 
 
-_DATED = re.compile(r"\d{4}[-_]\d{1,2}[-_]\d{1,2}(?!\d)")
 _RESUME_WORDS = frozenset({"resume", "resumes", "cv", "lebenslauf"})
 _SHORT = 600
 _LEAST_CONFIDENCE = 0.6
+NOTION_ID = 32  # hexadecimal digits at the end of an exported page's name
 _MAX_NAME = 60
-_NOTION_ID = re.compile(r"[ -][0-9a-f]{32}(?:_all)?$")
 _FOLDERS = {
     "resume": "resume",
     "resumes": "resume",
@@ -241,7 +243,7 @@ class _Signals:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        return frozenset(re.split(r"[\W_\d]+", self.stem))
+        return frozenset("".join(char if char.isalpha() else " " for char in self.stem).split())
 
     @cached_property
     def folders(self) -> tuple[str, ...]:
@@ -286,7 +288,13 @@ def _by_name(signals: _Signals) -> Guess:
 
 def _notion_export(signals: _Signals) -> Guess:
     within = PurePosixPath(unquote(urlsplit(signals.document.source_uri).fragment)).stem  # in an exported archive
-    return ("notion", 0.85) if _NOTION_ID.search(signals.stem) or _NOTION_ID.search(within) else None
+    return ("notion", 0.85) if _ends_in_notion_id(signals.stem) or _ends_in_notion_id(within) else None
+
+
+def _ends_in_notion_id(stem: str) -> bool:
+    """True if a name ends in the id of a Notion page, 32 hexadecimal digits."""
+    start, found = stem.removesuffix("_all")[:-NOTION_ID], stem.removesuffix("_all")[-NOTION_ID:]
+    return start.endswith((" ", "-")) and len(found) == NOTION_ID and not found.strip("0123456789abcdef")
 
 
 def _dated_front_matter(signals: _Signals) -> Guess:
@@ -306,7 +314,7 @@ def _if_confident(category: str, confidence: float) -> Guess:
 RULES: tuple[Rule, ...] = (
     ("front matter", _declared),
     ("source", _by_source),
-    ("dated name", lambda of: ("blog", 0.9) if of.document.mime == MARKDOWN and _DATED.match(of.stem) else None),
+    ("dated name", lambda of: ("blog", 0.9) if of.document.mime == MARKDOWN and name_date(of.stem[:10]) else None),
     ("README", lambda of: ("github", 0.95) if of.stem.startswith("readme") else None),
     ("LinkedIn export", lambda of: _if_confident("linkedin", linkedin_confidence(of.shape))),
     ("file name", _by_name),
@@ -388,12 +396,12 @@ def _visibility(document: Document) -> Visibility:
 
 # The year, from the most reliable evidence
 
-_NAME_DATE = re.compile(r"(?<!\d)(\d{4})[-_](\d{1,2})[-_](\d{1,2})(?!\d)")
-_NAME_YEAR = re.compile(r"(?<!\d)(19[5-9]\d|20\d\d)(?!\d)")
-_DATELINE = re.compile(
-    r"(?:(?:by|von|par|por|di|published|posted|updated|date|datum|veröffentlicht|publié|publicado|pubblicato|le|el|il|am|on)"
-    r"\b[^\d\n]{0,60})?",
-    re.IGNORECASE,
+_DATELINES = frozenset(
+    map(
+        fold,
+        "by von par por di published posted updated date datum veröffentlicht publié publicado pubblicato le el il am"
+        " on".split(),
+    )
 )
 _HEAD_LINES = 6
 
@@ -411,8 +419,8 @@ def year_of(document: Document, stem: str, fiscal: int | None) -> int | None:
     if isinstance(declared, int):
         return declared
     dated = name_date(stem) or document.published_at
-    in_name = _NAME_YEAR.search(stem)
-    known = fiscal or (dated.year if dated else int(in_name[1]) if in_name else None)
+    in_name = (int(run) for run in _runs_of_digits(stem) if len(run) == 4 and run.isascii())
+    known = fiscal or (dated.year if dated else next((year for year in in_name if 1950 <= year < 2100), None))
     if known:
         return known
     career = document.category in ("resume", "linkedin")
@@ -427,13 +435,19 @@ def head_of(text: str) -> str:
 
 def name_date(stem: str) -> datetime | None:
     """The date of a `YYYY-MM-DD` in a name; None without one."""
-    match = _NAME_DATE.search(stem)
-    if match is None:
-        return None
-    try:
-        return datetime(int(match[1]), int(match[2]), int(match[3]), tzinfo=UTC)
-    except ValueError:
-        return None
+    runs = _runs_of_digits(stem)
+    for year, month, day in zip(runs, runs[1:], runs[2:], strict=False):
+        shape = len(year) == 4 and len(month) <= 2 and len(day) <= 2
+        if shape and any(f"{year}{sign}{month}{other}{day}" in stem for sign in "-_" for other in "-_"):
+            try:
+                return datetime(int(year), int(month), int(day), tzinfo=UTC)
+            except ValueError:
+                return None
+    return None
+
+
+def _runs_of_digits(text: str) -> list[str]:
+    return "".join(char if char.isdecimal() else " " for char in text).split()
 
 
 def latest_year(text: str) -> int | None:
@@ -450,6 +464,12 @@ def dateline_year(text: str) -> int | None:
         if len(ranges) != 1 or ranges[0].end_month or ranges[0].current or len(ranges[0].text) < 7:
             continue
         before, after = line[: ranges[0].start].strip(" \t*_#|·•—–-:,("), line[ranges[0].end :].strip(" \t*_|·•—–-:,.)")
-        if not after and (not before or _DATELINE.fullmatch(before) or "|" in line or "·" in line):
+        if not after and (not before or _is_dateline(before) or "|" in line or "·" in line):
             return int(ranges[0].start_month[:4])
     return None
+
+
+def _is_dateline(before: str) -> bool:
+    """True for what stands before a date: "By Ann Lee", "Published"."""
+    first = word_parts(before)[:1]
+    return bool(first) and first[0] in _DATELINES and len(before) <= _MAX_NAME and not any(map(str.isdigit, before))

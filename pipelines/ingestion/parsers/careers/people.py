@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from pipelines.contacts import phones_in
 from pipelines.facts import PersonFacts, SummaryFacts
 from pipelines.headings import trim_span
+from pipelines.ingestion.parsers.careers.dates import date_ranges
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.words import word_lists
 from pipelines.structure import sentences
@@ -13,9 +15,12 @@ from pipelines.text import fold, plain
 MAX_SUMMARY = 600
 _MIN_WORDS = 6
 _MAX_NAME_WORDS = 4
+_MAX_PARTS, _MAX_PARTICLE = 6, 3
+_IN_NAMES = str.maketrans("", "", ".'’-()\"“”")
 _MAX_PLACE_WORDS = 5
 _MAX_HEADLINE = 120
 _ENDS = ",.;:!?()–—"
+_MAX_DATE = 8  # digits of two years
 
 
 def summary_of(text: str, start: int, end: int) -> SummaryFacts | None:
@@ -34,6 +39,12 @@ def summary_of(text: str, start: int, end: int) -> SummaryFacts | None:
     words = " ".join(plain(text[slice(*span)]).split())
     is_prose = len(words.split()) >= _MIN_WORDS and any(map(str.islower, words))
     return SummaryFacts(span=span, text=words) if is_prose else None
+
+
+def phone_in(text: str) -> str:
+    """The first telephone number of a text that is not a date; "" without one."""
+    numbers = phones_in(text)
+    return next((one for one in numbers if sum(map(str.isdigit, one)) > _MAX_DATE or not date_ranges(one)), "")
 
 
 def pronouns_in(text: str) -> str:
@@ -105,6 +116,13 @@ def is_name(words: Sequence[str]) -> bool:
         if fold(word) not in word_lists("people")["particles"]
     )
     return 1 < len(words) <= _MAX_NAME_WORDS and shaped and place_score(" ".join(words)) < 2
+
+
+def is_person_name(words: str) -> bool:
+    """True for two to six words of letters with capitals, but for particles: the shape of a person's name."""
+    parts = words.split()
+    shaped = 1 < len(parts) <= _MAX_PARTS and "".join(parts).translate(_IN_NAMES).isalpha()
+    return shaped and all(part[:1].isupper() for part in parts if len(part) > _MAX_PARTICLE)
 
 
 def _introduced(words: str, title: str) -> tuple[str, str]:

@@ -1,22 +1,21 @@
 """Places: scores for words that name a city, a region, a country or remote work."""
 
-import re
 from itertools import chain
 
+from pipelines.ingestion.parsers.careers.separators import cuts
 from pipelines.ingestion.parsers.careers.vocabulary import cached_for_short_text
 from pipelines.ingestion.words import word_lists
 from pipelines.text import fold
 
-_WORD = re.compile(r"[^\W\d_][\w.'’/-]*")
-_DASH = re.compile(r"\s[–—-]\s")
-_POSTCODE = re.compile(r"(?:(?:d|a|ch|f|i|e)-)?\d{4,6}\s+|\s+\d{5}(?:-\d{4})?$")
+_COMMAS = str.maketrans(dict.fromkeys("/|(·&–—", ","))
+_JOINTS = frozenset(("-", "and", "und", "et", "y", "e"))
+_IN_NAME = str.maketrans("", "", ".'’/-")
+_POSTAL_COUNTRIES = frozenset(("d", "a", "ch", "f", "i", "e"))
 _SMALL = frozenset(
     "de la le les du des am an der den die das in im of the sur en el los las do da dos di del on upon".split()
 )
-_AROUND = re.compile(
-    r"^(?:greater|near|raum|region|großraum|grossraum|area de|area|metropolitan|zona)\s"
-    r"|\s(?:area|metropolitan area|region)$"
-)
+_BEFORE_AREA = ("greater", "near", "raum", "region", "grossraum", "area de", "area", "metropolitan", "zona")
+_BEHIND_AREA = ("metropolitan area", "area", "region")
 
 
 def is_place(words: str) -> bool:
@@ -33,16 +32,15 @@ def place_score(words: str) -> int:
     words = words.strip(" \t\n.,;()[]")
     if not words or len(words) > 80:
         return 0
-    parts = [
-        part.strip(" ()") for part in re.split(r"[,/|(·&–—]|\s-\s|\s(?:and|und|et|y|e)\s", words) if part.strip(" ()")
-    ]
+    joined = " ".join("," if token in _JOINTS else token for token in words.translate(_COMMAS).split())
+    parts = [part.strip(" ()") for part in joined.split(",") if part.strip(" ()")]
     if not parts or len(parts) > 5:
         return 0
     known = [_known(part, bool(place)) for place, part in enumerate(parts)]
     if all(known):
         return 3
     named = [known_part or _is_name(part) for known_part, part in zip(known, parts, strict=True)]
-    if len(parts) > 3 or not all(named) or "," not in words or _DASH.search(words):
+    if len(parts) > 3 or not all(named) or "," not in words or cuts(words, "-"):
         return 0
     if not known[-1]:
         return 2 * (known[0] and len(parts) == 2)
@@ -62,16 +60,30 @@ def could_be_place(words: str) -> bool:
 
 
 def _known(part: str, after_another: bool) -> bool:
-    name = _AROUND.sub("", _POSTCODE.sub("", fold(part)))
-    state = after_another and _POSTCODE.sub("", part) in _STATES
+    bare = _without_postcode(part)
+    name = fold(bare)
+    name = next((name[len(start) + 1 :] for start in _BEFORE_AREA if name.startswith(f"{start} ")), name)
+    name = next((name[: -len(end) - 1] for end in _BEHIND_AREA if name.endswith(f" {end}")), name)
+    state = after_another and bare in _STATES
     return state or name in _PLACES or (name.startswith("remote") and len(name.split()) <= 3)
+
+
+def _without_postcode(part: str) -> str:
+    """The part without a postal code before the name ("D-10115 Berlin") or behind it ("NJ 08540-1234")."""
+    first, *others = part.split()
+    country, dash, code = first.rpartition("-")
+    if others and code.isdecimal() and 4 <= len(code) <= 6 and (not dash or country.lower() in _POSTAL_COUNTRIES):
+        return " ".join(others)
+    zip_code, _, box = part.rsplit(maxsplit=1)[-1].partition("-")
+    is_zip = len(zip_code) == 5 and zip_code.isdecimal() and (not box or (len(box) == 4 and box.isdecimal()))
+    return " ".join([first, *others[:-1]]) if others and is_zip else part
 
 
 def _is_name(part: str) -> bool:
     """True if the part may be the name of a city: up to four words with capitals."""
     words = part.split()
     return 0 < len(words) <= 4 and all(
-        word.lower() in _SMALL or (word[0].isupper() and bool(_WORD.fullmatch(word))) for word in words
+        word.lower() in _SMALL or (word[0].isupper() and word.translate(_IN_NAME).isalnum()) for word in words
     )
 
 

@@ -1,12 +1,12 @@
 """Records of a LinkedIn profile's other sections: schools, skills, languages, certificates, projects, the person."""
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from pipelines.contacts import begins_address, email_in, link_spans, without_emails
 from pipelines.facts import CertificationFacts, EducationFacts, LanguageFacts, PersonFacts, ProjectFacts, SkillsFacts
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
-from pipelines.ingestion.parsers.careers.people import pronouns_in, summary_of
+from pipelines.ingestion.parsers.careers.people import phone_in, pronouns_in, summary_of, without_pronouns
 from pipelines.ingestion.parsers.careers.records import date_fields
 from pipelines.ingestion.parsers.careers.vocabulary import (
     DEGREE_ENDINGS,
@@ -14,6 +14,7 @@ from pipelines.ingestion.parsers.careers.vocabulary import (
     INSTITUTION_ENDINGS,
     INSTITUTION_WORDS,
     SPOKEN_LANGUAGES,
+    tokens,
 )
 from pipelines.ingestion.parsers.linkedin.jobs import LinkedInEntry
 from pipelines.ingestion.parsers.linkedin.sections import ProfileSection, Row, location_of
@@ -22,25 +23,18 @@ from pipelines.structure import sentences
 from pipelines.text import fold
 
 _EDGES = " \t\n·•|,;:–—-()"
-_WORD = re.compile(r"[^\W\d_][\w.'’-]*")
-_SCHOOL_DETAIL = re.compile(
-    r"(?:activities and societies|grade|aktivitäten|note|activités|notes|actividades|nota|atividades|attività|voto)\b"
-    r".{0,40}:",
-    re.IGNORECASE,
-)
+_SCHOOL_DETAILS = tuple(
+    map(
+        fold,
+        (
+            "activities and societies", "grade", "aktivitäten", "note", "activités", "notes", "actividades", "nota",
+            "atividades", "attività", "voto",
+        ),
+    )
+)  # fmt: skip
 _MAX_DETAILS = 2
-_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
-_LINK = re.compile(
-    r"(?<![@\w.])(?:https?://)?(?:www\.)?[\w-]{1,63}(?:\.[\w-]{1,63}){0,4}\.[a-z]{2,10}(?:/[^\s()]{0,300})?(?!\w*@)",
-    re.IGNORECASE,
-)
-_LABEL = re.compile(r"[ \n]{1,2}([^\s()@.]{1,60})\s{1,2}\(LinkedIn\)")
-_ADDRESS = re.compile(r"^(?:https?://|www\.)|linkedin\.com/")
-_PRONOUNS = re.compile(r"\(?\w+/\w+(?:/\w+)?\)?")
-_PHONE = re.compile(r"(?<![\w/])\+?\(?\d[\d ()./-]{6,20}\d(?!\w)")
-_LANGUAGE_LEVEL = re.compile(r"([^\s(),·][^()\n]{0,60}?)[ ]?\(([^()\n]{2,60})\)")
-_LICENCE = re.compile(
-    r"\b(?:license|licence|lizenz|licencia|licença|licenza|credential|issued|ausgestellt)\b", re.IGNORECASE
+_LICENCES = frozenset(
+    map(fold, "license licence lizenz licencia licença licenza credential issued ausgestellt".split())
 )
 Reader = Callable[[ProfileSection, str], list[LinkedInEntry]]
 
@@ -69,7 +63,7 @@ def _continues_school(row: Row, above: int, dated: bool, following: Row | None) 
         dated: True if one of them has its years.
         following: The row below, if any.
     """
-    if row.bullet or _SCHOOL_DETAIL.match(row.words):
+    if row.bullet or _is_school_detail(row.words):
         return True
     if trailing_dates(row.words) and not dated:
         return True
@@ -85,10 +79,16 @@ def _continues_school(row: Row, above: int, dated: bool, following: Row | None) 
     )
 
 
+def _is_school_detail(words: str) -> bool:
+    """True if the words begin with the label of a grade or of activities: "Grade: 1.3"."""
+    label, colon, _ = fold(words).partition(":")
+    return bool(colon) and label.startswith(_SCHOOL_DETAILS)
+
+
 def _school(rows: Sequence[Row]) -> LinkedInEntry:
     span = rows[0].start, rows[-1].end
     years = next((dates for row in rows[: 1 + _MAX_DETAILS] if (dates := trailing_dates(row.words))), None)
-    words = [without_dates(row.words) for row in rows[: 1 + _MAX_DETAILS] if not _SCHOOL_DETAIL.match(row.words)]
+    words = [without_dates(row.words) for row in rows[: 1 + _MAX_DETAILS] if not _is_school_detail(row.words)]
     name, *details = words or [""]
     degree, _, area = ", ".join(filter(None, details)).partition(", ")
     if not is_degree(degree) and not area:
@@ -119,14 +119,14 @@ def without_dates(words: str) -> str:
 
 
 def _is_institution(words: str) -> bool:
-    folded = _WORD.findall(fold(words))
-    return any(word in INSTITUTION_WORDS or word.endswith(tuple(INSTITUTION_ENDINGS)) for word in folded)
+    found = tokens(words)
+    return any(word in INSTITUTION_WORDS or word.endswith(INSTITUTION_ENDINGS) for word in found)
 
 
 def is_degree(words: str) -> bool:
     """True if the words before the first comma name a degree."""
-    folded = [word.rstrip(".") for word in _WORD.findall(fold(words).partition(",")[0])]
-    return any(word in DEGREE_WORDS or word.endswith(tuple(DEGREE_ENDINGS)) for word in folded)
+    found = [word.rstrip(".") for word in tokens(words.partition(",")[0])]
+    return any(word in DEGREE_WORDS or word.endswith(DEGREE_ENDINGS) for word in found)
 
 
 def person(section: ProfileSection, text: str) -> list[LinkedInEntry]:
@@ -136,7 +136,6 @@ def person(section: ProfileSection, text: str) -> list[LinkedInEntry]:
         return []
     span = rows[0].start, rows[-1].end
     passage = text[slice(*span)]
-    email, links, phone = _EMAIL.search(passage), _links(passage), _PHONE.search(passage)
     name = headline = location = ""
     if section.name == "person":
         about = [row for row in map(_without_addresses, rows[1:]) if row.words][:3]
@@ -148,9 +147,9 @@ def person(section: ProfileSection, text: str) -> list[LinkedInEntry]:
         name=name[:100],
         headline=headline[:400],
         location=location,
-        email=email[0] if email else "",
-        phone=phone[0].strip() if phone else "",
-        links=links,
+        email=email_in(passage),
+        phone=phone_in(passage),
+        links=_links(passage),
         pronouns=pronouns_in(passage),
     )
     return [LinkedInEntry(*span, facts)]
@@ -158,18 +157,20 @@ def person(section: ProfileSection, text: str) -> list[LinkedInEntry]:
 
 def _without_addresses(row: Row) -> Row:
     """The row without e-mail addresses and pronouns; empty if it is a link."""
-    words = "" if _ADDRESS.search(row.words) or _PRONOUNS.fullmatch(row.words) else row.words
-    return replace(row, words=_EMAIL.sub("", words).strip())
+    words = without_emails(row.words).strip()
+    is_other = begins_address(words) or "linkedin.com/" in words or not without_pronouns(words)
+    return replace(row, words="" if is_other else words)
 
 
 def _links(passage: str) -> tuple[str, ...]:
     """The links in order; a profile link that is cut by a line end is joined."""
     found: dict[str, None] = {}
-    for match in _LINK.finditer(passage):
-        link = match[0].rstrip(".,;")
-        rest = _LABEL.match(passage, match.end()) if "linkedin." in link else None
-        link += rest[1] if rest else ""
-        found[link] = None
+    for start, end in link_spans(passage):
+        rest, *label = passage[end:].split(maxsplit=2)[:2] or [""]
+        is_cut = (
+            "linkedin." in passage[start:end] and label == ["(LinkedIn)"] and not any(sign in rest for sign in "()@.")
+        )
+        found[passage[start:end] + (rest if is_cut else "")] = None
     return tuple(found)
 
 
@@ -177,7 +178,7 @@ def skills(section: ProfileSection, text: str) -> list[LinkedInEntry]:
     """The list of skills as one entry."""
     named: list[str] = []
     for row in section.rows:
-        parts = re.split(r"\s[·•|]\s|\n", row.words)
+        parts = row.words.replace(" • ", " · ").replace(" | ", " · ").split(" · ")
         if len(section.rows) == 1 and len(parts) == 1 and row.words.count(",") > 1:
             parts = row.words.split(",")
         named += [part.strip(" ,;") for part in parts]
@@ -194,21 +195,29 @@ def languages(section: ProfileSection, text: str) -> list[LinkedInEntry]:
     """The languages in order, each with its level from brackets or from the line below."""
     found: list[LinkedInEntry] = []
     for row in section.rows:
-        levelled = list(_LANGUAGE_LEVEL.finditer(text, row.start, row.end))
-        for match in levelled:
-            facts = LanguageFacts(span=match.span(), language=match[1].strip(), level=match[2].strip())
-            found.append(LinkedInEntry(*match.span(), facts))
+        levelled = list(_levelled(text, row.start, row.end))
+        found += [LinkedInEntry(*facts.span, facts) for facts in levelled]
         if levelled:
             continue
         level = row.words.strip("() ")
         last = found[-1].record if found else None
-        is_language = bool(set(_WORD.findall(fold(level))) & SPOKEN_LANGUAGES)
+        is_language = not SPOKEN_LANGUAGES.isdisjoint(tokens(level))
         if isinstance(last, LanguageFacts) and not last.level and not (is_language and level == row.words):
             span = last.span[0], row.end
             found[-1] = LinkedInEntry(*span, last.model_copy(update={"level": level, "span": span}))
         elif len(level) <= 40:
             found.append(LinkedInEntry(row.start, row.end, LanguageFacts(span=(row.start, row.end), language=level)))
     return found
+
+
+def _levelled(text: str, start: int, end: int) -> Iterator[LanguageFacts]:
+    """The languages with a level in brackets behind them: "German (Native), English (Fluent)"."""
+    while (opened := text.find("(", start, end)) >= 0 and (closed := text.find(")", opened, end)) >= 0:
+        language = text[start:opened].rpartition("\n")[2].strip(" \t,·)")
+        first = text.find(language, start)
+        if language:
+            yield LanguageFacts(span=(first, closed + 1), language=language, level=text[opened + 1 : closed].strip())
+        start = closed + 1
 
 
 def certificates(section: ProfileSection, text: str) -> list[LinkedInEntry]:
@@ -222,7 +231,7 @@ def certificates(section: ProfileSection, text: str) -> list[LinkedInEntry]:
         last = found[-1].record if found else None
         years = trailing_dates(row.words)
         bare = years is not None and not without_dates(row.words)
-        if isinstance(last, CertificationFacts) and (bare or _LICENCE.search(row.words)):
+        if isinstance(last, CertificationFacts) and (bare or _names_licence(row.words)):
             found[-1] = _with_issuer(last, row, text)
             continue
         span = row.start, row.end
@@ -232,13 +241,18 @@ def certificates(section: ProfileSection, text: str) -> list[LinkedInEntry]:
     return found
 
 
+def _names_licence(words: str) -> bool:
+    return not _LICENCES.isdisjoint(tokens(words))
+
+
 def _with_issuer(record: CertificationFacts, row: Row, text: str) -> LinkedInEntry:
     """The certificate with the issuer and the dates of the line below it."""
     ranges = date_ranges(row.words)
     span = record.span[0], row.end
-    issuer = re.split(r"\s{2,}|\s[·|]\s|,", text[row.start : row.end])[0].strip()
+    line = text[row.start : row.end].replace(" · ", "  ").replace(" | ", "  ").replace(",", "  ")
+    issuer = line.partition("  ")[0].strip()
     dates = date_fields(ranges[0] if ranges else None)
-    named = not _LICENCE.search(issuer) and not date_ranges(issuer)
+    named = not _names_licence(issuer) and not date_ranges(issuer)
     return LinkedInEntry(*span, record.model_copy(update={"span": span, "issuer": issuer if named else "", **dates}))
 
 

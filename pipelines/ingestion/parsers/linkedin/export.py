@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from pipelines.contacts import email_in, linkedin_slug
 from pipelines.facts import EducationFacts, JobFacts, PersonFacts
 from pipelines.ingestion.parsers.careers.dates import DateRange, months_named
 from pipelines.ingestion.parsers.careers.people import pronouns_in, without_pronouns
@@ -20,11 +21,8 @@ from pipelines.types import Document
 
 _NAME, _SECTION, _ORGANISATION, _POSITION = 1, 2, 3, 4
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_LENGTH = re.compile(r"\s*[(（][^()（）]*[)）]$")
 _TO = re.compile(r"\s[-‐‑]\s|\s?[–—~〜]\s?")
-_STUDIED = re.compile(r"(?P<what>.*?)\s*[·•]?\s*[(（](?P<when>[^()（）]*)[)）]", re.DOTALL)
-_CONTACT = re.compile(r"linkedin\.com/in/|[\w.+-]@[\w-]", re.IGNORECASE)
-_LEVELLED = re.compile(r"[^()]+[(（][^()]+[)）]")
+_BRACKETS = str.maketrans("（）", "()")
 _MAX_PLACE, _MAX_PLACE_WORDS, _MAX_PARTS = 60, 7, 4
 
 
@@ -58,11 +56,11 @@ def _left_names(sections: Sequence[tuple[Row | None, list[Row]]]) -> list[str]:
     names: list[str] = []
     for title, rows in sections:
         known = title_section(title.words) if title else ""
-        if "contact" not in names and any(_CONTACT.search(row.words) for row in rows):
+        if "contact" not in names and any(linkedin_slug(row.words) or email_in(row.words) for row in rows):
             names.append("contact")
         elif known in LISTED:
             names.append(known)
-        elif rows and all(_LEVELLED.fullmatch(row.words) for row in rows):
+        elif rows and all(_split_brackets(row.words)[1] for row in rows):
             names.append("languages")
         else:
             names.append("top_skills" if names == ["contact"] else "other")
@@ -160,9 +158,9 @@ def typeset_schools(section: ProfileSection) -> list[LinkedInEntry]:
 def _studied(rows: Sequence[Row]) -> tuple[str, str]:
     """(the degree and the subject, the years) of a school; each may be empty."""
     for row in rows[1:]:
-        match = _STUDIED.fullmatch(row.words)
-        if match and _YEAR.search(match["when"]):
-            return match["what"], match["when"]
+        what, when = _split_brackets(row.words)
+        if _YEAR.search(when):
+            return what.rstrip(" ·•"), when
     return (rows[1].words.rstrip(" ·") if len(rows) > 1 else ""), ""
 
 
@@ -181,7 +179,7 @@ def _ranges(rows: Iterable[Row]) -> list[DateRange | None]:
 
     An end without a year is open, whatever its words.
     """
-    stated = [_LENGTH.sub("", row.words) for row in rows]
+    stated = [_split_brackets(row.words)[0] for row in rows]
     ends = [_ends(words) for words in stated]
     months = months_named([point for pair in ends for point in pair])
     found: list[DateRange | None] = []
@@ -196,6 +194,13 @@ def _ends(words: str) -> tuple[str, str]:
     """The two sides of a range; both are empty without a year, the second one for a single date."""
     first, *last = _TO.split(words, maxsplit=1) if _YEAR.search(words) else [""]
     return first, "".join(last)
+
+
+def _split_brackets(words: str) -> tuple[str, str]:
+    """(the words before brackets at the end, the words in them); the second is "" without brackets."""
+    head, opened, inside = words.translate(_BRACKETS).rpartition("(")
+    is_end = opened and inside.endswith(")") and inside.find(")") == len(inside) - 1
+    return (head.rstrip(), inside[:-1]) if is_end else (words, "")
 
 
 def _iso(point: str, month: int) -> str:

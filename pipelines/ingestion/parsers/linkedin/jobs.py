@@ -1,6 +1,5 @@
 """The jobs of a LinkedIn profile by company, in three layouts: two of the export, and a copied page."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,14 +7,13 @@ from pipelines.facts import CareerRecord, JobFacts
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.records import date_fields
+from pipelines.ingestion.parsers.careers.separators import cuts
 from pipelines.ingestion.parsers.careers.vocabulary import EMPLOYMENT_TYPES
 from pipelines.ingestion.parsers.linkedin.sections import Row, location_of
 from pipelines.text import fold
 
-_NUMBER = re.compile(r"\d+")
-_REST = re.compile(r"[\s()\[\]·•|,;:\-–—]+")
-_MONTH_UNIT = re.compile(r"\d\s?m", re.IGNORECASE)
-_AT = re.compile(r"^(.{2,}) (?:at|bei|chez|en|na|no|em|presso|@) (.+)$", re.DOTALL)
+_REST = " \t\n()[]·•|,;:-–—"
+_AT = frozenset(("at", "bei", "chez", "en", "na", "no", "em", "presso", "@"))
 MAX_POSITION = 200
 
 
@@ -36,10 +34,11 @@ def stated_months(words: str) -> int:
     if not spans:
         return 0
     stated = words[slice(*spans[0])]
-    numbers = [int(number) for number in _NUMBER.findall(stated)]
+    numbers = [int(number) for number in "".join(char if char.isdecimal() else " " for char in stated).split()]
     if len(numbers) == 2:
         return 12 * numbers[0] + numbers[1]
-    return 0 if not numbers else numbers[0] if _MONTH_UNIT.search(fold(stated)) else 12 * numbers[0]
+    is_months = stated.strip("(").lstrip("0123456789+ ").lower().startswith("m")
+    return 0 if not numbers else numbers[0] if is_months else 12 * numbers[0]
 
 
 def months_of(row: Row) -> list[int]:
@@ -57,6 +56,12 @@ def _month_number(month: str) -> int:
     return int(month[:4]) * 12 + (int(month[5:7]) - 1 if len(month) > 4 else 0)
 
 
+def split_position(words: str) -> tuple[str, str] | None:
+    """(position, company) of `Position at Company`, at the last such word; None for other words."""
+    found = cuts(words, "", _AT)[-1:]
+    return (words[: found[0].start], words[found[0].end :]) if found and found[0].start > 1 else None
+
+
 def is_duration(words: str) -> bool:
     """True if the words are a duration and nothing else."""
     spans = durations(words)
@@ -68,7 +73,7 @@ def _states_only(words: str, spans: Sequence[tuple[int, int]]) -> bool:
     for start, end in sorted(spans):
         kept.append(words[done:start])
         done = end
-    return not _REST.sub("", "".join([*kept, words[done:]]))
+    return not "".join([*kept, words[done:]]).strip(_REST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +114,7 @@ def job_groups(rows: Sequence[Row]) -> list[JobGroup]:
     dated = [at for at, row in enumerate(rows) if row_dates(row)]
     if not dated:
         return []
-    joined = dated[0] == 1 and _AT.match(rows[0].words) is not None
+    joined = dated[0] == 1 and split_position(rows[0].words) is not None
     copied = sum("·" in rows[at].words for at in dated) * 2 > len(dated)
     heads = _position_at_company(dated) if joined else _copied_page(rows, dated) if copied else _exported(rows, dated)
     opened: list[tuple[str, list[LinkedInEntry]]] = []
@@ -208,9 +213,9 @@ def _entry(rows: Sequence[Row], head: _Head, end: int, joined: bool) -> LinkedIn
     dated = row_dates(rows[head.dates])
     company = rows[head.company].words if head.company >= 0 else ""
     position = rows[head.position].words if head.position >= 0 else ""
-    at = _AT.match(company) if joined else None
-    if at:
-        position, company = at[1].strip(), at[2].strip()
+    sides = split_position(company) if joined else None
+    if sides:
+        position, company = sides
     elif " · " in company and _is_employment_type(company.rsplit(" · ", 1)[1]):
         company = company.rsplit(" · ", 1)[0]
     body = rows[head.dates + 1 : end]

@@ -6,35 +6,33 @@ from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 from pipelines.blocks import text_blocks
+from pipelines.bullets import BULLETS, SIGNS
+from pipelines.contacts import linkedin_slug
 from pipelines.headings import trim_span
 from pipelines.ingestion.parsers.careers.dates import date_ranges, durations
+from pipelines.ingestion.parsers.careers.people import is_person_name
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.words import word_lists
-from pipelines.text import fold, plain
+from pipelines.text import fold, letters_of, plain, word_parts
 from pipelines.types import Block, Document
 
 PAGE_LINE = re.compile(
     r"(?:page|seite|página|pagina)[ ]?\d{1,3}(?:[ ](?:of|von|de|di|sur|/)[ ]\d{1,3})?", re.IGNORECASE
 )
 
-_LINE = re.compile(r"[^\n\t]+")
-_BULLETS = "-*+•‣◦▪●·–"
-_AREA = re.compile(
-    r"\b(?:area|region|région|périphérie|alrededores|região|großraum|umgebung|dintorni|greater|metropolitan)\b",
-    re.IGNORECASE,
+_BULLETS = SIGNS + BULLETS
+_AREAS = frozenset(
+    map(fold, "area region périphérie alrededores região großraum umgebung dintorni greater metropolitan".split())
 )
-_MARKED_UP = re.compile(r"[*`\[<\\]|^[#>]|&\w{2,6};")
+_MARKUP = "*`[<\\"
 # Each title opens its section as a line of its own.
 TITLES = word_lists("linkedin_titles")
 LISTED = frozenset(
     ("contact", "top_skills", "skills", "languages", "certifications", "awards", "publications", "patents")
 )
 UNKNOWN = frozenset(("other", "recommendations", "interests"))
-_NOT_WORD = re.compile(r"[\W_]+")
-_SECTION_OF = {_NOT_WORD.sub("", fold(title)): section for section, titles in TITLES.items() for title in titles}
-_SLUG = re.compile(r"linkedin\.com/in/((?:[^\s()/?#]{1,120}-[ ]?\n?)?[^\s()/?#]{1,120})", re.IGNORECASE)
-_NAME = re.compile(r"[^\W\d_][\w.'’-]*(?: [^\W\d_(\"“][\w.'’\")”-]*){1,5}")
+_SECTION_OF = {letters_of(title): section for section, titles in TITLES.items() for title in titles}
 _NAME_ROWS = 4
 
 
@@ -85,8 +83,10 @@ def block_row(document: Document, block: Block) -> Row:
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
-    for match in _LINE.finditer(text):
-        start, end = trim_span(text, *match.span())
+    position = 0
+    for line in text.replace("\t", "\n").split("\n"):
+        start, end = trim_span(text, position, position + len(line))
+        position += len(line) + 1
         if start == end or PAGE_LINE.fullmatch(text, start, end):
             continue
         dated = _dated_tail(text[start:end]) if text[end - 1] == ")" else 0
@@ -120,7 +120,8 @@ def location_of(row: Row, *, strict: bool = False) -> str:
     parts = [part.split() for part in words.split(",")]
     named = len(parts) <= 4 and all(part and len(part) <= 4 and part[0][0].isupper() for part in parts)
     short = len(parts) == 1 and len(parts[0]) <= 2 and words.istitle()
-    return words if named and not strict and (len(parts) > 1 or short or _AREA.search(words)) else ""
+    is_area = not _AREAS.isdisjoint(fold(words).replace(",", " ").split())
+    return words if named and not strict and (len(parts) > 1 or short or is_area) else ""
 
 
 def _closes(raw: str) -> bool:
@@ -132,12 +133,13 @@ def _is_open(words: str) -> bool:
 
 
 def _words_of(raw: str) -> str:
-    return " ".join((plain(raw) if _MARKED_UP.search(raw) else raw).split())
+    is_marked = raw[:1] in ("#", ">") or any(mark in raw for mark in _MARKUP) or ("&" in raw and ";" in raw)
+    return " ".join((plain(raw) if is_marked else raw).split())
 
 
 def title_section(words: str) -> str:
     """The section with this LinkedIn title; "" for other words."""
-    return _SECTION_OF.get(_NOT_WORD.sub("", fold(words)), "") if len(words) <= 60 else ""
+    return _SECTION_OF.get(letters_of(words), "") if len(words) <= 60 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ class ProfileSection:
 def profile_sections(document: Document) -> list[ProfileSection]:
     """The sections of a profile in order; only white space and page numbers are outside of them."""
     rows = rows_of(document)
-    names = _section_names(rows, _slug_of(document.text))
+    names = _section_names(rows, letters_of(unquote(linkedin_slug(document.text))))
     opened: list[tuple[str, Row | None, list[Row]]] = []
     for row, (name, titled) in zip(rows, names, strict=True):
         if titled or not opened or opened[-1][0] != name:
@@ -218,7 +220,7 @@ def _name_row(rows: Sequence[Row], slug: str, marked: bool) -> int | None:
     last = main if main is not None else len(rows)
     within = sorted(set(range(1, last)).difference(titles))
     addressed = [at for at in within if _is_slug(rows[at].words, slug)]
-    headed = [at for at in within if rows[at].level and _NAME.fullmatch(rows[at].words)]
+    headed = [at for at in within if rows[at].level and is_person_name(rows[at].words)]
     if addressed or headed:
         return addressed[0] if addressed else min(headed, key=lambda at: (rows[at].level, -at))
     return _name_before(rows, max(title for title in titles if title < last), last) if within else None
@@ -232,15 +234,10 @@ def _name_before(rows: Sequence[Row], title: int, main: int) -> int | None:
     if title_section(rows[title].words) == "languages" and levelled and levelled[-1] + 1 < main:
         return levelled[-1] + 1
     order = [at for at in (main - 3, main - _NAME_ROWS, main - 2) if at > title]
-    return next((at for at in order if _NAME.fullmatch(rows[at].words) and rows[at].words.istitle()), None)
-
-
-def _slug_of(text: str) -> str:
-    match = _SLUG.search(text)
-    return _NOT_WORD.sub("", fold(unquote(match[1]))) if match else ""
+    return next((at for at in order if is_person_name(rows[at].words) and rows[at].words.istitle()), None)
 
 
 def _is_slug(words: str, slug: str) -> bool:
     """True if every word of a name is in the profile's address."""
-    parts = [part for part in _NOT_WORD.split(fold(words)) if len(part) > 1]
+    parts = [part for part in word_parts(words) if len(part) > 1]
     return len(parts) > 1 and len(words) <= 60 and all(part in slug for part in parts)

@@ -7,6 +7,7 @@ from itertools import accumulate
 from pipelines.facts import EducationFacts
 from pipelines.ingestion.parsers.careers.places import could_be_place, is_region, place_score
 from pipelines.ingestion.parsers.careers.records import date_fields
+from pipelines.ingestion.parsers.careers.separators import Cut, cuts, split_aside
 from pipelines.ingestion.parsers.careers.vocabulary import (
     MAX_CACHED_LENGTH,
     degree_score,
@@ -18,16 +19,14 @@ from pipelines.ingestion.parsers.resume.entries import ResumeEntry
 from pipelines.ingestion.parsers.resume.lines import words_of
 
 _MAX_NAME = 200
-_SPLIT = re.compile(r",\s+|\s+[–—-]{1,2}\s+|\s+(?:at|@|an der|an|bei|à|presso|na|chez)\s+|;\s+|\s+/\s+|:\s+")
-_TAIL = re.compile(r",\s+|\s+[–—-]\s+|\s+in\s+")
-_ASIDE = re.compile(r"(.*\S)\s*\(([^()]{2,60})\)")
-_AREA = re.compile(r"\s+(?:in|en|em|of|der|de)\s+|,\s+|:\s+|\s+[–—-]\s+|\s*\(", re.IGNORECASE)
+_BEFORE_SCHOOL = frozenset(("at", "an der", "an", "bei", "à", "presso", "na", "chez"))
+_OF = frozenset(form for word in ("of", "de", "der") for form in (word, word.upper(), word.capitalize()))
+_IN = frozenset(form for word in ("in", "en", "em") for form in (word, word.upper(), word.capitalize()))
 _DETAIL = re.compile(
     r"[\"'“„‘«]|(?:thesis|dissertation|advisor|supervisor|title|relevant|coursework|concentration|abschlussarbeit|thema"
     r"|mémoire|tesis|tesi|minor)\b",
     re.IGNORECASE,
 )
-_OF = re.compile(r"\s+(?:of|de|der)\s+", re.IGNORECASE)
 _PHRASE = re.compile(
     r"(?:(?:bachelor|master|doctor|associate)s?(?:'s|’s)? (?:of|in) (?:applied |fine |executive )?"
     r"(?:arts|sciences?|engineering|laws?|philosophy|education|commerce|technology|business administration"
@@ -41,14 +40,11 @@ _LEADING = re.compile(
     r"[^\W\d_][\w.'’-]*(?: degree)?(?: \([^()]*\))? (?!(?:of|de|en|in|em|degree|an|at)\b)", re.IGNORECASE
 )
 _SHORT_DEGREE = re.compile(r"([A-Z](?:[a-z]{0,3}\.?[A-Z]{1,3}[a-z]{0,4}\.?|\.[\w.]{1,6}))\s+(?!in\b|of\b)")
-_COMMA = re.compile(r"(.+),\s+([^,]+)")
 _GRADE = re.compile(
     r"\b(?:gpa|grade|note|abschlussnote|moyenne|mention|nota|media|voto|cgpa|gwa|honou?rs|distinction|merit|cum laude"
     r"|first class)\b|\d[.,/:]\d",
     re.IGNORECASE,
 )
-_UNGRADED = re.compile(r"\s*\([^()]*\)$")
-_BEFORE_GRADE = re.compile(r"\s*[;,(|]\s*|\s+[–—-]\s+")
 _LABEL = re.compile(
     r"(?:degree|institution|school|university|major|abschluss|hochschule|institut|diplôme|école|établissement|título"
     r"|institución|universidad|grau|instituição|titolo|istituto|università|field|area|studiengang|fach):\s+"
@@ -107,11 +103,17 @@ def _parts_and_places(entry: ResumeEntry) -> tuple[list[str], list[str]]:
                 places.append(piece)
             elif piece and not _is_grade(piece) and not (parts and _DETAIL.match(piece)):
                 parts.append(piece)
-    parts = [_UNGRADED.sub("", part) if _is_grade(part[part.find("(") :]) else part for part in parts]
-    if len(parts) == 1 and degree_score(parts[0]) and (match := _COMMA.fullmatch(parts[0])):
-        known = degree_score(match[1]) and not degree_score(match[2])
-        parts = [match[1], match[2]] if known else parts
+    parts = [split_aside(part)[0] if _is_grade(split_aside(part)[1]) else part for part in parts]
+    if len(parts) == 1 and degree_score(parts[0]):
+        head, tail = _last_of_list(parts[0])
+        parts = [head, tail] if tail and degree_score(head) and not degree_score(tail) else parts
     return parts, places
+
+
+def _last_of_list(words: str) -> tuple[str, str]:
+    """The words before and behind the last comma; the second is "" without one."""
+    commas = cuts(words, ",")
+    return (words[: commas[-1].start], words[commas[-1].end :]) if commas else (words, "")
 
 
 def _is_grade(words: str) -> bool:
@@ -120,9 +122,9 @@ def _is_grade(words: str) -> bool:
 
 def _without_grade(words: str) -> str:
     """The words without a grade at their end: "BSc Physics; GPA: 3.6/4"."""
-    for match in _BEFORE_GRADE.finditer(words):
-        if match.start() and _is_grade(words[match.end() :]):
-            return words[: match.start()]
+    for cut in cuts(words, ";,(-"):
+        if cut.start and _is_grade(words[cut.end :]):
+            return words[: cut.start]
     return words
 
 
@@ -137,34 +139,30 @@ def _pieces(words: str) -> Iterator[str]:
     if short and degree_score(short[1]) and institution_score(words[short.end() :]):
         yield short[1]
         words = words[short.end() :]
-    cuts = [
-        match
-        for match in _SPLIT.finditer(words)
-        if words[: match.start()].count("(") == words[: match.start()].count(")")
-    ]
-    best: re.Match[str] | None = None
+    best: Cut | None = None
     most = 0.0
-    for match in cuts:
-        left, right = words_of(words[: match.start()]), words_of(words[match.end() :])
+    for cut in cuts(words, ",-@;/:", _BEFORE_SCHOOL):
+        left, right = words_of(words[: cut.start]), words_of(words[cut.end :])
         score = max(_split_score(left, right), _split_score(right, left))
-        if left and right and score > most:
-            best, most = match, score
+        is_outside = words.count("(", 0, cut.start) == words.count(")", 0, cut.start)
+        if is_outside and left and right and score > most:
+            best, most = cut, score
     if best is None:
         yield words
     else:
-        yield words_of(words[: best.start()])
-        yield words_of(words[best.end() :])
+        yield words_of(words[: best.start])
+        yield words_of(words[best.end :])
     if place:
         yield place
 
 
 def _is_campus(words: str) -> bool:
     """True if the words are a school that a region alone does not name, and its city: "University of Texas, Austin"."""
-    match = _COMMA.fullmatch(words)
-    of = _OF.search(match[1]) if match else None
-    if not match or not of or not has_school(match[1][: of.start()]):
+    school, city = _last_of_list(words)
+    of = next(iter(cuts(school, "", _OF)), None)
+    if not city or not of or not has_school(school[: of.start]):
         return False
-    return is_region(match[1][of.end() :]) and could_be_place(match[2]) and not is_region(match[2])
+    return is_region(school[of.end :]) and could_be_place(city) and not is_region(city)
 
 
 def _split_score(school: str, other: str) -> float:
@@ -175,11 +173,11 @@ def _split_score(school: str, other: str) -> float:
 
 
 def _without_place(words: str) -> tuple[str, str]:
-    aside = _ASIDE.fullmatch(words)
-    if aside and place_score(aside[2]) >= 2:
-        return words_of(aside[1]), aside[2]
-    for match in list(_TAIL.finditer(words))[-3:]:
-        head, tail = words_of(words[: match.start()]), words_of(words[match.end() :])
+    bare, aside = split_aside(words)
+    if place_score(aside) >= 2:
+        return words_of(bare), aside
+    for cut in cuts(words, ",-", {"in"})[-3:]:
+        head, tail = words_of(words[: cut.start]), words_of(words[cut.end :])
         known = place_score(tail)
         if head and (known >= 3 or (known == 2 and not degree_score(tail) and not institution_score(tail))):
             return head, tail
@@ -229,12 +227,10 @@ def _record(
 
 def _degree_and_area(words: str) -> tuple[str, str]:
     """The degree and its subject: "PhD in Physics", "BSc Physics", "Master of Science, Physics"."""
-    for match in _AREA.finditer(words):
-        left, right = words_of(words[: match.start()]), words_of(words[match.end() :].rstrip(")"))
-        is_of = _OF.fullmatch(match[0]) is not None
-        if not left or not right or not degree_score(left) or is_of:
-            continue
-        return left, right
+    for cut in cuts(words, ",:-(", _IN | _OF):
+        left, right = words_of(words[: cut.start]), words_of(words[cut.end :].rstrip(")"))
+        if left and right and degree_score(left) and cut.sign not in _OF:
+            return left, right
     known = _PHRASE.match(words) or _LEADING.match(words)
     if known and degree_score(known[0]) and (area := words_of(words[known.end() :])):
         return known[0].strip(), area

@@ -1,6 +1,5 @@
 """The words in a job's lines that may be its company, its position or its place."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
@@ -8,6 +7,7 @@ from itertools import islice
 
 from pipelines.ingestion.parsers.careers.places import could_be_place, place_score
 from pipelines.ingestion.parsers.careers.section_names import section_of
+from pipelines.ingestion.parsers.careers.separators import DASHES, Cut, cuts, split_aside
 from pipelines.ingestion.parsers.careers.vocabulary import (
     company_score,
     is_department,
@@ -20,10 +20,6 @@ from pipelines.ingestion.parsers.resume.lines import label_role, split_label, wo
 
 Segment = tuple[int, int]
 
-_BEFORE_PLACE = re.compile(r",\s+|\s+[–—-]\s+|\s+/\s+|\s+in\s+|;\s+")
-_AFTER_PLACE = re.compile(r",\s+|\s+[–—-]\s+|\s+/\s+|:\s+")
-_LAST_PART = re.compile(r"(.*[^\s,–—/-])(?:(,)\s+|\s+([–—/-])\s+)([^,–—/]+)", re.DOTALL)
-_IN_BRACKETS = re.compile(r"([^()]*[^\s()])\s*\(([^()]{2,60})\)?")
 _NO_PLACE = -2.0
 _UNKNOWN_NAME = 0.2
 _FEW_JOBS = 4
@@ -34,8 +30,7 @@ _PREPOSITIONS_BEFORE_NAMES = frozenset(("en", "em", "na", "no", "à", "au", "aup
 _MAX_SEGMENTS, _FEW_SEGMENTS = 10, 4
 _MAX_SEPARATORS = 8
 _IS_PLACE = 2
-_PREPOSITION = re.compile(r"\s+(?:at|@|bei|beim|chez|presso|with|for|für|en|em|na|no|in|à|au|a|auprès de)\s+")
-_WEAK_SEPARATOR = re.compile(r",\s+|\s+[–—-]{1,2}\s+|\s+/\s+|:\s+|\s+//\s+|\s+>\s+|\s+\((?=[^()]{2,60}\)$)")
+_PREPOSITIONS = SURE_PREPOSITIONS | _PREPOSITIONS_BEFORE_NAMES | {"with", "for", "für", "in", "a"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +73,16 @@ def trailing_place(row: int, at: int, side: str, words: str, city: str = "") -> 
         return PlaceCandidate(city, row, at, f"{row}.{at}{side},", place_likeness(city), words)
     if len(words) > _MAX_WORDS:
         return None
-    if aside := _IN_BRACKETS.fullmatch(words):
-        head, tail, mark = words_of(aside[1]), aside[2].strip(), "("
+    head, aside = split_aside(words)
+    if aside:
+        head, tail, mark = words_of(head), aside.strip(), "("
         if tail.isupper() and not head.isupper() and not place_score(tail):
             return None  # the name in short
-    elif last := _LAST_PART.fullmatch(words):
-        head, tail, mark = (
-            words_of(last[1]),
-            _without_full_stop(words_of(last[4])),
-            last[2] or ("/" if last[3] == "/" else "-"),
-        )
+    elif last := cuts(words, ",-/")[-1:]:
+        head, tail, mark = words[: last[0].start], words[last[0].end :], last[0].sign
+        if not head or head[-1] in f",/{DASHES}" or any(sign in tail for sign in ",/–—"):
+            return None
+        head, tail = words_of(head), _without_full_stop(words_of(tail))
     else:
         return None
     return (
@@ -128,17 +123,17 @@ def split_known_place(words: str) -> tuple[str, str]:
 
     "Acme, Princeton, NJ", "Acme (Berlin)", "Berlin – Acme", "Austin, TX: Acme".
     """
-    aside = _IN_BRACKETS.fullmatch(words)
+    bare, aside = split_aside(words)
     if aside:
-        return (words_of(aside[1]), aside[2].strip()) if place_score(aside[2]) >= 2 else (words, "")
-    for match in list(_BEFORE_PLACE.finditer(words))[-4:]:
-        head, tail = words_of(words[: match.start()]), words_of(words[match.end() :])
+        return (words_of(bare), aside.strip()) if place_score(aside) >= 2 else (words, "")
+    for cut in cuts(words, ",-/;", {"in"})[-4:]:
+        head, tail = words_of(words[: cut.start]), words_of(words[cut.end :])
         known = place_score(tail)
         if head and (known >= 3 or (known == 2 and not title_score(tail) and not company_score(tail))):
             return head, tail
-    for match in reversed(list(_AFTER_PLACE.finditer(words))[:2]):
-        head, tail = words_of(words[: match.start()]), words_of(words[match.end() :])
-        if tail and place_score(head) >= 3 and ("," in head or match[0].strip() != ","):
+    for cut in reversed(cuts(words, ",-/:")[:2]):
+        head, tail = words_of(words[: cut.start]), words_of(words[cut.end :])
+        if tail and place_score(head) >= 3 and ("," in head or cut.sign != ","):
             return tail, head
     return words, ""
 
@@ -296,21 +291,20 @@ def _role(words: str) -> tuple[str | None, str]:
 def _sides(whole: NameCandidate) -> Iterator[NameCandidate]:
     """Both sides of each separator in a segment: "Engineer, Acme", "Engineer at Acme", "Acme - Engineer"."""
     words = whole.words
-    found = [
-        (match, _sign(match), pattern is _PREPOSITION)
-        for pattern in (_PREPOSITION, _WEAK_SEPARATOR)
-        for match in pattern.finditer(words)
-        if _is_outside_brackets(words, match)
-    ]
-    signs = [sign for _, sign, _ in found]
-    for index, (match, sign, is_at) in enumerate(found):
-        left, city = split_known_place(words_of(words[: match.start()]))
-        right = words_of(words[match.end() :].removesuffix(")") if sign == "(" else words[match.end() :])
+    at_words = [cut for cut in cuts(words, "@", _PREPOSITIONS) if _is_outside_brackets(words, cut)]
+    at_signs = [cut for cut in cuts(words, ",-/:>(") if _is_outside_brackets(words, cut)]
+    found = [*at_words, *(cut for cut in at_signs if cut.sign != "(" or words.find(")", cut.end) == len(words) - 1)]
+    signs = [cut.sign for cut in found]
+    for index, cut in enumerate(found):
+        sign = cut.sign
+        left, city = split_known_place(words_of(words[: cut.start]))
+        right = words_of(words[cut.end :].removesuffix(")") if sign == "(" else words[cut.end :])
         if not left or not right or is_employment_type(right):
             continue
-        if is_at and sign not in SURE_PREPOSITIONS and not _parts_position_from_company(left, sign, right):
+        is_unsure = cut in at_words and sign not in SURE_PREPOSITIONS
+        if is_unsure and not _parts_position_from_company(left, sign, right):
             continue
-        separator = Separator(sign, signs[:index].count(sign), signs.count(sign), match.start())
+        separator = Separator(sign, signs[:index].count(sign), signs.count(sign), cut.start)
         yield replace(whole, words=left, separator=separator, side="L", city=city or whole.city, is_place=False)
         yield replace(whole, words=right, separator=separator, side="R", is_place=False)
 
@@ -321,11 +315,5 @@ def _parts_position_from_company(left: str, sign: str, right: str) -> bool:
     return title_score(right) < 2 and (named or title_score(left) >= 1)
 
 
-def _sign(match: re.Match[str]) -> str:
-    mark = match[0].strip()
-    return "-" if mark[0] in "–—-" else mark if mark.isalpha() else mark[0]
-
-
-def _is_outside_brackets(words: str, match: re.Match[str]) -> bool:
-    """True if the separator is outside brackets."""
-    return words.count("(", 0, match.start()) <= words.count(")", 0, match.start())
+def _is_outside_brackets(words: str, cut: Cut) -> bool:
+    return words.count("(", 0, cut.start) <= words.count(")", 0, cut.start)

@@ -1,6 +1,5 @@
 """The jobs of a resume: company, position and place of each, by the layout that most of them share."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from pipelines.ingestion.parsers.careers.dates import DateRange
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.records import date_fields, end_year, job_line, supported_by
 from pipelines.ingestion.parsers.careers.section_names import section_of
+from pipelines.ingestion.parsers.careers.separators import cuts, split_aside
 from pipelines.ingestion.parsers.careers.vocabulary import (
     NOT_INDUSTRIES,
     company_score,
@@ -41,14 +41,11 @@ from pipelines.ingestion.parsers.resume.job_candidates import (
 from pipelines.ingestion.parsers.resume.lines import words_of
 from pipelines.ingestion.parsers.resume.sections import SectionPart
 
-_INNER_SEPARATOR = re.compile(r"\s(?:[–—-]|/)\s|:\s|\s(?:en|em|na|no|presso|chez|bei|at)\s(?=[A-ZÀ-Ý])")
-_DASH = re.compile(r"\s[–—-]\s")
+_BEFORE_NAMES = frozenset(("en", "em", "na", "no", "presso", "chez", "bei", "at"))
 COMPANY_ONLY, POSITION_BELOW, OWN_ENTRY = "head", "under", ""
 # Cost of a place after the position: if the company comes before the position, and if it does not.
 _COST_BEHIND, _COST_BEFORE = 0.1, 0.3
 _NO_CANDIDATE = NameCandidate("", 0, 0, 0)
-_IN_BRACKETS = re.compile(r"([^()]*[^\s()])\s*\(([^()]{2,60})\)")
-_STREET = re.compile(r"(?<=\w),\s+(?=\d)")
 _MIN_VOTE, _MAX_VOTE = -2.0, 4.0
 _FEW_JOBS = 4
 # With more jobs than this, only whole segments are candidates.
@@ -68,7 +65,7 @@ def role_fit(company: str, position: str) -> float:
 @lru_cache(maxsize=4096)
 def _company_penalty(words: str) -> float:
     """The cost of words that are more than a name, or less than a company's."""
-    cost = 0.2 * ((", " in words and company_score(words) < 2) or bool(_DASH.search(words)))
+    cost = 0.2 * ((", " in words and company_score(words) < 2) or bool(cuts(words, "-")))
     cost += 3.0 * is_break(words)
     cost += 1.5 * is_department(words) or 0.5 * (is_industry(words) or is_unit(words))
     return cost + _unnamed_penalty(words, 2, 0.7)
@@ -79,8 +76,15 @@ def _position_penalty(words: str, titled: str) -> float:
     """The cost of words that have several parts; higher if the first is not a position."""
     first = title_score(words.partition(", ")[0])
     cost = (0.15 if first else 0.5) * (", " in titled)
-    cost += (0.3 if title_score(_INNER_SEPARATOR.split(words)[0]) else 0.5) * bool(_INNER_SEPARATOR.search(words))
+    cost += (0.3 if title_score(_first_part(words)) else 0.5) * (_first_part(words) != words)
     return cost + _unnamed_penalty(words, 0, 0.5)
+
+
+def _first_part(words: str) -> str:
+    """The words before the first dash, slash or colon between them, or before a word that a name follows."""
+    inside = cuts(words, "-/:", _BEFORE_NAMES)
+    ends = (cut.start for cut in inside if cut.sign not in _BEFORE_NAMES or words[cut.end].isupper())
+    return words[: next(ends, len(words))]
 
 
 def _unnamed_penalty(words: str, few: int, cost: float) -> float:
@@ -269,7 +273,7 @@ def read_jobs(entries: Sequence[ResumeEntry]) -> list[JobReading]:
             votes[key] += score
     weight = 3 / max(len(entries), _FEW_JOBS)
     jobs = [_best_reading(options, votes, weight) for options in found]
-    aside = sum(_IN_BRACKETS.fullmatch(job.company) is not None for job in jobs)
+    aside = sum(bool(split_aside(job.company)[1]) for job in jobs)
     usual = aside > 1 and 2 * aside >= sum(bool(job.company) for job in jobs)
     return [_with_industry(job, usual=usual) for job in jobs]
 
@@ -315,11 +319,11 @@ def _with_industry(job: JobReading, *, usual: bool) -> JobReading:
 
     Words of no known industry are one where brackets are `usual`, else of the name: "Oakline (Kestrel)".
     """
-    job = replace(job, company=_STREET.split(job.company, maxsplit=1)[0])  # "British Council, 123 Bridge Street"
-    aside = _IN_BRACKETS.fullmatch(job.company)
-    if not aside or not tokens(aside[2]):
+    streets = (cut.start for cut in cuts(job.company, ",") if job.company[cut.end].isdigit())
+    job = replace(job, company=job.company[: next(streets, None)])  # "British Council, 123 Bridge Street"
+    company, inside = map(words_of, split_aside(job.company))
+    if not tokens(inside):
         return job
-    inside, company = aside[2].strip(), words_of(aside[1])
     if inside.isupper() and len(inside) < 6 and " " not in inside and not place_score(inside):
         return job
     if place_score(inside) >= 2:
@@ -360,7 +364,7 @@ def read_experience(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
 def _is_break(entry: ResumeEntry) -> bool:
     """True for a time without work ("Career break, parental leave"): its first words name one, and none a position."""
     words = [part.words for one in (*entry.head, *entry.after) for part in one.parts]
-    first = _INNER_SEPARATOR.split(words[0].partition(", ")[0])[0] if words else ""
+    first = _first_part(words[0].partition(", ")[0]) if words else ""
     return is_break(first) and not any(title_score(each) >= 1 for each in (first, *words))
 
 

@@ -7,9 +7,11 @@ from itertools import pairwise
 from typing import Literal
 
 from pipelines.blocks import fill_gaps
+from pipelines.bullets import item_body
 from pipelines.headings import trim_span
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
 from pipelines.ingestion.parsers.careers.places import is_place
+from pipelines.ingestion.parsers.careers.separators import split_at
 from pipelines.ingestion.parsers.careers.vocabulary import cached_for_short_text, has_title, is_break, looks_named
 from pipelines.ingestion.words import word_lists
 from pipelines.text import fold, plain
@@ -17,7 +19,6 @@ from pipelines.types import Block
 
 LineKind = Literal["heading", "bullet", "row", "text", "more"]
 
-_BULLET = re.compile(r"(?:[-*+•‣◦▪▫●○∙·➢➤►▶▸✓✔–—■□◆◇❖»›⁃]|\(?\d{1,3}[.)])[ \t]+(?=\S)")
 # A list may be in a column of its own, beside its heading.
 _BREAK = re.compile(r"\n|\t(?=[•◦▪●○‣∙] )")
 _MARKS = re.compile(r"#{1,6}[ \t]+|>[ \t]?|\|")
@@ -43,7 +44,6 @@ _ROLE_OF = {name: role for role, names in _ROLES.items() for name in names}
 _MAX_NAME_WORDS = 16
 _FEW_WORDS = 10
 _STYLED, _OTHERS = 2, 5
-_APART = re.compile(r",\s+|\s+[–—/@-]\s+|\s+\(")
 _OPEN_BEFORE = re.compile(r"[\t|(\[•·∙●⋅,;:–—*_]\s*[*_(\[]{0,3}$|\s{2,}$|\s[-/]\s*$|^\W*$" rf"|{_LEADER}$")
 _SENTENCE_END = re.compile(r"[.!?;:…]$")
 _ABBREVIATION = re.compile(
@@ -108,11 +108,11 @@ def lines_of(text: str, blocks: Sequence[Block]) -> list[ResumeLine]:
 
 def _line(text: str, block: Block, start: int, end: int, before: ResumeLine | None) -> ResumeLine:
     indent = start - text.rfind("\n", 0, start) - 1
-    bullet = _BULLET.match(text, start, end)
+    body = item_body(text, start, end)
     if block.kind == "table" or (text[start] == "|" and text.count("|", start, end) > 2):
         return ResumeLine(start, end, _body(text, start, end), "row")
-    if bullet:
-        return ResumeLine(start, end, bullet.end(), "bullet", indent=indent)
+    if body > start:
+        return ResumeLine(start, end, body, "bullet", indent=indent)
     if start > block.start and before and before.kind in ("bullet", "more"):
         wrapped = indent > 0 or text[start].islower() or before.end - before.start > _LONG_LINE
         if wrapped and "\t" not in text[start:end] and " | " not in text[start:end]:
@@ -365,7 +365,7 @@ def _ends_in_place(words: str) -> bool:
 
 def _is_styled(words: str) -> bool:
     """True if the words begin with a name in small letters: "oddment – Site Engineer", "oddment (Leeds)"."""
-    first, *others = _APART.split(words)
+    first, *others = split_at(words, ",-/@(")
     small = len(first.split()) <= _STYLED and all(len(other.split()) <= _OTHERS for other in others)
     return small and bool(others) and all(map(looks_named, others))
 

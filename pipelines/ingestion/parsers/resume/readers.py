@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 
+from pipelines.contacts import email_in, is_link, links_in
 from pipelines.facts import (
     CareerRecord,
     CertificationFacts,
@@ -15,10 +16,17 @@ from pipelines.facts import (
     SkillsFacts,
     TalkFacts,
 )
-from pipelines.ingestion.parsers.careers.dates import date_ranges
-from pipelines.ingestion.parsers.careers.people import pronouns_in, summary_of, without_pronouns
+from pipelines.ingestion.parsers.careers.dates import date_ranges, durations
+from pipelines.ingestion.parsers.careers.people import (
+    is_person_name,
+    phone_in,
+    pronouns_in,
+    summary_of,
+    without_pronouns,
+)
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.records import date_fields, end_year
+from pipelines.ingestion.parsers.careers.separators import DASHES, cuts, split_aside, split_at
 from pipelines.ingestion.parsers.careers.talks import names_talks, talk_items
 from pipelines.ingestion.parsers.careers.vocabulary import LEVELS, company_score, language_names, title_score
 from pipelines.ingestion.parsers.pieces import Piece
@@ -48,45 +56,33 @@ from pipelines.structure import sentences
 from pipelines.text import fold, plain
 
 _KINDS = {"languages": "language", "skills": "skills", "top_skills": "skills"}
-_MAX_NAME = 200
-_ISSUER = re.compile(r"([^,]{3,}?)(?:,\s+|\s+[–—-]\s+)([^,]{2,60})")
-
-_LANGUAGE_DOTS = re.compile(r"[●○◉◯⬤★☆■□▮▯•·]{2,}|\b\d{1,3}\s?%|\b\d\s?/\s?\d{1,2}\b")
+_MAX_NAME, _MAX_ISSUER = 200, 60
+# How well a skill or a language is known, as drawn or in figures: "●●●○", "80 %", "4/5".
+_LEVEL_MARKS = re.compile(r"[●○◉◯⬤★☆✩✪■□▮▯▰▱█░]{2,}|[•·]{3,}|\(?\b\d{1,3}\s?%\)?|\b\d{1,2}\s?/\s?(?:5|10)\b")
 _MAX_LANGUAGE_LEVEL = 60
 
 _MAX_SKILL_WORDS = 7
+_MAX_GROUP, _MAX_GROUP_WORDS = 50, 5
 _MAX_ITEM_WORDS = 4
-_SKILL_SEPARATOR = re.compile(r"[,;|\t\n•·∙●⋅▪◦‖¦]|\s/\s|\s{3,}|\s[–—-]\s|<br\s?/?>")
-_SKILL_LIST = re.compile(r"[,;•·]\s")
-_SKILL_GROUP = re.compile(r"[*_]{0,3}([^\W_][^:：|\t,;•]{0,50}?)[*_]{0,3}\s?[:：][*_]{0,3}\s*(?=\S)")
-_BOLD_GROUP = re.compile(r"(?:\*\*|__)([^*_:|,;]{2,50}):?(?:\*\*|__):?\s+(?=[^\s*_|])")
-_SKILL_LEVEL = re.compile(r"[●○◉◯⬤★☆✩✪■□▮▯▰▱█░]{2,}|[•·]{3,}|\(?\b\d{1,3}\s?%\)?|\b\d{1,2}\s?/\s?(?:5|10)\b")
-_SKILL_ASIDE = re.compile(r"\s*\(([^()]{1,40})\)$")
-_YEARS = re.compile(r"\d{1,2}\+?\s?(?:years?|yrs?|jahre?n?|ans?|años?|anos?|anni|anno)\b.*", re.IGNORECASE)
-_AND = re.compile(r"\s+(?:and|und|et|y|e|&)\s+")
-_LEADING_AND = re.compile(r"^(?:and|und|et|y|e|&)\s+", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"[.!?]$")
-_CELL = re.compile(r"\s*\|\s*")
-
-_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
-_PHONE = re.compile(r"(?<![\w/.])\(?\+?\(?\d[\d ()./-]{6,20}\d(?!\w)")
-_LINK = re.compile(
-    r"(?<![@\w.-])(?:https?://)?(?:www\.)?[\w-]{1,63}(?:\.[\w-]{1,63}){0,4}\.[a-z]{2,10}(?:/[^\s()|,;]{0,300})?(?![\w@])",
-    re.IGNORECASE,
-)
-_CONTACT_LABEL = re.compile(
-    r"(?:(?:full )?name|address|location|phone|tel|telephone|mobile|e-?mail|adresse|anschrift|wohnort|telefon|ort|nom"
-    r"|nombre|nome|ubicación|dirección|teléfono|indirizzo|morada|linkedin|github|website)\s?[:：]\s+",
-    re.IGNORECASE,
-)
-_DASH = re.compile(r"\s+[–—-]\s+")
-_NAME = re.compile(r"[^\W\d_][\w.'’-]*\.?(?:,?\s+(?:[^\W\d_][\w.'’-]*\.?|\([^\W\d_]+\))){1,5}")
+_ITEM_ENDS = frozenset(",;|\t\n•·∙●⋅▪◦‖¦")
+_LIST_MARKS = ",;•·"
+_AND = frozenset(("and", "und", "et", "y", "e", "&"))
+_CONTACT_LABELS = frozenset(
+    map(
+        fold,
+        (
+            "name", "full name", "address", "location", "phone", "tel", "telephone", "mobile", "e-mail", "email",
+            "adresse", "anschrift", "wohnort", "telefon", "ort", "nom", "nombre", "nome", "ubicación", "dirección",
+            "teléfono", "indirizzo", "morada", "linkedin", "github", "website",
+        ),
+    )
+)  # fmt: skip
 _DOCUMENT_TITLES = frozenset(map(fold, ("resume", "cv", "curriculum vitae", "lebenslauf", "currículo", "curriculum")))
 _MAX_PERSON_NAME = 60
 _MAX_HEADLINE = 200
 _FIRST_LINES = 15
 _NAME_LINES = 5
-_MAX_PHONE = 15  # digits, as in E.164
+_SENTENCE_ENDS = (".", "!", "?")
 _MIN_SENTENCE, _MIN_TAGLINE = 7, 3  # words
 
 
@@ -185,8 +181,8 @@ def _first_prose(text: str, parts: Sequence[SectionPart]) -> ResumeLine | None:
     for _, part in parts_of_section(parts, "contact"):
         for line in part.lines:
             words = text[line.body : line.end]
-            is_sentence = len(words.split()) >= _MIN_SENTENCE and _SENTENCE_END.search(words) is not None
-            if line.kind == "text" and is_sentence and not _EMAIL.search(words):
+            is_sentence = len(words.split()) >= _MIN_SENTENCE and words.endswith(_SENTENCE_ENDS)
+            if line.kind == "text" and is_sentence and not email_in(words):
                 return line
     return None
 
@@ -257,14 +253,13 @@ def _project(text: str, entry: ResumeEntry) -> ProjectFacts | None:
         return None
     bullets = tuple(words_of(text[body:end]) for body, end in _bullets(entry))
     words = " ".join(plain(text[entry.start : entry.end]).split())
-    link = next((match[0] for match in _LINK.finditer(_EMAIL.sub(" ", words)) if "/" in match[0]), "")
     return ProjectFacts(
         span=(entry.start, entry.end),
         name=name[:_MAX_NAME],
         purpose=_purpose(text, entry, name) or (bullets[0] if bullets else ""),
         languages=technologies_in(words),
         topics=topic_terms(words),
-        link=link.rstrip(".,;/"),
+        link=next((link for link in links_in(words) if "/" in link), ""),
         bullets=bullets,
         **date_fields(entry.dated),
     )
@@ -294,7 +289,7 @@ def _purpose(text: str, entry: ResumeEntry, name: str) -> str:
             if len(beside.split()) > _MIN_TAGLINE:
                 return beside
         is_prose = one.line.kind == "text" and name not in words and not one.dates
-        if is_prose and len(words.split()) > _MIN_TAGLINE and not _LINK.fullmatch(words):
+        if is_prose and len(words.split()) > _MIN_TAGLINE and not is_link(words):
             start, end = next(iter(sentences(raw)), (0, len(raw)))
             return " ".join(plain(raw[start:end]).split())
     return ""
@@ -340,8 +335,9 @@ def _certificate(text: str, entry: ResumeEntry) -> CertificationFacts | None:
     if not name:
         return None
     issuer = names[1][:_MAX_NAME] if len(names) > 1 else ""
-    if " " not in issuer and (match := _ISSUER.fullmatch(name)):
-        name, issuer = match[1], f"{match[2]} {issuer}".rstrip()
+    cut = next(iter(cuts(name, "," if "," in name else "-")), None)
+    if " " not in issuer and cut and name.count(",") < 2 and len(name) - cut.end <= _MAX_ISSUER:
+        name, issuer = name[: cut.start], f"{name[cut.end :]} {issuer}".rstrip()
     span = entry.start, entry.end
     return CertificationFacts(span=span, name=name[:_MAX_NAME], issuer=issuer, **date_fields(entry.dated))
 
@@ -365,7 +361,7 @@ def language_facts(text: str, start: int, end: int) -> list[LanguageFacts]:
         if language in found:
             continue
         near = following - last <= 3 * _MAX_LANGUAGE_LEVEL
-        level = words_of(_LANGUAGE_DOTS.sub(" ", text[last:following])) if near else ""
+        level = words_of(_LEVEL_MARKS.sub(" ", text[last:following])) if near else ""
         level = level.removesuffix(" and").strip()
         level = level.strip("()[] ") if level.count("(") != level.count(")") or level.startswith("(") else level
         if level and level in " ".join(text[last:following].split()) and len(level) <= _MAX_LANGUAGE_LEVEL:
@@ -415,12 +411,16 @@ def _names_and_skills(text: str, lines: Sequence[ResumeLine]) -> list[tuple[str,
 def _cells(text: str, line: ResumeLine) -> list[str]:
     """The cells of a table row, or of a line with tabs."""
     raw = text[line.body : line.end]
-    return [cell for cell in (_CELL.split(raw) if line.kind == "row" else raw.split("\t")) if cell.strip()]
+    return [cell for cell in raw.split("|" if line.kind == "row" else "\t") if cell.strip()]
 
 
 def _is_pair(cells: Sequence[str]) -> bool:
     """True if the cells are a group name and a list."""
-    return len(cells) == 2 and _SKILL_LIST.search(cells[1]) is not None and not _SKILL_LIST.search(cells[0])
+    return len(cells) == 2 and _is_list(cells[1]) and not _is_list(cells[0])
+
+
+def _is_list(words: str) -> bool:
+    return any(sign in _LIST_MARKS and after.isspace() for sign, after in pairwise(words))
 
 
 def _group_and_skills(text: str, line: ResumeLine, paired: bool) -> tuple[str, list[str]]:
@@ -429,17 +429,28 @@ def _group_and_skills(text: str, line: ResumeLine, paired: bool) -> tuple[str, l
     cells = _cells(text, line)
     if paired and len(cells) == 2:
         return words_of(cells[0]).rstrip(":"), list(_skills(cells[1]))
-    match = _BOLD_GROUP.match(raw) or _SKILL_GROUP.match(raw)
-    if match and len(match[1].split()) <= 5:
-        return words_of(match[1]), list(_skills(raw[match.end() :]))
-    if raw.rstrip("*_ ").endswith(":") and len(raw.split()) <= 5:
+    name, listed = _split_group(raw)
+    if name and len(name.split()) <= _MAX_GROUP_WORDS:
+        return words_of(name), list(_skills(listed))
+    if raw.rstrip("*_ ").endswith(":") and len(raw.split()) <= _MAX_GROUP_WORDS:
         return words_of(raw).rstrip(":"), []
     return "", list(_skills(raw))
 
 
+def _split_group(raw: str) -> tuple[str, str]:
+    """(the group name, the list) of "Languages: Go, Rust" and "**Languages** Go, Rust"; both "" for other lines."""
+    mark = raw[:2] if raw[:2] in ("**", "__") else ""
+    bold, closed, listed = raw[len(mark) :].partition(mark or ":")
+    if not mark or not closed or listed.startswith(("*", "_")):
+        bold, _, listed = raw.replace("：", ":").partition(":")
+    name, listed = bold.strip("*_: "), listed.lstrip(" \t*_:")
+    is_name = name[:1].isalnum() and len(name) <= _MAX_GROUP and not any(sign in name for sign in ":|\t,;•")
+    return (name, listed) if is_name and listed else ("", "")
+
+
 def _skills(raw: str) -> Iterator[str]:
-    items = [item for item in _split_outside_brackets(_SKILL_LEVEL.sub("\t", raw)) if item.strip()]
-    if items and _SENTENCE_END.search(items[-1].strip()) and len(raw.split()) > _MAX_ITEM_WORDS * len(items):
+    items = [item for item in _split_outside_brackets(_LEVEL_MARKS.sub("\t", raw)) if item.strip()]
+    if items and items[-1].strip().endswith(_SENTENCE_ENDS) and len(raw.split()) > _MAX_ITEM_WORDS * len(items):
         return  # a sentence
     for number, item in enumerate(items):
         last = number == len(items) - 1 and number > 0
@@ -451,33 +462,47 @@ def _skills(raw: str) -> Iterator[str]:
 
 def _split_outside_brackets(raw: str) -> Iterator[str]:
     """The items between separators that are outside brackets."""
-    opened = done = 0
-    depth = 0
-    cuts = {match.start(): match.end() for match in _SKILL_SEPARATOR.finditer(raw)}
+    opened = depth = 0
     for place, char in enumerate(raw):
         depth = max(0, depth + (char == "(") - (char == ")"))
-        if place in cuts and place >= done and (depth == 0 or char in "\n\t"):
+        if place >= opened and (depth == 0 or char in "\n\t") and (length := _separator_at(raw, place)):
             yield raw[opened:place]
-            opened = done = cuts[place]
-            depth = 0
+            opened, depth = place + length, 0
     yield raw[opened:]
+
+
+def _separator_at(raw: str, place: int) -> int:
+    """The length of the separator of items at a place: a sign, a dash or slash between spaces, a gap; 0 without one."""
+    if raw[place] in _ITEM_ENDS:
+        return 1
+    if raw[place] == "<":
+        return (raw.find(">", place) + 1 - place) if raw[place + 1 : place + 3] == "br" else 0
+    around = raw[place : place + 3]
+    is_between = len(around) == 3 and around[1] in f"/{DASHES}" and around[0].isspace() and around[2].isspace()
+    gap = len(raw[place:]) - len(raw[place:].lstrip()) if around.isspace() else 0
+    return 3 if is_between else gap if gap > 2 else 0
 
 
 def _split_last_item(item: str) -> list[str]:
     """The last item of a list; "Go and Rust" is two."""
-    item = _LEADING_AND.sub("", item.strip())
-    sides = _AND.split(item)
-    return (
-        sides if len(sides) == 2 and all(0 < len(side.split()) <= 2 for side in sides) and "&" not in item else [item]
-    )
+    first, _, rest = item.strip().partition(" ")
+    item = rest.lstrip() if first.lower() in _AND and rest else item.strip()
+    sides = split_at(item, "", _AND)
+    is_two = len(sides) == 2 and all(0 < len(side.split()) <= 2 for side in sides) and "&" not in item
+    return sides if is_two else [item]
 
 
 def _clean_skill(item: str) -> str:
     skill = words_of(item).rstrip(".")
-    aside = _SKILL_ASIDE.search(skill)
-    if aside and (_is_level(aside[1]) or _YEARS.fullmatch(aside[1])):
-        skill = skill[: aside.start()].rstrip()
-    return skill if any(map(str.isalnum, skill)) and not _YEARS.fullmatch(skill) else ""
+    bare, aside = split_aside(skill)
+    if _is_level(aside) or _is_length(aside):
+        skill = bare
+    return skill if any(map(str.isalnum, skill)) and not _is_length(skill) else ""
+
+
+def _is_length(words: str) -> bool:
+    """True if the words begin with a duration: "5+ years"."""
+    return any(start == 0 for start, _ in durations(words))
 
 
 def _is_level(words: str) -> bool:
@@ -496,8 +521,7 @@ def person_facts(text: str, lines: Sequence[ResumeLine], *, named: bool, titled:
     """
     start, end = lines[0].start, lines[-1].end
     passage = text[start:end]
-    email = _EMAIL.search(passage)
-    links = tuple(dict.fromkeys(match[0].rstrip(".,;/") for match in _LINK.finditer(_EMAIL.sub(" ", passage))))
+    links = links_in(passage)
     name, headline = _name_and_headline(text, lines, links, titled) if named else ("", "")
     facts = PersonFacts(
         span=(start, end),
@@ -505,20 +529,11 @@ def person_facts(text: str, lines: Sequence[ResumeLine], *, named: bool, titled:
         headline=headline,
         location=_location(text, lines[:_FIRST_LINES], name),
         pronouns=pronouns_in(passage),
-        email=email[0].rstrip(".") if email else "",
-        phone=_phone(passage),
+        email=email_in(passage),
+        phone=phone_in(passage),
         links=links,
     )
     return facts if facts.name or facts.email or facts.phone or facts.links else None
-
-
-def _phone(passage: str) -> str:
-    """The first phone number that is not a date."""
-    for match in _PHONE.finditer(passage):
-        digits = sum(map(str.isdigit, match[0]))
-        if 7 <= digits <= _MAX_PHONE and not (digits <= 8 and date_ranges(match[0])):
-            return match[0].strip()
-    return ""
 
 
 def _name_and_headline(text: str, lines: Sequence[ResumeLine], links: Sequence[str], titled: bool) -> tuple[str, str]:
@@ -546,8 +561,7 @@ def _name_and_headline(text: str, lines: Sequence[ResumeLine], links: Sequence[s
 
 def _is_name(words: str) -> bool:
     """True if the words look like a person: two to six with capitals, no company, no position."""
-    shaped = _NAME.fullmatch(words) is not None and all(word[:1].isupper() for word in words.split() if len(word) > 3)
-    return shaped and not title_score(words) and not company_score(words)
+    return is_person_name(words.replace(",", "")) and not title_score(words) and not company_score(words)
 
 
 def _name_phrases(text: str, line: ResumeLine, known: str) -> list[str]:
@@ -559,14 +573,19 @@ def _name_phrases(text: str, line: ResumeLine, known: str) -> list[str]:
         and words.casefold() not in known
         and not words.startswith("@")
         and not date_ranges(words)
-        and not (_EMAIL.search(words) or _phone(words) or _LINK.fullmatch(words) or _is_home(words))
+        and not (email_in(words) or phone_in(words) or is_link(words) or _is_home(words))
         and without_pronouns(words)
     ]
 
 
 def _phrases(text: str, line: ResumeLine) -> list[str]:
-    found = [_CONTACT_LABEL.sub("", part.words, count=1) for part in segments(text, line.body, line.end)]
-    return [words for part in found for words in map(words_of, _DASH.split(part)) if words]
+    found = [_without_label(part.words) for part in segments(text, line.body, line.end)]
+    return [words for part in found for words in map(words_of, split_at(part, "-")) if words]
+
+
+def _without_label(words: str) -> str:
+    label, colon, value = words.replace("：", ":").partition(":")
+    return value.strip() if colon and fold(label).strip() in _CONTACT_LABELS else words
 
 
 def _is_home(words: str) -> bool:
@@ -579,7 +598,8 @@ def _is_home(words: str) -> bool:
 def _location(text: str, lines: Sequence[ResumeLine], name: str) -> str:
     """The first phrase that is a place, else the place before an address for mail, else the end of a postal address."""
     phrases = [words for line in lines for words in _phrases(text, line) if words != name]
-    before = [words_of(pattern.sub("\t", words).partition("\t")[0]) for words in phrases for pattern in (_EMAIL, _LINK)]
+    addresses = [(words, (email_in(words), *links_in(words))) for words in phrases]
+    before = [words_of(words.partition(address)[0]) for words, found in addresses for address in found if address]
     found = next((words for words in (*phrases, *before) if words != name and _is_home(words)), "")
     ends = (words_of(words[at + 1 :]) for words in phrases for at, sign in enumerate(words) if sign == ",")
     return found or next((words for words in ends if place_score(words) >= 2), "")
