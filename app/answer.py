@@ -4,16 +4,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from app.conversation import Exchange, written_by
-from app.wording import FINDING, by_document, cited_place, how_it_ended, place_and_others, read_as, readable
+from app.wording import FINDING, ONLY_NEAR, by_document, cited_place, how_it_ended, place_and_others, readable
 from pipelines.answers import Answer, Citation, Sentence, Source
 from pipelines.query.careers.computed_answer import CAREER_FACTS
 from pipelines.query.layout import AnswerBlock, blocks_of
 
 _TAGS = {"partial": "partly", "misattributed": "wrong source", "unsupported": "unsupported", "uncited": "uncited"}
+_QUOTED = 320  # characters of words that only came near
 
 
 def answer_data(exchange: Exchange, opened: tuple[int, int | None] | None, *, latest: bool) -> dict[str, Any]:
-    """Blocks of sentences with their marks, notes, and sources grouped by document.
+    """Blocks of sentences with their marks, notes, and sources grouped by document, which stand first if it abstains.
 
     Args:
         exchange: A question with its answer.
@@ -23,6 +24,7 @@ def answer_data(exchange: Exchange, opened: tuple[int, int | None] | None, *, la
     return {
         "blocks": _blocks(exchange) or _unverified(exchange),
         "notes": list(_notes(exchange)),
+        "abstains": exchange.answer is not None and not exchange.answer.answered,
         "groups": [group for group in _groups(exchange) if group["documents"]],
         "open": None if opened is None else {"n": opened[0], "sentence": opened[1]},
         "latest": latest,
@@ -105,14 +107,12 @@ def _notes(exchange: Exchange) -> Iterator[str]:
         stopped = "" if exchange.problem else "Stopped. "
         yield f"{stopped}This is as far as it came; nothing in it was checked."
         return
-    if not answer.answered and answer.searched:
-        yield f"Searched for: {'; '.join(answer.searched)}"
+    if not answer.answered and answer.filters:
+        yield f"Only a part of the documents was searched, by {' and '.join(answer.filters.narrowing)}."
     doubtful = sum(sentence.verdict != "supported" for sentence in exchange.sentences)
     if doubtful:
         yield f"{doubtful} of {len(exchange.sentences)} sentences are marked: their sources do not fully support them."
     yield from (f"Sources disagree: {conflict.said}" for conflict in answer.conflicts)
-    if meant := read_as(answer.condensed, answer.condensed_by):
-        yield meant
     yield from how_it_ended(answer.mode, answer.fallback_reason, truncated=answer.truncated, answered=answer.answered)
     yield from answer.notes
     yield _signature(answer)
@@ -136,13 +136,14 @@ def _spent(answer: Answer) -> list[str]:
 
 def _groups(exchange: Exchange) -> list[dict[str, Any]]:
     if exchange.answer and not exchange.answer.answered:
-        return [_group("Nearest passages", list(exchange.sources.values()), numbered=False)]
+        return [_group(ONLY_NEAR, list(exchange.sources.values()), quoted=True)]
     cited = exchange.cited()
     rest = [source for source in exchange.sources.values() if source not in cited]
     return [_group("Sources", cited), _group(f"Also read, not cited ({len(rest)})", rest, folded=True)]
 
 
-def _group(heading: str, sources: Sequence[Source], *, numbered: bool = True, folded: bool = False) -> dict[str, Any]:
+def _group(heading: str, sources: Sequence[Source], *, quoted: bool = False, folded: bool = False) -> dict[str, Any]:
+    """The sources by document; those that only came near are `quoted` and have no number."""
     return {
         "heading": heading,
         "folded": folded,
@@ -151,13 +152,22 @@ def _group(heading: str, sources: Sequence[Source], *, numbered: bool = True, fo
                 "title": document.title,
                 "name": document.name,
                 "rows": [
-                    {"n": s.n, "number": str(s.n) if numbered else "", "place": place_and_others(s)}
-                    for s in document.sources
+                    {
+                        "n": source.n,
+                        "number": "" if quoted else str(source.n),
+                        "place": place_and_others(source),
+                        "quote": _clipped(source.words) if quoted else "",
+                    }
+                    for source in document.sources
                 ],
             }
             for document in by_document(sources)
         ],
     }
+
+
+def _clipped(words: str) -> str:
+    return words if len(words) <= _QUOTED else f"{words[:_QUOTED].rsplit(' ', 1)[0]} …"
 
 
 def _tip(source: Source, evidence: Sequence[Citation]) -> str:

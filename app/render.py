@@ -65,21 +65,23 @@ def running(slot: DeltaGenerator, exchange: Exchange) -> None:
     slot.html(running_html(exchange.running(), exchange.standing_in))
 
 
-def exchange(
+def answer(
     entry: Exchange, key: str, opened: tuple[int, int | None] | None, on_open: Callable[[], None], *, latest: bool
-) -> DeltaGenerator:
-    """Show a question with its whole answer: footnotes, verdicts, sources by document, and a download.
-
-    Returns the row of the download, for what else can be done with the answer.
-    """
-    question(entry.question)
+) -> None:
+    """Show a whole answer: footnotes, verdicts, sources by document."""
     if entry.problem:
         problem(*entry.problem)
     if entry.pieces or entry.answer:
         _answer(key=key, data=answer_data(entry, opened, latest=latest), on_open_change=on_open)
-    actions = st.container(key=f"actions_{key}", horizontal=True, vertical_alignment="center", gap="small")
+    elif not entry.problem:
+        st.html('<p class="fn-note">Stopped before the answer began.</p>')
+
+
+def actions(entry: Exchange, key: str) -> DeltaGenerator:
+    """A row for what can be done with an answer, with its download where it has begun."""
+    row = st.container(key=f"actions_{key}", horizontal=True, vertical_alignment="center", gap="small")
     if entry.pieces or entry.answer:
-        actions.download_button(
+        row.download_button(
             "Download",
             as_markdown(entry),
             file_name="answer.md",
@@ -90,9 +92,7 @@ def exchange(
             on_click="ignore",
             help="This answer with its sources, as Markdown",
         )
-    elif not entry.problem:
-        st.html('<p class="fn-note">Stopped before the answer began.</p>')
-    return actions
+    return row
 
 
 # The source panel

@@ -9,6 +9,7 @@ from app.chat_engine import ChatEngine, build_chat_engine
 from app.conversation import Entry, Exchange, Intake
 from app.settings import read_settings
 from config.settings import Settings
+from pipelines.types import Turn
 
 FILTERS = ("filter_category", "filter_year", "filter_document")
 
@@ -63,17 +64,25 @@ def clear() -> None:
     """Begin a new conversation."""
     st.session_state["entries"] = []
     st.session_state["opened"] = None
-    st.session_state["pending"] = ""
+    st.session_state["pending"] = None
 
 
-def ask(question: str) -> None:
-    """Ask a question in the next run, as if it had been typed."""
-    st.session_state["pending"] = question
+def ask(question: str, turns: tuple[Turn, ...] | None = None) -> None:
+    """Ask a question in the next run, as if it had been typed; with the turns given, not with the conversation."""
+    st.session_state["pending"] = question, turns
 
 
-def pending() -> str:
-    """Take the question that waits for an answer."""
-    return str(st.session_state.pop("pending", "") or "")
+def ask_everywhere(question: str, turns: tuple[Turn, ...]) -> None:
+    """Take the filters away, and ask a question with these turns in the next run."""
+    for key in FILTERS:
+        st.session_state[key] = []
+    ask(question, turns)
+
+
+def pending() -> tuple[str, tuple[Turn, ...] | None]:
+    """Take the question that waits for an answer, and the turns that it is read with; empty if none waits."""
+    question, turns = st.session_state.pop("pending", None) or ("", None)
+    return str(question), turns
 
 
 # The open source

@@ -12,6 +12,7 @@ from app import session
 from app.chat_engine import ChatEngine
 from app.conversation import Exchange, Intake
 from app.typeset import literal
+from app.wording import added, read_as
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.store.query_log import Feedback
@@ -38,6 +39,38 @@ def ask(engine: ChatEngine, exchange: Exchange) -> None:
         )  # fmt: skip
     elif thumb is not None:
         st.html('<span class="fn-thanks" role="status">Thank you.</span>')
+
+
+def alone_chip(exchange: Exchange, key: str) -> None:
+    """What a follow-up took from the conversation, with a cross that asks it again as it stands."""
+    answer = exchange.answer
+    if answer is None or not answer.condensed:
+        return
+    st.button(
+        literal(added(answer.added) or f"read as “{answer.condensed}”"),
+        key=f"alone_{key}",
+        icon=":material/close:",
+        icon_position="right",
+        type="tertiary",
+        on_click=session.ask,
+        args=(exchange.question, ()),
+        help=f"{literal(read_as(answer.condensed, answer.condensed_by))}. Press to ask it as it stands.",
+    )
+
+
+def everywhere_button(exchange: Exchange, key: str) -> None:
+    """After an abstention under filters, a button that asks again without them."""
+    answer = exchange.answer
+    if answer is not None and not answer.answered and answer.filters:
+        st.button(
+            "Search everything",
+            key=f"everywhere_{key}",
+            icon=":material/filter_alt_off:",
+            type="secondary",
+            on_click=session.ask_everywhere,
+            args=(exchange.question, exchange.before),
+            help="Takes the filters away, and asks again",
+        )
 
 
 def report(engine: ChatEngine, exchange: Exchange, n: int) -> None:

@@ -1,6 +1,7 @@
 """The wording of sources, places, verdicts and endings, in the chat, the terminal and answer packs."""
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import PurePosixPath
@@ -140,7 +141,7 @@ def source_of(row: Mapping[str, Any]) -> Source:
     numbers = {"n", "line_start", "line_end", "start", "end"}
     given: dict[str, Any] = {each.name: row.get(each.name, "") for each in fields(Source)}
     given |= {name: tuple(row.get(name, ())) for name in lists}
-    given |= {name: row.get(name, 0) for name in numbers}
+    given |= {name: row.get(name, 0) for name in numbers} | {"structure": None}
     return Source(**given | {"page": row.get("page")})
 
 
@@ -192,9 +193,24 @@ FINDING = {
 _BY = {"rules": "by rules, from the questions before it", "model": "by the language model"}
 
 
-def read_as(condensed: str, condensed_by: str) -> str:
-    """The standalone form of a follow-up, and what made it; empty for a standalone question."""
-    return f"Read as: {condensed} (made whole {_BY.get(condensed_by, condensed_by)})" if condensed else ""
+ONLY_NEAR = "Only near, not an answer"
+
+
+def added(pairs: Iterable[Sequence[str]]) -> str:
+    """What a follow-up took from the conversation: `it = saltlick, + the words that were left unsaid`."""
+    return ", ".join(f"{said} = {meant}" if said else f"+ {meant}" for said, meant in pairs)
+
+
+def read_as(condensed: str, condensed_by: str, pairs: Iterable[Sequence[str]] = ()) -> str:
+    """The standalone form of a follow-up, what it took from the conversation, and what made it; else empty."""
+    how = "; ".join(filter(None, (added(pairs), f"made whole {_BY.get(condensed_by, condensed_by)}")))
+    return f"Read as: {condensed} ({how})" if condensed else ""
+
+
+def options_of(filters: Mapping[str, Any]) -> str:
+    """Filters as the options of the command line that set them: `--category blog --year 2024`; empty for none."""
+    given = ((name, [value] if isinstance(value, str) else value) for name, value in filters.items() if value)
+    return shlex.join(word for name, values in given for value in values for word in (f"--{name}", str(value)))
 
 
 def how_it_ended(mode: str, fallback_reason: str, *, truncated: bool, answered: bool = True) -> Iterator[str]:

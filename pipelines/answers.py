@@ -2,12 +2,12 @@
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 
 from pipelines.structure import Structure, structure_of
-from pipelines.types import CondensedBy
+from pipelines.types import CondensedBy, Filters
 
 ConflictKind = Literal["dates", "title", "employer", "value"]
 VerdictName = Literal["supported", "partial", "misattributed", "unsupported", "uncited"]
@@ -69,6 +69,27 @@ class Source:
         first = self.line_start + self.snippet.count("\n", 0, start - self.start)
         last = first + self.snippet.count("\n", start - self.start, end - self.start)
         return self.page and self.page + bisect_right(self.page_breaks, start), first, last
+
+    def part(self, start: int, end: int) -> "Source":
+        """The source of `snippet[start:end]` alone."""
+        first, last = self.start + start, self.start + end
+        page, line, until = self.place(first, last)
+        return replace(
+            self,
+            page=page,
+            line_start=line,
+            line_end=until,
+            snippet=self.snippet[start:end],
+            start=first,
+            end=last,
+            page_breaks=tuple(at for at in self.page_breaks if first < at < last),
+            structure=self.read().between(start, end),
+        )
+
+    @property
+    def words(self) -> str:
+        """The words of the snippet on one line, without markup."""
+        return self.read().words(0, len(self.snippet))
 
     def cite(self, start: int, end: int, verdict: VerdictName = "supported", support: float = 1.0) -> "Citation":
         """A citation of `document.text[start:end]`, which is a part of this source."""
@@ -144,8 +165,10 @@ class Answer:
     was corrected, a document that its source gave only in part. `fallback_reason` is the failure of the language
     model, if it failed. `model` is that of the language model, `career facts` for a sentence that was computed from
     them, else empty. `usage` counts the tokens of all models (`Meter.usage`), and `cost` is their price in dollars: 0
-    for models on this machine, None if a price is unknown. `condensed` is the standalone form of a follow-up, and
-    `condensed_by` its maker.
+    for models on this machine, None if a price is unknown. `condensed` is the standalone form of a follow-up,
+    `condensed_by` its maker, and `added` what it took from the conversation: (`it`, `saltlick`), or ("", words that
+    were left unsaid). `nearest` are the words that came nearest to an abstention, each a source of its own; `filters`
+    are those that it was asked with.
     """
 
     question: str
@@ -165,6 +188,8 @@ class Answer:
     notes: tuple[str, ...] = ()
     condensed: str = ""
     condensed_by: CondensedBy = ""
+    added: tuple[tuple[str, str], ...] = ()
+    filters: Filters = field(default_factory=Filters)
     trace_id: str = ""
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     usage: Mapping[str, int] = field(default_factory=dict)

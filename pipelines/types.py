@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Literal, get_args
 
@@ -225,6 +225,11 @@ class Filters:
     def __bool__(self) -> bool:
         return self != Filters()
 
+    @property
+    def narrowing(self) -> tuple[str, ...]:
+        """The names of the fields that narrow."""
+        return tuple(each.name for each in fields(self) if getattr(self, each.name))
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -254,6 +259,8 @@ class QueryIntent:
         follow_up: True if it was condensed with the question before it.
         condensed: The standalone form of a follow-up; empty for other questions.
         condensed_by: `rules` or `model`; empty if it was left as it is.
+        added: What that took from the conversation: (`it`, `saltlick`), or ("", words that were left unsaid); empty for
+            another question altogether.
         greeting: True for a greeting or thanks, which asks nothing.
         corrected: The question with its misspelt words corrected; empty if none was certain.
         owner: The words by which it names the person whose documents these are, folded: what belongs to that person
@@ -274,6 +281,7 @@ class QueryIntent:
     follow_up: bool = False
     condensed: str = ""
     condensed_by: CondensedBy = ""
+    added: tuple[tuple[str, str], ...] = ()
     greeting: bool = False
     corrected: str = ""
     owner: tuple[str, ...] = ()

@@ -54,7 +54,8 @@ def _converse(engine: ChatEngine, shelf: Shelf) -> None:
         max_upload_size=engine.settings.chat.max_upload_mb,
     )
     files = submitted.files if submitted else []
-    question = session.pending() or (submitted.text.strip() if submitted else "")
+    question, turns = session.pending()
+    question = question or (submitted.text.strip() if submitted else "")
     asked = sum(isinstance(entry, Exchange) for entry in session.entries()) + bool(question)
     opened = "" if question else session.open_name()
     render.attend(asked, opened, session.close_source, writing=bool(question))
@@ -65,7 +66,8 @@ def _converse(engine: ChatEngine, shelf: Shelf) -> None:
         if files:
             session.entries().append(widgets.take_in(engine, files))
         if question:
-            _answer(engine, question, filters)
+            before = read_with(question, session.entries()) if turns is None else turns
+            _answer(engine, Exchange(question, filters=filters, before=before, reader=engine.model_name))
         if files or question:
             st.rerun()
         follow_ups = st.container(key="follow_ups")
@@ -95,7 +97,11 @@ def _show_entries(engine: ChatEngine) -> None:
             continue
         key = f"answer_{index}"
         here = (place.n, place.sentence) if place and place.entry == index else None
-        with render.exchange(entry, key, here, _opener(engine, key, index), latest=index == len(entries) - 1):
+        render.question(entry.question)
+        widgets.alone_chip(entry, key)
+        render.answer(entry, key, here, _opener(engine, key, index), latest=index == len(entries) - 1)
+        widgets.everywhere_button(entry, key)
+        with render.actions(entry, key):
             widgets.pack_button(engine, entry, key)
             widgets.ask(engine, entry)
 
@@ -125,17 +131,15 @@ def _follow_ups(engine: ChatEngine) -> None:
                   type="tertiary", icon=":material/subdirectory_arrow_right:")  # fmt: skip
 
 
-def _answer(engine: ChatEngine, question: str, filters: Filters) -> None:
+def _answer(engine: ChatEngine, exchange: Exchange) -> None:
     """Stream one answer; what has arrived stays in the conversation when it is stopped."""
-    turns = read_with(question, session.entries())
-    exchange = Exchange(question, filters=filters, before=turns, reader=engine.model_name)
     session.entries().append(exchange)
     session.close_source()
-    render.question(question)
+    render.question(exchange.question)
     slot = st.empty()
     render.running(slot, exchange)
     st.button("Stop", key="stop", icon=":material/stop_circle:", type="tertiary")
-    for _ in exchange.follow(engine.answer(question, history=turns, filters=filters)):
+    for _ in exchange.follow(engine.answer(exchange.question, history=exchange.before, filters=exchange.filters)):
         if exchange.answer is None:
             render.running(slot, exchange)
 

@@ -56,6 +56,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const row = (source) => {
     const button = press(make("button", "fn-row"), source.n);
     if (source.number) button.append(make("span", "fn-number", source.number));
+    if (source.quote) button.append(make("q", "fn-near", source.quote));
     button.append(make("span", "fn-place", source.place));
     return button;
   };
@@ -86,7 +87,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
       line.forEach((said, place) => holder.append(...(place ? [" "] : []), sentence(said)));
     });
   }
-  root.replaceChildren(prose, ...data.notes.map((note) => make("p", "fn-note", note)), ...data.groups.map(shelf));
+  const notes = data.notes.map((note) => make("p", "fn-note", note));
+  const shelves = data.groups.map(shelf);
+  root.replaceChildren(prose, ...(data.abstains ? [...shelves, ...notes] : [...notes, ...shelves]));
   root.querySelectorAll("button")[pressed]?.focus({ preventScroll: true });
   if (!known && data.latest) backToQuestion();
 }

@@ -148,8 +148,8 @@ def marked(answer: Mapping[str, Any]) -> str:
 
 
 def say_sources(answer: Mapping[str, Any]) -> None:
-    """The footnotes by document and what they disagree about; of an abstention what was searched and came nearest."""
-    from app.wording import cited_numbers, conflict_of, how_it_ended, read_as, source_of
+    """The footnotes by document and what they disagree about; of an abstention what came nearest."""
+    from app.wording import ONLY_NEAR, cited_numbers, conflict_of, how_it_ended, options_of, read_as, source_of
     from config.prompts import COURTESIES
 
     cited = cited_numbers(answer["sentences"], answer["conflicts"])
@@ -161,12 +161,12 @@ def say_sources(answer: Mapping[str, Any]) -> None:
     for conflict in answer["conflicts"]:
         say(f"Sources disagree: {conflict_of(conflict)[0]}", "yellow")
     if not answer["answered"]:
-        for tried in answer["searched"]:
-            say(f"Searched: {tried}", "dim")
         if answer["nearest"]:
-            say("Nearest passages:", "dim")
+            say(f"\n{ONLY_NEAR}:", "dim")
         print_documents(map(source_of, answer["nearest"]), quoted=True)
-    if meant := read_as(answer["condensed"], answer["condensed_by"]):
+        if narrowed := options_of(answer["filters"]):
+            say(f"Only a part of the documents was searched. To search all of them, leave out: {narrowed}", "yellow")
+    if meant := read_as(answer["condensed"], answer["condensed_by"], answer["added"]):
         say(meant, "dim")
     failed, truncated = answer["fallback_reason"], answer["truncated"]
     for text in how_it_ended(answer["mode"], failed, truncated=truncated, answered=answer["answered"]):

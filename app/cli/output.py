@@ -195,7 +195,7 @@ def print_documents(
 ) -> None:
     """Print sources by document, each with its number, its place, the place of the cited words, and a link.
 
-    With `quoted`, their first words instead of the number.
+    With `quoted`, their words instead of the number.
     """
     from app.wording import by_document, citations_of, cited_at, is_made, link, place_and_others
 
@@ -205,7 +205,7 @@ def print_documents(
         if shown_at := "" if first.lines_uri else link(first):
             say(f"  {shown_at}", "dim")
         for source in document.sources:
-            number, words = ("", f": {clip(source.snippet, 120)}") if quoted else (f"[{source.n}] ", "")
+            number, words = ("", f": “{clip(source.words, 240)}”") if quoted else (f"[{source.n}] ", "")
             where, citations = place_and_others(source), citations_of(sentences, source.n)
             cited = cited_at(citations, converted=is_made(source))
             narrower = f" (cited: {cited})" if cited and not where.startswith(cited) else ""

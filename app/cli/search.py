@@ -266,7 +266,7 @@ def _say_understood(intent: Mapping[str, Any]) -> None:
 
     parts = [f"searched for {intent['search_text']!r}"] if intent["search_text"] != intent["question"] else []
     parts += [f"{name}: {', '.join(map(str, intent[name]))}" for name in _UNDERSTOOD if intent.get(name)]
-    if meant := read_as(intent.get("condensed", ""), intent.get("condensed_by", "")):
+    if meant := read_as(intent.get("condensed", ""), intent.get("condensed_by", ""), intent.get("added", ())):
         parts.insert(0, meant[0].lower() + meant[1:])
     parts += [name.replace("_", "-") for name in ("recent", "follow_up", "greeting") if intent.get(name)]
     if parts:

@@ -8,11 +8,13 @@ from pydantic import AfterValidator, TypeAdapter, ValidationError
 
 from config.prompts import no_answer
 from config.settings import PersonaSettings
-from pipelines.answers import Answer, Context, Footnote, Preview, Sentence, Token, Verdict
+from pipelines.answers import Answer, Context, Footnote, Preview, Sentence, Source, Token, Verdict
 from pipelines.errors import StoreError
 from pipelines.query.careers.computed_answer import NEUTRAL, ComputedAnswer
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.context import Retrieved
+from pipelines.query.question.form import classify_question
+from pipelines.query.question.reading import looked_for
 from pipelines.query.question.rules import reply_to_courtesy
 from pipelines.query.verify import WORDS_ONLY, Judge
 from pipelines.store.query_log import jsonable
@@ -20,7 +22,6 @@ from pipelines.types import Evidence, QueryIntent
 
 AnswerEvent = Preview | Token | Footnote | Verdict
 AnswerEvents = Generator[AnswerEvent, None, Answer]
-_NEAREST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class WriterInput:
         context: The numbered sources.
         evidence: How strong the evidence is.
         searched: Descriptions of what was searched, for an abstention.
+        nearest: The words that came nearest, for an abstention.
         instead: The text of an abstention that has another reason than weak evidence; else empty.
         judge: Verifies sentences.
         persona: Who says that there is no answer.
@@ -41,6 +43,7 @@ class WriterInput:
     context: Context
     evidence: Evidence
     searched: tuple[str, ...]
+    nearest: tuple[Source, ...] = ()
     instead: str = ""
     judge: Judge = WORDS_ONLY
     persona: PersonaSettings = NEUTRAL
@@ -62,17 +65,19 @@ def abstain(task: WriterInput, fallback_reason: str = "") -> AnswerEvents:
 
 
 def abstention(task: WriterInput, mode: Literal["llm", "extractive"], model: str) -> Answer:
-    """An Answer that says there is none, with what was searched and the nearest passages, and without citations."""
+    """An Answer that says there is none and what was looked for, with the nearest words, and without citations."""
+    intent = task.intent
+    text = reply_to_courtesy(intent.question) or task.instead
     return Answer(
-        question=task.intent.question,
+        question=intent.question,
         answered=False,
         confidence="low",
         mode=mode,
         model=model,
-        answer=reply_to_courtesy(task.intent.question) or task.instead or no_answer(task.persona),
+        answer=text or escape_markers(f"{no_answer(task.persona)} {looked_for(classify_question(intent))}"),
         sentences=(),
         sources=(),
-        nearest=task.context.sources[:_NEAREST],
+        nearest=task.nearest,
         searched=task.searched,
     )
 

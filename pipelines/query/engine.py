@@ -211,7 +211,13 @@ class QueryEngine(BaseQueryEngine):
                 careers = career_disagreements_for(answer, search, draft.basis)
                 answer = with_conflicts(answer, search.intent.wording, careers)
         intent = search.intent
-        answer = replace(answer, condensed=intent.condensed, condensed_by=intent.condensed_by)
+        answer = replace(
+            answer,
+            condensed=intent.condensed,
+            condensed_by=intent.condensed_by,
+            added=intent.added,
+            filters=request.filters,
+        )
         answer = with_identical_documents(answer, ledger, self.database.engine, request.audience)
         note_partial_documents(answer, self.database.engine, request.audience, ledger)
         trace = _closed(search)

@@ -80,13 +80,13 @@ def answered(
 
 
 def abstained(
-    question: str, nearest: Sequence[Source], searched: Sequence[str], *, notes: Sequence[str] = ()
+    question: str, nearest: Sequence[Source], searched: Sequence[str], *, notes: Sequence[str] = (), **changes: object
 ) -> list[Event]:
     """The events of an abstention."""
     return [
         Token(NO_ANSWER),
         *answered(question, (), (), answered=False, confidence="low", answer=NO_ANSWER, nearest=tuple(nearest),
-                  searched=tuple(searched), notes=tuple(notes)),
+                  searched=tuple(searched), notes=tuple(notes), **changes),
     ]  # fmt: skip
 
 

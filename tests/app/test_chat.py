@@ -99,7 +99,7 @@ def test_how_an_answer_was_found_is_noted_under_it(engine: FakeEngine, chat: Ope
     at = ask(ask(chat(), REEDS), "Who?")
     noted, plain = (answer["notes"] for answer in answers(at))
     assert noted == [*notes, "Extractive: sentences quoted verbatim · high confidence · 0.4 s"]
-    assert plain == ["Searched for: Who? (hybrid: nothing like it)", *notes, "No language model · 0.4 s"]
+    assert plain == [*notes, "No language model · 0.4 s"]
     assert not at.exception
 
 
@@ -127,20 +127,53 @@ def test_sources_stand_below_by_document_and_the_uncited_ones_are_folded_away(ch
     [document] = cited["documents"]
     assert (document["title"], document["rows"]) == (
         "resume",
-        [{"n": 1, "number": "1", "place": "p. 2 · Ann Bell"}],
+        [{"n": 1, "number": "1", "place": "p. 2 · Ann Bell", "quote": ""}],
     )
     assert (rest["heading"], rest["folded"]) == ("Also read, not cited (1)", True)
     assert rest["documents"][0]["title"] == "On reeds"
 
 
-def test_an_abstention_says_what_was_searched_and_offers_the_nearest_passages(engine: FakeEngine, chat: Open) -> None:
+def test_an_abstention_shows_the_nearest_words_first_and_says_that_they_are_only_near(
+    engine: FakeEngine, chat: Open
+) -> None:
     engine.script["Who?"] = abstained("Who?", [resume], ["Who? (hybrid: nothing like it)"])
     at = ask(chat(), "Who?")
     [answer] = answers(at)
     assert words(answer) == [(NO_ANSWER, [], "")]
-    assert answer["notes"] == ["Searched for: Who? (hybrid: nothing like it)", "No language model · 0.4 s"]
+    assert (answer["abstains"], answer["notes"]) == (True, ["No language model · 0.4 s"])
     [nearest] = answer["groups"]
-    assert (nearest["heading"], nearest["documents"][0]["rows"][0]["number"]) == ("Nearest passages", "")
+    [row] = nearest["documents"][0]["rows"]
+    assert (nearest["heading"], row["number"], row["quote"]) == ("Only near, not an answer", "", resume.snippet)
+    assert not at.exception
+
+
+def test_an_abstention_under_filters_can_be_asked_again_without_them(engine: FakeEngine, chat: Open) -> None:
+    blog = Filters(category=("blog",))
+    engine.script["Who?"] = abstained("Who?", [], [], filters=blog)
+    at = chat()
+    at.multiselect(key="filter_category").select("blog").run()
+    at = ask(at, "Who?")
+    assert answers(at)[0]["notes"][0] == "Only a part of the documents was searched, by category."
+    at.button(key="everywhere_answer_0").click().run()
+    assert [asked[2] for asked in engine.asked] == [blog, Filters()]
+    assert engine.asked[1][1] == (), "the turns that it was asked with"
+    assert at.multiselect(key="filter_category").value == []
+    assert not at.exception
+
+
+def test_what_a_follow_up_took_is_a_chip_whose_cross_asks_it_as_it_stands(engine: FakeEngine, chat: Open) -> None:
+    reading = {"condensed": "What is a reed of Leith?", "condensed_by": "rules"}
+    engine.script["What is it?"] = answered("What is it?", [brass], [reeds], added=(("it", "a reed"),), **reading)
+    engine.script["And?"] = answered("And?", [brass], [reeds], **reading)
+    at = ask(ask(ask(chat(), ORGANS), "What is it?"), "And?")
+    assert [at.button(key=f"alone_answer_{n}").label for n in (1, 2)] == [
+        "it = a reed",
+        "read as “What is a reed of Leith?”",
+    ]
+    at.button(key="alone_answer_1").click().run()
+    question, turns, _ = engine.asked[-1]
+    assert (question, turns, bool(engine.asked[1][1])) == ("What is it?", (), True)
+    assert "alone_answer_0" not in {button.key for button in at.button}
     assert not at.exception
 
 

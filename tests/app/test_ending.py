@@ -6,6 +6,9 @@ def test_a_follow_up_is_shown_as_it_was_read_with_who_made_it_whole() -> None:
         "Read as: How many people does Ann lead? (made whole by the language model)"
     )
     assert read_as("how long? Ann Leith", "rules").endswith("(made whole by rules, from the questions before it)")
+    assert read_as("Is saltlick slow?", "rules", [("it", "saltlick"), ("", "Leith")]) == (
+        "Read as: Is saltlick slow? (it = saltlick, + Leith; made whole by rules, from the questions before it)"
+    )
     assert read_as("", "") == ""
 
 

@@ -131,7 +131,8 @@ def test_an_opened_remote_source_leads_to_its_document(engine: FakeEngine, chat:
 def test_an_abstention_lists_the_nearest_passages_by_document(capsys: pytest.CaptureFixture[str]) -> None:
     say_sources(jsonable(an_answer(answered=False, sentences=(), sources=(), nearest=(reeds,), searched=("x",))))
     assert (
-        "Nearest passages:\nOn reeds (reeds.md)\n  lines 3–4 · Ann Bell: A reed is a strip" in capsys.readouterr().out
+        "Only near, not an answer:\nOn reeds (reeds.md)\n  lines 3–4 · Ann Bell: “A reed is a strip"
+        in capsys.readouterr().out
     )
 
 

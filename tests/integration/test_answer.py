@@ -34,6 +34,8 @@ POSTS = {
     "The search engine runs on Kubernetes.\n",
     "garden.md": "# Garden\n\nTomatoes need sun. Water them every morning and never at noon.\n",
 }
+VOLCANOES = "Which submarine volcanoes erupted near Kamchatka?"
+LOOKED_FOR = "I looked for “submarine volcanoes erupted near” together with “Kamchatka”."
 CRANE = "How many containers did the harbour crane move?"
 
 
@@ -113,15 +115,28 @@ def test_events_come_as_tokens_and_footnotes_then_verdicts_then_the_answer(engin
 )
 def test_an_abstention_is_in_the_voice_of_the_persona(engine: QueryEngine, persona: PersonaSettings, said: str) -> None:
     engine = replace(engine, settings=engine.settings.model_copy(update={"persona": persona}))
-    assert engine.ask("Which submarine volcanoes erupted near Kamchatka?").answer == said
+    assert engine.ask(VOLCANOES).answer == f"{said} {LOOKED_FOR}"
 
 
-def test_without_evidence_it_abstains_says_what_was_searched_and_cites_nothing(engine: QueryEngine) -> None:
-    answer = engine.ask("Which submarine volcanoes erupted near Kamchatka?")
+def test_without_evidence_it_abstains_says_what_was_looked_for_and_cites_nothing(engine: QueryEngine) -> None:
+    answer = engine.ask(VOLCANOES)
     assert not answer.answered
-    assert answer.answer == NO_ANSWER
+    assert answer.answer == f"{NO_ANSWER} {LOOKED_FOR}"
     assert (answer.sentences, answer.sources) == ((), ())
     assert answer.searched
+
+
+def test_an_abstention_shows_the_nearest_words_themselves_and_the_filters(engine: QueryEngine) -> None:
+    asked = "What did the harbour crane cost?"
+    everywhere, narrowed = (engine.ask(asked, filters=each) for each in (Filters(), Filters(category=("blog",))))
+    assert (everywhere.answered, everywhere.filters.narrowing) == (False, ())
+    assert (narrowed.answered, narrowed.filters.narrowing) == (False, ("category",))
+    with engine.database.engine.connect() as connection:
+        for near in everywhere.nearest:
+            row = select(documents.c.text).where(documents.c.id == near.document_id)
+            assert connection.execute(row).scalar_one()[near.start : near.end] == near.snippet
+    assert "crane" in everywhere.nearest[0].words
+    assert [near.n for near in everywhere.nearest] == list(range(1, len(everywhere.nearest) + 1))
 
 
 def test_an_empty_database_abstains(settings: Settings) -> None:
@@ -231,8 +246,8 @@ def test_a_response_cites_the_stored_spans_with_their_scores_and_verdicts(engine
 
 
 def test_an_abstention_has_no_source_nodes(engine: QueryEngine) -> None:
-    response = engine.query("Which submarine volcanoes erupted near Kamchatka?")
-    assert (response.response, response.source_nodes) == (NO_ANSWER, [])
+    response = engine.query(VOLCANOES)
+    assert (response.response, response.source_nodes) == (f"{NO_ANSWER} {LOOKED_FOR}", [])
 
 
 def test_the_whole_search_is_a_retriever_of_copies(engine: QueryEngine) -> None:

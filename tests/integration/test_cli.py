@@ -283,6 +283,17 @@ def test_filters_narrow_search_and_ask(shell: Shell, folder: Path) -> None:
     assert shell.json("ask", QUESTION, "--year", "1901")["answered"] is False
 
 
+def test_an_abstention_says_what_came_near_and_which_option_to_drop(shell: Shell, folder: Path) -> None:
+    shell("ingest", str(folder))
+    _, out = shell("ask", "What does the crane cost?", "--document", "crane.md")
+    assert "I looked for an amount of money together with “crane cost”." in out.replace("\n", " ")
+    assert "Only near, not an answer:\nCrane (crane.md)\n  line 3: “The crane moved 40 containers an hour.”" in out
+    assert "To search all of them, leave out: --document crane.md" in out
+    answer = shell.json("ask", "What does the crane cost?", "--document", "crane.md")
+    assert (answer["answered"], answer["filters"]["document"]) == (False, ["crane.md"])
+    assert answer["nearest"][0]["snippet"] == "The crane moved 40 containers an hour."
+
+
 def test_remove_takes_a_document_out(shell: Shell, folder: Path) -> None:
     shell("ingest", str(folder))
     assert shell("remove", "crane.md")[0] == 2

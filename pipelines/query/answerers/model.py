@@ -12,7 +12,7 @@ from pipelines.errors import FootnoteError, PromptTooLong
 from pipelines.models.measured import measured
 from pipelines.observe import log, log_failure
 from pipelines.query.answer import AnswerEvent, AnswerEvents, Draft, WriterInput
-from pipelines.query.answerers.quotation import write_without_model, writer_input
+from pipelines.query.answerers.quotation import extract_from, nearest_words, write_without_model, writer_input
 from pipelines.query.context import Retrieved, build_context
 from pipelines.query.escalate import find
 from pipelines.query.model_writer import ModelDraft, read_from, write_by_model
@@ -65,7 +65,7 @@ def write(retrieved: Retrieved, search: Search) -> AnswerEvents:
             if is_trusted or quotation() is not None:
                 draft = yield from _write_within_window(task, search, search.llm, quotation if previews else None)
                 if draft.answer and (draft.answer.answered or is_trusted):
-                    return draft.answer
+                    return draft.answer if draft.answer.answered else _with_nearest(draft.answer, retrieved, search)
                 failure = draft.failure
                 search.ledger.note(failure or (_REFUSED if draft.answer else _NOT_SUPPORTED))
             else:
@@ -91,6 +91,12 @@ def _quotation(retrieved: Retrieved, search: Search) -> Answer | None:
     except FootnoteError as error:
         log_failure("no quotation is shown while the language model reads", error)
         return None
+
+
+def _with_nearest(refusal: Answer, retrieved: Retrieved, search: Search) -> Answer:
+    """A refusal of the model with the words that quotation finds nearest."""
+    extraction = extract_from(retrieved, search, retrieved.found.evidence.strength)
+    return replace(refusal, nearest=nearest_words(extraction))
 
 
 def _write_within_window(

@@ -141,6 +141,14 @@ def extract(
     return Extraction(question, tuple(quotations), answers, scored)
 
 
+def nearest_words(extraction: Extraction) -> tuple[Source, ...]:
+    """What would be quoted, best first, each as a source of its own words."""
+    spans = ((quotation.unit.source, quotation.parts) for quotation in extraction.quotations)
+    return tuple(
+        replace(source.part(parts[0].start, parts[-1].end), n=n) for n, (source, parts) in enumerate(spans, start=1)
+    )
+
+
 def is_answer(extraction: Extraction, evidence: Evidence, settings: EvidenceSettings) -> bool:
     """True if the lines are probable enough, and the evidence is sufficient where that is required.
 
@@ -312,7 +320,9 @@ def write_by_quotation(
     if not is_answer(extraction, task.evidence, settings.evidence):
         why = extraction.silence or task.evidence.reason or NO_SENTENCE
         searched = f"{found.intent.search_text} ({search.request.mode}: {why})"
-        return (yield from abstain(replace(task, searched=(searched,)), fallback_reason))
+        return (
+            yield from abstain(replace(task, searched=(searched,), nearest=nearest_words(extraction)), fallback_reason)
+        )
     if extraction.more:
         found.ledger.note(
             f"{extraction.more} more of what is listed there are not quoted: open the source for all of them."

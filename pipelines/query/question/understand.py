@@ -10,6 +10,7 @@ from llama_index.core.schema import NodeWithScore
 from config.settings import AnalysisSettings, Use
 from pipelines.errors import RetrievalError
 from pipelines.query.question.followup import stand_alone
+from pipelines.query.question.reading import additions
 from pipelines.query.question.rules import (
     asks_for_recent,
     categories_of,
@@ -86,6 +87,7 @@ def analyse(
         follow_up=bool(by),
         condensed=condensed[:MAX_QUESTION_CHARACTERS] if by else "",
         condensed_by=by,
+        added=additions(asked, whole) if by else (),
         owner=owner,
     )
 
