@@ -281,6 +281,21 @@ def test_a_copied_page_is_read() -> None:
     ]
 
 
+def test_a_profile_that_is_written_as_a_resume_is_read_as_one() -> None:
+    text = (
+        "# Jane Doe\n\n## Experience\n\n**Senior Engineer, Acme Corp Inc.**\n"
+        "Aug 2018 – Apr 2021 · 2 yrs 9 mos · Bergen\n"
+        "Kept the pumps running.\n\n**Analyst, Other Corp Ltd.**\nMay 2015 – Jun 2017 · Oslo, Norway\n\n"
+        "## Education\n\n**Bergen University**: Bachelor of Engineering, Civil (2004 – 2009)\n"
+    )
+    assert jobs(text) == [
+        ("Acme Corp Inc.", "Senior Engineer", "2018-08", "2021-04"),
+        ("Other Corp Ltd.", "Analyst", "2015-05", "2017-06"),
+    ]
+    (school,) = facts(text, EducationFacts)
+    assert (school.institution, school.degree, school.area) == ("Bergen University", "Bachelor of Engineering", "Civil")
+
+
 # Languages
 
 

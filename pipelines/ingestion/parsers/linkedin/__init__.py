@@ -22,6 +22,7 @@ from pipelines.ingestion.parsers.linkedin.jobs import JobGroup, LinkedInEntry, j
 from pipelines.ingestion.parsers.linkedin.sections import ProfileSection, profile_sections
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, cut_span
+from pipelines.ingestion.parsers.resume import ResumeParser
 from pipelines.text import count_tokens
 from pipelines.types import Document
 
@@ -136,6 +137,11 @@ def _cut(text: str, span: tuple[int, int], limit: int) -> list[tuple[int, int]]:
     return parts
 
 
+def _jobs(pieces: Sequence[Piece]) -> bool:
+    """True if a piece states a job."""
+    return any(piece.kind == "job" and piece.facts is not None for piece in pieces)
+
+
 class LinkedInParser(SpanParser):
     """Parse a LinkedIn profile into nodes by section, with the facts of each.
 
@@ -148,7 +154,7 @@ class LinkedInParser(SpanParser):
     """
 
     name: str = "linkedin"
-    version: int = 3
+    version: int = 4
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:
@@ -156,9 +162,16 @@ class LinkedInParser(SpanParser):
         return count_tokens(text) <= self.max_tokens
 
     def split(self, document: Document) -> list[Piece]:
-        """The pieces of the document."""
+        """The pieces of the document; those of a resume if it is laid out as one, not as LinkedIn lays out jobs."""
+        typeset = is_typeset(document)
+        pieces = self._profile(document, typeset_sections(document) if typeset else profile_sections(document))
+        if typeset or _jobs(pieces):
+            return pieces
+        written = ResumeParser(max_tokens=self.max_tokens).split(document)
+        return written if _jobs(written) else pieces
+
+    def _profile(self, document: Document, sections: Sequence[ProfileSection]) -> list[Piece]:
         text = document.text
-        sections = typeset_sections(document) if is_typeset(document) else profile_sections(document)
         pieces: list[Piece] = []
         begin = 0
         for section, following in zip(sections, [*sections[1:], None], strict=False):

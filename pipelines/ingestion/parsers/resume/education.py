@@ -46,9 +46,9 @@ _GRADE = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(
-    r"(?:degree|institution|school|university|major|abschluss|hochschule|institut|diplôme|école|établissement|título"
+    r"^(?:(?:degree|institution|school|university|major|abschluss|hochschule|institut|diplôme|école|établissement|título"
     r"|institución|universidad|grau|instituição|titolo|istituto|università|field|area|studiengang|fach):\s+"
-    r"|major in\s+(?=\S)",
+    r"|major in\s+(?=\S))",
     re.IGNORECASE,
 )
 
