@@ -131,12 +131,14 @@ class ChatEngine:
         paths = keep_uploads(self._uploads, files)
         ingestion, locations = self._ingestion, [str(path) for path in paths]
         try:
-            return ingestion.run(ingestion.plan(locations), on_progress=on_progress).items
+            report = ingestion.run(ingestion.plan(locations), on_progress=on_progress)
         except ConfigError:
             if self._engine.identity == ingestion.identity:
                 raise
-        ingestion = self._ingestion  # another embedding model was promoted meanwhile
-        return ingestion.run(ingestion.plan(locations), on_progress=on_progress).items
+            ingestion = self._ingestion  # another embedding model was promoted meanwhile
+            report = ingestion.run(ingestion.plan(locations), on_progress=on_progress)
+        self._engine.try_questions()
+        return report.items
 
     def remove(self, chosen: Sequence[Shelved]) -> int:
         """Remove documents with all that was derived from them, uploads with their files; returns their number."""

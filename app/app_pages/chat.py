@@ -126,6 +126,8 @@ def _follow_ups(engine: ChatEngine) -> None:
     if not last.has_follow_ups:
         last.answer = replace(last.answer, follow_ups=engine.suggest(last.answer, last.before, last.filters))
         last.has_follow_ups = True
+    if last.answer.follow_ups and not last.answer.answered:
+        st.caption("These have an answer:")
     for index, text in enumerate(last.answer.follow_ups):
         st.button(literal(text), key=f"follow_up_{index}", on_click=session.ask, args=(text,),
                   type="tertiary", icon=":material/subdirectory_arrow_right:")  # fmt: skip

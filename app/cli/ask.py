@@ -78,7 +78,7 @@ def ask(
         _keep_answer(engine, question, filters, answer, paths)
     for number, text in enumerate(() if as_json else engine.suggest(answer, filters=filters)):
         if not number:
-            say("\nYou could ask next:", "dim")
+            say("\nYou could ask next:" if answer.answered else "\nThese have an answer:", "dim")
         say(f"  {text}", "dim")
 
 

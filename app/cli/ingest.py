@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache, partial
 from threading import Event
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -24,6 +25,8 @@ from app.cli.options import (
 from app.cli.output import ListEntry, emit, note, print_entries, print_json, render, say, warn
 from app.cli.serialise import serialise
 from app.cli.signals import stopping
+from pipelines.errors import FootnoteError
+from pipelines.observe import log_failure
 from pipelines.store.originals import named_place
 from pipelines.wording import format_count, format_duration, labelled_message, with_hint, without_label
 
@@ -314,8 +317,23 @@ def emit_run(
     """
     with stopping(ingestion.stop) as stopped, ingest_progress(len(plan.steps), quiet=as_json) as advance:
         report = run(advance)
+    if not report.stopped and report.count("added") + report.count("updated"):
+        _try_questions(ingestion, quiet=as_json)
     failed = EXIT_FAILED_DOCUMENTS if report.count("failed") else 0
     emit(RunResult(report, plan, undone), as_json, stopped() if report.stopped else failed)
+
+
+def _try_questions(ingestion: "Ingestion", *, quiet: bool) -> None:
+    """Try questions about the new documents, of which an abstention offers those that have an answer."""
+    from pipelines.query.engine import build_engine_aside
+    from pipelines.query.suggest import try_questions
+
+    engine = cache(partial(build_engine_aside, ingestion.settings, ingestion.database, ingestion.identity))
+    with output.waiting("trying questions", quiet=quiet):
+        try:
+            try_questions(ingestion.store, lambda question: engine().ask(question, record=False))
+        except FootnoteError as error:
+            log_failure("no questions are tried", error)
 
 
 @contextmanager

@@ -31,6 +31,7 @@ from pipelines.store.facts import Fact, read_facts
 from pipelines.store.known_names import NameIndex, read_name_index
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_table import node_table
+from pipelines.store.questions import StoredQuestion, read_questions
 from pipelines.store.read_snapshot import KeptByMark, ReadSnapshot
 from pipelines.store.vector_store import (
     FootnoteVectorStore,
@@ -55,6 +56,7 @@ class ModelIndex:
     spaces: StatisticsCache
     names: KeptByMark[NameIndex]
     facts: KeptByMark[list[Fact]]
+    questions: KeptByMark[list[StoredQuestion]]
     embed_model: BaseEmbedding
 
 
@@ -83,6 +85,7 @@ def build_model_index(
         spaces=build_statistics(settings, database, store),
         names=KeptByMark(partial(read_name_index, store)),
         facts=KeptByMark(partial(read_facts, store, Filters())),
+        questions=KeptByMark(partial(read_questions, store, Filters())),
         embed_model=embed_model,
     )
 

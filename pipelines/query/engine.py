@@ -33,12 +33,14 @@ from pipelines.query.disagreements import career_disagreements_for, with_conflic
 from pipelines.query.escalate import find
 from pipelines.query.result_cache import NO_CACHE, ResultCache
 from pipelines.query.search import Request, Search, SearchOutcome, begin_search
-from pipelines.query.suggest import proposals_beside, suggest
+from pipelines.query.suggest import offered, proposals_beside, suggest, try_questions
 from pipelines.store.added_nodes import restored
 from pipelines.store.database import Database, open_database
 from pipelines.store.documents import DocumentLinks
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.query_log import fingerprint, save_query
+from pipelines.store.questions import read_questions
+from pipelines.store.read_snapshot import Mark
 from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import (
     Audience,
@@ -53,6 +55,7 @@ from pipelines.types import (
 )
 
 Event = AnswerEvent | Answer
+_OFFERED = 2  # stored questions of an abstention
 
 
 def build_query_engine(
@@ -218,6 +221,8 @@ class QueryEngine(BaseQueryEngine):
             added=intent.added,
             filters=request.filters,
         )
+        if not (answer.answered or intent.greeting):
+            answer = replace(answer, follow_ups=self._offered(answer, request, index, search.mark))
         answer = with_identical_documents(answer, ledger, self.database.engine, request.audience)
         note_partial_documents(answer, self.database.engine, request.audience, ledger)
         trace = _closed(search)
@@ -271,7 +276,8 @@ class QueryEngine(BaseQueryEngine):
     ) -> tuple[str, ...]:
         """Questions that may be asked next, for the Answer's `follow_ups`: each new, and answered by quotation here.
 
-        Made after an answer, which does not wait for them; none where the documents cannot be read.
+        Made after an answer, which does not wait for them; none where the documents cannot be read. An abstention has
+        its own already, unless none was stored: then some are tried now.
 
         Args:
             answer: The Answer.
@@ -280,8 +286,9 @@ class QueryEngine(BaseQueryEngine):
             audience: The audience that it was given to.
         """
         request = self._request(answer.question, filters, audience, history=history)
-        quoting = replace(self, llm=None, cache=NO_CACHE)
-        ask = partial(quoting.ask, filters=request.filters, audience=request.audience, record=False)
+        if not answer.answered:
+            return answer.follow_ups or self._tried(answer, request)
+        ask = partial(self._quoting.ask, filters=request.filters, audience=request.audience, record=False)
         try:
             with self.active.snapshot():
                 proposed = proposals_beside(answer, request, self.store)
@@ -289,6 +296,44 @@ class QueryEngine(BaseQueryEngine):
         except FootnoteError as error:
             log_failure("no follow-up questions are suggested", error)
             return ()
+
+    @property
+    def _quoting(self) -> "QueryEngine":
+        """This engine without a language model."""
+        return replace(self, llm=None, cache=NO_CACHE)
+
+    def try_questions(self) -> None:
+        """Try questions about documents that none was tried about, and store those that have an answer.
+
+        An abstention offers two of them. `footnote ingest` and the chat call this after an ingest; it asks two dozen
+        at most. A failure is logged.
+        """
+        ask = partial(self._quoting.ask, filters=Filters(), audience="owner", record=False)
+        try:
+            try_questions(self.store, ask)
+        except FootnoteError as error:
+            log_failure("no questions are tried", error)
+        self.active.now().questions.forget()
+
+    def _tried(self, answer: Answer, request: Request) -> tuple[str, ...]:
+        """Stored questions for an abstention, some of which are tried now."""
+        if not answer.searched:
+            return ()
+        self.try_questions()
+        index = self.active.now()
+        with index.store.read_snapshot() as snapshot:
+            return self._offered(answer, request, index, snapshot.mark)
+
+    def _offered(self, answer: Answer, request: Request, index: ModelIndex, mark: Mark) -> tuple[str, ...]:
+        """Two stored questions for an abstention, within its filters; nothing is searched."""
+        limit, audience = min(_OFFERED, self.settings.answer.follow_ups), request.audience
+        try:
+            kept = index.questions.current(audience, mark)
+            stored = read_questions(index.store, request.filters, audience) if kept and request.filters else kept
+        except FootnoteError as error:
+            log_failure("no stored questions are offered", error)
+            return ()
+        return offered(answer, request.history, stored, limit=limit)
 
     def search(
         self,

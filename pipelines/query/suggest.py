@@ -1,4 +1,7 @@
-"""SUGGEST: questions to ask next, proposed from the documents of an answer, each tried before it is shown."""
+"""SUGGEST: questions to ask next, proposed from documents, each tried before it is shown.
+
+Those beside an answer are tried after it; those that an abstention offers were tried at ingestion and stored.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,12 +18,14 @@ from pipelines.store.database import reading
 from pipelines.store.documents import DocumentSection, sections_of
 from pipelines.store.facts import Fact, read_facts, stated_people
 from pipelines.store.node_reader import NodeReader
-from pipelines.store.tokens import tokenise
+from pipelines.store.questions import StoredQuestion, keep_questions, untried_documents
+from pipelines.store.tokens import index_terms, tokenise
 from pipelines.text import fold
-from pipelines.types import Turn
+from pipelines.types import Audience, Filters, Turn
 
 Span = tuple[str, int, int]  # document id, start, end
 _MAX_TRIED = 6
+_MOST_UNTRIED, _ASKED_EACH = 24, 2  # documents of one call, and questions of a document
 _SAME = 0.7  # share of the terms of two questions from which they are the same
 _MAX_NAME = 60  # characters of a name or heading in a question
 _MAX_WORDS = 8
@@ -37,21 +42,72 @@ class Proposal:
 
 
 def proposals_beside(answer: Answer, request: Request, reader: NodeReader) -> list[Proposal]:
-    """Questions about the documents that an answer cites, or that came nearest to an abstention.
+    """Questions about the documents that an answer cites.
 
     Raises:
         ServiceUnavailable: If the documents cannot be read.
     """
     numbers = {n for sentence in answer.sentences for n in sentence.citations}
-    sources = [source for source in answer.sources if source.n in numbers] or answer.nearest
-    if not sources:
+    documents = tuple(dict.fromkeys(source.document_id for source in answer.sources if source.n in numbers))
+    if not documents:
         return []
-    documents = tuple(dict.fromkeys(source.document_id for source in sources))
-    facts = read_facts(reader, replace(request.filters, document=documents), request.audience)
-    people = {document: name for name, document in stated_people(reader, request.audience)}
-    with reading(reader.engine, "reading the sections of an answer's documents") as connection:
-        sections = sections_of(connection, documents, request.audience)
+    facts, people, sections = _material(documents, request.filters, request.audience, reader)
     return proposals(facts, people, sections, _cited_spans(answer))
+
+
+def _material(
+    documents: tuple[str, ...], filters: Filters, audience: Audience, reader: NodeReader
+) -> tuple[list[Fact], dict[str, str], list[DocumentSection]]:
+    """The facts of documents, the people of all by document, and the documents' sections."""
+    facts = read_facts(reader, replace(filters, document=documents), audience)
+    people = {document: name for name, document in stated_people(reader, audience)}
+    with reading(reader.engine, "reading the sections of documents") as connection:
+        return facts, people, sections_of(connection, documents, audience)
+
+
+def try_questions(reader: NodeReader, ask: Callable[[str], Answer]) -> None:
+    """Try questions about documents that none was tried about, and store those that are answered from their place.
+
+    Two of a document are asked, of two dozen documents; others have their turn at the next call.
+
+    Raises:
+        ServiceUnavailable: If the database cannot be read or written.
+    """
+    untried = untried_documents(reader.engine, _MOST_UNTRIED)
+    if not untried:
+        return
+    named = tuple(document for document, _ in untried)
+    facts, people, sections = _material(named, Filters(), "owner", reader)
+    for document, sha in untried:
+        own = [fact for fact in facts if fact.document_id == document]
+        proposed = proposals(own, people, [each for each in sections if each.document_id == document], ())
+        answered = (each.question for each in proposed[:_ASKED_EACH] if _is_answered(each, ask(each.question)))
+        keep_questions(reader.engine, document, sha, list(answered))
+
+
+def _is_answered(proposal: Proposal, reply: Answer) -> bool:
+    return reply.confidence != "low" and _overlaps(proposal.span, _cited_spans(reply))
+
+
+def offered(
+    answer: Answer, history: Sequence[Turn], stored: Sequence[StoredQuestion], *, limit: int
+) -> tuple[str, ...]:
+    """The stored questions that share most with one that was not answered, those of the nearest documents first."""
+    near = [source.document_id for source in answer.nearest]
+    terms = index_terms(answer.condensed or answer.question)
+    nearness = {document: len(near) - place for place, document in enumerate(dict.fromkeys(near))}
+    told = [_matter(question) for question in (answer.question, answer.condensed, *(turn.question for turn in history))]
+    ranked = sorted(
+        stored, key=lambda one: (-len(terms & index_terms(one.question)), -nearness.get(one.document_id, 0))
+    )
+    chosen: dict[str, str] = {}  # one of each document
+    for each in ranked:
+        matter = _matter(each.question)
+        is_new = each.document_id not in chosen and all(jaccard(matter, other) < _SAME for other in told)
+        if is_new and len(chosen) < limit:
+            chosen[each.document_id] = each.question
+            told.append(matter)
+    return tuple(chosen.values())
 
 
 def proposals(

@@ -43,6 +43,11 @@ class KeptByMark(Generic[Kept]):
                 cached = self._cached[audience] = (mark, self._read(audience))
             return cached[1]
 
+    def forget(self) -> None:
+        """Read it again when it is next wanted."""
+        with self._reading:
+            self._cached.clear()
+
 
 def read_mark(connection: Connection) -> Mark:
     """The mark of the corpus now."""

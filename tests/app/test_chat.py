@@ -270,6 +270,16 @@ def test_follow_ups_are_offered_below_the_last_answer(engine: FakeEngine, chat: 
     assert not at.exception
 
 
+def test_what_an_abstention_offers_is_said_to_have_an_answer(engine: FakeEngine, chat: Open) -> None:
+    engine.script["Who?"] = abstained("Who?", [], [], follow_ups=(REEDS,))
+    engine.suggestions["Who?"] = (REEDS,)
+    at = ask(chat(), "Who?")
+    assert "These have an answer:" in [caption.value for caption in at.caption]
+    at.button(key="follow_up_0").click().run()
+    assert engine.asked[-1][:2] == (REEDS, ())
+    assert not at.exception
+
+
 def test_an_error_is_told_with_its_hint_and_what_had_arrived_stays(engine: FakeEngine, chat: Open) -> None:
     engine.script[REEDS] = [Token("A reed "), ModelError("The model <b>died</b>.", hint="Start it.")]
     at = ask(chat(), REEDS)

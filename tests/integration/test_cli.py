@@ -294,6 +294,17 @@ def test_an_abstention_says_what_came_near_and_which_option_to_drop(shell: Shell
     assert answer["nearest"][0]["snippet"] == "The crane moved 40 containers an hour."
 
 
+def test_an_ingest_tries_questions_and_an_abstention_offers_those_that_have_an_answer(
+    shell: Shell, folder: Path
+) -> None:
+    (folder / "kiln.md").write_text("# Kiln\n\nIt is old.\n\n## Stacking the larch\n\nLarch is stacked for a year.\n")
+    shell("ingest", str(folder))
+    offered = "What does Kiln say about ‘Stacking the larch’?"
+    _, out = shell("ask", "Which submarine volcanoes erupted near Kamchatka?")
+    assert f"These have an answer:\n  {offered}\n" in out
+    assert shell.json("ask", "Which submarine volcanoes erupted near Kamchatka?")["follow_ups"] == [offered]
+
+
 def test_remove_takes_a_document_out(shell: Shell, folder: Path) -> None:
     shell("ingest", str(folder))
     assert shell("remove", "crane.md")[0] == 2

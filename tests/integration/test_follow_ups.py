@@ -2,11 +2,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from llama_index.core.schema import QueryBundle
 
 from config.settings import LLMSettings, Settings
 from pipelines.ingestion.run import Overrides, ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
+from pipelines.query.search import Search, SearchOutcome
+from pipelines.query.trace import Ledger
 from pipelines.store.query_log import latest_queries
+from pipelines.store.questions import read_questions, untried_documents
 from pipelines.types import Filters, Turn
 from tests.fake_openai import FakeOpenAI
 
@@ -110,10 +114,63 @@ def test_a_greeting_suggests_nothing(engine: QueryEngine) -> None:
     assert follow_ups(engine, "Hello!") == ()
 
 
-def test_an_abstention_suggests_what_stands_near_the_nearest_passages(engine: QueryEngine) -> None:
-    answer = engine.ask("Which submarine volcano heated the reeds of Kamchatka?")
-    assert (answer.answered, bool(answer.nearest)) == (False, True)
-    assert engine.suggest(answer)
+VOLCANO = "Which submarine volcano heated the reeds of Kamchatka?"
+
+
+def test_an_abstention_offers_two_stored_questions_that_have_an_answer(engine: QueryEngine) -> None:
+    engine.try_questions()
+    answer = engine.ask(VOLCANO)
+    assert (answer.answered, bool(answer.nearest), len(answer.follow_ups)) == (False, True, 2)
+    assert "reeds" in answer.follow_ups[0], "what shares words with the question comes first"
+    assert engine.suggest(answer) == answer.follow_ups
+    for question in answer.follow_ups:
+        assert engine.ask(question, record=False).answered, question
+    again = engine.ask(VOLCANO, history=[Turn(answer.follow_ups[0], "It is curved.")])
+    assert answer.follow_ups[0] not in again.follow_ups
+
+
+def test_an_abstention_searches_nothing_for_the_questions_that_it_offers(
+    engine: QueryEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.try_questions()
+    searched: list[str] = []
+    attempt = Search.attempt
+
+    def counted(search: Search, query: QueryBundle, ledger: Ledger) -> SearchOutcome:
+        searched.append(query.query_str)
+        return attempt(search, query, ledger)
+
+    monkeypatch.setattr(Search, "attempt", counted)
+    assert engine.ask(VOLCANO).follow_ups
+    assert [text for text in searched if "volcano" not in text] == []
+
+
+def test_what_is_offered_stays_inside_the_filters_and_the_audience(corpus: Path, settings: Settings) -> None:
+    ingest(settings, [str(corpus / "reeds.md")])
+    ingest(settings, [str(corpus / "resume.md")], overrides=Overrides(visibility="private"))
+    engine = build_query_engine(settings)
+    engine.try_questions()
+    only = engine.ask(VOLCANO, filters=Filters(document=("resume.md",))).follow_ups
+    assert only
+    assert all("Ann" in question for question in only)
+    assert not [each for each in engine.ask(VOLCANO, audience="visitor").follow_ups if "Ann" in each]
+
+
+def test_a_document_that_changed_is_tried_again(engine: QueryEngine, corpus: Path, settings: Settings) -> None:
+    engine.try_questions()
+    assert untried_documents(engine.database.engine, 9) == []
+    (corpus / "reeds.md").write_text(POST.replace("## Weather in the loft", "## Mice in the loft"))
+    ingest(settings, [str(corpus)])
+    assert len(untried_documents(engine.database.engine, 9)) == 1
+    stored = read_questions(engine.store, Filters(), "owner")
+    assert [each for each in stored if "reeds" in each.question] == []
+
+
+def test_where_nothing_was_tried_an_abstention_is_followed_by_a_trial(engine: QueryEngine) -> None:
+    answer = engine.ask(VOLCANO)
+    assert answer.follow_ups == ()
+    assert len(engine.suggest(answer)) == 2
+    assert len(engine.ask(VOLCANO).follow_ups) == 2
 
 
 def test_a_computed_answer_is_followed_up_by_the_rest_of_the_career(engine: QueryEngine) -> None:
