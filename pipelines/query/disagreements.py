@@ -1,6 +1,6 @@
 """CONFLICTS: where documents disagree on a value that an answer states or its question asks for, both sides cited."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -11,12 +11,12 @@ from pipelines.query.careers.computed_answer import ComputedAnswer
 from pipelines.query.careers.disagreements import CAREER_CATEGORIES, ConflictSide, Disagreement, career_disagreements
 from pipelines.query.careers.people import group_people, organisation_words
 from pipelines.query.context import Retrieved
+from pipelines.query.question.careers import DISPUTED, asks_for_value, is_mostly_said, is_named
 from pipelines.query.search import Search
 from pipelines.query.titles import subject_terms
 from pipelines.query.verification.normalise import (
     MONTHS,
     contains_phrase,
-    folded_words,
     normalise,
     numbers_in,
     strip_markup,
@@ -28,15 +28,6 @@ from pipelines.types import Filters
 
 _MAX_CONFLICTS = 5
 _MAX_VALUE = 80  # characters of a value; a longer one is a text
-# Words of a question that ask for such a value.
-_WHEN = """when long since until year years month months date dates dated start started begin began begun join joined
-left leave end ended period tenure current currently still graduate graduated duration timeline career"""
-_ASKS_FOR: Mapping[ConflictKind, set[str]] = {
-    "dates": set(_WHEN.split()),
-    "title": set("title titles position positions role roles job jobs timeline career".split()),
-    "employer": set("employer employers employed company companies where work works worked working career".split()),
-}
-_ASKING = {*tokenise(" ".join(word for words in _ASKS_FOR.values() for word in words)), "mani", "exact"}
 # Terms of labels of what holds of one document only.
 _OF_DOCUMENT = set(
     tokenise("attendees author authors created date modified page present published tags title updated written")
@@ -91,9 +82,9 @@ def career_disagreements_for(
     if isinstance(basis, ComputedAnswer):
         return basis.doubts
     documents = search.ledger.documents
-    words = _words(search.intent.wording)
-    is_asked = any(not words.isdisjoint(asking) for asking in _ASKS_FOR.values())
-    is_about = is_asked or any(_years(sentence.text) for sentence in answer.sentences)
+    is_about = any(asks_for_value(search.intent.wording, kind) for kind in DISPUTED) or any(
+        _years(sentence.text) for sentence in answer.sentences
+    )
     uses_career = any(source.category in CAREER_CATEGORIES for source in answer.sources)
     if len(documents) < 2 or not is_about or not uses_career:
         return ()
@@ -108,24 +99,11 @@ def career_disagreements_for(
 
 def _is_relevant(found: Disagreement, answer: Answer, wording: str) -> bool:
     """True if the question asks for the disputed value, or a sentence of the answer states one side."""
-    words = _words(wording)
-    is_named = words.issuperset(organisation_words(found.about))
-    if is_named and not words.isdisjoint(_ASKS_FOR[found.kind]) and _is_about_sides(found, wording):
-        return True
+    if is_named(wording, organisation_words(found.about)) and asks_for_value(wording, found.kind):
+        sides = " ".join(" ".join([side.source.snippet, *_titles(side.source)]) for side in found.sides)
+        if is_mostly_said(wording, f"{sides} {found.about}"):
+            return True
     return any(_states_side(sentence, side, found.kind) for sentence in answer.sentences for side in found.sides)
-
-
-def _words(wording: str) -> set[str]:
-    return {word.strip(".,;:!?()\"'“”‘’") for word in folded_words(wording).split()}
-
-
-def _is_about_sides(found: Disagreement, wording: str) -> bool:
-    """True if the sides have more than half of what the question is about; its capitalised words do not count."""
-    sides = " ".join(" ".join([side.source.snippet, *_titles(side.source)]) for side in found.sides)
-    names = " ".join(word for word in wording.split()[1:] if word[:1].isupper())
-    asked = {*tokenise(wording)} - _ASKING
-    unknown = asked - {*tokenise(f"{sides} {found.about} {names}")}
-    return len(unknown) * 2 < len(asked) or not unknown
 
 
 def _states_side(sentence: Sentence, side: ConflictSide, kind: ConflictKind) -> bool:

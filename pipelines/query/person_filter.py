@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pipelines.answers import Context, Source
 from pipelines.query.careers.disagreements import CAREER_CATEGORIES
 from pipelines.query.careers.people import organisation_words
-from pipelines.query.careers.questions import SPEAKING
-from pipelines.query.question.names import OWNER, Name, names_in
+from pipelines.query.question.careers import asks_for_spoken_languages
+from pipelines.query.question.names import known_names_in, names_one_of, person_names
 from pipelines.query.quotable_units import ExcludeSpan, QuotableSources
 from pipelines.store.facts import stated_people
 from pipelines.store.known_names import NameIndex, is_same_name, name_words
@@ -17,21 +17,11 @@ from pipelines.text import fold
 from pipelines.types import Audience, QueryIntent
 
 _WORD = re.compile(r"[^\W_]+")
-_WHO_IS = re.compile(r"\b(?:who|wer) (?:is|was|are|were|ist|war) $", re.IGNORECASE)
-_BEING = re.compile(r"\b(?:is|was) $", re.IGNORECASE)
-_SOMEBODY = re.compile(r" (?:an? |the |(?:currently |still |ever )?(?:working|employed|hired|promoted|married|born)\b)")
-# What things do, and people seldom are asked about.
-_OF_THINGS = re.compile(
-    r" (?:work\W*$|(?:abstain|answer|compare|contain|cost|differ|fail|find|handle|look|mean|measure|need|perform|rank"
-    r"|read|return|run|search|store|support|use|weigh)\b)"
-)
-_BEFORE = 24  # characters before a name
 _OWN_STORY = "journey"  # a category whose "I" is the one whose career it is
 _FIRST_PERSON = re.compile(r"\b(?:I|my|me|mine|myself)\b")
 _THIRD_PERSON = re.compile(r"\b(?:he|him|his|she|her|hers|they|them|their)\b", re.IGNORECASE)
 _NAMED_WITHIN = 200  # characters before a sentence with "she" in which she is named
 _LANGUAGE_WORD = re.compile(r"[^\W_]+(?:\+\+|#)?")
-_LANGUAGE = re.compile(r"\b(?:languages?|multilingual|bilingual)\b")
 _PROGRAMMING_LANGUAGES = frozenset(
     """bash c c# c++ clojure cobol dart elixir erlang fortran golang groovy haskell html java javascript kotlin
     lua matlab ocaml perl php prolog python r ruby rust scala sql swift typescript""".split()
@@ -46,7 +36,7 @@ def quotable_sources(intent: QueryIntent, context: Context, store: NodeReader, a
     """
     has_careers = any(source.category in CAREER_CATEGORIES for source in context.sources)
     is_spoken = asks_for_spoken_languages(intent)
-    is_named = not is_spoken and may_name_person(intent)
+    is_named = not is_spoken and bool(person_names(intent))
     stated = stated_people(store, audience) if has_careers or is_named else []
     others = documents_of_others(intent, stated) if has_careers else frozenset[str]()
     sources = [source for source in context.sources if source.document_id not in others]
@@ -57,11 +47,6 @@ def quotable_sources(intent: QueryIntent, context: Context, store: NodeReader, a
     names = unknown_people(intent, stated, [name for name, _ in store.stated_names(audience)])
     about_others = about_other_people(names, {document for _, document in stated}) if names else None
     return QuotableSources(sources, about_others)
-
-
-def may_name_person(intent: QueryIntent) -> bool:
-    """True if the question holds a name that could be a person's; if not, the known people need not be read."""
-    return bool(_person_names(intent.search_text))
 
 
 def unknown_people(
@@ -77,13 +62,11 @@ def unknown_people(
         stated: (person's name, document id) of each document that states one.
         organisations: Names of companies, schools and projects.
     """
-    text = intent.search_text
     people = [name_words(name) for name, _ in stated]
-    asked = set(_WORD.findall(fold(text)))
-    if not people or any(not asked.isdisjoint(words) for words in people):
+    if not people or any(names_one_of(intent, own) for own in people):
         return frozenset()
     things = [frozenset(organisation_words(name)) for name in (*intent.names, *organisations)]
-    unknown = [words for words in _person_names(text) if not any(words <= thing for thing in things)]
+    unknown = [words for words in person_names(intent) if not any(words <= thing for thing in things)]
     return frozenset[str]().union(*unknown)
 
 
@@ -113,21 +96,6 @@ def _mentions(text: str, names: Collection[str]) -> bool:
     return not set(_WORD.findall(fold(text))).isdisjoint(names)
 
 
-def _person_names(text: str) -> list[frozenset[str]]:
-    """The words of each name in a text that could be a person's."""
-    words = (name_words(name.text) for name in names_in(text) if _is_person_name(text, name))
-    return [own for own in words if own]
-
-
-def _is_person_name(text: str, name: Name) -> bool:
-    before, after = text[max(name.start - _BEFORE, 0) : name.start], text[name.end :]
-    if name.placed or name.article:
-        return False
-    is_described = bool(_BEING.search(before) and _SOMEBODY.match(after))
-    acts = name.acts and not (_OF_THINGS.match(after) and not text.lower().startswith(("where", "who", "when")))
-    return acts or is_described or bool(_WHO_IS.search(before) or OWNER.match(after))
-
-
 def documents_of_others(intent: QueryIntent, stated: Sequence[tuple[str, str]]) -> frozenset[str]:
     """Ids of the documents about other people than those the question names; empty if it names no person.
 
@@ -138,10 +106,8 @@ def documents_of_others(intent: QueryIntent, stated: Sequence[tuple[str, str]]) 
         intent: What is asked.
         stated: (name, document id) of each document that says whose it is.
     """
-    text = intent.search_text
-    words = set(_WORD.findall(fold(text)))
-    near = [(name, document) for name, document in stated if not words.isdisjoint(name_words(name))]
-    found = NameIndex(_name_forms(intent, near)).find(text.title() if text == text.lower() else text) if near else ()
+    near = [(name, document) for name, document in stated if names_one_of(intent, name_words(name))]
+    found = known_names_in(intent, NameIndex(_name_forms(intent, near))) if near else ()
     meant = [name_words(name) for name, document in stated if any(document in held for _, held in found)]
     if not meant:
         return frozenset()
@@ -159,12 +125,6 @@ def _name_forms(intent: QueryIntent, stated: Sequence[tuple[str, str]]) -> Itera
     for name, document in stated:
         yield name, document
         yield from ((word, document) for word in name_words(name) - STOP_WORDS)
-
-
-def asks_for_spoken_languages(intent: QueryIntent) -> bool:
-    """True if the question asks which languages a person speaks."""
-    words = _LANGUAGE_WORD.findall(fold(intent.search_text))
-    return not SPEAKING.isdisjoint(words) and bool(_LANGUAGE.search(fold(intent.search_text)))
 
 
 def lists_programming_languages(source: Source, start: int, end: int) -> bool:

@@ -5,6 +5,7 @@ from functools import partial
 from config.settings import PersonaSettings
 from pipelines.answers import Answer, Footnote, Token, Verdict
 from pipelines.query.answer import AnswerEvents, Draft, join_sentences
+from pipelines.query.careers.answers import compute_answer
 from pipelines.query.careers.computed_answer import (
     CAREER_FACTS,
     NEUTRAL,
@@ -12,7 +13,6 @@ from pipelines.query.careers.computed_answer import (
     cited_facts,
     provenance_note,
 )
-from pipelines.query.careers.questions import compute_answer
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.search import Search
 from pipelines.query.verify import verify_computed

@@ -16,29 +16,13 @@ from pipelines.query.careers.computed_answer import (
     total_duration,
 )
 from pipelines.query.careers.people import Job, Person, differently_dated, organisation_words
+from pipelines.query.question.careers import CareerAsk
+from pipelines.query.question.words import words as listed_words
 from pipelines.store.facts import Fact
 from pipelines.store.tokens import STOP_WORDS, tokenise
 from pipelines.text import fold
 
-_LEVELS: tuple[frozenset[str], ...] = tuple(
-    frozenset(words.split())
-    for words in (
-        "doctorate doctoral doctor phd dphil doctorates",
-        "master masters msc ma mba meng mphil magister",
-        "bachelor bachelors bsc ba beng undergraduate",
-    )
-)
-_TITLES = frozenset("title titles position positions role roles job jobs work post posts called".split())
-_SPARE = STOP_WORDS | frozenset(
-    """become became get got take took taken last lasted do done did work works worked working hold held start started
-    begin began finish finished end ended leave left complete completed have has had long many years months year month
-    please tell me your her his their you she he they i my and thesis degree degrees program programme course studies
-    study studied employed""".split()
-)
-_WHEN = frozenset("when year month since until".split())
-_ORDER = frozenset("first earliest last latest newest recent most".split())
-_YES_NO = frozenset("is was are were".split())
-_ASKING = frozenset("where which what who".split())
+_LEVELS = tuple(map(listed_words, ("doctorate", "master", "bachelor")))
 _LEAST_TITLE = 2  # words of a title that a question must say
 _GENERAL = 5  # letters of one word that names an employer: "the hospital"
 
@@ -52,51 +36,42 @@ class _Named:
     used: frozenset[int]
 
 
-def answer_for_named(person: Person, words: Sequence[str], spare: Collection[str]) -> ComputedAnswer | None:
+def answer_for_named(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
     """The answer about what the question names of a person's career; None unless every word is understood.
 
     Args:
         person: Whose career.
-        words: Of the question, folded, without possessive endings.
+        ask: The question.
         spare: Words that say nothing of what is asked, as the person's name.
     """
-    bound = next((at for at, word in enumerate(words) if word in ("before", "after")), len(words))
-    named, limit = _named(person, words[:bound]), _named(person, words[bound + 1 :])
-    used = named.used | {bound} | {bound + 1 + at for at in limit.used}
-    known = _SPARE | _TITLES | _WHEN | _ORDER | frozenset(spare)
-    if any(word not in known for at, word in enumerate(words) if at not in used):
+    bound, marks = ask.place, ask.marks
+    named, limit = _named(person, ask.words[:bound]), _named(person, ask.words[bound + 1 :])
+    if ask.left(named.used | {bound} | {bound + 1 + at for at in limit.used}, spare):
         return None
-    if not (named.jobs or named.studies):
-        return _by_order(person, words)
-    jobs = list(named.jobs)
-    if bound < len(words):
-        jobs = _beside(jobs, limit, before=words[bound] == "before")
-        return job_entries(jobs, f"{words[bound]} {' '.join(words[bound + 1 :])}") if jobs and limit.used else None
-    return _told(jobs, named.studies, words)
+    jobs, studies = named.jobs, list_answer(study_items(named.studies))
+    if not (jobs or named.studies):
+        return _by_order(person, marks)
+    if marks & {"before", "after"}:
+        beside = _beside(jobs, limit, before="before" in marks)
+        return job_entries(beside, " ".join(ask.words[bound:])) if beside and limit.used else None
+    if "long" in marks:
+        return total_duration(jobs, f" as {jobs[0].record.position}") if jobs else studies
+    if "true" in marks:
+        return list_answer(stated_jobs([job for job in jobs if job.record.current or "past" in marks]))
+    if named.studies:
+        return studies
+    return list_answer(stated_jobs(jobs, by_dates="when" in marks)) if marks & {"when", "which"} else None
 
 
-def _told(jobs: Sequence[Job], studies: Sequence[tuple[Fact, ...]], words: Sequence[str]) -> ComputedAnswer | None:
-    """How long, whether, when, where or which, of the jobs and studies that are named."""
-    if "long" in words:
-        studied = list_answer(study_items(studies))
-        return total_duration(jobs, f" as {jobs[0].record.position}") if jobs else studied
-    if words[0] in _YES_NO:
-        return list_answer(stated_jobs([job for job in jobs if job.record.current or words[0] in ("was", "were")]))
-    if studies:
-        return list_answer(study_items(studies))
-    asks_when = not _WHEN.isdisjoint(words)
-    return list_answer(stated_jobs(jobs, by_dates=asks_when)) if asks_when or words[0] in _ASKING else None
-
-
-def _by_order(person: Person, words: Sequence[str]) -> ComputedAnswer | None:
+def _by_order(person: Person, marks: Collection[str]) -> ComputedAnswer | None:
     """The first or the latest job; of "the last job" the one before a current one."""
     dated = [job for job in person.jobs if job.stretch]
-    if not dated or _TITLES.isdisjoint(words) or _ORDER.isdisjoint(words) or words[0] not in _ASKING | _WHEN:
+    if not dated or not {"posts", "which"} <= {*marks} or not {"first", "latest"} & {*marks}:
         return None
-    if not {"first", "earliest"}.isdisjoint(words):
+    if "first" in marks:
         return list_answer(stated_jobs([min(dated, key=lambda job: job.stretch.first if job.stretch else 0)]))
     over = [job for job in dated if not job.record.current]
-    return list_answer(stated_jobs(over[:1] if "last" in words and over else dated[:1]))
+    return list_answer(stated_jobs(over[:1] if "last" in marks and over else dated[:1]))
 
 
 def _named(person: Person, words: Sequence[str]) -> _Named:
@@ -119,7 +94,7 @@ def _named(person: Person, words: Sequence[str]) -> _Named:
     if not jobs and not studies:
         for at, word in enumerate(words):
             there = [job for job in person.jobs if word in organisation_words(job.record.company)]
-            if there and len(word) >= _GENERAL and word not in _SPARE:
+            if there and len(word) >= _GENERAL and word not in listed_words("naming") | STOP_WORDS:
                 jobs += there
                 used.add(at)
     return _Named(tuple(dict.fromkeys(jobs)), tuple(studies), frozenset(used))
@@ -164,9 +139,3 @@ def stated_jobs(jobs: Iterable[Job], *, by_dates: bool = False) -> Iterator[Comp
         else:
             facts = list({fold(getattr(fact.record, "position", "")): fact for fact in reversed(job.stated)}.values())
         yield from (job_item(job, fact) for fact in facts)
-
-
-def may_name_item(words: Sequence[str]) -> bool:
-    """True if a question may name a job or a degree: it holds a degree, or a word for a title or for becoming one."""
-    telling = _TITLES.union({"become", "became"}, *_LEVELS)
-    return not telling.isdisjoint(words) or words[0] in _YES_NO

@@ -10,13 +10,17 @@ from config.prompts import CONDENSE
 from pipelines.models.consult import consult, reply_limit
 from pipelines.query.delimit import escape_delimiters, fresh_key
 from pipelines.query.llm_queries import MAX_REPLY, MAX_SEARCH, parse_queries
-from pipelines.query.question.names import NAME, OWNER, PLACED, YEAR, Name, bounds_in, names_in
+from pipelines.query.question.names import Name, bounds_in, names_in
 from pipelines.query.question.rules import terms_of, trim
 from pipelines.store.known_names import is_own_word
 from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import base_verb_forms, count_tokens, fold, participle
 from pipelines.types import CondensedBy, Turn
 
+NAME = re.compile(r"(?<=[\w,;:)'\"] )(?!I\b)[A-Z][\w'’.+#-]*\w[+#]*")
+PLACED = r"(?:in|at|on|from|to|near|within|into|since|until|during|before|after|bei|seit|vor|nach)"
+YEAR = r"(?:19|20)\d\d"
+OWNER = re.compile(r"['’]s\b")
 _CUT = " ..."
 Weight = Callable[[str], float]
 

@@ -1,27 +1,14 @@
-"""Proper names and years in a question, with the words before each."""
+"""Proper names and years in a question, with the words before each; which of them could be a person's."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from pipelines.query.question.words import Text, read, words
+from pipelines.store.known_names import NameIndex, name_words
 from pipelines.text import fold
+from pipelines.types import QueryIntent
 
-NAME = re.compile(r"(?<=[\w,;:)'\"] )(?!I\b)[A-Z][\w'’.+#-]*\w[+#]*")
-PLACED = r"(?:in|at|on|from|to|near|within|into|since|until|during|before|after|bei|seit|vor|nach)"
-YEAR = r"(?:19|20)\d\d"
-_BEFORE = 16  # characters before a name
-_FIRST = re.compile(r"[A-Z][\w'’.+#-]*\w[+#]*")
-_BEGINS = re.compile(
-    r"(?:wh\w+|how|did|do|does|is|are|was|were|has|have|had|can|could|will|would|should|the|an?|and|und"
-    r"|we[rnm]|wann|wo|wie|warum)\b",
-    re.IGNORECASE,
-)
-OWNER = re.compile(r"['’]s\b")
-_YEAR = re.compile(rf"\b{YEAR}\b")
-_BETWEEN = frozenset({" ", " of ", " of the ", " de ", " van ", " von ", " & "})
-_PREPOSITION = re.compile(rf"\b({PLACED})(?: (?:the|der|dem|den))? $", re.IGNORECASE)
-_ARTICLE = re.compile(r"\b(?:an?|the) $", re.IGNORECASE)
-_DOER = re.compile(r"\b(?:did|does|do|has|have|had|can|could|will|would|hat|war) $", re.IGNORECASE)
+_AFTER = tuple(f"{mark} " for mark in ("", *",;:)'\"”’"))  # what may stand between a word and a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +19,7 @@ class Name:
         placed: The preposition before it.
         article: True if an article stands before it.
         acts: True if it does something: "did" or the like stands before it.
+        owns: True if it has a possessive ending.
     """
 
     text: str
@@ -40,6 +28,14 @@ class Name:
     placed: str = ""
     article: bool = False
     acts: bool = False
+    owns: bool = False
+
+
+def is_capital(text: Text, at: int) -> bool:
+    """True if a word has a capital that only a name has there; of the first word that is not known."""
+    word = text.words[at]
+    is_name = word.typed[:1].isupper() and sum(map(str.isalnum, word.typed)) > 1
+    return at > 0 and is_name and word.before in _AFTER
 
 
 def names_in(text: str, titles: Sequence[str] = ()) -> list[Name]:
@@ -48,11 +44,14 @@ def names_in(text: str, titles: Sequence[str] = ()) -> list[Name]:
     The first word counts where it owns something, a name follows, or a title has it; a word of a title counts
     whatever its case where it is the whole title.
     """
-    spans = [match.span() for match in NAME.finditer(text)]
-    first = _FIRST.match(text)
-    known = {word for title in titles for word in fold(title).split()}
-    if first and (OWNER.search(first[0]) or fold(first[0]) in known or _follows(text, first.end(), spans)):
-        spans.insert(0, first.span())
+    asked = read(text)
+    spans = [(word.start, word.end) for at, word in enumerate(asked.words) if is_capital(asked, at)]
+    first = asked.words[0] if asked.words else None
+    if first and first.typed[:1].isupper() and sum(map(str.isalnum, first.typed)) > 1:
+        known = {word for title in titles for word in fold(title).split()}
+        follows = first.text not in words("opening") and bool(spans) and spans[0][0] == first.end + 1
+        if first.owns or first.text in known or follows:
+            spans.insert(0, (first.start, first.end))
     runs: list[tuple[int, int]] = []
     for start, end in [*spans, *_titles_in(text, titles)]:
         if any(start < until and since < end for since, until in runs):
@@ -61,16 +60,13 @@ def names_in(text: str, titles: Sequence[str] = ()) -> list[Name]:
             runs[-1] = (runs[-1][0], end)
         else:
             runs.append((start, end))
-    return [_name(text, start, end) for start, end in sorted(runs)]
+    return [_name(asked, start, end) for start, end in sorted(runs)]
 
 
 def _is_one(before: str, between: str) -> bool:
     """True if a name goes on after what stands between: in "City of Leith", but not in "Ann's Leith", "CEO of Acme"."""
-    return between in _BETWEEN and not OWNER.search(before) and (between == " " or not before.isupper())
-
-
-def _follows(text: str, end: int, spans: Sequence[tuple[int, int]]) -> bool:
-    return not _BEGINS.match(text) and bool(spans) and spans[0][0] == end + 1
+    joins = between.startswith(" ") and between.endswith(" ") and set(between.split()) <= words("between-names") | {"&"}
+    return joins and (between == " " or not before.isupper())
 
 
 def _titles_in(text: str, titles: Sequence[str]) -> list[tuple[int, int]]:
@@ -81,14 +77,58 @@ def _titles_in(text: str, titles: Sequence[str]) -> list[tuple[int, int]]:
     return [(a, b) for a, b in spans if not (text[a - 1 : a].isalnum() or text[b : b + 1].isalnum())]
 
 
-def _name(text: str, start: int, end: int) -> Name:
-    end -= len(owner[0]) if (owner := OWNER.search(text[start:end])) else 0
-    before = text[max(start - _BEFORE, 0) : start]
-    placed, article, acts = _PREPOSITION.search(before), bool(_ARTICLE.search(before)), bool(_DOER.search(before))
-    return Name(text[start:end], start, end, placed[1] if placed else "", article, acts)
+def _name(asked: Text, start: int, end: int) -> Name:
+    at = next((place for place, word in enumerate(asked.words) if word.start >= start), len(asked.words))
+    before = [asked.all[place] for place in (at - 1, at - 2) if place >= 0]
+    is_next = at > 0 and at < len(asked.words) and asked.words[at].before == " "
+    led = before if is_next else []
+    article = bool(led) and led[0] in words("articles") | {"der", "dem", "den"}
+    preposition = next(iter(led[1:] if article else led), "")
+    placed = asked.words[at - 1 - article].typed if preposition in words("placed") else ""
+    acts = bool(led) and led[0] in words("doing")
+    owns = asked.text[end : end + 2] in ("'s", "’s")
+    return Name(asked.text[start:end], start, end, placed, bool(led) and led[0] in words("articles"), acts, owns)
 
 
 def bounds_in(text: str, titles: Sequence[str] = ()) -> list[Name]:
     """The names and years in a text, in its order: what something can come before or after."""
-    years = [_name(text, *match.span()) for match in _YEAR.finditer(text)]
+    asked = read(text)
+    years = [_name(asked, word.start, word.end) for word in asked.words if is_year(word.text)]
     return sorted([*names_in(text, titles), *years], key=lambda name: name.start)
+
+
+def is_year(word: str) -> bool:
+    """True for the four digits of a year of the last century or this one."""
+    return len(word) == 4 and word.isdigit() and word[:2] in ("19", "20")
+
+
+def person_names(intent: QueryIntent) -> list[frozenset[str]]:
+    """The folded words of each name in a question that could be a person's: it acts, owns something, or the question
+    asks who it is."""
+    text = intent.search_text
+    own = (name_words(name.text) for name in names_in(text) if _is_person_name(read(text), name))
+    return [found for found in own if found]
+
+
+def _is_person_name(text: Text, name: Name) -> bool:
+    if name.placed or name.article:
+        return False
+    before = [word.text for word in text.words if word.end <= name.start][-2:]
+    after = [word.text for word in text.words if word.start >= name.end]
+    is_asked = before[-1:] != [] and before[-1] in words("being") and before[0] in ("who", "wer")
+    said = after[after[:1] != [] and after[0] in words("still") :][:1]
+    is_described = before[-1:] in (["is"], ["was"]) and bool(said) and said[0] in words("somebody-s")
+    of_thing = bool(after) and (after[0] in words("by-things") or after == ["work"])
+    acts = name.acts and not (of_thing and text.all[0] not in words("asks-of-people"))
+    return acts or is_described or is_asked or name.owns
+
+
+def names_one_of(intent: QueryIntent, name: Collection[str]) -> bool:
+    """True if a question holds one of these folded words of a name."""
+    return any(not set(word.parts).isdisjoint(name) for word in read(intent.search_text).words)
+
+
+def known_names_in(intent: QueryIntent, known: NameIndex) -> list[tuple[str, Sequence[str]]]:
+    """The known names that a question holds; one that is typed without capitals is read as if each word had one."""
+    text = intent.search_text
+    return known.find(text.title() if text == text.lower() else text)

@@ -22,7 +22,7 @@ from pipelines.query.careers.people import (
     is_similar_organisation,
     jobs_by_company,
 )
-from pipelines.query.careers.questions import answer_from_people, may_be_computable
+from pipelines.query.careers.answers import answer_from_people
 from pipelines.query.question.understand import analyse
 from pipelines.query.verify import verify_computed
 from pipelines.store.facts import Fact
@@ -52,7 +52,7 @@ def only(facts: list[Fact]) -> Person:
 
 def answered(question: str, *people_: Person) -> str:
     intent = analyse(question, today=TODAY)
-    found = answer_from_people(intent, people_ or [only(RESUME)]) if may_be_computable(intent) else None
+    found = answer_from_people(intent, people_ or [only(RESUME)])
     return f"{found.value}{found.of}" if found else ""
 
 
@@ -185,7 +185,6 @@ def test_the_jobs_before_or_after_one_are_those_that_began_so_the_nearest_first(
         ]
     )
     intent = analyse(question, today=TODAY)
-    assert may_be_computable(intent)
     found = answer_from_people(intent, [person])
     assert (found.sentence(NEUTRAL) if found else "") == said
 
@@ -193,7 +192,6 @@ def test_the_jobs_before_or_after_one_are_those_that_began_so_the_nearest_first(
 def test_a_follow_up_is_computed_as_the_question_that_it_continues() -> None:
     told = [Turn("How long was she at Acme?", "4 years 4 months at Acme.", ("Ann Lee",))]
     intent = analyse("And at Beta?", history=told, today=TODAY)
-    assert may_be_computable(intent)
     found = answer_from_people(intent, [only(RESUME)])
     assert found is not None
     assert found.value == "2 years 1 month"
@@ -305,7 +303,7 @@ def quoted_in(question: str) -> list[str]:
     intent = analyse(question, today=TODAY)
     other = job("Beta", "2019-04", "2021-01", position="Consultant", **ON_LINKEDIN)
     found = answer_from_people(intent, [only([*RESUME, other])])
-    return [item.text for item in found.items] if found and may_be_computable(intent) else []
+    return [item.text for item in found.items] if found else []
 
 
 @pytest.mark.parametrize(
@@ -374,7 +372,7 @@ def known(*careers: list[Fact]) -> list[Person]:
 
 def found(question: str, among: list[Person]) -> ComputedAnswer | None:
     intent = analyse(question, today=TODAY)
-    return answer_from_people(intent, among) if may_be_computable(intent) else None
+    return answer_from_people(intent, among)
 
 
 def listed(question: str, *careers: list[Fact]) -> list[str]:

@@ -4,7 +4,7 @@ import pytest
 
 from pipelines.facts import EducationFacts, PersonFacts
 from pipelines.query.careers.people import Person, group_people
-from pipelines.query.careers.questions import answer_from_people, may_be_computable
+from pipelines.query.careers.answers import answer_from_people
 from pipelines.query.question.understand import analyse
 from tests.unit.query.careers import TODAY, fact, job
 
@@ -36,7 +36,7 @@ def person() -> Person:
 
 def said(person: Person, question: str) -> str:
     intent = analyse(question, today=TODAY)
-    found = answer_from_people(intent, [person]) if may_be_computable(intent) else None
+    found = answer_from_people(intent, [person])
     return "; ".join([found.value + found.of, *(item.text for item in found.items)]) if found else ""
 
 

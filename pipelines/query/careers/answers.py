@@ -1,0 +1,288 @@
+"""Answers that career facts give to a question as it was read: a value, or a list; each way that it may be read once."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+
+from pipelines.query.careers.computed_answer import (
+    COUNTABLE,
+    ComputedAnswer,
+    ComputedItem,
+    certificate_items,
+    count_items,
+    duty_items,
+    employer_items,
+    field_items,
+    first_skill_list,
+    job_entries,
+    job_item,
+    jobs_in_year,
+    language_items,
+    list_answer,
+    skill_forms,
+    skill_items,
+    studies_by_institution,
+    study_items,
+    total_duration,
+    with_person,
+)
+from pipelines.query.careers.named_items import answer_for_named, stated_jobs
+from pipelines.query.careers.people import (
+    LEGAL_FORMS,
+    Job,
+    Person,
+    find_organisation,
+    group_people,
+    jobs_by_company,
+    organisation_words,
+    people_named,
+)
+from pipelines.query.careers.sections import read_section_lines
+from pipelines.query.question.careers import LISTS, CareerAsk, CareerKind, career_asks
+from pipelines.query.question.words import words
+from pipelines.query.search import Search
+from pipelines.store.tokens import tokenise
+from pipelines.text import fold
+from pipelines.types import QueryIntent
+
+_ALSO_WORDS = frozenset("as co company corporation incorporated limited spa".split())  # of legal forms
+_LEGAL = LEGAL_FORMS - _ALSO_WORDS
+_MAX_SKILL = 4  # words
+_MOST = 3  # people of whom one question is answered
+
+
+def compute_answer(search: Search) -> ComputedAnswer | None:
+    """The answer to a question computed from career facts; None if they do not answer it.
+
+    Raises:
+        ServiceUnavailable: If the database cannot be read.
+    """
+    intent, filters, audience = search.intent, search.request.filters, search.request.audience
+    if not (asks := career_asks(intent)):
+        return None
+    facts = search.facts(replace(filters, phrase=(*filters.phrase, *intent.phrases)))
+    known = group_people(facts, date.today())
+    listed = next((ask for ask in asks if ask.kind in LISTS), None)
+    meant = _people_asked_about(listed, known) if listed else []
+    if unread := read_section_lines(search.store, facts, meant, audience):
+        known = group_people([*facts, *unread], date.today())
+    return answer_from_people(intent, known)
+
+
+def answer_from_people(intent: QueryIntent, known: Sequence[Person]) -> ComputedAnswer | None:
+    """The answer computed from the facts of these people; None unless every word of the question is understood.
+
+    A question without a name is about the only person whose facts answer it.
+    """
+    asks = career_asks(intent)
+    if not asks:
+        return None
+    values = [ask for ask in asks if ask.kind in _VALUES]
+    lists = [ask for ask in asks if ask.kind in LISTS]
+    named = people_named(asks[-1].words, known) or known
+    found = [own for person in named if (own := _first(values, person, (*organisation_words(person.name), *_LEGAL)))]
+    if not found and lists:
+        who = lists[0].kind == "who"
+        found = list(filter(None, [people_matching(known, lists[0]) if who else _list_for_people(known, lists)]))
+    if not found and len(named) == 1 and asks[-1].kind == "named":
+        found = list(filter(None, [answer_for_named(named[0], asks[-1], organisation_words(named[0].name))]))
+    return found[0] if len(found) == 1 else None
+
+
+def _first(asks: Iterable[CareerAsk], person: Person, spare: Collection[str]) -> ComputedAnswer | None:
+    """The answer to the first of these asks that a person's facts answer."""
+    readers = {**_VALUES, **_LISTS}
+    return next((found for ask in asks if (found := readers[ask.kind](person, ask, spare))), None)
+
+
+def _there(person: Person, ask: CareerAsk) -> tuple[tuple[Job, ...], set[int], str]:
+    """(the jobs at the company that the question names, the places of its name, "at" it)."""
+    jobs, used = find_organisation(jobs_by_company(person.jobs), ask.words)
+    return jobs or (), used, f" at {jobs[0].record.company}" if jobs else ""
+
+
+def _duration(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
+    there, used, at = _there(person, ask)
+    jobs = there or person.jobs
+    rest = ask.left(used, spare)
+    if not rest and not there and "there" in ask.marks:  # where somebody works now
+        return total_duration([job for job in jobs if job.record.current], " in the current job")
+    if not rest:
+        return total_duration(jobs, at or " of work experience") if there or "work" in ask.marks else None
+    if words("current").issuperset(rest):
+        return total_duration([job for job in jobs if job.record.current], f" in the current job{at}")
+    wanted = set(tokenise(" ".join(rest)))
+    if titled := [job for job in jobs if wanted and wanted <= set(tokenise(job.record.position))]:
+        return total_duration(titled, f" as {' '.join(rest)}{at}")
+    if len(rest) > _MAX_SKILL or not ask.is_about(rest):
+        return None
+    phrase = " ".join(rest)
+    skill = next((skill for skill, _ in person.skills if phrase in map(fold, skill_forms(skill))), phrase)
+    return total_duration(jobs, f" in jobs{at} that name {skill_forms(skill)[:2][-1]}", skill)
+
+
+def _count(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
+    if ask.noun not in COUNTABLE or ask.left((), spare):
+        return None
+    return None if ask.noun.startswith("language") and "speaking" not in ask.marks else count_items(person, ask.noun)
+
+
+def _former(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
+    """The jobs that are over, latest first; of "her previous job" that one."""
+    over = [job for job in person.jobs if not job.record.current]
+    asked = over if "several" in ask.marks else over[:1]
+    return None if ask.left((), spare) else job_entries(asked, "earlier", mine="before, I was")
+
+
+def _bounds(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
+    """The current jobs, or those at a company that the person joined or left."""
+    there, used, at = _there(person, ask)
+    if ask.left(used, spare):
+        return None
+    if there and ask.marks & {"began", "ended"}:
+        return job_entries(there, "began" if "began" in ask.marks else "until when", at, mine=f"my time{at}")
+    current = [job for job in person.jobs if job.record.current]
+    return job_entries(current, "now", mine="now I am") if "now" in ask.marks and not there else None
+
+
+def _beside(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
+    """The dated jobs before or after those at the company that the question names, the nearest first; with "right
+    before" the nearest alone. None if the company's jobs have no dates."""
+    there, used, _ = _there(person, ask)
+    if not there or ask.left({*used, ask.place}, spare) or min(used) - 1 != ask.place:
+        return None
+    spans = [job.stretch for job in there if job.stretch]
+    others = [(job, job.stretch) for job in person.jobs if job not in there and job.stretch]
+    if not spans:
+        return None
+    first, last = min(span.first for span in spans), max(span.first for span in spans)
+    is_before = "before" in ask.marks
+    if is_before:
+        beside = [job for job, span in others if span.first < first]
+    else:
+        beside = [job for job, span in reversed(others) if span.first > last]
+    when = f"{'before' if is_before else 'after'} {there[0].record.company}"
+    return job_entries(beside[:1] if "nearest" in ask.marks else beside, when, mine=f"{when} I was")
+
+
+# Lists
+
+
+def _people_asked_about(ask: CareerAsk, known: Sequence[Person]) -> list[Person]:
+    """The people whom the question names, else all; empty if there are too many for a list."""
+    named = people_named(ask.words, known) or list(known)
+    return named if len(named) <= _MOST else []
+
+
+def _list_for_people(known: Sequence[Person], asks: Sequence[CareerAsk]) -> ComputedAnswer | None:
+    """The list of facts about the people the question names; None unless somebody is meant.
+
+    With several people each item starts with a name; if the question names none of them, the answer is not exact.
+    """
+    named = _people_asked_about(asks[0], known)
+    own = {word for person in named for word in organisation_words(person.name)}
+    is_named = not own.isdisjoint(asks[0].words)
+    if not named or not (is_named or "somebody" in asks[0].marks):
+        return None
+    found = [(person, own_list) for person in named if (own_list := _first(asks, person, own))]
+    if len(named) == 1:
+        return replace(found[0][1], listed=True) if found else None
+    items = [with_person(person, item) for person, own_list in found if person.stated for item in own_list.items]
+    several = list_answer(items)
+    return replace(several, exact=is_named) if several else None
+
+
+def _studies(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
+    there, used = find_organisation(studies_by_institution(person), ask.words)
+    groups = list(there or person.education)
+    if "when" in ask.marks:
+        groups = [group for group in groups if getattr(group[0].record, "date_range", "")]
+    return None if ask.left(used, spare) else list_answer(study_items(groups, degrees="degrees" in ask.marks))
+
+
+def _certificates(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
+    return None if ask.left((), spare) else list_answer(certificate_items(person))
+
+
+def _languages(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
+    return None if ask.left((), spare) else list_answer(language_items(person))
+
+
+def _skills(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
+    """Lists of skills: all, or those whose name the question holds."""
+    named, used = skill_items(person, ask.words)
+    if ask.left(used, spare):
+        return None
+    if used or "speaks" in ask.marks:
+        return list_answer([*named, *(language_items(person) if "speaks" in ask.marks else ())])
+    return list_answer(skill_items(person, ())[0]) if "skills" in ask.marks else None
+
+
+def _volunteering(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
+    """The jobs that call themselves voluntary, by their title, company, or section."""
+    there, used, _ = _there(person, ask)
+    unpaid = [job for job in there or person.jobs if _is_voluntary(job)]
+    return None if ask.left(used, spare) else job_entries(unpaid, "")
+
+
+def _is_voluntary(job: Job) -> bool:
+    said = " ".join((job.record.position, job.record.company, *job.stated[0].section_path))
+    return not words("volunteering").isdisjoint(fold(said).split())
+
+
+def _work(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
+    there, used, _ = _there(person, ask)
+    if there and "duties" in ask.marks and not ask.left(used, {*spare, *words("duties")}):
+        return list_answer(duty_items(there))
+    if ask.left(used, spare):
+        return None
+    if there and "one" in ask.marks:
+        return list_answer(stated_jobs(there))
+    if "titles" in ask.marks or ("history" in ask.marks and "companies" not in ask.marks):
+        return job_entries(there or person.jobs, "")
+    return list_answer(employer_items(person)) if "companies" in ask.marks and not there else None
+
+
+def people_matching(known: Sequence[Person], ask: CareerAsk) -> ComputedAnswer | None:
+    """The people who match a "who" question; None unless every word is understood and somebody matches.
+
+    If nobody works at the company now, former employees are listed and the answer is not exact.
+    """
+    people, now = [person for person in known if person.stated], "now" in ask.marks
+    for current in (True, False) if now else (False,):
+        items = (with_person(person, item) for person in people for item in _matching_items(person, ask, now=current))
+        if found := list_answer(items):
+            return replace(found, exact=current or not now)
+    return None
+
+
+def _matching_items(person: Person, ask: CareerAsk, *, now: bool) -> list[ComputedItem]:
+    wanted = " ".join(ask.left((), words("experienced")))
+    stating = (stated for skill, stated in person.skills if wanted in map(fold, skill_forms(skill)))
+    if wanted and "skilled" in ask.marks and (skilled := first_skill_list(next(stating, ()))):
+        return skilled
+    jobs, used, _ = _there(person, ask)
+    if jobs and "worked" in ask.marks and not ask.left(used, words("worked")):
+        return [job_item(job, job.stated[0]) for job in jobs if job.record.current or not now]
+    groups, used = find_organisation(studies_by_institution(person), ask.words)
+    if groups and "studied" in ask.marks and not ask.left(used, words("studied-there")):
+        return study_items(groups)
+    spoken = [(getattr(group[0].record, "language", ""), group) for group in person.languages]
+    language, used = find_organisation(spoken, ask.words)
+    if language and "speaking" in ask.marks and not ask.left(used, words("speaking")):
+        return field_items([language], "language", "level")
+    return []
+
+
+def _year(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
+    return None if ask.left((), spare) else jobs_in_year(person, ask.year)
+
+
+_Reader = Callable[[Person, CareerAsk, Collection[str]], ComputedAnswer | None]
+_VALUES: Mapping[CareerKind, _Reader] = {
+    "duration": _duration, "count": _count, "year": _year, "beside": _beside, "former": _former, "bounds": _bounds,
+}  # fmt: skip
+_LISTS: Mapping[CareerKind, _Reader] = {
+    "studies": _studies, "certificates": _certificates, "languages": _languages, "skills": _skills, "work": _work,
+    "volunteering": _volunteering,
+}  # fmt: skip
