@@ -50,7 +50,6 @@ MARKS = {
 # Patterns of other notations that a mark fits into, by module: bylines, names of languages (C#), files of truth.
 OTHER_NOTATIONS = {
     ("pipelines/ingestion/classify.py", "|"),
-    ("pipelines/query/question/form.py", r"[+#]|.\.\w"),
     ("pipelines/evaluation/truth.py", "<[^<>]{0,200}>"),
     ("pipelines/evaluation/truth.py", r"([^(:]+)[(:]\s*([^()]*)\)?"),
 }

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from llama_index.core.schema import NodeWithScore
 
+from pipelines.query.question.form import asks_of_commands
 from pipelines.store.tokens import tokenise
 from pipelines.structure import sentences
 from pipelines.text import canonical, fold
@@ -75,7 +76,6 @@ _COMMAND = re.compile("|".join(_ORDERS))
 _ENCODED = re.compile(
     r"(?<![^\s\"'`(:])(?=[a-zA-Z+/]{0,200}\d)(?=[a-z\d+/]{0,200}[A-Z])[A-Za-z0-9+/]{32,}={0,2}(?![^\s\"'`).,])"
 )
-_ABOUT = re.compile(r"\b(?:instruct|prompt|inject|jailbr|command|assistant|language model|ai\b|llm)")
 
 
 @lru_cache(maxsize=4_096)
@@ -94,17 +94,12 @@ def is_command(sentence: str) -> bool:
     return any(_COMMAND.search(form) for form in {plain, closed, spelt})
 
 
-def is_about_commands(question: str) -> bool:
-    """True if the question is about prompts or instructions, so that such sentences may answer it."""
-    return bool(_ABOUT.search(fold(question)))
-
-
 def supported_only_by_commands(intent: QueryIntent, ranking: Sequence[NodeWithScore]) -> frozenset[str]:
     """Ids of passages in which some term of the question stands only in orders to a language model.
 
     Empty if the question is about such orders.
     """
-    if is_about_commands(intent.question):
+    if asks_of_commands(intent):
         return frozenset()
     terms = frozenset(intent.terms)
     return frozenset(hit.node.node_id for hit in ranking if _only_commanded(hit.node.get_content(), terms))

@@ -18,11 +18,10 @@ from pipelines.models.minilm import Pieces
 from pipelines.observe import log_failure
 from pipelines.query.evidence import log_odds, logistic
 from pipelines.query.late_interaction import normalised, piece_weights, softmax, weighted_nearest
-from pipelines.query.question.form import EXACT_KINDS, QuestionType, holds_kind, kind_fit
+from pipelines.query.question.form import EXACT_KINDS, QuestionType, asks_for_code, holds_kind, kind_fit
 from pipelines.query.question.related import related_terms
 from pipelines.query.quotable_units import QuotableUnit
 from pipelines.store.tokens import index_terms, tokenise
-from pipelines.text import fold
 
 Array = NDArray[np.float32]
 SIGNALS = (
@@ -32,10 +31,6 @@ SIGNALS = (
 ANSWER_SIGNALS = ("share", "interaction", "fitting", "focused")
 WEIGHTS_FILE = Path(__file__).with_name("unit_weights.json")
 
-_ASKS_FOR_CODE = re.compile(
-    r"\b(?:commands?|code|run|install\w*|flags?|options?|syntax|calls?|called|functions?|imports?|api|examples?|usages?"
-    r"|uses?|used|using|config\w*|set|build|built|compile|launch|type|invoke|start|write|query|queries)\b"
-)
 _MOST_UNITS = 10  # units that are embedded
 _EMBEDDED = 500  # characters of a unit that are read
 _EARLY = 1_000  # characters from the beginning of a document at which a definition counts half
@@ -247,11 +242,6 @@ def answer_probability(scored: ScoredUnits, strength: float) -> float:
     model = answer_weights()
     scaled = (answer_signals(scored) - model.mean) / model.deviation
     return logistic(model.intercept + float(scaled @ model.weight))
-
-
-def asks_for_code(question: str) -> bool:
-    """True if a question asks how something is run, called or set."""
-    return bool(_ASKS_FOR_CODE.search(fold(question)))
 
 
 def heading_with_value(wanted: QuestionType, unit: QuotableUnit) -> str:

@@ -1,6 +1,5 @@
 """Questions about the corpus itself, answered from the database: how many documents, what is new, which say X."""
 
-import re
 from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
@@ -14,13 +13,12 @@ from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Toke
 from pipelines.query.answer import AnswerEvents, Draft, join_sentences
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.context import sources_of_nodes
-from pipelines.query.question.rules import is_about_form
+from pipelines.query.question.corpus import CorpusQuestion, corpus_question, is_title
 from pipelines.query.search import Search
 from pipelines.store.database import read_rows
 from pipelines.store.filters import seen_by
 from pipelines.store.schema import documents
 from pipelines.store.tokens import tokenise
-from pipelines.text import fold
 from pipelines.types import Filters
 from pipelines.wording import format_count
 
@@ -29,59 +27,9 @@ _MOST = 10  # documents that an answer names
 _LATEST = 5
 _LONG = 2  # terms; of more, passages may speak without holding them all
 
-# The nouns, and the category that each stands for; empty for any document.
-_NOUNS = {
-    "document": "", "doc": "", "file": "", "article": "", "post": "blog", "blog post": "blog", "blog article": "blog",
-    "resume": "resume", "cv": "resume", "readme": "github",
-}  # fmt: skip
-_NOUN = rf"(?P<noun>{'|'.join(sorted(_NOUNS, key=len, reverse=True))})(?P<several>s?)"
-_HERE = (
-    r"(?:\s+(?:here|now|so\s+far|in\s+total|in\s+all|altogether"
-    r"|(?:in|of)\s+(?:the|your|this|my)\s+(?:corpus|database|collection|index)))?"
-)
-_THERE = (
-    r"(?:are\s+there|do\s+you\s+(?:have|know|hold)|have\s+you\s+(?:got|read|indexed)|did\s+you\s+(?:read|index)"
-    r"|(?:are|were)\s+(?:stored|indexed|available|ingested|known|in\s+here))"
-)
-_ABOUT = (
-    r"(?:(?:(?:that|which)\s+)?(?:(?:are|is)\s+)?about|(?:(?:that|which)\s+)?(?:mention(?:s|ing)?|discuss(?:es|ing)?"
-    r"|covers?|deals?\s+with|talks?\s+about|speaks?\s+(?:of|about)|contains?|refers?\s+to))"
-)
-_TOPIC = r"(?P<topic>[^?!;]+?)"
-
-
-def _pattern(*forms: str) -> re.Pattern[str]:
-    """A pattern of whole questions in any of these forms, in which a space may be any space."""
-    named = "|".join(form.replace(" ", r"\s+") for form in forms)
-    return re.compile(rf"\s*(?:please\s+)?(?:{named})\s*[?.!]*\s*", re.IGNORECASE)
-
-
-_COUNT = [
-    _pattern(rf"how many (?:different )?{_NOUN}(?: {_THERE})?{_HERE}"),
-    _pattern(rf"what is the (?:total )?number of {_NOUN}{_HERE}"),
-]
-_LIST = [
-    _pattern(rf"(?:what|which) (?:(?:kinds?|types?|sorts?) of )?{_NOUN} {_THERE}{_HERE}"),
-    _pattern(rf"(?:list|show)(?: me)?(?: all)?(?: of)?(?: the| your| my)? {_NOUN}{_HERE}"),
-    _pattern(r"what is in (?:the|your|this) (?:corpus|database|collection|index)"),
-]
-_NEW = [
-    _pattern(rf"what(?:'s|’s| is) new{_HERE}"),
-    _pattern(rf"what(?:'s|’s| is| are) (?:the |your )?(?:latest|newest|most recent) {_NOUN}{_HERE}"),
-    _pattern(
-        rf"(?:what|which) {_NOUN} (?:is|are|was|were|has been|have been)"
-        r" (?:new|(?:added|changed) (?:last|lately|recently))"
-    ),
-]
-_MADE = [
-    _pattern(rf"who (?:wrote|published|is the author of|authored) (?:the (?:post|article|page|note) )?{_TOPIC}"),
-    _pattern(rf"when was (?:the (?:post|article|page|note) )?{_TOPIC} (?:published|posted|written|dated)"),
-]
-_MENTION = [
-    _pattern(rf"(?:what|which|how many) {_NOUN} {_ABOUT} {_TOPIC}"),
-    _pattern(rf"(?:are there|do you have|have you got)(?: any| some)? {_NOUN} {_ABOUT} {_TOPIC}"),
-    _pattern(rf"(?:what|which|how many) {_NOUN} {_THERE} {_ABOUT} {_TOPIC}"),
-]
+# The category that a noun stands for; any document for others.
+_CATEGORIES = {"post": "blog", "blog post": "blog", "blog article": "blog", "resume": "resume", "cv": "resume"}
+_CATEGORIES["readme"] = "github"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,43 +88,28 @@ def answer_about_corpus(search: Search) -> CorpusAnswer | None:
     Raises:
         ModelError, ServiceUnavailable: If the database or every retriever fails.
     """
-    asked = next(
-        (
-            (form, match)
-            for form, patterns in _FORMS
-            for each in patterns
-            if (match := each.fullmatch(search.intent.corrected or search.intent.question))
-        ),
-        None,
-    )
+    asked = corpus_question(search.intent)
     if asked is None:
         return None
-    form, match = asked
-    groups = match.groupdict()
-    noun = " ".join((groups.get("noun") or "document").lower().split())
+    noun = asked.noun
     stored, shown, filters = _stored_as(search, noun)
     if not stored:
         return None
-    if form == "made":
-        return _made(search, stored, groups["topic"], asks_who=match[0].lower().lstrip().startswith("who"))
-    if form == "mention":
-        return _mentioning(
-            replace(search, request=replace(search.request, filters=filters)), stored, shown, groups["topic"]
-        )
-    if form == "new":
-        found = _latest(search, stored, shown, only=1 if groups.get("noun") and not groups["several"] else _LATEST)
+    if asked.form == "made":
+        return _made(search, stored, asked)
+    if asked.form == "mention":
+        return _mentioning(replace(search, request=replace(search.request, filters=filters)), stored, shown, asked)
+    if asked.form == "new":
+        found = _latest(search, stored, shown, only=1 if asked.named and not asked.several else _LATEST)
     else:
-        found = _counted(search, stored, shown, named=form == "list")
+        found = _counted(search, stored, shown, named=asked.form == "list")
     return found if shown == noun else replace(found, said=f"No document is known as a {noun}. {found.said}")
-
-
-_FORMS = (("count", _COUNT), ("list", _LIST), ("new", _NEW), ("made", _MADE), ("mention", _MENTION))
 
 
 def _stored_as(search: Search, noun: str) -> tuple[list[Stored], str, Filters]:
     """(the documents that a noun names, the noun, their filters); any document where none has the noun's category."""
     filters = replace(search.request.filters, phrase=(*search.request.filters.phrase, *search.intent.phrases))
-    category, stored = _NOUNS[noun], _stored(search, filters)
+    category, stored = _CATEGORIES.get(noun, ""), _stored(search, filters)
     own = [each for each in stored if each.category == category]
     if not own:
         return stored, "document" if category else noun, filters
@@ -223,20 +156,20 @@ def _latest(search: Search, stored: Sequence[Stored], noun: str, *, only: int) -
     return CorpusAnswer(said, _shown(search, [(each, each.node_id) for each in latest]))
 
 
-def _made(search: Search, stored: Sequence[Stored], topic: str, *, asks_who: bool) -> CorpusAnswer | None:
+def _made(search: Search, stored: Sequence[Stored], asked: CorpusQuestion) -> CorpusAnswer | None:
     """Who wrote a document, or when, by its own data; None if no document has this title, or it does not say."""
-    title = fold(topic.strip(" “”\"'"))
-    found = [each for each in stored if fold(each.title) == title and (each.author if asks_who else each.dated)]
+    named = [each for each in stored if is_title(asked, each.title)]
+    found = [each for each in named if (each.author if asked.asks_who else each.dated)]
     if len(found) != 1:
         return None
     each = found[0]
-    told = f"by {each.author}" if asks_who or not each.dated else f"of {each.dated.date()}"
+    told = f"by {each.author}" if asked.asks_who or not each.dated else f"of {each.dated.date()}"
     return CorpusAnswer(f"“{each.title}” is {told}.", _shown(search, [(each, each.node_id)]))
 
 
-def _mentioning(search: Search, stored: Sequence[Stored], noun: str, topic: str) -> CorpusAnswer | None:
+def _mentioning(search: Search, stored: Sequence[Stored], noun: str, asked: CorpusQuestion) -> CorpusAnswer | None:
     """The documents with a passage that holds every term of a topic, in the order in which a search ranks them."""
-    terms = tuple(dict.fromkeys(term for term in tokenise(topic, aliases=False) if not is_about_form(term)))
+    terms, topic = asked.terms, asked.topic
     if not terms:
         return None
     scores = search.holding(terms)

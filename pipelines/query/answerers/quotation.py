@@ -19,8 +19,14 @@ from pipelines.query.evidence import assess
 from pipelines.query.layout import CitedText, joined
 from pipelines.query.person_filter import quotable_sources
 from pipelines.query.postprocess.duplicates import jaccard
-from pipelines.query.prompt_injection import is_about_commands, is_command, supported_only_by_commands
-from pipelines.query.question.form import QuestionType, classify_question, question_parts
+from pipelines.query.prompt_injection import is_command, supported_only_by_commands
+from pipelines.query.question.form import (
+    QuestionType,
+    asks_for_code,
+    asks_of_commands,
+    classify_question,
+    question_parts,
+)
 from pipelines.query.question.language import other_language
 from pipelines.query.quotable_units import ExcludeSpan, Part, QuotableSources, QuotableUnit, quotable_units
 from pipelines.query.search import Search
@@ -29,7 +35,6 @@ from pipelines.query.unit_scoring import (
     ScoredUnits,
     UnitScorer,
     answer_probability,
-    asks_for_code,
     build_unit_scorer,
     heading_with_value,
     score_units,
@@ -160,7 +165,7 @@ def is_answer(extraction: Extraction, evidence: Evidence, settings: EvidenceSett
 
 def _exclusion(intent: QueryIntent, quotable: QuotableSources) -> ExcludeSpan:
     """True for spans that must not be quoted, and for orders to a model unless the question is about such."""
-    about_commands = is_about_commands(intent.corrected or intent.question)
+    about_commands = asks_of_commands(intent)
 
     def is_excluded(source: Source, start: int, end: int) -> bool:
         is_order = not about_commands and is_command(source.snippet[start:end])

@@ -1,4 +1,4 @@
-"""Answers that career facts give to a question as it was read: a value, or a list; each way that it may be read once."""
+"""Answers that career facts give to a question as it was read: a value, a list, or who was where."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -58,9 +58,8 @@ def answer_for_named(person: Person, ask: CareerAsk, spare: Collection[str]) -> 
         return total_duration(jobs, f" as {jobs[0].record.position}") if jobs else studies
     if "true" in marks:
         return list_answer(stated_jobs([job for job in jobs if job.record.current or "past" in marks]))
-    if named.studies:
-        return studies
-    return list_answer(stated_jobs(jobs, by_dates="when" in marks)) if marks & {"when", "which"} else None
+    is_asked = bool(marks & {"when", "which"})
+    return studies or (list_answer(stated_jobs(jobs, by_dates="when" in marks)) if is_asked else None)
 
 
 def _by_order(person: Person, marks: Collection[str]) -> ComputedAnswer | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
+from pipelines.query.question.words import Text, is_year, read, terms_in
 from pipelines.query.values import holds
 from pipelines.query.verification.normalise import SENTENCE_OPENERS
 from pipelines.store.tokens import STOP_WORDS, tokenise
@@ -16,100 +17,13 @@ AnswerKind = Literal[
     "why", "money", "share", "duration", "when", "count", "who", "where", "which", "comparison", "how", "yes-no", "what"
 ]
 
-# In order: the first pattern found in the folded question decides its kind.
-_KIND_PATTERNS: Mapping[AnswerKind, tuple[str, ...]] = {
-    "why": (
-        r"\bwhy\b",
-        r"\bwhat (?:was |were |is )?(?:the )?(?:\w+ )?(?:caused?|reasons?)\b",
-        r"\breasons? (?:for|that)\b",
-    ),
-    "money": (
-        r"\bhow much (?:money|(?:did|was|were)\b.{0,60}? (?:cost|pay|spend|earn|fined?|paid|charged))\b",
-        r"\b(?:costs?|salary|wages?|price|fee)\b",
-        r"\b(?:does|do|did) (?:\w+ )?(?:charge|earn)\b",
-        r"\bwhat (?:is|are|was|were|do|does|did)\b.{0,60}\b(?:paid|earn|charge)\b",
-    ),
-    "share": (
-        r"\b(?:what|which) (?:share|fraction|percentage|proportion|part of)\b",
-        r"\bby how much\b",
-        r"\bpercent\b",
-    ),
-    "duration": (
-        r"\bhow (?:long|often|frequently)\b",
-        r"\bhow many (?:years|months|weeks|days|hours|minutes|seconds)\b",
-    ),
-    "when": (
-        r"^(?:and )?(?:(?:since|until|till|from|by) )?when\b",
-        r"\b(?:what|which) (?:year|month|date|day|time)\b",
-        r"[,;] (?:and )?when (?:did|was|were|is|will|does)\b",
-    ),
-    "count": (
-        r"\bhow (?:many|much|big|large|old|far|high|fast|tall|heavy)\b",
-        r"\b(?:what|which) (?:\w+ )?(?:number|age|score|size|amount|rate|recall|precision|maximum|minimum)\b",
-        r"\b(?:number|maximum|minimum|average) of\b",
-        r"\bphone number\b",
-    ),
-    "comparison": (
-        r"\bcompar\w+\b",
-        r"\b(?:better|worse|more|less|faster|slower|larger|smaller)\b.{0,80} (?:than|or)\b",
-        r"\bor\b.{0,80} better\b",
-        r"\bdifference between\b",
-    ),
-    "who": (
-        r"\bwho(?:m|se)?\b",
-        r"\b(?:which|what) (?:\w+ )?(?:colleague|person|engineer|author|manager|boss)\b",
-        r"\bname of\b",
-    ),
-    "where": (
-        r"\bwhere\b",
-        r"\b(?:which|what) (?:city|town|country|place|university|school)\b",
-    ),
-    "which": (r"^(?:(?:in|on|under|at|for|with|from|to|of|by) )?which\b",),
-    "yes-no": (r"^(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may)\b",),
-    "how": (r"\bhow\b",),
-}
-_KINDS = tuple((kind, re.compile("|".join(patterns))) for kind, patterns in _KIND_PATTERNS.items())
-# Several things: a plural right after the question word, or words that ask for all.
-_LIST = re.compile(
-    r"\b(?:which|what)(?: are| were)?(?: the)? (?:(?!(?:is|was|does|has)\b)[\w-]+ ){0,2}?"
-    r"(?!\w*(?:ss|us|is)\b|does\b)\w{3,}s\b"
-    r"|\b(?:list|name all|in what ways|what (?:else )?(?:do|did) \w+ need)\b"
-)
+# In this order; a question is of the first kind of which it has a phrase.
+_KINDS: tuple[AnswerKind, ...] = (
+    "why", "money", "share", "duration", "when", "count", "comparison", "who", "where", "which", "yes-no", "how",
+)  # fmt: skip
 _EDGES = "?.,;:!\"'()[]{}“”‘’„«»"
 _OPENERS = _EDGES.replace(".", "")  # .NET
-_SIGNED = re.compile(r"[+#]|.\.\w")  # C++, C#, Node.js
-_YEAR = re.compile(r"(?:1[89]|20)\d\d")
-# Question words that an answer need not contain.
-_ASKING = frozenset(
-    tokenise(
-        """year years many much often long share fraction percentage number name names people person way ways thing
-        things kind kinds sort type part finally first very last ever still now nowadays current currently get got
-        gets come came make makes made do done does use uses used know knows known tell different total one happen
-        happened happens maximum minimum most least average good exactly roughly experience having after before while
-        than whether once through up out off over any other others all both per further rather against until
-        according compare compared comparing comparison difference differences"""
-    )
-)
-_COMPARING = frozenset(
-    tokenise("compare compared comparing comparison difference differences differ between versus vs")
-)
-# Words of a request that does not say what is wanted.
-_UNSPECIFIC = frozenset(
-    tokenise(
-        """something anything everything nothing whatever stuff more else again summarize summarise summary overview
-        gist content documents document files file texts text corpus sources source data information info knowledge
-        interesting random whole entire main please help explain describe give show hello hi"""
-    )
-)
-# Where the second half of a question of two begins.
-_SECOND_QUESTION = re.compile(
-    r"(?:,? and|[,;])(?= (?:(?:in|on|for|by|from|to|of|with|at|since|until) )?"
-    r"(?:who|whom|whose|what|when|where|why|which|how)\b)",
-    re.IGNORECASE,
-)
-_INTERROGATIVE = re.compile(
-    r"\b(?:who|whom|whose|what|when|where|why|which|how)\b|^(?:is|are|was|were|do|does|did|has|have|can)\b"
-)
+_ASKING, _COMPARING, _UNSPECIFIC = map(terms_in, ("asking", "comparing", "unspecific"))
 _MOST_PARTS = 4
 
 
@@ -164,7 +78,7 @@ def classify_question(intent: QueryIntent) -> QuestionType:
         return wanted
     asked, typed = fold(intent.corrected or intent.question), frozenset(tokenise(intent.corrected or intent.question))
     return replace(
-        wanted, kind=_kind_of(asked), listed=bool(_LIST.search(asked)), carried=frozenset(wanted.names) - typed
+        wanted, kind=_kind_of(asked), listed=read(asked).says("several"), carried=frozenset(wanted.names) - typed
     )
 
 
@@ -187,15 +101,26 @@ def question_parts(intent: QueryIntent, whole: QuestionType) -> list[QuestionTyp
         focus = () if whole.asks_nothing else whole.focus
         asked = [(thing, frozenset((*thing, *focus))) for thing in things[:_MOST_PARTS]]
         return [replace(whole, kind=kind, names=thing, focus=focus, terms=terms) for thing, terms in asked]
-    halves = [half.strip() for half in _SECOND_QUESTION.split(whole.text)][:_MOST_PARTS]
-    if len(halves) < 2 or not all(_INTERROGATIVE.search(fold(half)) for half in halves):
+    halves = _halves(read(whole.text))[:_MOST_PARTS]
+    if len(halves) < 2 or not all(read(half).says("asking") for half in halves):
         return []
     parts_wanted = (_classify(half, known) for half in halves)
     return [part if part.names else replace(part, names=whole.names) for part in parts_wanted]
 
 
-def _kind_of(folded: str) -> AnswerKind:
-    return next((kind for kind, pattern in _KINDS if pattern.search(folded)), "what")
+def _halves(text: Text) -> list[str]:
+    """The questions of a text that asks several: each begins after a comma or "and" with a question word."""
+    cuts = [0]
+    for at in range(1, len(text.words)):
+        led = text.all[at - 1] == "and" or not {*",;"}.isdisjoint(text.words[at].before)
+        if led and text.at("question-word", at):
+            cuts.append(at)
+    ends = [at - (text.all[at - 1] == "and") for at in cuts[1:]]
+    return [text.slice(first, last) for first, last in zip(cuts, [*ends, len(text.words)], strict=True)]
+
+
+def _kind_of(text: str) -> AnswerKind:
+    return next((kind for kind in _KINDS if read(text).says(kind)), "what")
 
 
 def _known_terms(intent: QueryIntent) -> frozenset[str]:
@@ -222,7 +147,7 @@ def _classify(text: str, known: frozenset[str]) -> QuestionType:
         focus |= dict.fromkeys(term for term in terms[:1] if term not in _ASKING)
     return QuestionType(
         kind=_kind_of(folded),
-        listed=bool(_LIST.search(folded)),
+        listed=read(folded).says("several"),
         names=tuple(names),
         focus=tuple(focus),
         text=text,
@@ -232,9 +157,19 @@ def _classify(text: str, known: frozenset[str]) -> QuestionType:
     )
 
 
+def asks_for_code(question: str) -> bool:
+    """True if a question asks how something is run, called or set."""
+    return read(question).has("code")
+
+
+def asks_of_commands(intent: QueryIntent) -> bool:
+    """True if a question is about prompts or orders to a model, so that such sentences may answer it."""
+    return read(intent.corrected or intent.question).says("commands")
+
+
 def is_name_word(word: str, *, first: bool = False) -> bool:
     """True if a word of a question names something: by its capitals, its signs (C++), or as a year."""
-    if _YEAR.fullmatch(word) or _SIGNED.search(word):
+    if is_year(word) or "+" in word or "#" in word or "." in word[1:-1]:
         return True
     inner = word[1:] != word[1:].lower()
     return inner or (word[:1].isupper() and not first)

@@ -2,19 +2,19 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from pipelines.store.tokens import tokenise
 from pipelines.text import fold
 
 # A word with inner joints (side-project, node.js) and trailing signs (C++, C#), or a leading dot (.NET).
 _WORD = re.compile(r"(?:(?<![\w.])\.)?[^\W_]+(?:['’.+#@&_-]+[^\W_]+)*[+#]*")
 _OWNER = ("'s", "’s")
 _MOST_BETWEEN = 12  # words that "..." stands for
-_MANY = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,8 @@ class Text:
     def all_of(self, name: str) -> Iterator[Phrase]:
         """Each place of each phrase of a list, in the order of the list."""
         for steps in _phrases(name):
-            if steps and steps[0].kind == "literal" and not steps[0].spare and self.set.isdisjoint(steps[0].words):
+            needed = (step.words for step in steps if step.kind == "word" and step.words and not step.spare)
+            if any(map(self.set.isdisjoint, needed)):
                 continue
             for at in range(len(self.words)):
                 if found := next(self._ends(steps, at), None):
@@ -110,33 +111,20 @@ class Text:
 
     def _step_ends(self, step: "_Step", at: int) -> Iterator[int]:
         count = len(self.words)
-        word = self.all[at] if at < count else ""
-        match step.kind:
-            case "edge":
-                holds = {"^": at == 0, "$": at == count, ",": at < count and bool({*",;"} & {*self.words[at].before})}
-                if holds[step.value]:
-                    yield at
-            case "not":
-                if word not in step.words:
-                    yield at
-            case "literal" if at < count and word in step.words:
-                if step.repeats:
-                    yield from self._step_ends(step, at + 1)
+        if step.kind == "word":
+            if at < count and step.fits(self.all[at]):
+                yield from self._step_ends(step, at + 1) if step.repeats else ()
                 yield at + 1
-            case "any" if at < count:
-                yield at + 1
-            case "year" if at < count and len(word) == 4 and word.isdigit():
-                yield at + 1
-            case "plural" if at < count:
-                if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) and word != "does":
-                    yield at + 1
-            case "gap":
-                yield from range(at, min(at + _MOST_BETWEEN, count) + 1)
-            case "group" if at < count:
-                yield from range(at + 1, min(at + _MANY, count) + 1)
-            case "phrase":
-                for steps in _phrases(step.value):
-                    yield from (end for end, _ in self._ends(steps, at))
+        elif step.kind == "not":
+            yield from () if at < count and step.fits(self.all[at]) else (at,)
+        elif step.kind == "edge":
+            after_comma = at < count and not {*",;"}.isdisjoint(self.words[at].before)
+            yield from (at,) if {"^": at == 0, "$": at == count, ",": after_comma}[step.value] else ()
+        elif step.kind == "phrase":
+            yield from (end for steps in _phrases(step.value) for end, _ in self._ends(steps, at))
+        else:
+            least, most = (at, at + _MOST_BETWEEN) if step.kind == "gap" else (at + 1, count)
+            yield from range(least, min(most, count) + 1)
 
 
 @lru_cache(maxsize=256)
@@ -146,44 +134,60 @@ def read(text: str) -> Text:
 
 
 class _Step(NamedTuple):
-    kind: str
+    kind: Literal["word", "not", "edge", "phrase", "gap", "group"]
     value: str = ""
     words: frozenset[str] = frozenset()
     spare: bool = False
     repeats: bool = False
 
+    def fits(self, word: str) -> bool:
+        """True if the step stands for this word."""
+        test = _TESTS.get(self.value)
+        return test(word) if test else word in self.words
 
-_KINDS = {"_": "any", "...": "gap", "%plural": "plural", "%year": "year", "^": "edge", "$": "edge", ",": "edge"}
+
+def is_year(word: str) -> bool:
+    """True for the four digits of a year of the last centuries or this one."""
+    return len(word) == 4 and word.isdigit() and word[:2] in ("18", "19", "20")
+
+
+def _is_plural(word: str) -> bool:
+    return len(word) > 3 and word[-1] == "s" and not word.endswith(("ss", "us", "is")) and word != "does"
+
+
+_TESTS: Mapping[str, Callable[[str], bool]] = {"_": lambda _: True, "%plural": _is_plural, "%year": is_year}
 
 
 @cache
 def _phrases(name: str) -> tuple[tuple[_Step, ...], ...]:
-    """The phrases of a list. A phrase is a row of steps: words (`a|b`), a list of words (`@list`), phrases (`&list`),
-    any word (`_`), up to a dozen words (`...`), a plural (`%plural`), a year (`%year`), one or more words with a name (`<topic>`), none of
-    some words next (`!a|b`), the beginning (`^`), the end (`$`), after a comma (`,`). With `?` it may be left out, with
-    `*` be said several times as well."""
+    """The phrases of a list, each a row of steps.
+
+    A step is words (`a/b`), a list of words (`@list`), one of some phrases (`&list`), any word (`_`), up to a dozen
+    words (`...`), a plural (`%plural`), a year (`%year`), one or more words with a name (`<topic>`), none of some words
+    next (`!a/b`), the beginning (`^`), the end (`$`), or after a comma (`,`). With `?` it may be left out, with `*` it
+    may also be said several times.
+    """
     return tuple(tuple(map(_step, phrase.split())) for phrase in _vocabulary()["phrases"][name])
 
 
-def _step(said: str) -> _Step:
-    if said in _KINDS:
-        return _Step(_KINDS[said], said)
-    spare, repeats = said[-1] in "?*", said.endswith("*")
-    said = said.rstrip("?*")
-    match said[0]:
-        case "&":
-            return _Step("phrase", said[1:], spare=spare)
-        case "<":
-            return _Step("group", said.strip("<>"), spare=spare)
-        case "!":
-            return _Step("not", said, _said_words(said[1:]))
-    if said in _KINDS:
-        return _Step(_KINDS[said], said, spare=spare)
-    return _Step("literal", said, _said_words(said), spare, repeats)
+def _step(written: str) -> _Step:
+    said = written.rstrip("?*")
+    spare, repeats = said != written, written.endswith("*")
+    if said in ("^", "$", ","):
+        return _Step("edge", said, spare=spare)
+    if said == "...":
+        return _Step("gap")
+    if said[0] == "&":
+        return _Step("phrase", said[1:], spare=spare)
+    if said[0] == "<":
+        return _Step("group", said[1:-1], spare=spare)
+    negative = said[0] == "!"
+    meant = frozenset[str]() if said in _TESTS else _said_words(said.lstrip("!"))
+    return _Step("not" if negative else "word", said, meant, spare, repeats)
 
 
 def _said_words(said: str) -> frozenset[str]:
-    return frozenset[str]().union(*(words(one[1:]) if one[0] == "@" else {one} for one in said.split("|")))
+    return frozenset[str]().union(*(words(one[1:]) if one[0] == "@" else {one} for one in said.split("/")))
 
 
 @cache
@@ -191,6 +195,12 @@ def words(name: str) -> frozenset[str]:
     """The words of a list, and of the lists that it names (`@list`)."""
     said = _vocabulary()["words"][name].split()
     return frozenset[str]().union(*(words(one[1:]) if one[0] == "@" else {one} for one in said))
+
+
+@cache
+def terms_in(name: str) -> frozenset[str]:
+    """The index terms of the words of a list."""
+    return frozenset(term for word in words(name) for term in tokenise(word))
 
 
 @cache

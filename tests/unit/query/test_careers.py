@@ -4,6 +4,7 @@ import pytest
 
 from config.settings import PersonaSettings
 from pipelines.facts import CertificationFacts, EducationFacts, LanguageFacts, PersonFacts, SkillsFacts
+from pipelines.query.careers.answers import answer_from_people
 from pipelines.query.careers.computed_answer import (
     NEUTRAL,
     ComputedAnswer,
@@ -22,7 +23,6 @@ from pipelines.query.careers.people import (
     is_similar_organisation,
     jobs_by_company,
 )
-from pipelines.query.careers.answers import answer_from_people
 from pipelines.query.question.understand import analyse
 from pipelines.query.verify import verify_computed
 from pipelines.store.facts import Fact

@@ -2,7 +2,9 @@
 
 import pytest
 
-from pipelines.query.prompt_injection import is_about_commands, is_command
+from pipelines.query.prompt_injection import is_command
+from pipelines.query.question.form import asks_of_commands
+from pipelines.query.question.understand import analyse
 from tests.linear import assert_linear
 
 
@@ -58,9 +60,9 @@ def test_a_sentence_of_a_document_is_left_alone(sentence: str) -> None:
 
 
 def test_a_question_about_orders_to_machines_is_told_from_others() -> None:
-    assert is_about_commands("What did she write about prompt injection?")
-    assert is_about_commands("How does her assistant work?")
-    assert not is_about_commands("What colour is the harbour crane?")
+    assert asks_of_commands(analyse("What did she write about prompt injection?"))
+    assert asks_of_commands(analyse("How does her assistant work?"))
+    assert not asks_of_commands(analyse("What colour is the harbour crane?"))
 
 
 @pytest.mark.parametrize("piece", ["ignore ", "a ", "<<", "Aa1", "you are now ", "\n"])
