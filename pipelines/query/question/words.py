@@ -91,6 +91,10 @@ class Text:
         longest = max(ends, key=lambda found: found[0], default=None)
         return Phrase(place, *longest) if longest else None
 
+    def after(self, at: int) -> str:
+        """The signs after a word, up to the next."""
+        return self.words[at + 1].before if at + 1 < len(self.words) else self.rest
+
     def slice(self, first: int, last: int) -> str:
         """What was typed from one word up to another, without its possessive ending."""
         return self.text[self.words[first].start : self.words[last - 1].end] if first < last else ""
@@ -104,6 +108,9 @@ class Text:
             yield at, found
             return
         step, rest = steps[0], steps[1:]
+        if step.ahead:
+            yield from self._ends(rest, at, found) if next(self._step_ends(step, at), None) is not None else ()
+            return
         for end in self._step_ends(step, at):
             yield from self._ends(rest, end, {**found, step.value: (at, end)} if step.kind == "group" else found)
         if step.spare:
@@ -139,6 +146,7 @@ class _Step(NamedTuple):
     words: frozenset[str] = frozenset()
     spare: bool = False
     repeats: bool = False
+    ahead: bool = False
 
     def fits(self, word: str) -> bool:
         """True if the step stands for this word."""
@@ -165,25 +173,23 @@ def _phrases(name: str) -> tuple[tuple[_Step, ...], ...]:
     A step is words (`a/b`), a list of words (`@list`), one of some phrases (`&list`), any word (`_`), up to a dozen
     words (`...`), a plural (`%plural`), a year (`%year`), one or more words with a name (`<topic>`), none of some words
     next (`!a/b`), the beginning (`^`), the end (`$`), or after a comma (`,`). With `?` it may be left out, with `*` it
-    may also be said several times.
+    may also be said several times, and with `=` it follows, as no part of the phrase.
     """
     return tuple(tuple(map(_step, phrase.split())) for phrase in _vocabulary()["phrases"][name])
 
 
 def _step(written: str) -> _Step:
-    said = written.rstrip("?*")
-    spare, repeats = said != written, written.endswith("*")
+    said = written.rstrip("?*=")
+    spare, repeats, ahead = written[-1] in "?*", written.endswith("*"), written.endswith("=")
     if said in ("^", "$", ","):
-        return _Step("edge", said, spare=spare)
+        return _Step("edge", said)
     if said == "...":
         return _Step("gap")
-    if said[0] == "&":
-        return _Step("phrase", said[1:], spare=spare)
-    if said[0] == "<":
-        return _Step("group", said[1:-1], spare=spare)
+    if said[0] in "&<":
+        return _Step("phrase" if said[0] == "&" else "group", said.strip("&<>"), spare=spare, ahead=ahead)
     negative = said[0] == "!"
     meant = frozenset[str]() if said in _TESTS else _said_words(said.lstrip("!"))
-    return _Step("not" if negative else "word", said, meant, spare, repeats)
+    return _Step("not" if negative else "word", said, meant, spare, repeats, ahead)
 
 
 def _said_words(said: str) -> frozenset[str]:
